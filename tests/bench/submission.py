@@ -11,8 +11,8 @@ from tests.bench.measure import Ended, Figure, Options, process, timed
 from tests.bench.site import d0ctl, job, passing_home
 
 BUDGETS = {
-    100_000: ("5 s; 10 s now", "600 MB"),
-    1_000_000: ("60 s", "600 MB"),
+    100_000: ("4 s", "600 MB"),
+    1_000_000: ("40 s", "600 MB"),
 }
 TABLES = ("line", "package", "binary", "file", "input")
 SCHEMA = (

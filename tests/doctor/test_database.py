@@ -110,7 +110,7 @@ def test_a_home_in_which_all_went_well_is_well(site: Site, found: Found) -> None
           " values (1, 1, 1, 1, 1, '', 0, 0)"]),
         ("requests", "prod/1/1/1", "is asked to pause, and is ready",
          ["update package set request = 'pause' where id = 1"]),
-        ("ids", "table file", "the next number is 1, and 9 was given already",
+        ("ids", "table file", "the next number is 1, and 17 was given already",
          ["update sqlite_sequence set seq = 0 where name = 'file'"]),
         ("ids", "table job", "the next number is 3, and 2199023255552 was given already",
          ["update site set generation = 2"]),

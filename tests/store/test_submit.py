@@ -209,7 +209,7 @@ def test_a_file_of_another_job_is_waited_for(store: Store) -> None:
 
 
 def test_a_file_of_this_job_may_have_a_colon_and_be_made_later(store: Store) -> None:
-    submitted(store, job("colons", [simple(inputs=["a:b"])], [simple(outputs=["a:b"])]))
+    submitted(store, job("colons", [simple(inputs=["7:b"])], [simple(outputs=["7:b"])]))
 
     World(store).settle()
 

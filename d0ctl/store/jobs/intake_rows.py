@@ -1,24 +1,10 @@
-"""Rows of a job that comes in, and their insertion."""
+"""Rows of a job that comes in."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
-from d0ctl.store.connection import Store
-
 Row: TypeAlias = tuple[Any, ...]
-
-_PLAIN = {
-    "bring_package": ("bring_plain_package", 10),
-    "insert_binary": ("insert_plain_binary", 6),
-    "insert_file": ("insert_plain_file", 9),
-    "insert_input": ("insert_plain_input", 7),
-}
-"""The query for rows that end in nulls only, and how many columns it takes.
-
-To bind a null takes python ten times as long as to bind a number, and most rows have many.
-"""
 
 
 class PackageRow(NamedTuple):
@@ -99,41 +85,22 @@ class InputRow(NamedTuple):
     writable: int | None
 
 
-class Chunk(Struct):
+class Chunk(Struct, array_like=True):
     """The rows of some lines, by table."""
 
     lines: list[Row] = field(default_factory=list)
-    packages: list[PackageRow] = field(default_factory=list)
-    binaries: list[BinaryRow] = field(default_factory=list)
-    files: list[FileRow] = field(default_factory=list)
-    inputs: list[InputRow] = field(default_factory=list)
+    packages: list[Row] = field(default_factory=list)
+    binaries: list[Row] = field(default_factory=list)
+    files: list[Row] = field(default_factory=list)
+    inputs: list[Row] = field(default_factory=list)
     early: list[Row] = field(default_factory=list)
     late: list[Row] = field(default_factory=list)
     matches: list[Row] = field(default_factory=list)
-
-    def insert(self, store: Store) -> None:
-        """Insert the rows, each kind after those that it refers to."""
-        store.change_many("insert_line", self.lines)
-        insert(store, "bring_package", self.packages)
-        store.change("insert_packages")
-        store.change("clear_incoming")
-        insert(store, "insert_binary", self.binaries)
-        insert(store, "insert_file", self.files)
-        insert(store, "insert_input", self.inputs)
-        store.change_many("let_start_early", self.early)
-        store.change_many("make_late", self.late)
-        store.change_many("match_late", self.matches)
-
-
-def insert(store: Store, query: str, rows: Sequence[Row]) -> None:
-    """Insert rows, each by the query that is enough for it."""
-    plain, width = _PLAIN[query]
-    short, whole = [], []
-    for row in rows:
-        rest = row[width:]
-        if rest.count(None) == len(rest):
-            short.append(row[:width])
-        else:
-            whole.append(row)
-    store.change_many(plain, short)
-    store.change_many(query, whole)
+    requirements: list[Row] = field(default_factory=list)
+    """Those that appear for the first time, each with its number in this job."""
+    foreign: list[Row] = field(default_factory=list)
+    """Inputs that other jobs make: job and name of the file, the row without it, the pattern."""
+    orders: list[Row] = field(default_factory=list)
+    """Lines that come after others."""
+    results: list[Row] = field(default_factory=list)
+    """Files that go to results/."""

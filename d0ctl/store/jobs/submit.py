@@ -13,7 +13,10 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store, as_json
 from d0ctl.store.files.copies import lose
 from d0ctl.store.jobs import results
-from d0ctl.store.jobs.intake import Intake
+from d0ctl.store.jobs.insertion import Insertion
+from d0ctl.store.jobs.intake import Intake, Reserve
+from d0ctl.store.jobs.intake_rows import Chunk
+from d0ctl.store.jobs.making import made
 from d0ctl.store.jobs.removal import remove_rows, sweep
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.fitting import misfits_of_job, refuse
@@ -43,18 +46,14 @@ def submit(
     """
     sweep(store, now=now)
     job, chosen = _begin(store, spec, name=name, hold=hold, actor=actor, now=now)
-    intake = Intake(store, job, now)
+    insertion = Insertion(store, job)
     try:
         with _without_collector():
-            for seq, stage in enumerate(spec.stages, start=1):
-                intake.whole_stage(seq, stage, progress)
-            intake.ordered(spec.stages)
-            intake.late_inputs()
-            intake.results()
+            _insert(insertion, spec, now, progress)
         if not force:
             refuse(misfits_of_job(store, job, now=now))
         with store.writing():
-            lose(store, [(file, 0) for file in intake.absent], now=now)
+            lose(store, [(file, 0) for file in insertion.absent], now=now)
             keep_action(
                 store,
                 now=now,
@@ -62,7 +61,7 @@ def submit(
                 verb="submit",
                 target=chosen,
                 note=note,
-                packages=intake.packages,
+                packages=insertion.packages,
             )
             store.change("show_job", job=job)
             aside = results.move_aside(store.home, chosen)
@@ -72,6 +71,42 @@ def submit(
     if aside is not None and moved is not None:
         moved(aside)
     return chosen
+
+
+def _insert(
+    insertion: Insertion, spec: JobSpec, now: float, progress: Callable[[int], None] | None
+) -> None:
+    """Insert the rows of all stages."""
+    store, job = insertion.store, insertion.job
+    with store.writing():
+        store.change("clear_incoming_requirements")
+        stages = [
+            int(
+                store.value(
+                    "make_stage",
+                    job=job,
+                    seq=seq,
+                    name=stage.name,
+                    require=stage.require,
+                    max_running=stage.max_running,
+                    final=int(stage.final),
+                )
+            )
+            for seq, stage in enumerate(spec.stages, start=1)
+        ]
+
+    def make(reserve: Reserve) -> Iterator[Chunk]:
+        return Intake(job, stages, spec.packages, now, reserve).chunks(spec.stages)
+
+    with made(make, spec.packages, insertion.reserve) as chunks:
+        insertion.insert_all(chunks, progress)
+    with store.writing():
+        for seq, (stage, of) in enumerate(zip(stages, spec.stages, strict=True), start=1):
+            store.change("count_lines", stage=stage, lines=insertion.lines[stage])
+            for before in of.after:
+                store.change("order_stage", job=job, seq=seq, after=before)
+            if of.final:
+                store.change("order_final", job=job, seq=seq)
 
 
 @contextmanager

@@ -74,11 +74,14 @@ select job.name from need join job on job.id = need.job_id
 -- The jobs there are, visible or not.
 select id from job;
 
--- name: highest_ids
--- The last id of each table that rows of a job go into; only true within a writing transaction.
-select (select coalesce(max(id), 0) from line)    as line,
-       (select coalesce(max(id), 0) from package) as package,
-       coalesce((select seq from sqlite_sequence where name = 'file'), 0) as file;
+-- name: reserve_ids
+-- Keep ids of a table for rows of a job; returns the last of them.
+insert or replace into sqlite_sequence (rowid, name, seq)
+values ((select rowid from sqlite_sequence where name = :table), :table,
+        :count + max(coalesce((select seq from sqlite_sequence where name = :table), 0),
+                     iif(:table = 'line', coalesce((select max(id) from line), 0), 0),
+                     iif(:table = 'package', coalesce((select max(id) from package), 0), 0)))
+returning seq;
 
 -- name: make_requirement
 -- One set of requirements, shared by the packages that have it.
@@ -87,6 +90,14 @@ insert into requirement (job_id, stage_id, cpus, memory, disk, space, platform, 
 values (:job, :stage, :cpus, :memory, :disk, :space, :platform, :nodes, :exclude_nodes, :software,
         :needs, :early, :fetches, :priority)
 returning id;
+
+-- name: clear_incoming_requirements
+-- Begin a new job.
+delete from incoming_requirement;
+
+-- name: number_requirement
+-- The number that a requirement has in its job.
+insert into incoming_requirement (number, requirement_id) values (:number, :requirement);
 
 -- name: insert_line
 -- A line of a job under way.
@@ -102,12 +113,20 @@ insert into incoming (id, job_id, stage_id, line_id, seq, name, phase, missing, 
                       changed)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: bring_waiting
+-- A package on its way in waits for files of other jobs.
+update incoming set missing = missing + ?2, phase = 'waiting' where id = ?1;
+
 -- name: insert_packages
 -- Packages of a job under way, waiting or ready; one statement, so that triggers cost half.
 insert into package (id, job_id, stage_id, line_id, seq, name, phase, missing, requirement_id,
                      changed,
                      wall_time, looping, wrapper, wrapper_parameters, environment, policy)
-select * from incoming;
+select incoming.id, job_id, stage_id, line_id, seq, name, phase, missing,
+       incoming_requirement.requirement_id, changed,
+       wall_time, looping, wrapper, wrapper_parameters, environment, policy
+  from incoming
+  join incoming_requirement on incoming_requirement.number = incoming.requirement_id;
 
 -- name: clear_incoming
 -- The packages have come in.

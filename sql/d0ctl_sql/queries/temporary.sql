@@ -26,7 +26,8 @@ create temp table reported_staged (attempt_id integer, locator text, path text, 
                                checksum text, inode integer, mtime integer);
 create temp table reported_stored (package_id integer, name text, locator text);
 create temp table unneeded (file_id integer primary key, rank integer);
-create temp table incoming (id integer, job_id integer, stage_id integer, line_id integer,
+create temp table incoming_requirement (number integer primary key, requirement_id integer);
+create temp table incoming (id integer primary key, job_id integer, stage_id integer, line_id integer,
                             seq integer, name text, phase text, missing integer,
                             requirement_id integer, changed real, wall_time real, looping real,
                             wrapper text, wrapper_parameters text, environment text,
