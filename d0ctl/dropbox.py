@@ -2,7 +2,6 @@
 
 import heapq
 import itertools
-import json
 import os
 import re
 import stat
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct, field
 
+from d0ctl import fast_json
 from d0ctl.errors import D0Error
 from d0ctl.rejected import Rejected
 from d0ctl_wrapper.host import spool
@@ -103,9 +103,8 @@ class DropBox:
         aside = self.folder / "tmp" / name
         try:
             descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w") as file:
-                for text in texts:
-                    file.write(json.dumps(text) + "\n")
+            with os.fdopen(descriptor, "wb") as file:
+                file.writelines(fast_json.encode(text) + b"\n" for text in texts)
                 file.flush()
                 os.fsync(descriptor)
             aside.rename(self.new / name)
@@ -180,18 +179,14 @@ class DropBox:
             return
         for line in content.splitlines():
             try:
-                text = json.loads(line)
+                yield fast_json.decode_text(line)
             except ValueError:
-                text = None
-            if isinstance(text, str):
-                yield text
-            else:
                 self._rejected.keep(name, line, "the line of the batch is torn")
 
     def _take(self, letters: Letters, name: str, text: str) -> None:
         """Add the messages of one text, which are all of one attempt."""
         try:
-            messages = message.parse(text)
+            messages = message.parse(text, fast_json.decode_bounded)
             first = messages[0]
             if first["token"] != message.token(self._key, first["attempt"]):
                 raise ValueError(f"the token of attempt {first['attempt']} is wrong")

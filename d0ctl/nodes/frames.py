@@ -1,9 +1,9 @@
 """Frames between control host and relay; those of relays are checked, as no node is trusted."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from d0ctl import fast_json
 from d0ctl.errors import NodeUnreachable
 from d0ctl_wrapper.protocol import shape, stamp
 from d0ctl_wrapper.protocol.frames import LISTED, LONGEST
@@ -25,7 +25,7 @@ def read(line: bytes) -> Frame | None:
     try:
         if len(line) > LONGEST:
             raise ValueError(f"is longer than {LONGEST} bytes")
-        value = shape.decode_bounded(line)
+        value = fast_json.decode_bounded(line)
         kind = _KIND(value)["kind"]
         check = _CHECKS.get(kind)
         if check is None:
@@ -37,14 +37,13 @@ def read(line: bytes) -> Frame | None:
 
 def write(frame: Frame) -> Iterator[bytes]:
     """Yield the lines of a frame for a relay: one, or the pieces of one that is too long."""
-    text = json.dumps(frame, separators=(",", ":"))
+    text = fast_json.encode(frame)
     if len(text) <= LONGEST // 2:
-        yield text.encode() + b"\n"
+        yield text + b"\n"
         return
     for begin in range(0, len(text), PIECE):
-        piece = {"kind": "piece", "text": text[begin : begin + PIECE]}
-        line = json.dumps({**piece, "more": begin + PIECE < len(text)}, separators=(",", ":"))
-        yield line.encode() + b"\n"
+        piece = {"kind": "piece", "text": text[begin : begin + PIECE].decode()}
+        yield fast_json.encode({**piece, "more": begin + PIECE < len(text)}) + b"\n"
 
 
 class Pieces:

@@ -6,7 +6,7 @@ Nodes write them; the control host, which trusts no node, checks them with `pars
 import hashlib
 import hmac
 import re
-from typing import Any, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 from d0ctl_wrapper.protocol import parts, quick, ranges, retained, shape, stamp
 
@@ -87,7 +87,7 @@ def _lines(message: Message) -> "List[str]":
     return [shape.encode(part) for part in parts.split(message)]
 
 
-def parse(text: str) -> "List[Message]":
+def parse(text: str, decode: "Callable[[str], Any]" = shape.decode_bounded) -> "List[Message]":
     """Read the text of one file, or raise ValueError with a plain reason.
 
     Unknown fields are left out. All messages of a file must belong to one attempt and have
@@ -97,7 +97,8 @@ def parse(text: str) -> "List[Message]":
         raise ValueError("the text is longer than %d characters" % LONGEST_TEXT)
     if not text.endswith("\n"):
         raise ValueError("the text does not end with a line end")
-    messages = [_parse_line(number, line) for number, line in enumerate(text[:-1].split("\n"), 1)]
+    lines = text[:-1].split("\n")
+    messages = [_parse_line(number, line, decode) for number, line in enumerate(lines, 1)]
     for before, after in zip(messages, messages[1:]):
         if (before["attempt"], before["token"]) != (after["attempt"], after["token"]):
             raise ValueError("the messages are of several attempts")
@@ -106,13 +107,13 @@ def parse(text: str) -> "List[Message]":
     return parts.join(messages)
 
 
-def _parse_line(number: int, line: str) -> Message:
+def _parse_line(number: int, line: str, decode: "Callable[[str], Any]") -> Message:
     try:
         if len(line) > LONGEST:
             raise ValueError("is longer than %d characters" % LONGEST)
-        value = shape.decode_bounded(line)
-        kind = _KIND(value)["kind"]
-        message: Message = _CHECKS[kind](value)
+        value = decode(line)
+        message: Message = _check_of(value)(value)
+        kind = message["kind"]
         if kind == "end":
             _check_outcome(message)
         elif kind == "part":
@@ -120,6 +121,14 @@ def _parse_line(number: int, line: str) -> Message:
     except ValueError as error:
         raise ValueError("line %d %s" % (number, error))
     return message
+
+
+def _check_of(value: Any) -> shape.Check:
+    """Return the check of the kind that a message says it has."""
+    try:
+        return _CHECKS[value["kind"]]
+    except (KeyError, TypeError):
+        return _CHECKS[_KIND(value)["kind"]]  # raises, with the fault
 
 
 def _check_outcome(end: Message) -> None:

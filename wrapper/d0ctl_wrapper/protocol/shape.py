@@ -34,7 +34,13 @@ PLAIN = "type(x) is str and len(x) <= %d and x.isascii() and '\\0' not in x" % T
 
 
 def decode_bounded(text: "str | bytes") -> Any:
-    """Parse one JSON text from a node, after counting its lists and objects.
+    """Parse one JSON text from a node, after counting its lists and objects."""
+    check_containers(text)
+    return decode(text)
+
+
+def check_containers(text: "str | bytes") -> None:
+    """Raise ValueError if a JSON text has too many lists and objects.
 
     Brackets inside of strings count too, so this refuses too much rather than too little.
     """
@@ -44,7 +50,6 @@ def decode_bounded(text: "str | bytes") -> Any:
         found = text.count("[") + text.count("{")
     if found > MOST_CONTAINERS:
         raise ValueError("has more than %d lists and objects" % MOST_CONTAINERS)
-    return decode(text)
 
 
 def decode(text: "str | bytes") -> Any:
