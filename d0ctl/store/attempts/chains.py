@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from d0ctl.policy.rules import RESTARTED
 from d0ctl.store.connection import Row, Store, as_json
+from d0ctl.store.nodes.site import setting
 
 if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending
@@ -97,9 +98,8 @@ def verification(binary: Row) -> dict[str, Any]:
 
 def site_judges(store: Store) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The hooks and the log rules of the site file, for all binaries."""
-    hooks, rules = (store.value("setting", name=name) for name in ("hooks", "log-rules"))
-    own = [{"name": "the site", **json.loads(hooks)}] if hooks else []
-    return own, json.loads(rules) if rules else []
+    hooks = setting(store, "hooks")
+    return [{"name": "the site", **hooks}] if hooks else [], setting(store, "log-rules") or []
 
 
 def judged(launch: dict[str, Any], hooks: Sequence[Any], rules: Sequence[Any]) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def oldest(store: Store, requirement: int, limit: int) -> list[int]:
 def local_bytes(store: Store, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
     """For each package, how many bytes of its inputs lie in which cluster."""
     store.change("clear_decision")
-    store.change_many("decide", ((package, None) for package in packages))
+    store.change_many("decide", ((package, 0) for package in packages))
     places: dict[int, dict[int, int]] = {}
     for row in store.rows("local_bytes"):
         places.setdefault(row["package_id"], {})[row["cluster_id"]] = row["bytes"]
@@ -82,7 +82,7 @@ def waiting_open(store: Store, requirement: int, limit: int) -> list[int]:
 def brought(store: Store, packages: Sequence[int]) -> Mapping[int, Brought]:
     """For each package, how many of its inputs would have to be brought to which cluster."""
     store.change("clear_decision")
-    store.change_many("decide", ((package, None) for package in packages))
+    store.change_many("decide", ((package, 0) for package in packages))
     counted: dict[int, Counter[int]] = {package: Counter() for package in packages}
     for row in store.rows("brought_files"):
         counted[row["package_id"]][row["cluster_id"]] += row["files"]

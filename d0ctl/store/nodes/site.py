@@ -58,14 +58,21 @@ def site_name(store: Store) -> str:
 
 
 def setting(store: Store, name: str) -> Any:
-    """One section of the site file as its reader returned it; None where it has none."""
-    value = store.value("setting", name=name)
-    return None if value is None else json.loads(value)
+    """One section of the site file as its reader returned it; None where it has none.
+
+    It is read once in a transaction that writes, and must not be changed.
+    """
+    known = store.remembered
+    if name not in known:
+        value = store.value("setting", name=name)
+        known[name] = None if value is None else json.loads(value)
+    return known[name]
 
 
 def default(store: Store, name: str) -> Any:
     """What counts where a job says nothing: by the site file, else by `STANDARD`."""
-    return {**STANDARD, **(setting(store, "defaults") or {})}[name]
+    own = setting(store, "defaults") or {}
+    return own[name] if name in own else STANDARD[name]
 
 
 def _is(row: Row, applied: bool) -> bool:
@@ -174,6 +181,7 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
                 store.change("remove_setting", name=one.name)
         for name, value in site.settings.items():
             store.change("keep_setting", name=name, value=json.dumps(value))
+        store.forget()
         keep_action(store, verb="site apply", target=source, actor=actor, note=note,
                     packages=0, now=now)  # fmt: skip
     return found

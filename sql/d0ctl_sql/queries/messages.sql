@@ -50,6 +50,10 @@ delete from lost_copy;
 insert into reported_state (attempt_id, started, utc_offset, seq, phase, why)
 values (?, ?, ?, ?, ?, ?);
 
+-- name: tell_plain_state
+-- The same without a reason.
+insert into reported_state (attempt_id, started, utc_offset, seq, phase) values (?, ?, ?, ?, ?);
+
 -- name: tell_progress
 -- The last progress that an attempt reported.
 insert into reported_progress (attempt_id, seq, binary, done, total, percent, line, eta, cpu, rss)
@@ -73,8 +77,13 @@ select attempt.id,
 
 -- name: tell_binary
 -- The record of a binary.
-insert into reported_binary (attempt_id, seq, started, ended, exit_code, signal, reason, cpu, rss)
+insert into reported_binary (attempt_id, seq, started, ended, exit_code, cpu, rss, signal, reason)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: tell_plain_binary
+-- The same of one that ended well.
+insert into reported_binary (attempt_id, seq, started, ended, exit_code, cpu, rss)
+values (?, ?, ?, ?, ?, ?, ?);
 
 -- name: clear_reported_gap
 -- Begin a new batch of messages.
@@ -110,10 +119,16 @@ values (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: tell_end
 -- An end with the verdict on it.
-insert or ignore into reported_end (attempt_id, outcome, phase, started, ended, utc_offset, binary,
-                                reason, message, exit_code, signal, cpu, rss, stderr, not_before,
-                                package_id, partial, answer, requirement_id, wall_time, note)
+insert or ignore into reported_end (attempt_id, package_id, outcome, phase, started, ended,
+                                utc_offset, binary, exit_code, cpu, rss, partial, reason, message,
+                                signal, stderr, not_before, answer, requirement_id, wall_time, note)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: tell_plain_end
+-- The same of one that went well.
+insert or ignore into reported_end (attempt_id, package_id, outcome, phase, started, ended,
+                                utc_offset, binary, exit_code, cpu, rss, partial)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: start_attempts
 -- Keep when attempts started, and the last phase that they reported.
@@ -217,7 +232,7 @@ update package set accept = :accepted
 -- Keep the records of the binaries.
 insert or ignore into binary_attempt (attempt_id, seq, started, ended, exit_code, signal, reason,
                                       cpu, rss)
-select reported_binary.* from reported_binary;
+select attempt_id, seq, started, ended, exit_code, signal, reason, cpu, rss from reported_binary;
 
 -- name: purge_former_copies
 -- Copies of what was made again, by an attempt before, go from the nodes; while a package that
