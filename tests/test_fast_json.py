@@ -21,7 +21,9 @@ values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
 )
-texts = st.sampled_from(EDGES) | values.map(json.dumps) | st.text('[]{},:"\\u0d8e1.- \n', max_size=9)
+texts = (
+    st.sampled_from(EDGES) | values.map(json.dumps) | st.text('[]{},:"\\u0d8e1.- \n', max_size=9)
+)
 
 
 def outcome(read: Any, text: str | bytes) -> str:

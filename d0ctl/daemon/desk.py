@@ -107,6 +107,8 @@ class Desk(Struct):
     dropbox: DropBox
     site: Site
     job: int | None = None
+    lead_s: float = 0.0
+    """For how many seconds all nodes had work in advance when packages were last scheduled."""
     needed_due: float = 0.0
     """When to search again for the packages that `job` needs, by the monotonic clock."""
 

@@ -25,7 +25,10 @@ LONGEST_WAIT_S = 60.0
 """How long a courier waits before it tries an unreachable node again: doubled up to this."""
 
 REST_S = 0.02
-"""The least time from one delivery to the next: what arrives meanwhile shares a file."""
+"""The least time from one delivery to the next: what arrives meanwhile shares a file.
+
+The loop makes it longer while nobody waits for what is delivered.
+"""
 
 MOST_UNREAD = 8
 """Most unread files of messages from a node; above it, no more are accepted."""
@@ -85,6 +88,8 @@ class Courier:
         self._accepted = 0
         self._leased = 0
         self._last_heard = 0.0
+        self.rest_s = 0.0
+        """The time from one delivery to the next, if it is to be longer than REST_S."""
         self.load: float | None = None
         """The last load that the node has reported."""
         self._disk_free = 0
@@ -213,7 +218,7 @@ class Courier:
             self._wait_for_loop()
             self._deliver(self.address.name, [file["text"] for file in files])
             link.send({"kind": "ack", "names": [file["name"] for file in files]})
-            self._stopping.wait(REST_S)
+            self._stopping.wait(max(REST_S, self.rest_s))
 
     def _wait_for_loop(self) -> None:
         """Wait while the loop is behind: what a node sends too fast stays there meanwhile."""

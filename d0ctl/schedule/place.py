@@ -1,5 +1,6 @@
 """Placement of ready packages on nodes, by priority, age, free CPUs and location of files."""
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -124,6 +125,8 @@ class _Hand(Struct):
     others: int = UNBOUNDED
     memory: int | None = None
     disk: int | None = None
+    extra: int = 0
+    """CPUs' worth of the requirement in turn that it may get beyond its CPUs."""
 
     def __post_init__(self) -> None:
         node = self.node
@@ -132,18 +135,20 @@ class _Hand(Struct):
 
     def holds(self, requirement: Requirement) -> int:
         """Return for how many packages with a requirement its memory and its disk suffice."""
+        if not requirement.memory and not requirement.space:
+            return UNBOUNDED
         pairs = ((self.memory, requirement.memory), (self.disk, requirement.space))
         return min((max(0, left) // asked for left, asked in pairs if asked and left is not None),
                    default=UNBOUNDED)  # fmt: skip
 
-    def ahead(self, requirement: Requirement) -> int:
-        """Return how many CPUs' worth of a requirement it may get beyond its CPUs."""
-        return requirement.ahead(self.node.cpus) if self.node.on_trial is None else 0
+    def turn_to(self, requirement: Requirement) -> None:
+        """Give out packages of this requirement from now on."""
+        self.extra = requirement.ahead(self.node.cpus) if self.node.on_trial is None else 0
 
     def most(self, requirement: Requirement) -> int:
-        """Return how many packages with a requirement it can take, whatever their inputs."""
+        """Return how many packages of a requirement it can take, whatever their inputs."""
         room = max(self.free, self.rest) if requirement.fetches else self.free
-        most = max(0, room + self.ahead(requirement)) // requirement.cpus
+        most = max(0, room + self.extra) // requirement.cpus
         return min(most, self.bound(requirement), self.holds(requirement))
 
     def bound(self, requirement: Requirement) -> int:
@@ -210,6 +215,25 @@ def suited(requirement: Requirement, nodes: Iterable[NodeRoom]) -> list[NodeRoom
     return fits
 
 
+def lead_s(nodes: Iterable[NodeRoom], requirements: Sequence[Requirement]) -> float:
+    """Return for how many seconds all nodes have work in advance.
+
+    It is 0 if one has not that could run a package of these requirements, or if the pace of one of
+    these is not known.
+    """
+    paces = [requirement.pace for requirement in requirements if requirement.pace is not None]
+    if not requirements or len(paces) < len(requirements):
+        return 0.0
+    least = math.inf
+    for node in nodes:
+        ahead = max(0, node.used - node.cpus) / node.cpus
+        if ahead or any(misfit(requirement, node) is None for requirement in requirements):
+            least = min(least, ahead)
+        if not least:
+            return 0.0
+    return 0.0 if math.isinf(least) else least * min(paces)
+
+
 def place(
     nodes: Sequence[NodeRoom],
     requirements: Iterable[Requirement],
@@ -234,6 +258,8 @@ def place(
     for requirement in wanted_by:
         fitting = {node.id for node in suited(requirement, nodes)}
         fits = [hand for hand in hands if hand.node.id in fitting]
+        for fitting_hand in fits:
+            fitting_hand.turn_to(requirement)
         most = sum(hand.most(requirement) for hand in fits)
         most = min(most, quota.left(requirement.stage, requirement.job))
         if most <= 0:
@@ -292,22 +318,15 @@ def _best(
     A node that can only take packages whose inputs are brought while others compute comes last.
     """
 
-    def room(hand: _Hand) -> int:
+    best: _Hand | None = None
+    best_rank = (False, 0, 0.0)
+    for hand in fits:
         left = hand.rest if _is_brought(files, hand.node) else hand.free
-        return left + hand.ahead(requirement)
-
-    return max(
-        (
-            hand
-            for hand in fits
-            if room(hand) >= requirement.cpus
-            and hand.bound(requirement) > 0
-            and hand.holds(requirement) > 0
-        ),
-        key=lambda hand: (
-            hand.free + hand.ahead(requirement) >= requirement.cpus,
-            places.get(hand.node.cluster, 0),
-            room(hand) / hand.node.cpus,
-        ),
-        default=None,
-    )
+        room = left + hand.extra
+        if room < requirement.cpus or hand.bound(requirement) <= 0 or hand.holds(requirement) <= 0:
+            continue
+        is_free = hand.free + hand.extra >= requirement.cpus
+        rank = is_free, places.get(hand.node.cluster, 0), room / hand.node.cpus
+        if best is None or rank > best_rank:
+            best, best_rank = hand, rank
+    return best

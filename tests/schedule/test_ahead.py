@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
+import pytest
+
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import (
     Brought,
     Decision,
     NodeRoom,
     Requirement,
+    lead_s,
     place,
 )
 
@@ -85,3 +88,25 @@ def test_a_node_has_a_bounded_number_of_packages_that_only_deliver() -> None:
     nodes = [NodeRoom(1, "a", 1, cpus=1, used=0, delivering=MOST_OPEN - 1)]
 
     assert len(place_open(nodes, Requirement(1, 3, stay="a"), [1, 2, 3], {})) == 1
+
+
+def lead(*used: int, pace: float | None = 0.1, nodes: Sequence[str] = ()) -> float:
+    """The lead of nodes `a`, `b` ... of two CPUs, of which so many are given out."""
+    rooms = [NodeRoom(i, "abc"[i], 1, 2, cpus) for i, cpus in enumerate(used)]
+    return lead_s(rooms, [Requirement(1, ready=9, pace=pace, nodes=nodes)])
+
+
+def test_the_lead_is_the_time_that_packages_in_advance_take_on_the_node_with_fewest() -> None:
+    assert lead(12, 6) == pytest.approx(0.2)
+
+
+def test_there_is_no_lead_while_a_node_could_begin_a_package_at_once_or_a_pace_is_unknown() -> None:
+    assert lead(12, 2) == 0
+    assert lead(12, 12, pace=None) == 0
+    assert lead_s([], [Requirement(1, ready=9, pace=0.1)]) == 0
+    assert lead_s([NodeRoom(1, "a", 1, 2, 12)], []) == 0
+
+
+def test_a_node_that_may_not_run_the_packages_does_not_count() -> None:
+    assert lead(12, 0, nodes=["a"]) == pytest.approx(0.5)
+    assert lead(0, 0, nodes=["c"]) == 0

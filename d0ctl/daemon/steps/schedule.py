@@ -1,13 +1,13 @@
 """Scheduling: the store is asked what is ready, the pure scheduler decides where it goes."""
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from types import ModuleType
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
 from d0ctl.schedule.early import MOST_OPEN, place_open
-from d0ctl.schedule.place import Decision, place
+from d0ctl.schedule.place import Decision, NodeRoom, Requirement, lead_s, place
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
 from d0ctl.store.jobs.finish import sweep
@@ -26,7 +26,10 @@ def schedule(desk: Desk, turn: Turn) -> None:
     store, now = desk.store, turn.now
     placement.advance(store, now=now)
     _find_needed(desk)
-    decisions = decide(store, desk.job, now=now)
+    nodes = placement.nodes(store, now=now)
+    requirements = _requirements(store, desk.job)
+    desk.lead_s = lead_s(nodes, requirements)
+    decisions = _decide(store, desk.job, nodes, requirements, now)
     if decisions:
         placement.assign(store, decisions, now=now)
 
@@ -42,10 +45,21 @@ def _find_needed(desk: Desk) -> None:
 
 def decide(store: Store, job: int | None = None, *, now: float) -> list[Decision]:
     """Decide for all jobs, or for one and the packages of other jobs that it needs."""
-    nodes = placement.nodes(store, now=now)
+    return _decide(store, job, placement.nodes(store, now=now), _requirements(store, job), now)
+
+
+def _requirements(store: Store, job: int | None) -> list[Requirement]:
     requirements = placement.requirements(store, job)
-    if job is not None:
-        requirements = makers.requirements(store) + requirements
+    return requirements if job is None else makers.requirements(store) + requirements
+
+
+def _decide(
+    store: Store,
+    job: int | None,
+    nodes: Sequence[NodeRoom],
+    requirements: list[Requirement],
+    now: float,
+) -> list[Decision]:
     if not nodes or not requirements:
         return []
     others = {requirement.id for requirement in requirements if job not in (None, requirement.job)}
