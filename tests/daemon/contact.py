@@ -42,6 +42,9 @@ class Disk:
         self.may_read.wait()
         target.write_text(source)
 
+    def put(self, source: Path, target: str) -> None:
+        self.may_read.wait()
+
 
 class Stub:
     """A link that says what it is told to, and then nothing until it is closed."""

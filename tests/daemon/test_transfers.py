@@ -9,7 +9,9 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.drive import driving
+from d0ctl.daemon.loop import Loop
 from d0ctl.daemon.steps.schedule import schedule
+from d0ctl.daemon.steps.transfers import begin_transfers
 from d0ctl.daemon.turn import Turn
 from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.nodes import courier as couriers
@@ -29,6 +31,7 @@ class Field:
         self.disks: dict[str, Disk] = {}
         self.reached: list[str] = []
         self.closing: list[Stub] = []
+        self.free: int | None = None
         monkeypatch.setattr(couriers, "open_link", self.open)
         monkeypatch.setattr(couriers, "FIRST_WAIT_S", 0.01)
         with desk.store.writing():
@@ -37,7 +40,8 @@ class Field:
     def open(self, address: Address, *_: object, **__: object) -> Stub:
         self.reached.append(address.destination)
         link = Stub()
-        link.facts = {"cpus": 1, "base": "/base", "machine_id": address.destination}
+        link.facts = {"cpus": 1, "base": "/base", "machine_id": address.destination,
+                      "disk_free": self.free}  # fmt: skip
         link.transport = self.disks.setdefault(address.name, Disk())
         self.closing.append(link)
         return link
@@ -179,3 +183,25 @@ def test_when_a_file_is_made_again_its_former_copies_elsewhere_count_no_more(
     desk.dropbox.deliver("n1", [start_message(desk, attempt, **end)])
     turn(desk)
     assert read(store, "location", "path", by="path") == [("/new",)]
+
+
+def test_a_file_that_is_larger_than_the_free_space_of_a_node_is_not_copied_there(
+    field: Field, tmp_path: Path
+) -> None:
+    field.free = 900
+    node, store = field.add("n1"), field.desk.store
+    cluster = value(store, "node", "cluster_id", id=node)
+    submitted(store, job("job", [simple(outputs=["small", "large"])], hold=True))
+    with store.writing():
+        for name, size in (("small", 800), ("large", 1000)):
+            (tmp_path / name).write_bytes(bytes(size))
+            change(store, "file", {"name": name}, present=1, size=size)
+            (file,) = read(store, "file", "id", name=name)[0]
+            insert(store, "location", file_id=file, cluster_id=1, path=str(tmp_path / name), made=0)
+            insert(store, "transfer", file_id=file, cluster_id=cluster, wanted=file)
+
+    Loop(field.desk).work([begin_transfers])
+
+    (trouble,) = read(store, "transfer", "trouble", by="file_id", file_id=file)[0]
+    assert trouble == "node `n1` has 900 B of disk left, and the file has 1.0 kB"
+    assert {transfer.file for transfer in field.desk.transfers} == {file - 1}

@@ -18,6 +18,7 @@ from d0ctl.store.connection import Row
 from d0ctl.store.files import copies
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import registry
+from d0ctl.units import size
 from d0ctl_wrapper.protocol import locator as locators
 from d0ctl_wrapper.protocol.locator import OnNode
 
@@ -90,7 +91,11 @@ class _Planner(Struct, frozen=True):
         return True
 
     def _bring(self, transfer: Transfer, row: Row, here: str) -> None:
-        """Begin a transfer to a node of the cluster, or to the node that the locator names."""
+        """Begin a transfer to a node of the cluster, or to the node that the locator names.
+
+        Raises Refused for a file that is larger than the free space there: a copy would fill the
+        disk, again with each try.
+        """
         target_node = locators.on_node(row["locator"] or "") if transfer.result else None
         for node in registry.in_cluster(self.desk.store, transfer.cluster):
             if target_node is not None and node["name"] != target_node.node:
@@ -98,6 +103,8 @@ class _Planner(Struct, frozen=True):
             courier = self.desk.courier(node["id"])
             in_cache = f"{node['base'] or ''}/cache/in/{transfer.file}/{Path(row['name']).name}"
             target = in_cache if target_node is None else target_node.path
+            if target_node is None:
+                _check_space(node, row["size"])
             # An order to remove a file of this path could remove the one that is brought now.
             if courier is None or unneeded_files.is_being_removed(self.desk.store, target):
                 continue
@@ -167,6 +174,14 @@ class _Planner(Struct, frozen=True):
         stored = locators.on_node(row["locator"])
         assert stored is not None
         return stored.path
+
+
+def _check_space(node: Row, bytes_needed: int | None) -> None:
+    """Raise Refused if a file is larger than the free space of a node, as far as it is known."""
+    free = node["disk_free"]
+    if free is not None and bytes_needed is not None and bytes_needed > free:
+        raise Refused(f"node `{node['name']}` has {size(free)} of disk left,"
+                      f" and the file has {size(bytes_needed)}")  # fmt: skip
 
 
 def end_transfer(desk: Desk, report: TransferEnded, now: float) -> None:

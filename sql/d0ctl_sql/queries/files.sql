@@ -127,8 +127,8 @@ select location.cluster_id, location.path, node.id as node_id, node.name as node
  order by node.id = location.node_id desc, node.id;
 
 -- name: nodes_of_cluster
--- Nodes that write into the cache of a cluster and answer.
-select id, name, base from node where cluster_id = :cluster and state = 'up' order by id;
+-- Nodes that write into the cache of a cluster and answer, with the free space of their disks.
+select id, name, base, facts ->> 'disk_free' as disk_free from node where cluster_id = :cluster and state = 'up' order by id;
 
 -- name: want_here
 -- Ask for a copy on the control host, through which files between nodes go.
