@@ -121,9 +121,10 @@ def test_code_has_no_phrase_that_nobody_would_say() -> None:
         for file in (ROOT / folder).rglob(f"*.{end}")
     ]
     texts = {file: re.sub(r"\s+(?:(?:--|#)\s+)?", " ", file.read_text()) for file in files}
-    documents = ROOT / "d0ctl" / "cli" / "documents.py"
+    cli = ROOT / "d0ctl" / "cli"
     # A key of a document is a contract.
-    texts[documents] = texts[documents].replace('"told": ', "")
+    for file, key in ((cli / "documents.py", '"told": '), (cli / "schemas/packages.py", "told: ")):
+        texts[file] = texts[file].replace(key, "")
 
     found = {str(file): PHRASE.findall(text) for file, text in texts.items()}
 

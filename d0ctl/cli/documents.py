@@ -1,6 +1,6 @@
 """The JSON documents of the reading verbs; their keys are a contract."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from d0ctl.model import STATUS_OF, Status, known_eta
 from d0ctl.select import parse
@@ -22,7 +22,8 @@ from d0ctl.store.views.shapes import (
 )
 from d0ctl.units import iso
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import jobs, packages, reports, site
 
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
@@ -30,7 +31,7 @@ MOST_LIVE, MOST_FAILED, MOST_LINES = 8, 3, 1_000
 """How many packages and lines a job's or stage's document lists."""
 
 
-def job(job: JobSummary) -> Document:
+def job(job: JobSummary) -> "jobs.Job":
     """A job in the list of all."""
     return {
         "job": job.name,
@@ -52,14 +53,14 @@ def job(job: JobSummary) -> Document:
     }
 
 
-def hold(job: JobSummary) -> Document | None:
+def hold(job: JobSummary) -> "jobs.Hold | None":
     """Who holds a job, why and since when; None when nobody does."""
     if not job.hold:
         return None
     return {"by": job.hold_actor, "reason": job.hold_note, "since": iso(job.hold_since)}
 
 
-def pause(job: JobSummary) -> Document | None:
+def pause(job: JobSummary) -> "jobs.Pause | None":
     """Who paused a job, why, since when, and whether running packages are meant; else None."""
     if not job.pause:
         return None
@@ -67,7 +68,7 @@ def pause(job: JobSummary) -> Document | None:
             "running": bool(job.pause_running)}  # fmt: skip
 
 
-def finish(job: JobSummary) -> Document | None:
+def finish(job: JobSummary) -> "jobs.Finish | None":
     """Who lets a job come to its end, how, why and since when; None where nobody does."""
     if job.finish is None:
         return None
@@ -75,14 +76,14 @@ def finish(job: JobSummary) -> Document | None:
             "how": job.finish}  # fmt: skip
 
 
-def shortfall(one: Shortfall | None) -> Document | None:
+def shortfall(one: Shortfall | None) -> "jobs.Shortfall | None":
     """What a package goes without; None where it gets all its inputs."""
     if one is None:
         return None
     return {"path": one.path, "inputs": one.given, "of": one.asked, "missing": list(one.names)}
 
 
-def stage(stage: StageSummary) -> Document:
+def stage(stage: StageSummary) -> "jobs.Stage":
     """A stage with its counts."""
     return {
         "stage": stage.seq,
@@ -97,7 +98,7 @@ def stage(stage: StageSummary) -> Document:
     }
 
 
-def line(line: LineSummary) -> Document:
+def line(line: LineSummary) -> "jobs.Line":
     """A line with its counts."""
     return {
         "line": line.seq,
@@ -109,7 +110,7 @@ def line(line: LineSummary) -> Document:
     }
 
 
-def package_row(row: PackageRow, now: float) -> Document:
+def package_row(row: PackageRow, now: float) -> "jobs.PackageRow":
     """A package in a list."""
     return {
         "path": row.path,
@@ -130,7 +131,7 @@ def package_row(row: PackageRow, now: float) -> Document:
     }
 
 
-def job_card(store: Store, one: JobSummary, now: float) -> Document:
+def job_card(store: Store, one: JobSummary, now: float) -> "jobs.JobCard":
     """All about a job."""
     dropped = browse.dropped_lines(store, one.id)
     short = short_packages(store, one.id) if dropped else []
@@ -148,7 +149,7 @@ def job_card(store: Store, one: JobSummary, now: float) -> Document:
     }
 
 
-def stage_card(store: Store, of: JobSummary, one: StageSummary, now: float) -> Document:
+def stage_card(store: Store, of: JobSummary, one: StageSummary, now: float) -> "jobs.StageCard":
     """All about a stage."""
     lines = browse.lines(store, of, one, 1, MOST_LINES)
     return {
@@ -160,7 +161,7 @@ def stage_card(store: Store, of: JobSummary, one: StageSummary, now: float) -> D
 
 
 def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
-              now: float) -> Document:  # fmt: skip
+              now: float) -> "jobs.LineCard":  # fmt: skip
     """All about a line. Raises NotFound."""
     path = f"{of.name}/{stage.seq}/{number}"
     one = browse.line(store, of, stage, number)
@@ -171,7 +172,7 @@ def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
     }  # fmt: skip
 
 
-def failure(one: FailureView) -> Document:
+def failure(one: FailureView) -> "jobs.Failure":
     """A failed package with the attempt that says why."""
     return {
         "path": one.path,
@@ -187,7 +188,7 @@ def failure(one: FailureView) -> Document:
     }
 
 
-def event(one: EventView) -> Document:
+def event(one: EventView) -> "reports.Event":
     """One change of phase."""
     return {
         "at": iso(one.at),
@@ -200,7 +201,7 @@ def event(one: EventView) -> Document:
     }
 
 
-def progress(one: ProgressView | None, phase: str, now: float) -> Document:
+def progress(one: ProgressView | None, phase: str, now: float) -> Any:
     """How far a package in this phase is; all null if its wrapper has not reported."""
     names = ("done", "total", "percent", "eta", "binary", "line", "cpu", "rss", "at")
     if one is None:
@@ -210,7 +211,7 @@ def progress(one: ProgressView | None, phase: str, now: float) -> Document:
     return {**reported, "eta": iso(eta), "at": iso(one.at)}
 
 
-def live_status(status: LiveStatus | None) -> Document | None:
+def live_status(status: LiveStatus | None) -> Any:
     """What a wrapper reports at this moment; None where nothing was reported."""
     if status is None:
         return None
@@ -223,12 +224,12 @@ def live_status(status: LiveStatus | None) -> Document | None:
     return {"told": iso(status.at), "state": status.state, "message": status.message, **values}
 
 
-def note(one: NoteView) -> Document:
+def note(one: NoteView) -> "packages.Note":
     """What a wrapper found worth keeping."""
     return {"attempt": one.number, "at": iso(one.at), "binary": one.binary, "text": one.text}
 
 
-def file(row: FileRow) -> Document:
+def file(row: FileRow) -> "site.File":
     """All about a file; `given` is the disposition that a person set."""
     return {
         "file": f"{row.job}:{row.name}", "job": row.job, "name": row.name, "maker": row.maker,
@@ -236,10 +237,10 @@ def file(row: FileRow) -> Document:
         "size": row.size, "checksum": row.checksum,
         "disposition": row.disposition or row.dispositions, "given": row.disposition,
         "result": bool(row.result), "stored": row.stored, "locator": row.locator,
-        "copies": row.copies,
+        "copies": cast("list[site.Copy]", row.copies),
     }  # fmt: skip
 
 
-def exclusion(row: Row) -> Document:
+def exclusion(row: Row) -> "jobs.Exclusion":
     """A node that packages of a job are kept off which failed there, and how the job did there."""
     return {"node": row["name"], "successful": row["successful"], "failed": row["failed"]}

@@ -1,10 +1,9 @@
 """The JSON documents of a package, its attempts, binaries and files; their keys are a contract."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from d0ctl.cli import documents
-from d0ctl.cli.documents import Document
 from d0ctl.show.binary import Binary
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
@@ -12,11 +11,14 @@ from d0ctl.store.views.left_out import shortfall as shortfall_of
 from d0ctl.store.views.shapes import AttemptView, PackageView
 from d0ctl.units import iso
 
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import packages
+
 MOST_FILES = 1_000
 """How many inputs, and how many outputs, a package's document lists; what is missing first."""
 
 
-def attempt(one: AttemptView) -> Document:
+def attempt(one: AttemptView) -> "packages.Attempt":
     """One try at a package."""
     return {
         "attempt": one.number,
@@ -45,7 +47,7 @@ def attempt(one: AttemptView) -> Document:
     }
 
 
-def package(store: Store, one: PackageView, now: float) -> Document:
+def package(store: Store, one: PackageView, now: float) -> "packages.Package":
     """All about a package."""
     tries = browse.attempts(store, one.id)
     return {
@@ -88,7 +90,7 @@ def package(store: Store, one: PackageView, now: float) -> Document:
     }
 
 
-def binary(card: Binary) -> Document:
+def binary(card: Binary) -> "packages.BinaryCard":
     """All about a binary, with how it did in each attempt that ran it."""
     view = card.view
     return {
@@ -100,11 +102,11 @@ def binary(card: Binary) -> Document:
     }  # fmt: skip
 
 
-def _binary(one: Any) -> Document:
+def _binary(one: Any) -> "packages.Binary":
     return {"binary": one.seq, "name": one.name, **_record(one)}
 
 
-def _record(one: Any) -> Document:
+def _record(one: Any) -> "packages.Record":
     return {
         "started": iso(one.started), "ended": iso(one.ended),
         "exit_code": one.exit_code, "signal": one.signal, "reason": one.reason,
@@ -112,7 +114,7 @@ def _record(one: Any) -> Document:
     }  # fmt: skip
 
 
-def _input(one: Any) -> Document:
+def _input(one: Any) -> "packages.Input":
     return {
         "file": one.name, "binary": one.binary, "from": one.maker_path, "acquire": one.acquire,
         "disposition": one.disposition, "required": bool(one.required),
@@ -120,7 +122,7 @@ def _input(one: Any) -> Document:
     }  # fmt: skip
 
 
-def _output(one: Any) -> Document:
+def _output(one: Any) -> "packages.Output":
     return {
         "file": one.name, "binary": one.binary, "present": bool(one.present),
         "dropped": bool(one.dropped), "size": one.size, "checksum": one.checksum,

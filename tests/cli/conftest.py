@@ -10,6 +10,7 @@ from d0ctl.cli.app import app
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
 from tests.cli.catalogue import TEXT
+from tests.support import printed
 from tests.support.archives import RECO, packed
 from tests.support.homes import make_home
 
@@ -50,6 +51,7 @@ def type_in(*words: str, **more: str | bytes) -> Result:
     result = CliRunner().invoke(app, list(words), prog_name="d0ctl", **more)  # type: ignore[arg-type]
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
+    printed.check(words, result.stdout)
     return result
 
 

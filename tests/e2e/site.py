@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from d0ctl.cli.app import app
+from tests.support import printed
 from tests.support.openssh import find_client
 from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, kill_all, wait_until
@@ -125,6 +126,7 @@ class Site:
         """Type a command that must succeed; what it prints."""
         done = self.d0ctl(*words)
         assert done.code == 0, f"d0ctl {' '.join(map(str, words))}: {done}"
+        printed.check([str(word) for word in words], done.out)
         return done.out
 
     @contextmanager

@@ -217,3 +217,9 @@ def test_a_list_in_place_of_the_number_of_events_is_a_fault(faults: Faults) -> N
     text = "stages: [{lines: [{run: go, events: {of: [], part: x}}]}]"
 
     assert faults(text) == ["1:42: `of` takes a text, not an empty list"]
+
+
+def test_a_job_without_stages_is_a_fault(faults: Faults) -> None:
+    expected = "1:9: `stages` takes a list of entries, not an empty list"
+
+    assert faults("stages: []") == [expected]

@@ -81,6 +81,7 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (of_job.TEXT, _TEXT),
     (of_job.ONE_LINE, {"type": ANY_SCALAR, "pattern": r"\S"}),
     (of_job.LABEL, {"type": ANY_SCALAR, "pattern": _NAME}),
+    (of_job.LINE, {"type": ("string", "null"), "pattern": "/"}),
     (of_job.JOB, {"type": WORD, "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,199}$"}),
     (of_job.FLAG, FLAG),
     (of_job.SIZE, SIZE),

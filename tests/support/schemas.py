@@ -15,6 +15,16 @@ from d0ctl.jobfile.sections import binaries, declared, log_rules, loops, policy,
 from d0ctl.model import Reason
 from tests.support import schema_types as types
 from tests.support.key_tables import loop_values, of_level
+from tests.support.schema_parts import (
+    any_of,
+    described,
+    many,
+    mapping,
+    one_or_list,
+    one_or_more,
+    record,
+    ref,
+)
 from tests.support.schema_types import Schema, piece, with_placeholders
 
 FOLDER = Path(__file__).parents[2] / "d0ctl"
@@ -24,51 +34,6 @@ _LIST = re.compile(r"\[\n[^\[\]{}]*\]")
 """A list of plain values, as json.dumps writes it."""
 
 VARIABLE = "^(?!D0CTL_)[A-Za-z_][A-Za-z0-9_]*$"
-
-
-def ref(name: str) -> Schema:
-    """A part that is described once."""
-    return {"$ref": f"#/$defs/{name}"}
-
-
-def one_or_list(schema: Schema) -> Schema:
-    """A text, or a list of them."""
-    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    return {**schema, "type": [*kinds, "array"], "items": schema}
-
-
-def one_or_more(name: str) -> Schema:
-    """A part, or a list of them."""
-    return {"anyOf": [ref(name), {"type": "array", "items": ref(name)}]}
-
-
-def many(name: str) -> Schema:
-    """A list of parts, which is not empty."""
-    return {"type": "array", "minItems": 1, "items": ref(name)}
-
-
-def mapping(values: Schema | None = None, names: str = "") -> Schema:
-    """Names with values."""
-    found: Schema = {"type": ["object", "null"]}
-    if names:
-        found["propertyNames"] = {"pattern": names}
-    return found | ({"additionalProperties": values} if values is not None else {})
-
-
-def record(properties: Mapping[str, Schema], *needed: str) -> Schema:
-    """A part with its keys, of which some are needed."""
-    found: Schema = {"type": "object", "additionalProperties": False, "properties": {}}
-    for key, schema in properties.items():
-        kinds = schema.get("type")
-        if key in needed and isinstance(kinds, list | tuple):
-            schema = {**schema, "type": [kind for kind in kinds if kind != "null"]}
-        found["properties"][key] = schema
-    return found | ({"required": list(needed)} if needed else {})
-
-
-def any_of(keys: Iterable[str]) -> Schema:
-    """A part that has one of some keys."""
-    return {"anyOf": [{"required": [key]} for key in keys]}
 
 
 SCALAR: Schema = {"type": types.ANY_SCALAR}
@@ -91,10 +56,10 @@ JOB: dict[str, Schema] = {
 }  # fmt: skip
 STAGE: dict[str, Schema] = {
     "name": LABEL, "require": piece(t.FRACTION), "priority": PRIORITY, "max-running": LIMIT,
-    "lines": many("line"),
+    "after": one_or_list(LABEL), "final": FLAG, "lines": many("line"),
 }  # fmt: skip
 LINE: dict[str, Schema] = {
-    "name": LABEL, "early-start": FLAG, "priority": PRIORITY,
+    "name": LABEL, "early-start": FLAG, "priority": PRIORITY, "after": one_or_list(piece(t.LINE)),
     "for": ref("for"), "packages": many("package"),
 }  # fmt: skip
 PACKAGE: dict[str, Schema] = {
@@ -142,24 +107,6 @@ def level(title: str, known: Iterable[str], of: Mapping[str, Schema]) -> dict[st
             "in tests/support/schemas.py, and run `make schemas`"
         )
     return described({key: of[key] for key in known}, of_level("jobfile", title))
-
-
-def described(properties: Mapping[str, Schema], told: Mapping[str, str]) -> dict[str, Schema]:
-    """The same keys with the sentences of a table."""
-    return {
-        key: {"description": sentence(told[key]), **schema} if key in told else schema
-        for key, schema in properties.items()
-    }
-
-
-def sentence(row: str) -> str:
-    """What a row of a table says: its value, and its default."""
-    value, _, default = (cell.strip() for cell in f"{row} |".partition(" | "))
-    default = default.strip("| ")
-    text = value[:1].upper() + value[1:]
-    if default and default not in ("none", "needed", "required"):
-        text += f" (default: {default})"
-    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
 
 
 def policy_schema() -> tuple[Schema, Schema]:
@@ -314,9 +261,11 @@ def text(schema: Schema) -> str:
 
 def files() -> dict[Path, str]:
     """Each file with what belongs in it."""
+    from tests.support import documents_page
     from tests.support.site_schema import site_schema
 
     return {
+        documents_page.PAGE: documents_page.page(),
         FOLDER / "jobfile" / "job.schema.json": text(job_schema()),
         FOLDER / "sitefile" / "site.schema.json": text(site_schema()),
     }

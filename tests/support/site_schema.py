@@ -7,6 +7,7 @@ from d0ctl.model import Reason
 from d0ctl.sitefile import bad_nodes, fields, mail, nodes, settings, software
 from d0ctl.sitefile.reader import SECTIONS
 from tests.support.key_tables import of_level
+from tests.support.schema_parts import described, mapping, one_or_list, one_or_more, record, ref
 from tests.support.schema_types import Schema, piece
 from tests.support.schemas import (
     ANY_OR_PART,
@@ -19,14 +20,8 @@ from tests.support.schemas import (
     TEXT,
     TEXTS,
     TIME,
-    described,
-    mapping,
-    one_or_list,
-    one_or_more,
     policy_schema,
     progress,
-    record,
-    ref,
 )
 
 _NAME = "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"

@@ -319,7 +319,7 @@ class _Check:
                 else:
                     self._waits.add_group(*map(self.layout.of_stages, ({before}, {number})))
         final = {number for number, stage in stages if stage.final}
-        if len(final) == len(stages):
+        if stages and len(final) == len(stages):
             message = "all stages are `final`, so there is none that they could come after"
             self._faults.add(self._job.stages[0].position, message)
         elif final:

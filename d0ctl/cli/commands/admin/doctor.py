@@ -15,6 +15,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import production
 
 if TYPE_CHECKING:
+    from d0ctl.cli.schemas import reports
     from d0ctl.doctor.look import Look
     from d0ctl.show.why.production import Obstacle
 
@@ -44,7 +45,7 @@ def doctor(
     raise typer.Exit(ExitCode.DATABASE if look.findings else ExitCode.DONE)
 
 
-def _document(look: "Look", stop: "Obstacle | None") -> dict[str, object]:
+def _document(look: "Look", stop: "Obstacle | None") -> "reports.Doctor":
     return {
         "ok": not look.findings,
         "findings": [

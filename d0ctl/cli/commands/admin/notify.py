@@ -15,6 +15,7 @@ from d0ctl.store.nodes.site import site_name
 from d0ctl.units import clean, count, duration, iso, moment
 
 if TYPE_CHECKING:
+    from d0ctl.cli.schemas import site
     from d0ctl.show.sheet import Cell
     from d0ctl.store.connection import Row, Store
 
@@ -171,7 +172,7 @@ def _ended(row: "Row", now: float) -> "list[Cell]":
 
 def _document(
     said: dict[str, Any], waiting: "list[Row]", on_way: "list[Row]", ended: "list[Row]"
-) -> dict[str, Any]:
+) -> "site.MailQueue":
     return {
         "mail": said.get("host"),
         "command": said.get("command"),

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from d0ctl import select
 from d0ctl.cli import documents, options, session
@@ -16,6 +16,9 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, choice, failure_counts
 from d0ctl.store.views.shapes import PackageView
 from d0ctl.units import count, iso, moment
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import packages, reports
 
 app = single()
 
@@ -43,11 +46,11 @@ def history(
         _draw(document, time.time())
 
 
-def _read(store: Store, wanted: Selector, limit: int) -> dict[str, Any]:
+def _read(store: Store, wanted: Selector, limit: int) -> "reports.History":
     """What happened to what is meant."""
-    events: list[dict[str, Any]] = []
-    now: dict[str, Any] | None = None
-    notes: list[dict[str, Any]] = []
+    events: list[reports.Event] = []
+    now: reports.Current | None = None
+    notes: list[packages.Note] = []
     if wanted.is_one and wanted.level == "job":
         job = browse.job(store, wanted.job)
         reasons = failure_counts.reasons_of_job(store, job.id)
@@ -72,18 +75,18 @@ def _read(store: Store, wanted: Selector, limit: int) -> dict[str, Any]:
     }
 
 
-def _now(one: PackageView) -> dict[str, Any]:
+def _now(one: PackageView) -> "reports.Current":
     """Where the history of a package has led to, and when it goes on by itself."""
     return {"phase": one.phase, "actor": one.actor, "note": one.note,
             "not_before": iso(one.not_before)}  # fmt: skip
 
 
-def _reason(row: Row) -> dict[str, Any]:
+def _reason(row: Row) -> "reports.Reason":
     return {"reason": row["reason"], "count": row["count"], "nodes": row["nodes"],
             "last": iso(row["last"])}  # fmt: skip
 
 
-def _failure(row: Row) -> dict[str, Any]:
+def _failure(row: Row) -> "reports.FailedAttempt":
     return {
         "path": row["path"], "attempt": row["number"], "outcome": row["outcome"],
         "ended": iso(row["ended"]), "node": row["node_name"], "binary": row["binary"],
@@ -92,7 +95,7 @@ def _failure(row: Row) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _actions(store: Store, wanted: Selector) -> list[dict[str, Any]]:
+def _actions(store: Store, wanted: Selector) -> "list[reports.Action]":
     """What people did to the job, where just one is meant."""
     if wanted.wild_level == "job":
         return []
@@ -103,12 +106,13 @@ def _actions(store: Store, wanted: Selector) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _draw(document: dict[str, Any], now: float) -> None:
+def _draw(document: "reports.History", now: float) -> None:
     page = sheet()
     if document["events"]:
         _events(page, document["events"], now)
-    if document["now"] and document["now"]["not_before"]:
-        _goes_on(page, document["now"], now)
+    state = document["now"]
+    if state and (until := state["not_before"]):
+        _goes_on(page, state, until, now)
     _failures(page, document, now)
     if document["notes"]:
         page.head("notes of wrappers")
@@ -127,7 +131,7 @@ def _draw(document: dict[str, Any], now: float) -> None:
     show(page)
 
 
-def _failures(page: Sheet, document: dict[str, Any], now: float) -> None:
+def _failures(page: Sheet, document: "reports.History", now: float) -> None:
     if not document["reasons"]:
         page.say("nothing has failed")
         return
@@ -150,7 +154,7 @@ def _failures(page: Sheet, document: dict[str, Any], now: float) -> None:
         page.add((f"  and {more} more: --json prints them", "faint"))
 
 
-def _events(page: Sheet, events: Sequence[dict[str, Any]], now: float) -> None:
+def _events(page: Sheet, events: "Sequence[reports.Event]", now: float) -> None:
     page.head("every change")
     page.table([
         [
@@ -163,9 +167,9 @@ def _events(page: Sheet, events: Sequence[dict[str, Any]], now: float) -> None:
     page.add()
 
 
-def _goes_on(page: Sheet, state: dict[str, Any], now: float) -> None:
+def _goes_on(page: Sheet, state: "reports.Current", until: str, now: float) -> None:
     """Say until when a package cools off, or is held by the policy."""
-    at = _seconds(state["not_before"])
+    at = _seconds(until)
     state_now = (recovery.cooling(at, state["note"], now) if state["phase"] == "cooloff"
             else recovery.held(state["actor"], at, now))  # fmt: skip
     if state_now:

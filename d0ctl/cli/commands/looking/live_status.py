@@ -26,10 +26,10 @@ def show(store: Store, wanted: Selector | None, json: bool) -> None:
         )
     with store.reading():
         view, now = browse.package(store, wanted), time.time()
-        document = package_documents.package(store, view, now) if json else {}
+        document = package_documents.package(store, view, now) if json else None
         card = read.package(store, view, now)
     status, failed = _ask(store, card.attempts)
-    if json:
+    if document is not None:
         emit_json({**document, "now": documents.live_status(status)})
     else:
         sheet = output.sheet()

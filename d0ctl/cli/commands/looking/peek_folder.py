@@ -1,7 +1,7 @@
 """`d0ctl peek PACKAGE`: the files in the folder of an attempt."""
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from msgspec import Struct
@@ -17,6 +17,9 @@ from d0ctl.show.live_status import LiveStatus
 from d0ctl.show.sheet import Cell, Sheet
 from d0ctl.store.views.shapes import AttemptView, PackageView, ProgressView
 from d0ctl.units import clean, count, iso, moment, size
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import packages
 
 MOST = 200
 """How many entries are shown on the screen."""
@@ -120,7 +123,7 @@ def _row(entry: dict[str, Any], now: float) -> list[Cell]:
 
 def _document(
     seen: Seen, path: str, listing: Frame | None, found: LiveStatus | None
-) -> dict[str, Any]:
+) -> "packages.Peek":
     """The JSON document of a list; `files` is null when the node did not answer."""
     files = None if listing is None else [_file(entry) for entry in listing["entries"]]
     return {
@@ -137,7 +140,7 @@ def _document(
     }
 
 
-def _file(entry: dict[str, Any]) -> dict[str, Any]:
+def _file(entry: dict[str, Any]) -> "packages.Entry":
     return {
         "file": entry["name"],
         "type": entry["type"],

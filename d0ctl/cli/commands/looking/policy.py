@@ -10,6 +10,7 @@ from d0ctl.cli.terminal.output import emit, emit_json, paint, table
 from d0ctl.units import clean, count, format_size, format_time
 
 if TYPE_CHECKING:
+    from d0ctl.cli.schemas import reports
     from d0ctl.policy.rules import Policy
     from d0ctl.store.views.policies import InForce
 
@@ -40,8 +41,8 @@ def _read(wanted: select.Selector | None) -> "list[InForce]":
         return in_force(store, wanted, now=time.time())
 
 
-def _document(one: "InForce") -> dict[str, Any]:
-    said = {
+def _document(one: "InForce") -> "reports.Policy":
+    said: dict[str, dict[str, reports.Value]] = {
         reason: {key: {"value": value, "from": origin} for key, (value, origin) in keys.items()}
         for reason, keys in one.policy.said.items()
     }

@@ -68,7 +68,7 @@ def _document(found: "Report") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _blame(one: "Blame") -> dict[str, Any]:
+def _blame(one: "Blame") -> Any:
     return {one.kind: one.one.name, "failed": one.one.failed, "of": one.one.number,
             "others_failed": one.others.failed, "others": one.others.number,
             "sentence": one.sentence()}  # fmt: skip

@@ -1,6 +1,7 @@
 """`status --check`: one line and an exit code for cron and monitors."""
 
 import time
+from typing import TYPE_CHECKING
 
 from d0ctl.cli import session
 from d0ctl.cli.terminal.output import emit, emit_json
@@ -9,6 +10,9 @@ from d0ctl.show.why.production import Check, check
 from d0ctl.store.nodes import standstill
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.units import clean
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import reports
 
 
 def run(json: bool) -> ExitCode:
@@ -34,7 +38,7 @@ def _broken(why: str) -> Check:
     return Check("standstill", f"stands still: {why}", ExitCode.DATABASE)
 
 
-def _document(result: Check, found: Production | None) -> dict[str, object]:
+def _document(result: Check, found: Production | None) -> "reports.Check":
     return {
         "state": result.state,
         "headline": result.headline,

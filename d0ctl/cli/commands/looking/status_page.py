@@ -77,7 +77,7 @@ def _jobs(store: Store, wanted: Selector | None) -> list[JobSummary]:
     return jobs
 
 
-def _document(store: Store, wanted: Selector | None, now: float) -> documents.Document:
+def _document(store: Store, wanted: Selector | None, now: float) -> object:
     """Read what is meant as JSON."""
     if wanted is None or _is_overview(wanted):
         return {"jobs": [documents.job(job) for job in _jobs(store, wanted)]}

@@ -18,7 +18,7 @@ from d0ctl.store.nodes.site import site_name
 from d0ctl.units import clean, iso
 
 if TYPE_CHECKING:
-    pass
+    from d0ctl.cli.schemas import site
 
 app = group("Machines that run packages: list, add, check and more.", Actions)
 
@@ -43,7 +43,7 @@ def list_nodes(json: options.Json = False) -> None:
         emit(node_line.NO_NODES)
 
 
-def document(row: Row, used: int, bad: Row | None) -> dict[str, Any]:
+def document(row: Row, used: int, bad: Row | None) -> "site.Node":
     """A node as JSON; with what d0ctl holds against it, if it has drained it."""
     return {
         "node": row["name"], "kind": row["kind"], "destination": row["destination"],
@@ -57,7 +57,7 @@ def document(row: Row, used: int, bad: Row | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _drained(bad: Row | None) -> dict[str, Any] | None:
+def _drained(bad: Row | None) -> "site.Burnt | None":
     if bad is None:
         return None
     details: dict[str, Any] = json_module.loads(bad["details"])

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.units import clean, count, size
 
 if TYPE_CHECKING:
+    from d0ctl.cli.schemas import site
     from d0ctl.sitefile.spec import SoftwareEntry
     from d0ctl.store.connection import Row, Store
 
@@ -53,7 +54,7 @@ def list_software(json: options.Json = False) -> None:
         emit(software.NO_SOFTWARE)
 
 
-def _document(row: "Row") -> dict[str, Any]:
+def _document(row: "Row") -> "site.Software":
     import json
 
     return {

@@ -1,4 +1,4 @@
-"""`d0ctl schema`: the JSON Schemas by which an editor completes and checks a file."""
+"""`d0ctl schema`: the JSON Schemas of the files that people write, and of what `--json` prints."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +8,7 @@ import typer
 import d0ctl.jobfile
 import d0ctl.sitefile
 from d0ctl.cli.terminal.fast_typer import single
+from d0ctl.cli.terminal.output import emit, emit_json
 from d0ctl.errors import NotFound
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 
@@ -21,19 +22,30 @@ FILES = {
 
 
 def _names(incomplete: str) -> list[str]:
-    return [name for name in FILES if name.startswith(incomplete)]
+    from d0ctl.cli.schemas.table import DOCUMENTS
+
+    return [name for name in (*FILES, *DOCUMENTS) if name.startswith(incomplete)]
 
 
 @app.command()
 def schema(
     name: Annotated[
-        str,
+        str | None,
         typer.Argument(metavar="NAME", autocompletion=_names,
-                       help="`job`: the job file; `site`: the site file."),
-    ],
+                       help="`job` and `site`: the files; a command, as 'status JOB': what it "
+                       "prints with --json. None lists all."),
+    ] = None,
 ) -> None:  # fmt: skip
-    """Print the JSON Schema of a file, for editors and checks."""
-    if name not in FILES:
-        hint = did_you_mean(name, FILES) or ": there are `job` and `site`"
-        raise NotFound(f"there is no schema {shown(name)}{hint}")
-    typer.echo(FILES[name].read_text(), nl=False)
+    """Print the JSON Schema of a file or of a command's --json."""
+    from d0ctl.cli.schemas import table
+
+    if name is None:
+        for each in _names(""):
+            emit(each)
+    elif name in FILES:
+        typer.echo(FILES[name].read_text(), nl=False)
+    elif name in table.DOCUMENTS:
+        emit_json(table.schema(name))
+    else:
+        hint = did_you_mean(name, _names(""))
+        raise NotFound(f"there is no schema {shown(name)}{hint}", hint="d0ctl schema")

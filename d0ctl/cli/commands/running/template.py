@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile import job_templates
 from d0ctl.jobfile.job_templates import JobTemplate
 from d0ctl.show import job_template
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import site
 
 app = group("Job files to begin with: list, show and new.")
 
@@ -85,7 +88,7 @@ def write(text: str, output: str, force: bool) -> None:
         say(line)
 
 
-def _document(one: JobTemplate) -> dict[str, Any]:
+def _document(one: JobTemplate) -> "site.Template":
     return {
         "template": one.name,
         "about": one.declared.about,

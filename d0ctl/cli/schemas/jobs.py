@@ -1,0 +1,178 @@
+"""The documents of jobs, stages, lines and lists of packages."""
+
+from typing import Annotated, TypedDict
+
+from msgspec import Meta
+
+from d0ctl.model import Group
+
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+"""ISO 8601 in UTC."""
+
+Counts = dict[str, int]
+Statuses = Annotated[Counts, Meta(description="Packages in each of the six statuses.")]
+Phases = Annotated[Counts, Meta(description="Packages in each phase; none where it is absent.")]
+
+
+class Hold(TypedDict):
+    """Who holds a job, why and since when."""
+
+    by: str | None
+    reason: str | None
+    since: Time | None
+
+
+class Pause(Hold):
+    """Who paused a job, and whether running packages are suspended too."""
+
+    running: bool
+
+
+class Finish(Hold):
+    """Who lets a job come to its end, and how."""
+
+    how: str
+
+
+class Job(TypedDict):
+    """A job in the list of all."""
+
+    job: str
+    title: str
+    status: Group
+    originator: str
+    priority: int
+    max_running: int | None
+    max_failures: int | None
+    submitted: Time | None
+    ended: Time | None
+    held: Hold | None
+    paused: bool
+    pause: Pause | None
+    finishing: Finish | None
+    blocked: Annotated[int, Meta(description="Packages whose inputs will never be made.")]
+    packages: Statuses
+    phases: Phases
+
+
+class Jobs(TypedDict):
+    """All jobs."""
+
+    jobs: list[Job]
+
+
+class Stage(TypedDict):
+    """A stage with its counts."""
+
+    stage: int
+    name: str
+    status: Group
+    lines: int
+    final: Annotated[bool, Meta(description="It runs whatever became of the rest.")]
+    require: Annotated[float, Meta(description="The part of what it reads that must succeed.")]
+    max_running: int | None
+    packages: Statuses
+    phases: Phases
+
+
+class Line(TypedDict):
+    """A line with its counts."""
+
+    line: int
+    name: str
+    status: Group
+    dropped: Time | None
+    packages: Statuses
+    phases: Phases
+
+
+class PackageRow(TypedDict):
+    """A package in a list."""
+
+    path: str
+    name: str
+    status: str
+    phase: str
+    node: str | None
+    request: Annotated[str | None, Meta(description="A verb in progress or failed.")]
+    note: str | None
+    changed: Time | None
+    attempts: int
+    started: Time | None
+    ended: Time | None
+    reason: str | None
+    message: str | None
+    percent: float | None
+    eta: Time | None
+
+
+class Packages(TypedDict):
+    """The packages of a pattern, a range or a filter."""
+
+    packages: list[PackageRow]
+
+
+class Failure(TypedDict):
+    """A failed package with the attempt that says why."""
+
+    path: str
+    attempt: int
+    ended: Time | None
+    node: str | None
+    binary: int | None
+    reason: str | None
+    message: str | None
+    exit_code: int | None
+    signal: int | None
+    stderr: str | None
+
+
+class Shortfall(TypedDict):
+    path: str
+    inputs: int
+    of: int
+    missing: list[str]
+
+
+"""What a package goes without."""
+
+
+class Exclusion(TypedDict):
+    """A node on which failed packages of a job are not tried again."""
+
+    node: str
+    successful: int
+    failed: int
+
+
+class JobCard(Job):
+    """All about a job."""
+
+    dropped: Annotated[int, Meta(description="Dropped lines.")]
+    left_out: Annotated[
+        list[Shortfall | None], Meta(description="Packages that run without some inputs.")
+    ]
+    stages: list[Stage]
+    nodes: Annotated[Counts, Meta(description="Launched packages by node.")]
+    running: list[PackageRow]
+    failed: Annotated[list[Failure], Meta(description="The last failures.")]
+    excluded: list[Exclusion]
+
+
+class StageCard(Stage):
+    """All about a stage."""
+
+    job: str
+    path: str
+    line_list: list[Line]
+    failed: list[Failure]
+
+
+class LineCard(Line):
+    """All about a line."""
+
+    job: str
+    stage: int
+    stage_name: str
+    path: str
+    package_list: list[PackageRow]

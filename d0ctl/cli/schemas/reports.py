@@ -1,0 +1,202 @@
+"""The documents of histories, reports, policies and checks."""
+
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from d0ctl.cli.schemas.jobs import Failure, Time
+from d0ctl.cli.schemas.packages import Note
+
+Event = TypedDict(
+    "Event",
+    {
+        "at": Time | None, "from": str, "to": str, "attempt": int | None, "node": str | None,
+        "actor": str | None, "note": str | None,
+    },
+)  # fmt: skip
+"""One change of phase."""
+
+
+class Reason(TypedDict):
+    """How often something failed for a reason, and on how many nodes."""
+
+    reason: str | None
+    count: int
+    nodes: int
+    last: Time | None
+
+
+class FailedAttempt(Failure):
+    """A failed attempt."""
+
+    outcome: str
+
+
+class Action(TypedDict):
+    """What a person did, and the command that undoes it."""
+
+    at: Time | None
+    actor: str
+    verb: str
+    target: str
+    reason: str | None
+    packages: int
+    undo: str | None
+
+
+class Current(TypedDict):
+    """Where the history of a package has led to."""
+
+    phase: str
+    actor: str | None
+    note: str | None
+    not_before: Time | None
+
+
+class History(TypedDict):
+    """Failures, actions of people, and of a package each change of its phase."""
+
+    selector: str
+    reasons: list[Reason]
+    failures: list[FailedAttempt]
+    events: list[Event]
+    notes: list[Note]
+    actions: list[Action]
+    now: Current | None
+
+
+class Sample(TypedDict):
+    """One failure as an example."""
+
+    path: str
+    attempt: int
+    reason: str | None
+    message: str | None
+    node: str
+
+
+class Alike(TypedDict):
+    """Failures that have something in common."""
+
+    count: int
+    packages: int
+    cpu_hours: float
+    last: Time | None
+    sample: Sample
+
+
+class ByReason(Alike):
+    """Failures for one reason."""
+
+    reason: str
+
+
+class ByNode(Alike):
+    """Failures on one node."""
+
+    node: str
+
+
+class BySoftware(Alike):
+    """Failures of one software."""
+
+    software: Annotated[str, Meta(description="`(no software)` for plain runs.")]
+
+
+class ByInput(Alike):
+    """Failures with one input."""
+
+    input: str
+
+
+class Blame(TypedDict):
+    node: NotRequired[str]
+    software: NotRequired[str]
+    input: NotRequired[str]
+    failed: int
+    of: int
+    others_failed: int
+    others: int
+    sentence: str  # fmt: skip
+
+
+"""A likely cause: one of node, software and input."""
+
+
+class Failures(TypedDict):
+    """Failures by reason, node, software and input."""
+
+    selector: str | None
+    failures: int
+    packages: int
+    failed: Annotated[int, Meta(description="Attempts of packages that are failed now.")]
+    tried_again: int
+    cpu_hours: float
+    blamed: list[Blame]
+    by_reason: list[ByReason]
+    by_node: list[ByNode]
+    by_software: list[BySoftware]
+    by_input: list[ByInput]
+
+
+_Origin = Annotated[str, Meta(description="default, site, software NAME/VERSION, job or package.")]
+Value = TypedDict("Value", {"value": Any, "from": _Origin})
+"""A key of a rule; times in seconds, sizes in bytes."""
+
+
+class Policy(TypedDict):
+    """The rules for packages that have the same ones."""
+
+    packages: int | None
+    sample: str | None
+    software: list[str]
+    never: dict[str, Value]
+    rules: dict[str, dict[str, Value]]
+
+
+class Policies(TypedDict):
+    """What follows each failure, and which file says so."""
+
+    selector: str | None
+    policies: list[Policy]
+
+
+class Check(TypedDict):
+    """Whether production moves."""
+
+    state: Annotated[str, Meta(description="moving, idle, failures or standstill.")]
+    headline: str
+    code: int
+    cause: Annotated[
+        str | None,
+        Meta(
+            description="no-daemon, no-node, no-node-up, held, paused, no-fitting-node, "
+            "impossible, other-job or no-input."
+        ),
+    ]
+    daemon: bool
+    failed: int
+    unfit: Annotated[int, Meta(description="Packages that no node can take.")]
+    nodes: Annotated[dict[str, str], Meta(description="State by node.")]
+    stopped: Annotated[dict[str, str | None], Meta(description="Cause by job.")]
+    commands: list[str]
+
+
+class Finding(TypedDict):
+    """A broken rule."""
+
+    check: str
+    subject: str
+    detail: str
+    advice: str | None
+    heals: Annotated[bool, Meta(description="The next `daemon start` repairs it.")]
+
+
+class Doctor(TypedDict):
+    """Whether database, home and nodes are as they must be."""
+
+    ok: bool
+    findings: list[Finding]
+    nodes: Annotated[list[str], Meta(description="Checked nodes.")]
+    unseen: Annotated[dict[str, str], Meta(description="Why others were not, by node.")]
+    standstill: str | None

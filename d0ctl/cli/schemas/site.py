@@ -1,0 +1,268 @@
+"""The documents of files, nodes, software, mail, the daemon, and of what is submitted."""
+
+from typing import Annotated, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from d0ctl.cli.schemas.jobs import Time
+
+
+class Copy(TypedDict):
+    """Where a copy of a file is."""
+
+    cluster: str | None
+    node: str | None
+    path: str | None
+
+
+class File(TypedDict):
+    """A file that packages read or make."""
+
+    file: str
+    job: str
+    name: str
+    maker: str | None
+    present: bool
+    partial: bool
+    dropped: bool
+    size: int | None
+    checksum: str | None
+    disposition: str
+    given: Annotated[str | None, Meta(description="The disposition that a person set.")]
+    result: bool
+    stored: list[str]
+    locator: Annotated[str | None, Meta(description="Of a file from outside.")]
+    copies: list[Copy]
+
+
+class Files(TypedDict):
+    """The files of a selector."""
+
+    files: list[File]
+    total: int
+    bytes: Annotated[int, Meta(description="Of those that are present.")]
+
+
+class Others(TypedDict):
+    """How packages of the same stage did on other nodes."""
+
+    successful: int
+    failed: int
+
+
+class Burnt(TypedDict):
+    """For which failures d0ctl itself has drained a node."""
+
+    since: Time | None
+    evidence: str
+    stage: str
+    packages: list[str]
+    reasons: dict[str, int]
+    others: Others
+    rests: int
+    next_try: Time | None
+    canary: str | None
+
+
+class Node(TypedDict):
+    """A machine."""
+
+    node: str
+    kind: str
+    destination: str | None
+    cluster: str
+    state: str
+    since: Time | None
+    contact: Time | None
+    trouble: str | None
+    drained: bool
+    drain_note: str | None
+    cpus: int
+    used: int
+    free: int
+    launched: int
+    assigned: int
+    memory: int | None
+    platform: str | None
+    burnt: Burnt | None
+
+
+class Nodes(TypedDict):
+    """All nodes."""
+
+    nodes: list[Node]
+
+
+class NodeFinding(TypedDict):
+    """One thing that was checked on a node; `ok` is null for a fact."""
+
+    ok: bool | None
+    what: str
+    detail: str
+    advice: str | None
+
+
+class NodeCheck(TypedDict):
+    """What is wrong with a node."""
+
+    node: str
+    ok: bool
+    findings: list[NodeFinding]
+
+
+class Software(TypedDict):
+    """An entry of the catalogue."""
+
+    name: str
+    version: str
+    platform: str | None
+    script: str | None
+    archive: str | None
+    size: int | None
+    checksum: str | None
+    manifest: str | None
+    needs: list[str]
+    runtime: float | None
+
+
+class Catalogue(TypedDict):
+    """The software catalogue."""
+
+    software: list[Software]
+
+
+class SoftwareOrder(TypedDict):
+    """What came of an order to a node; `ok` is null until it is done."""
+
+    node: str
+    verb: str
+    platform: str | None
+    ok: bool | None
+    message: str | None
+    faults: list[str]
+
+
+class SoftwareOrders(TypedDict):
+    """What came of an order to all nodes."""
+
+    software: str
+    nodes: list[SoftwareOrder]
+
+
+class SiteCheck(TypedDict):
+    """What a site file has."""
+
+    nodes: int
+    clusters: int
+    software: int
+    settings: list[str]
+    warnings: list[str]
+
+
+class Waiting(TypedDict):
+    """Mail that is not written yet."""
+
+    recipient: str
+    things: int
+    due: Time | None
+
+
+class Mail(TypedDict):
+    """A message."""
+
+    message: int
+    recipient: str
+    title: str
+    made: Time | None
+    tries: int
+    trouble: str | None
+
+
+class MailOnWay(Mail):
+    """A message that is not sent yet."""
+
+    next_try: Time | None
+
+
+class MailEnded(Mail):
+    """A message that was sent, or given up."""
+
+    ended: Time | None
+    sent: bool
+
+
+class MailQueue(TypedDict):
+    """Mail and notifications."""
+
+    mail: Annotated[str | None, Meta(description="The mail server.")]
+    command: list[str] | None
+    waiting: list[Waiting]
+    on_way: list[MailOnWay]
+    last: list[MailEnded]
+
+
+class Unsent(TypedDict):
+    """Notifications that could not be sent."""
+
+    messages: int
+    since: Time | None
+    trouble: str | None
+
+
+class Daemon(TypedDict):
+    """Whether the daemon runs."""
+
+    running: bool
+    pid: int | None
+    since: Time | None
+    unsent: Unsent | None
+
+
+class Valid(TypedDict):
+    """A job file without faults."""
+
+    job: str
+    packages: int
+    stages: list[str]
+    warnings: list[str]
+
+
+class NoNode(TypedDict):
+    """A stage that no node can take yet, with the reason by node."""
+
+    stage: str
+    nodes: dict[str, str]
+
+
+class Submitted(TypedDict):
+    """A job that was submitted, or would be."""
+
+    job: str
+    packages: int
+    no_node: NotRequired[list[NoNode]]
+    dry_run: NotRequired[bool]
+
+
+class Parameter(TypedDict):
+    """A parameter of a template."""
+
+    parameter: str
+    type: str
+    help: str
+    default: str | None
+    one_of: list[str]
+
+
+class Template(TypedDict):
+    """A job file to begin with."""
+
+    template: str
+    about: str
+    file: str
+    parameters: list[Parameter]
+
+
+class Templates(TypedDict):
+    """All templates."""
+
+    templates: list[Template]

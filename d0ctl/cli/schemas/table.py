@@ -1,0 +1,48 @@
+"""Each JSON document by the command that prints it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import json
+
+from d0ctl.cli.schemas import jobs, packages, reports, site
+from d0ctl.show.why.common import Explanation
+
+DOCUMENTS: Mapping[str, Any] = {
+    "validate": site.Valid,
+    "submit": site.Submitted,
+    "template list": site.Templates,
+    "template show": site.Template,
+    "status": jobs.Jobs,
+    "status JOB": jobs.JobCard,
+    "status STAGE": jobs.StageCard,
+    "status LINE": jobs.LineCard,
+    "status PACKAGE": packages.Package,
+    "status PACKAGE --now": packages.PackageNow,
+    "status BINARY": packages.BinaryCard,
+    "status PATTERN": jobs.Packages,
+    "status --check": reports.Check,
+    "why": Explanation,
+    "history": reports.History,
+    "peek": packages.Peek,
+    "report failures": reports.Failures,
+    "policy show": reports.Policies,
+    "file list": site.Files,
+    "node list": site.Nodes,
+    "node check": site.NodeCheck,
+    "site check": site.SiteCheck,
+    "site show": dict[str, Any],
+    "software list": site.Catalogue,
+    "software push": site.SoftwareOrders,
+    "software purge": site.SoftwareOrders,
+    "software verify": site.SoftwareOrders,
+    "daemon status": site.Daemon,
+    "notify list": site.MailQueue,
+    "doctor": reports.Doctor,
+}
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a document."""
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": draft, "title": f"d0ctl {name} --json", **json.schema(DOCUMENTS[name])}
