@@ -43,7 +43,7 @@ class StagePreview(Struct):
     """The files that come from outside its lines, by where they come from."""
     makes: int = 0
     results: int = 0
-    """How many of the files that it makes nothing reads."""
+    """How many of the files that it makes come back as results."""
     change: str = ""
     """`split` or `merge`, by the number of lines of the stages that it reads (D0 Job Definition,
     section 2: a stage is where the parallelization changes); empty if that stays."""
@@ -55,11 +55,13 @@ class Preview:
     def __init__(self, job: JobSpec) -> None:
         self.job = job
         self._makers: dict[str, tuple[int, int]] = {}
+        self._plain: set[str] = set()
+        """Files that are results unless something reads them."""
         self.stages = [StagePreview(at, one.name) for at, one in enumerate(job.stages, 1)]
         for stage, spec in zip(self.stages, job.stages, strict=True):
             for number, line in enumerate(spec.lines, 1):
                 self._count(stage, number, line)
-        unread = dict(self._makers)
+        unread = {name: maker for name, maker in self._makers.items() if name in self._plain}
         for stage, spec in zip(self.stages, job.stages, strict=True):
             for number, line in enumerate(spec.lines, 1):
                 for one in _inputs(line):
@@ -68,7 +70,7 @@ class Preview:
                     unread.pop(one.file, None)
         for stage in self.stages:
             stage.change = self._change(stage)
-            stage.results = sum(number == stage.number for number, _ in unread.values())
+            stage.results += sum(number == stage.number for number, _ in unread.values())
 
     def lines(self, stage: StagePreview) -> Iterator[LinePreview]:
         """Yield the lines of a stage."""
@@ -97,6 +99,10 @@ class Preview:
                 for output in binary.outputs:
                     stage.makes += 1
                     self._makers[output.file] = stage.number, number
+                    if output.result:
+                        stage.results += 1
+                    elif not output.dispositions and output.locator is None:
+                        self._plain.add(output.file)
 
     def _source(self, stage: StagePreview, number: int, one: InputSpec) -> Source:
         if one.made and (maker := self._makers.get(one.file)):
