@@ -67,7 +67,7 @@ def give_away(root: Path) -> None:
     [("", 0, "", 700), ("", 0o500, "", 700), ("dropbox/new", 0, "dropbox/new", 700),
      ("site.key", 0, "site.key", 600), ("logs", 0o500, "logs", 700)],
 )  # fmt: skip
-def test_a_home_that_may_not_be_entered_is_told_with_the_command_that_helps(
+def test_a_home_without_access_is_reported_with_the_command_that_helps(
     folder: Path, part: str, mode: int, culprit: str, rights: int
 ) -> None:
     home = make_home(folder / "home")

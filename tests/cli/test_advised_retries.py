@@ -11,7 +11,7 @@ from tests.support.building import Site, job, line, package
 from tests.support.rows import change
 
 
-def test_after_an_end_for_want_of_memory_a_size_is_suggested(site: Site, d0ctl: Type) -> None:
+def test_after_an_end_by_lack_of_memory_a_size_is_suggested(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x", memory=300_000_000))])))
     site.fail("prod/1/1/1", reason="out-of-memory", rss=403_000_000)
 

@@ -152,7 +152,7 @@ def test_a_device_is_refused_as_the_file_of_a_backup(site: Site, d0ctl: Type) ->
     assert "/dev/full-2" not in done.stderr
 
 
-def test_nobody_is_told_to_remove_what_a_backup_would_overwrite(
+def test_no_hint_says_to_remove_the_file_that_a_backup_would_overwrite(
     site: Site, d0ctl: Type, home: Home, tmp_path: Path
 ) -> None:
     (tmp_path / "d0ctl-2.db").touch()

@@ -80,7 +80,7 @@ def test_what_has_ended_is_not_killed(
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )  # fmt: skip
 @pytest.mark.parametrize("verb", ["kill", "hold", "retry"])
-def test_a_selector_that_means_nothing_is_told_with_the_nearest(
+def test_a_selector_that_means_nothing_is_refused_with_the_nearest(
     site: Site, d0ctl: Type, verb: str, words: list[str], expected: str, nearest: str
 ) -> None:
     site.submit(production())

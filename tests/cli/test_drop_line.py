@@ -47,7 +47,7 @@ def test_a_dropped_line_lets_the_merge_go_on(site: Site, d0ctl: Type) -> None:
     assert d0ctl("kill-line", "prod/1/2").exit_code == 4
 
 
-def test_a_drop_takes_along_what_cannot_do_without(site: Site, d0ctl: Type) -> None:
+def test_a_drop_includes_packages_that_need_its_files(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=1))
 
     preview = d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--dry-run").stdout
@@ -60,7 +60,7 @@ def test_a_drop_takes_along_what_cannot_do_without(site: Site, d0ctl: Type) -> N
     assert (answer["status"], answer["dropped"]) == ("canceled", 3)
 
 
-def test_without_drop_outputs_the_consumers_stay_waiting(site: Site, d0ctl: Type) -> None:
+def test_without_drop_outputs_the_consumers_go_on_waiting(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     site.fail("prod/1/1/1")
 
@@ -84,7 +84,7 @@ def test_a_successful_line_can_be_dropped_and_stays_successful(site: Site, d0ctl
     assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 1
 
 
-def test_a_line_in_which_nothing_is_left_to_kill_is_told_so(site: Site, d0ctl: Type) -> None:
+def test_killing_a_line_with_nothing_left_to_kill_says_so(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     site.finish("prod/1/1/1")
     site.finish("prod/1/1/2")
@@ -101,7 +101,7 @@ def test_a_line_in_which_nothing_is_left_to_kill_is_told_so(site: Site, d0ctl: T
     assert d0ctl("kill-line", "prod/1/1", "--drop-outputs").exit_code == 4
 
 
-def test_an_end_that_cancels_nothing_is_told_so(site: Site, d0ctl: Type) -> None:
+def test_an_end_that_cancels_nothing_says_so(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x"))])))
     site.launch("prod/1/1/1")
 

@@ -43,7 +43,7 @@ def test_a_file_of_several_jobs_has_to_be_named_with_its_job(site: Site, d0ctl: 
     assert "d0ctl why next:gen-1" in result.stderr
 
 
-def test_a_file_that_is_not_there_is_told_with_the_nearest(site: Site, d0ctl: Type) -> None:
+def test_a_missing_file_is_reported_with_the_nearest_name(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     for words, hint in [(("prod:gen-11",), "did you mean `gen-1`?"),

@@ -12,7 +12,7 @@ from tests.support.building import Site, document, job, line, package, productio
 from tests.support.world import World
 
 
-def test_a_soft_finish_lets_end_what_runs(site: Site, d0ctl: Type) -> None:
+def test_a_soft_finish_lets_running_packages_end(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
 
@@ -32,7 +32,7 @@ def test_a_soft_finish_lets_end_what_runs(site: Site, d0ctl: Type) -> None:
     assert faults(site.store) == []
 
 
-def test_a_hard_finish_ends_what_runs(site: Site, d0ctl: Type) -> None:
+def test_a_hard_finish_ends_running_packages(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
     d0ctl("finish", "prod")
@@ -216,7 +216,7 @@ def test_what_waited_for_a_file_that_is_made_again_waits_anew(site: Site, d0ctl:
     assert faults(site.store) == []
 
 
-def test_what_failed_is_successful_by_hand_only_with_its_outputs(site: Site, d0ctl: Type) -> None:
+def test_a_failed_package_is_set_successful_only_with_its_outputs(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x")), line(package(), package())])))
     site.fail("prod/1/1/1")
     site.fail("prod/1/2/1")
@@ -274,7 +274,7 @@ def test_statuses_that_the_world_does_not_allow_are_refused(
     assert expected in result.stderr
 
 
-def test_what_failed_is_canceled_by_hand(site: Site, d0ctl: Type) -> None:
+def test_a_failed_package_is_canceled_by_hand(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")
 

@@ -97,7 +97,7 @@ def test_what_has_no_log_says_why(site: Site, d0ctl: Type, tmp_path: Path) -> No
     assert d0ctl("logs", "prod/1/*").exit_code == 2
 
 
-def test_an_empty_log_is_told_as_one(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_an_empty_log_is_shown_as_empty(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
     with site.store.writing():

@@ -85,7 +85,7 @@ def test_a_misspelt_command_is_guessed(d0ctl: Type) -> None:
     assert "Did you mean 'status'" in d0ctl("stats").stderr
 
 
-def test_the_version_is_told_both_ways(d0ctl: Type) -> None:
+def test_both_forms_print_the_version(d0ctl: Type) -> None:
     assert d0ctl("--version").stdout == f"d0ctl {__version__}\n"
     assert d0ctl("-V").stdout == f"d0ctl {__version__}\n"
     answer = subprocess.run([PROGRAM, "-V"], capture_output=True, text=True, check=True)
@@ -168,7 +168,7 @@ def test_tab_is_silent_where_there_is_no_home() -> None:
     assert complete("status", "p") == []
 
 
-def test_a_database_that_is_none_is_told_in_one_line(d0ctl: Type, home: Home) -> None:
+def test_a_file_that_is_no_database_is_reported_in_one_line(d0ctl: Type, home: Home) -> None:
     home.root.mkdir(mode=0o700)
     home.database.write_text("this is no database, but long enough to look like one" * 100)
 

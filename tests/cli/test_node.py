@@ -107,7 +107,7 @@ def test_a_node_that_is_not_there_is_not_added(site: Site, d0ctl: Type) -> None:
     assert site.store.row("node_by_name", name="n1") is None
 
 
-def test_no_daemon_is_told_as_such(d0ctl: Type, usual_home: Home) -> None:
+def test_a_missing_daemon_is_reported(d0ctl: Type, usual_home: Home) -> None:
     assert document(d0ctl("daemon", "status", "--json").stdout)["running"] is False
     assert d0ctl("daemon", "stop").exit_code == 0
 

@@ -130,7 +130,7 @@ def test_the_command_is_tried_with_a_test_event(d0ctl: Type, site: Site, tmp_pat
     )  # fmt: skip
 
 
-def test_the_status_of_the_daemon_says_what_nobody_could_be_told(d0ctl: Type, site: Site) -> None:
+def test_the_status_of_the_daemon_lists_unsent_notifications(d0ctl: Type, site: Site) -> None:
     say(site, **server())
     post(site)
     assert document(d0ctl("daemon", "status", "--json").stdout)["unsent"] is None

@@ -86,7 +86,7 @@ def test_a_held_job_launches_nothing_that_was_planned(site: Site, d0ctl: Type) -
     assert site.phase("prod/1/1/1") == "ready"
 
 
-def test_what_runs_is_asked_to_stop_only_with_running(site: Site, d0ctl: Type) -> None:
+def test_running_packages_are_suspended_only_with_running(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
 
@@ -136,7 +136,9 @@ def test_a_pause_that_was_taken_back_before_it_worked_asks_to_go_on(
     assert launches.requested(site.store, here) == {}
 
 
-def test_parts_of_a_job_are_paused_and_resumed_beside_what_is_held(site: Site, d0ctl: Type) -> None:
+def test_parts_of_a_job_are_paused_and_resumed_beside_held_packages(
+    site: Site, d0ctl: Type
+) -> None:
     site.submit(production())
     d0ctl("hold", "prod/1/1")
 

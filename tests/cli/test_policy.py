@@ -114,7 +114,9 @@ def test_a_package_held_in_its_cool_off_says_that_it_cools_off_for_the_rest_afte
     assert "is cooling off until " in d0ctl("why", "prod/1/1/1").stdout
 
 
-def test_what_failed_for_good_says_to_fix_the_cause_first(d0ctl: Type, site: Site) -> None:
+def test_a_package_that_failed_for_good_says_to_fix_the_cause_first(
+    d0ctl: Type, site: Site
+) -> None:
     site.submit(production(lines=1))
     site.fail("prod/1/1/1")
 

@@ -47,7 +47,7 @@ def type_as(person: str, *words: str) -> subprocess.Popen[str]:
      (("hold", "prod"), ("release", "prod"))],
     ids=lambda words: words[0],
 )  # fmt: skip
-def test_of_two_people_one_wins_and_the_other_is_told_who(
+def test_of_two_people_one_wins_and_the_other_reads_who(
     site: Site, home: Home, first: tuple[str, ...], second: tuple[str, ...]
 ) -> None:
     site.submit(production())
@@ -74,7 +74,7 @@ def test_of_two_people_one_wins_and_the_other_is_told_who(
     assert [actor for verb, actor in done if verb != "submit"] == [name]
 
 
-def test_who_looked_before_another_acted_is_told(site: Site) -> None:
+def test_a_plan_made_before_another_acted_is_refused(site: Site) -> None:
     site.submit(production())
     plan = actions.preview(site.store, request("kill", parse("prod/1/1")), now=time.time())
     actions.apply(
@@ -105,7 +105,7 @@ def test_what_was_done_elsewhere_is_in_nobodys_way(site: Site) -> None:
     assert site.phase("prod/1/1/2") == "canceled"
 
 
-def test_who_comes_later_is_told_who_was_first(site: Site, d0ctl: Type, home: Home) -> None:
+def test_the_second_person_reads_who_was_first(site: Site, d0ctl: Type, home: Home) -> None:
     site.submit(production())
     with open_store(home) as store:
         asked = request("kill", parse("prod/1/2"))
@@ -151,7 +151,7 @@ def test_a_verb_for_a_job_is_refused_after_one_that_is_in_its_way(
         conflict.refuse_second(site.store, asked, seen, time.time())
 
 
-def test_who_kills_a_whole_job_is_told_what_was_done_to_a_part_of_it(site: Site) -> None:
+def test_killing_a_whole_job_reports_what_was_done_to_a_part_of_it(site: Site) -> None:
     site.submit(production())
     seen = audit.latest(site.store)
     asked = request("hold", parse("prod/1/1/1"))

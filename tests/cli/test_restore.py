@@ -36,7 +36,7 @@ def test_a_dropped_line_comes_back_as_it_was(site: Site, d0ctl: Type) -> None:
     assert faults(site.store) == []
 
 
-def test_what_was_dropped_for_want_of_it_comes_back_with_it(site: Site, d0ctl: Type) -> None:
+def test_packages_dropped_with_their_input_come_back_with_it(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     d0ctl("kill-line", "prod/1/1", "--drop-outputs")
     d0ctl("kill-line", "prod/1/2", "--drop-outputs")

@@ -11,7 +11,7 @@ from tests.support.building import Site, document, job, line, package, productio
 from tests.support.rows import change, read
 
 
-def test_only_what_failed_is_retried(site: Site, d0ctl: Type) -> None:
+def test_only_failed_packages_are_retried(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
     site.fail("prod/1/2/1")
@@ -66,7 +66,7 @@ def test_what_succeeded_or_was_dropped_is_not_retried(site: Site, d0ctl: Type) -
     assert dropped.stderr.endswith("d0ctl restore-line prod/1/2\n")
 
 
-def test_only_what_failed_for_a_reason_is_retried(site: Site, d0ctl: Type) -> None:
+def test_only_packages_that_failed_for_the_reason_are_retried(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")
     site.fail("prod/1/2/1", reason="verification", detail="bad sum")
@@ -125,7 +125,7 @@ def test_what_no_node_can_take_is_without_hope(site: Site, d0ctl: Type) -> None:
         (["--on", "localhos"], 3, "there is no node `localhos`\ndid you mean `localhost`?"),
     ],
 )
-def test_wishes_that_make_no_sense_are_reported(
+def test_changes_that_make_no_sense_are_reported(
     site: Site, d0ctl: Type, words: list[str], code: int, expected: str
 ) -> None:
     site.submit(production())

@@ -127,7 +127,7 @@ def test_stages_and_lines_have_documents(site: Site, d0ctl: Type) -> None:
         ("prod/9/*", "job `prod` has stages 1 to 3, so there is no stage 9", "d0ctl status prod"),
     ],
 )  # fmt: skip
-def test_what_is_not_there_is_told_with_what_is(
+def test_a_missing_path_is_reported_with_existing_ones(
     site: Site, d0ctl: Type, selector: str, expected: str, hint: str
 ) -> None:
     site.submit(production())
@@ -145,7 +145,7 @@ def test_an_unknown_node_is_no_empty_answer(site: Site, d0ctl: Type) -> None:
     assert d0ctl("status", "prod", "--node", "local").exit_code == 3
 
 
-def test_the_screen_of_a_job_says_what_failed_last_and_what_to_type(
+def test_the_screen_of_a_job_shows_the_last_failure_and_what_to_type(
     site: Site, d0ctl: Type
 ) -> None:
     site.submit(production())

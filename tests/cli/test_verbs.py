@@ -186,7 +186,7 @@ def test_verbs_need_a_home(d0ctl: Type) -> None:
         (["hold", "prod", "--node", "localhots"], "did you mean `localhost`?"),
     ],
 )
-def test_a_selector_that_matches_nothing_is_told_the_nearest(
+def test_a_selector_that_matches_nothing_is_refused_with_the_nearest(
     site: Site, d0ctl: Type, words: list[str], expected: str
 ) -> None:
     site.submit(production())

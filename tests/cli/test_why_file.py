@@ -135,9 +135,7 @@ def test_a_file_that_was_lost_is_made_again(site: Site, d0ctl: Type) -> None:
     assert any("an output was lost before its last consumer" in fact for fact in found["facts"])
 
 
-def test_a_file_that_nobody_needs_any_more_is_gone_and_can_be_made_again(
-    site: Site, d0ctl: Type
-) -> None:
+def test_an_unneeded_file_is_gone_and_can_be_made_again(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=1))
     for path in ("prod/1/1/1", "prod/1/1/2"):
         site.finish(path)

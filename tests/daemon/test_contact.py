@@ -20,9 +20,7 @@ from tests.support.rows import change, pragma, read
 from tests.support.waiting import wait_until
 
 
-def test_what_a_relay_listed_is_never_held_against_later_launches(
-    desk: Desk, tmp_path: Path
-) -> None:
+def test_the_list_of_a_relay_never_affects_later_launches(desk: Desk, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     submitted(desk.store, job("job", [simple(f"while [ ! -e {gate} ]; do sleep 0.05; done")]))
     reach_localhost(desk)

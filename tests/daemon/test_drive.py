@@ -88,7 +88,7 @@ def test_a_driver_that_is_killed_at_any_moment_is_succeeded_by_another(session: 
     is_whole(session)
 
 
-def test_a_daemon_that_is_told_to_end_leaves_packages_to_the_next(session: Session) -> None:
+def test_a_daemon_that_is_stopped_leaves_packages_to_the_next(session: Session) -> None:
     daemon = session.daemon()
     session.submit(hello(session, *NAMES))
     wait_until(lambda: session.runs(), 20)

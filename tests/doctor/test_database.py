@@ -150,7 +150,7 @@ def test_every_rule_is_broken_by_a_test() -> None:
     assert set(check.CHECKS) - broken == {"check_integrity", *check.LASTING}
 
 
-def test_a_damaged_file_is_told_and_does_not_end_the_look(site: Site, found: Found) -> None:
+def test_a_damaged_file_is_reported_and_does_not_end_the_check(site: Site, found: Found) -> None:
     site.submit(production())
     page = site.store.connection.execute(
         "select rootpage from sqlite_master where name = 'event_of_package'"

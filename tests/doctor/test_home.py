@@ -25,7 +25,7 @@ DAY = 86_400.0
      ("d0ctl.db", 0o644, "others may read", "chmod 600 "),
      ("results", 0o500, "you may not use it", "chmod 700 ")],
 )  # fmt: skip
-def test_modes_are_told_with_the_command_that_sets_them(
+def test_modes_are_reported_with_the_command_that_sets_them(
     home: Home, found: Found, name: str, mode: int, detail: str, advice: str
 ) -> None:
     path = home.root / name if name else home.root
@@ -37,7 +37,7 @@ def test_modes_are_told_with_the_command_that_sets_them(
     assert one.advice == f"{advice}{path}"
 
 
-def test_a_key_that_others_may_read_is_told_with_the_way_to_a_new_one(
+def test_a_key_that_others_may_read_is_reported_with_the_way_to_a_new_one(
     home: Home, found: Found
 ) -> None:
     home.key.chmod(0o640)
@@ -129,7 +129,7 @@ def test_what_can_be_no_message_is_reported(home: Home, found: Found) -> None:
     assert (one.detail, one.heals) == ("1 entry that can't be a message", True)
 
 
-def test_leftovers_of_a_delivery_are_told_after_a_day(home: Home, found: Found) -> None:
+def test_leftovers_of_a_delivery_are_reported_after_a_day(home: Home, found: Found) -> None:
     old(home.dropbox / "tmp" / "far.1.2.3.batch", DAY + 60)
     old(home.dropbox / "tmp" / "far.1.2.4.batch", 60)
 

@@ -25,7 +25,7 @@ def reported(site: Site, path: Path, *, checksums: bool = False) -> list[tuple[s
     return [(one.check, one.detail) for one in found if one.subject == str(path)]
 
 
-def test_what_no_job_delivered_is_told_unless_its_job_was_removed(
+def test_an_undelivered_result_is_reported_unless_its_job_was_removed(
     site: Site, home: Home, found: Found
 ) -> None:
     site.submit(production())

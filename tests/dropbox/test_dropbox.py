@@ -59,7 +59,7 @@ def test_a_file_of_a_local_wrapper_is_collected_too(box: DropBox) -> None:
         "too large a number", "deep", "incomplete", "of two attempts",
     ],
 )  # fmt: skip
-def test_what_is_no_message_of_ours_goes_to_rejected(
+def test_a_foreign_message_goes_to_rejected(
     box: DropBox, content: bytes | str, reason: str
 ) -> None:
     put(box, "7.1", content)
@@ -73,7 +73,7 @@ def test_what_is_no_message_of_ours_goes_to_rejected(
     assert list(box.new.iterdir()) == []
 
 
-def test_an_end_that_is_refused_is_told_by_its_attempt_if_it_is_signed(box: DropBox) -> None:
+def test_a_refused_end_is_reported_with_its_attempt_if_it_is_signed(box: DropBox) -> None:
     put(box, "7.1", start(7, kind="end"))
     put(box, "8.1", start(8, kind="end")[:-5])
     put(box, "9.1", start(9, kind="end", token="0" * 64))

@@ -57,7 +57,7 @@ def tried_on(site: Site, job: str, node: str) -> list[Any]:
     return [a for one in documents for a in one["attempts"] if a["node"] == node]
 
 
-def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_is_mended(
+def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_works(
     farm: Site,
 ) -> None:
     farm.ok("run", farm.write(JOB.format(name="reco", count=40)))
@@ -117,7 +117,7 @@ stages:
 """
 
 
-def test_a_node_that_hangs_costs_the_others_nothing(site: Site) -> None:
+def test_a_node_that_hangs_does_not_slow_the_others(site: Site) -> None:
     for name in ("one", "two", "hung"):
         site.add(name, cpus=1)
     site.alone()

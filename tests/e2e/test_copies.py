@@ -90,7 +90,7 @@ stages:
     assert "input `shared.raw` was changed" in failed["message"]
 
 
-def test_a_file_that_was_mended_is_read_by_the_retry(site: Site) -> None:
+def test_a_file_that_was_repaired_is_read_by_the_retry(site: Site) -> None:
     script = site.jobs / "work.sh"
     script.write_text("#!/bin/sh\nexit 3\n")
     script.chmod(0o755)

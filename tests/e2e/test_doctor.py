@@ -81,7 +81,7 @@ def ran(site: Site) -> Path:
     return Path(str(query(site, "select base from node where name = 'farm'")[0][0]))
 
 
-def test_what_lies_on_a_node_is_held_against_the_database(site: Site, ran: Path) -> None:
+def test_files_on_a_node_are_compared_with_the_database(site: Site, ran: Path) -> None:
     me = Pid.of(os.getpid())
     assert me
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -146,7 +146,7 @@ def test_an_attempt_that_died_while_nobody_looked_heals(site: Site) -> None:
     site.ok("kill", "waits", "--yes")
 
 
-def test_a_node_that_does_not_answer_is_told_and_is_no_finding(site: Site) -> None:
+def test_a_node_that_does_not_answer_is_reported_and_is_no_finding(site: Site) -> None:
     sshd = site.start_sshd("farm")
     site.add("farm", sshd)
     site.start_daemon()

@@ -12,7 +12,7 @@ from tests.support.users import make_read_only, mounted, needs_root
 @pytest.mark.parametrize("via", ["fabric", "openssh"])
 @pytest.mark.parametrize(("kind", "fault"), [("full", "its disk is full"),
                                              ("read-only", "its disk is read-only")])  # fmt: skip
-def test_a_node_whose_disk_is_full_or_read_only_is_told_as_such(
+def test_a_full_or_read_only_disk_of_a_node_is_reported(
     site: Site, tmp_path: Path, via: str, kind: str, fault: str
 ) -> None:
     sshd = site.start_sshd("farm")

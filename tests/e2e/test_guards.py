@@ -81,7 +81,7 @@ stages:
 """
 
 
-def test_a_full_disk_is_freed_of_what_nobody_needs(site: Site, disk: Path) -> None:
+def test_a_full_disk_is_freed_of_unneeded_files(site: Site, disk: Path) -> None:
     go = site.folder / "go"
     site.add("farm", None, "--dir", disk)
     site.alone()

@@ -56,7 +56,9 @@ def wait_for(post: PostOffice, recipient: str, words: str) -> str:
     return post.text(found[-1])
 
 
-def test_a_production_that_fails_is_told_by_starttls_and_login(site: Site, tmp_path: Path) -> None:
+def test_a_production_that_fails_sends_mail_by_starttls_and_login(
+    site: Site, tmp_path: Path
+) -> None:
     certificate = make_certificate(tmp_path / "server.pem")
     login = tmp_path / "login"
     login.touch(mode=0o600)
@@ -151,7 +153,7 @@ stages: [{{lines: [{{run: "touch {record}; until test -e {record}.go; do sleep 0
 """
 
 
-def test_the_admin_is_told_of_a_node_that_goes_and_of_its_return(
+def test_the_admin_gets_mail_when_a_node_goes_and_when_it_returns(
     site: Site, tmp_path: Path
 ) -> None:
     sshd = site.start_sshd("farm")

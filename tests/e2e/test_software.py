@@ -89,7 +89,7 @@ def test_a_job_says_which_software_and_no_more(site: Site, shelf: Path) -> None:
     assert made[1:] == ["energy 1960", "with", "it's raw b c", "raw b c.txt"]
 
 
-def test_nodes_are_told_to_push_verify_and_purge(site: Site, shelf: Path) -> None:
+def test_nodes_push_verify_and_purge_on_request(site: Site, shelf: Path) -> None:
     site.ok("site", "apply", described(site, str(shelf)))
     title = "reco/v12-01"
     gone = site.d0ctl("software", "verify", title)

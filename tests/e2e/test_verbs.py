@@ -20,7 +20,7 @@ def ticks(folder: Path) -> int:
     return len(file.read_text().split()) if file.exists() else 0
 
 
-def test_what_runs_stands_still_while_it_is_paused_and_goes_on_afterwards(site: Site) -> None:
+def test_running_packages_stand_still_while_paused_and_go_on_afterwards(site: Site) -> None:
     site.start_daemon()
     site.submit(TICKING.format(folder=site.folder))
     wait_until(lambda: ticks(site.folder) > 2, PATIENCE_S, "it runs")
@@ -121,7 +121,7 @@ stages:
 """
 
 
-def test_only_what_failed_runs_again_with_what_is_changed(site: Site) -> None:
+def test_only_failed_packages_run_again_with_the_changes(site: Site) -> None:
     assert site.d0ctl("run", site.write(FLAKY)).code == 1
     assert site.phases("flaky") == {"done": 1, "failed": 2}
 

@@ -102,7 +102,7 @@ at position 0
 """
 
 
-def test_every_fault_of_a_file_is_told_at_once(faults: Faults, folder: Path) -> None:
+def test_every_fault_of_a_file_is_reported_at_once(faults: Faults, folder: Path) -> None:
     answer = faults(WRONG, KnownNames(nodes={"node1", "node2"}))
 
     assert "\n".join(answer) == TOLD.rstrip().replace("FOLDER", str(folder))
@@ -179,7 +179,7 @@ def test_binary_garbage_is_no_job_file(tmp_path: Path) -> None:
     assert caught.value.faults == (answer,)
 
 
-def test_a_missing_file_is_told_with_the_nearest_one(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_the_nearest_one(tmp_path: Path) -> None:
     (tmp_path / "reco.yaml").touch()
 
     with pytest.raises(BadJobFile, match=r"there is no such file \(did you mean `reco.yaml`\?\)"):

@@ -7,14 +7,14 @@ import pytest
 from .conftest import Faults, Read
 
 
-def test_a_value_of_ten_megabytes_is_told_in_short(faults: Faults) -> None:
+def test_a_value_of_ten_megabytes_is_shown_in_short(faults: Faults) -> None:
     answer = faults(f"job: {'x' * 10_000_000}\nstages: [{{lines: [{{run: x}}]}}]")
 
     assert answer[0] == "1:6: a value of 10,000,000 characters is too long (at most 1,000,000)"
     assert all(len(fault) < 300 for fault in answer)
 
 
-def test_a_fault_of_many_lines_is_told_once_with_a_count(faults: Faults) -> None:
+def test_a_fault_of_many_lines_is_reported_once_with_a_count(faults: Faults) -> None:
     answer = faults(
         """\
 stages:

@@ -157,7 +157,7 @@ def test_a_job_with_too_many_packages_is_refused_at_once(faults: Faults) -> None
     assert answer == ["1:19: 100,000,000 packages are more than a job may have (10,000,000)"]
 
 
-def test_a_loop_value_that_no_field_can_hold_is_told_once(faults: Faults) -> None:
+def test_a_loop_value_that_no_field_can_hold_is_reported_once(faults: Faults) -> None:
     answer = faults(
         "stages: [{lines: [{for: {m: [1GB, x, y]}, run: x, memory: '{m}', name: 'a/{m}'}]}]"
     )

@@ -140,7 +140,7 @@ def test_the_list_of_inputs_needs_a_shell_that_expands(faults: Faults) -> None:
     ]
 
 
-def test_a_near_miss_in_a_script_is_told_where_it_stands(faults: Faults) -> None:
+def test_a_near_miss_in_a_script_is_reported_with_its_position(faults: Faults) -> None:
     answer = faults(
         """\
 stages:

@@ -88,7 +88,7 @@ def test_a_file_is_fetched_whole_into_new_folders(tmp_path: Path, source: Path) 
     assert leftovers(tmp_path / "results") == ["name"]
 
 
-def test_a_file_that_is_gone_is_told_as_gone(tmp_path: Path) -> None:
+def test_a_file_that_is_gone_is_reported_as_gone(tmp_path: Path) -> None:
     copy = Copy(str(tmp_path / "nothing"), str(tmp_path / "there" / "x"), None, None)
 
     with pytest.raises(NotFound):

@@ -21,7 +21,7 @@ node.close()
 """
 
 
-def test_who_drives_may_have_many_files_open_and_what_it_starts_as_many_as_before() -> None:
+def test_the_driver_may_open_many_files_and_its_children_as_many_as_before() -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     limited = ["prlimit", f"--nofile=256:{hard}", sys.executable, "-c", PROGRAM]
 

@@ -268,7 +268,7 @@ def test_any_login_shell_will_do_even_one_that_talks(
 
 
 @needs_root
-def test_a_full_disk_of_this_machine_is_told_with_the_path_that_was_to_be_written(
+def test_a_full_disk_of_this_machine_is_reported_with_the_path(
     tmp_path: Path,
 ) -> None:
     source = tmp_path / "source"

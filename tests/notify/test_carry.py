@@ -34,7 +34,7 @@ def test_a_digest_has_the_failures_their_last_words_and_what_to_type(
     assert len({str(mail["Message-ID"]) for mail in post.mails}) == 3
 
 
-def test_all_that_waits_for_somebody_goes_in_one_mail(
+def test_all_notices_of_a_recipient_go_in_one_mail(
     site: Site, say: Say, carry: Carry, post: PostOffice
 ) -> None:
     say(grid_control=[], cluster_admin=[])
@@ -94,7 +94,7 @@ def test_of_many_that_did_not_complete_fifty_are_listed(
     assert "    and 11 more: d0ctl status prod\n" in text
 
 
-def test_a_success_is_told_in_one_line_of_subject(
+def test_a_success_is_one_line_of_subject(
     site: Site, say: Say, carry: Carry, post: PostOffice
 ) -> None:
     say()
@@ -107,7 +107,7 @@ def test_a_success_is_told_in_one_line_of_subject(
     assert post.titles() == [("me@here", "prod: successful, 1 package")]
 
 
-def test_the_end_of_a_job_that_moves_again_is_told_no_more(
+def test_no_mail_reports_the_end_of_a_job_that_moves_again(
     site: Site, say: Say, notified: Notified, carry: Carry, post: PostOffice, home: Home
 ) -> None:
     say(rate=1)

@@ -13,7 +13,7 @@ from tests.support.building import Site
 from tests.support.rows import delete
 
 
-def test_a_job_that_stood_still_and_moves_again_is_told_to_who_was_told(
+def test_people_notified_of_a_standstill_hear_that_the_job_moves_again(
     site: Site, say: Say, notified: Notified, carry: Any
 ) -> None:
     say()
@@ -31,7 +31,7 @@ def test_a_job_that_stood_still_and_moves_again_is_told_to_who_was_told(
     assert sorted(notified.kinds()) == ["ended", "failures"]
 
 
-def test_a_job_that_stood_still_and_succeeds_is_told_as_that_alone(
+def test_a_job_that_stood_still_and_succeeds_is_reported_as_successful_only(
     site: Site, say: Say, notified: Notified, carry: Any
 ) -> None:
     say()
@@ -48,7 +48,7 @@ def test_a_job_that_stood_still_and_succeeds_is_told_as_that_alone(
     assert sorted(notified.kinds()) == ["ended"]
 
 
-def test_a_trouble_that_clears_before_it_is_told_is_not_told(
+def test_a_problem_that_is_over_before_it_is_sent_is_not_sent(
     site: Site, say: Say, notified: Notified
 ) -> None:
     say()
@@ -67,7 +67,7 @@ def test_a_trouble_that_clears_before_it_is_told_is_not_told(
     assert notified.kinds("admin@lab.example") == []
 
 
-def test_a_node_that_is_back_is_told_once(
+def test_a_node_that_is_back_is_reported_once(
     site: Site, say: Say, notified: Notified, carry: Any, store: Store
 ) -> None:
     say()
@@ -84,7 +84,7 @@ def test_a_node_that_is_back_is_told_once(
     assert store.rows("notified_of", kind="node-down", subject_id=1) == []
 
 
-def test_a_node_that_is_down_again_is_not_told_as_back(
+def test_a_node_that_is_down_again_is_not_reported_as_back(
     site: Site, say: Say, notified: Notified, carry: Any
 ) -> None:
     say()
@@ -99,7 +99,7 @@ def test_a_node_that_is_down_again_is_not_told_as_back(
     assert notified.kinds("admin@lab.example") == ["node-down"]
 
 
-def test_a_node_that_was_removed_is_not_told_as_back(
+def test_a_node_that_was_removed_is_not_reported_as_back(
     site: Site, say: Say, notified: Notified, carry: Any, store: Store
 ) -> None:
     say()
@@ -112,7 +112,7 @@ def test_a_node_that_was_removed_is_not_told_as_back(
     assert notified.kinds("admin@lab.example") == []
 
 
-def test_a_node_given_up_is_told_to_who_wants_only_what_needs_a_person(
+def test_a_node_given_up_is_sent_even_to_people_who_want_only_urgent_mail(
     site: Site, say: Say, notified: Notified, carry: Any
 ) -> None:
     say(mode="when-needed")
@@ -137,7 +137,7 @@ def test_a_node_given_up_is_told_to_who_wants_only_what_needs_a_person(
     assert notified.kinds("admin@lab.example") == ["cleared"]
 
 
-def test_a_drained_node_is_told_with_its_evidence_and_when_it_is_well_again(
+def test_a_drained_node_is_reported_with_evidence_and_when_it_is_well_again(
     site: Site, say: Say, notified: Notified, carry: Any, store: Store
 ) -> None:
     say(mode="when-needed")
@@ -158,7 +158,7 @@ def test_a_drained_node_is_told_with_its_evidence_and_when_it_is_well_again(
     assert notified.kinds("admin@lab.example") == ["cleared"]
 
 
-def test_what_the_policy_held_and_is_released_is_told_to_who_was_told(
+def test_a_release_is_sent_to_people_who_were_notified_of_the_hold(
     site: Site, say: Say, notified: Notified, carry: Any
 ) -> None:
     say()

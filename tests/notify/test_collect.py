@@ -53,7 +53,7 @@ def test_news_are_read_once(site: Site, say: Say, notified: Notified) -> None:
     assert [one.count for one in notified.waiting()] == [1]
 
 
-def test_failures_are_told_even_when_they_are_tried_again(
+def test_failures_are_reported_even_when_they_are_tried_again(
     site: Site, say: Say, notified: Notified
 ) -> None:
     say(recipients={"grid@lab.example": {"mode": "when-needed"}})
@@ -66,7 +66,7 @@ def test_failures_are_told_even_when_they_are_tried_again(
     assert notified.waiting("grid@lab.example") == []
 
 
-def test_a_launch_that_is_refused_is_told_when_it_is_held(
+def test_a_refused_launch_is_reported_when_it_is_held(
     site: Site, say: Say, notified: Notified
 ) -> None:
     say()
@@ -83,7 +83,7 @@ def test_a_launch_that_is_refused_is_told_when_it_is_held(
     assert (one.reason, one.count, one.held) == ("launch-failed", 1, 1)
 
 
-def test_the_end_of_a_job_is_told_at_once(site: Site, say: Say, notified: Notified) -> None:
+def test_the_end_of_a_job_is_reported_at_once(site: Site, say: Say, notified: Notified) -> None:
     say()
     site.submit(many(1))
     site.finish("prod/1/1/1")
@@ -97,7 +97,7 @@ def test_the_end_of_a_job_is_told_at_once(site: Site, say: Say, notified: Notifi
     assert (one.kind, one.due, one.needs_a_person) == ("ended", NOW, False)
 
 
-def test_a_success_is_not_told_to_who_wants_only_what_needs_a_person(
+def test_a_success_is_not_sent_to_people_who_want_only_urgent_mail(
     site: Site, say: Say, notified: Notified
 ) -> None:
     say()

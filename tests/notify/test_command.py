@@ -54,7 +54,7 @@ def test_a_command_is_ended_with_d0ctl(tmp_path: Path) -> None:
         (["kill -TERM $$"], "ended with signal 15"),
     ],
 )
-def test_a_command_that_fails_is_told_with_its_last_words(
+def test_a_command_that_fails_is_reported_with_its_last_words(
     tmp_path: Path, lines: list[str], error: str
 ) -> None:
     with pytest.raises(NotSent) as caught:

@@ -41,7 +41,7 @@ def test_the_routes_are_those_of_the_definition(reason: str, people: set[str]) -
 
 
 @pytest.mark.parametrize("reason", [one for one in Reason if one != Reason.PLATFORM_FAILURE])
-def test_the_researcher_is_told_of_all_that_is_not_the_platform(reason: str) -> None:
+def test_the_researcher_gets_all_failures_but_those_of_the_platform(reason: str) -> None:
     assert RESEARCHER_AT in notified(reason)
 
 
@@ -79,13 +79,13 @@ def test_each_cluster_may_have_an_admin_of_its_own() -> None:
     assert person.address == "farm@lab"
 
 
-def test_who_has_several_roles_is_told_once() -> None:
+def test_a_person_with_several_roles_gets_one_mail() -> None:
     people = Routes(SAID).of_failure("seg-fault", "farm", "grid@lab", None)
 
     assert [one.address for one in people] == ["grid@lab", "admin@lab"]
 
 
-def test_an_originator_who_is_no_address_is_told_where_the_site_knows_one() -> None:
+def test_an_originator_without_an_address_gets_mail_if_the_site_knows_one() -> None:
     people = {"Eve": {"address": "eve@lab"}, "emmy@farm01": {"address": "emmy@lab"}}
 
     assert notified("exit-code", originator="Eve") == set()

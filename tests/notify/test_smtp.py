@@ -89,7 +89,7 @@ def test_a_server_without_starttls_gets_neither_password_nor_mail(
         assert post.letters == []
 
 
-def test_a_wrong_password_is_told_and_not_shown(
+def test_a_wrong_password_is_reported_and_not_shown(
     secured: PostOffice, certificate: Path, login: Callable[..., str]
 ) -> None:
     said = secured.said(security="starttls", certificates=str(certificate))
@@ -135,7 +135,7 @@ def test_a_recipient_that_is_refused_for_now_may_be_tried_again() -> None:
         assert not caught.value.for_good
 
 
-def test_a_server_that_is_not_there_or_says_nothing_is_told_in_one_line() -> None:
+def test_a_missing_or_silent_server_is_reported_in_one_line() -> None:
     said = {"host": "127.0.0.1", "port": free_port(), "security": "none", "sender": "a@b.c"}
     with pytest.raises(NotSent, match=r"127\.0\.0\.1:\d+: Connection refused"):
         send(said)

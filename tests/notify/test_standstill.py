@@ -18,7 +18,7 @@ def down(site: Site) -> None:
         contact.down(site.store, 1, "no route to host", now=1e9)
 
 
-def test_a_standstill_is_told_once_to_admins_and_needs_a_person(
+def test_a_standstill_is_sent_once_to_admins_and_needs_a_person(
     site: Site, say: Say, notified: Notified
 ) -> None:
     say()
@@ -34,7 +34,7 @@ def test_a_standstill_is_told_once_to_admins_and_needs_a_person(
     assert "stands-still" not in notified.kinds("me@here")
 
 
-def test_a_standstill_that_is_over_before_it_was_told_is_not_told(
+def test_a_standstill_that_is_over_before_it_was_sent_is_not_sent(
     site: Site, say: Say, notified: Notified
 ) -> None:
     say()
@@ -48,7 +48,7 @@ def test_a_standstill_that_is_over_before_it_was_told_is_not_told(
     assert [one for one in notified.waiting(ADMIN) if one.reason == "stands-still"] == []
 
 
-def test_who_was_told_of_a_standstill_is_told_when_production_moves_again(
+def test_people_notified_of_a_standstill_hear_when_production_moves_again(
     site: Site, say: Say, carry: Callable[..., None], tmp_path: Path
 ) -> None:
     events = tmp_path / "events"

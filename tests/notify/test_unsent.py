@@ -76,7 +76,7 @@ def test_a_server_that_is_busy_is_asked_again(
     assert [one["tries"] for one in last(store)] == [2]
 
 
-def test_who_is_refused_keeps_nobody_else_from_being_told(
+def test_a_refused_recipient_does_not_stop_mail_to_others(
     site: Site, say: Say, carry: Carry, store: Store
 ) -> None:
     with PostOffice(refused=["admin@lab.example"]) as strict:

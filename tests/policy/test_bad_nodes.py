@@ -39,7 +39,7 @@ def failing(
     return NodeRecord(Tally(successful, streak), streak, NOW - ago, lasted)
 
 
-def test_three_in_a_row_that_others_run_well_are_enough() -> None:
+def test_three_failures_in_a_row_that_succeed_elsewhere_are_enough() -> None:
     assert is_guilty(failing(3), Tally(5, 0), Tally(5, 0), SITE)
     assert not is_guilty(failing(2), Tally(50, 0), Tally(50, 0), SITE)
     assert not is_guilty(failing(3), Tally(1, 0), Tally(1, 0), SITE)

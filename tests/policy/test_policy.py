@@ -99,7 +99,7 @@ def test_what_is_lost_again_and_again_is_left_to_a_person() -> None:
     assert judge(DEFAULT, case("lost", restarts=10)).verdict is Verdict.FAIL
 
 
-def test_what_is_held_is_released_at_most_once_in_five_minutes() -> None:
+def test_held_packages_are_released_at_most_once_in_five_minutes() -> None:
     found = judge(DEFAULT, case("launch-failed", tries=4))
 
     assert (found.verdict, found.delay) == (Verdict.HOLD, 300.0)
@@ -198,7 +198,7 @@ def test_without_a_limit_escalation_goes_by_what_was_used_in_steps() -> None:
     assert asked == {1_600_000_000}
 
 
-def test_escalation_gives_more_wall_time_for_three_tries_unless_told() -> None:
+def test_escalation_gives_more_wall_time_for_three_tries_by_default() -> None:
     policy = site(wall_time={"escalate": {"wall-time": 2}})
 
     found = judge(policy, case("wall-time", wall_time=600.0))

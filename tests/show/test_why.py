@@ -128,7 +128,7 @@ def test_what_waits_for_its_inputs_on_a_node_takes_none_of_its_slots(site: Site)
     assert "starts on `localhost`" in why(site, "prod/1/2/1").answer
 
 
-def test_of_very_many_nodes_those_that_are_ruled_out_alike_are_told_together(site: Site) -> None:
+def test_nodes_that_are_ruled_out_alike_are_named_together(site: Site) -> None:
     site.up(platform="linux-x86_64")
     with site.store.writing():
         for number in range(200):
@@ -152,7 +152,7 @@ def test_of_very_many_nodes_those_that_are_ruled_out_alike_are_told_together(sit
     assert len(answer.details["nodes"]) == 201
 
 
-def test_what_would_change_if_one_wish_were_another_is_reported(site: Site) -> None:
+def test_the_effect_of_one_changed_request_is_reported(site: Site) -> None:
     site.up(memory=4 << 30)
     site.submit(job(("a", [line(make("x", memory=8 << 30))])))
 

@@ -66,7 +66,7 @@ def test_a_running_package_says_where_and_for_how_long(site: Site) -> None:
     assert answer.commands == ["d0ctl logs prod/1/1/1", "d0ctl kill prod/1/1/1"]
 
 
-def test_a_suspended_package_says_what_it_stands_still_for(site: Site) -> None:
+def test_a_suspended_package_says_why_it_is_suspended(site: Site) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
     state = {"attempt": attempt, "kind": "state", "seq": 2, "time": NOW, "phase": "suspended"}

@@ -42,7 +42,7 @@ def test_the_section_is_kept_as_it_is_read(site: Read, folder: Path) -> None:
     }  # fmt: skip
 
 
-def test_every_fault_is_told_with_its_place(faults: Faults, folder: Path) -> None:
+def test_every_fault_is_reported_with_its_position(faults: Faults, folder: Path) -> None:
     (folder / "open").touch(mode=0o644)
     answer = faults(
         "mail:\n"

@@ -98,7 +98,7 @@ at position 0
 """
 
 
-def test_every_fault_of_a_site_file_is_told_at_once(faults: Faults) -> None:
+def test_every_fault_of_a_site_file_is_reported_at_once(faults: Faults) -> None:
     assert "\n".join(faults(WRONG)) + "\n" == TOLD
 
 

@@ -214,11 +214,11 @@ class Moves(RuleBasedStateMachine):
         self.by_a_person("unpark_packages", pick)
 
     @rule(pick=PICK)
-    def pause_what_runs(self, pick: int) -> None:
+    def pause_running_packages(self, pick: int) -> None:
         self.by_a_person("ask_to_pause", pick)
 
     @rule(pick=PICK)
-    def resume_what_runs(self, pick: int) -> None:
+    def resume_suspended_packages(self, pick: int) -> None:
         self.by_a_person("ask_to_resume", pick)
 
     def by_a_person(self, query: str, pick: int) -> None:

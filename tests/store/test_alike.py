@@ -136,7 +136,7 @@ def test_after_a_release_the_failures_count_anew(store: Store) -> None:
     assert hold_of(store)[0] is True
 
 
-def test_a_retry_of_what_failed_lets_the_job_go_on(store: Store) -> None:
+def test_a_retry_of_failed_packages_lets_the_job_go_on(store: Store) -> None:
     site = alone(store, cpus=1, packages=30)
     fail(site, 30)
     assert hold_of(store)[0] is True

@@ -12,7 +12,9 @@ from tests.support.homes import faults
 from tests.support.jobs import job, phases, simple, submitted
 
 
-def test_a_node_that_burns_what_others_run_well_is_drained_with_the_evidence(store: Store) -> None:
+def test_a_node_that_fails_packages_that_succeed_elsewhere_is_drained_with_the_evidence(
+    store: Store,
+) -> None:
     site = set_up(store, "good", "hole")
 
     burn(site, "hole", rounds=200)
@@ -50,7 +52,7 @@ def test_a_package_assigned_to_a_node_that_is_drained_is_ready_for_another(store
     assert tuple(store.connection.execute(query, [planned]).fetchone()) == ("ready", None)
 
 
-def test_packages_that_failed_there_run_elsewhere_and_no_try_is_counted(store: Store) -> None:
+def test_packages_that_failed_there_run_elsewhere_and_keep_their_tries(store: Store) -> None:
     site = set_up(store, "good", "hole", packages=12)
     burn(site, "hole", rounds=200)
 
@@ -118,7 +120,7 @@ def test_what_only_a_suspect_can_take_does_not_wait(store: Store) -> None:
     assert site.launched_on("hole") == 20
 
 
-def test_a_suspect_pauses_also_while_what_failed_there_waits_to_go_elsewhere(
+def test_a_suspect_pauses_while_its_failed_packages_wait_to_go_elsewhere(
     store: Store,
 ) -> None:
     with store.writing():

@@ -105,7 +105,7 @@ def test_a_launch_says_how_binaries_are_verified(world: World) -> None:
     assert launched(world)["previous"] == []
 
 
-def test_what_was_kept_is_told_to_the_next_attempt_on_that_node(world: World) -> None:
+def test_the_next_attempt_on_that_node_gets_the_kept_files(world: World) -> None:
     node = where(world)
     end(world, 1, retained=kept())
     again(world)
@@ -114,7 +114,7 @@ def test_what_was_kept_is_told_to_the_next_attempt_on_that_node(world: World) ->
     assert launched(world)["previous"] == [{"attempt": 1, "number": 1, "retained": kept()}]
 
 
-def test_another_node_is_told_of_nothing(world: World) -> None:
+def test_another_node_gets_no_kept_files(world: World) -> None:
     node = where(world)
     end(world, 1, retained=kept())
     world.unlink(node)

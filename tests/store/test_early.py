@@ -132,7 +132,7 @@ def test_inputs_reach_it_from_other_nodes(store: Store) -> None:
     assert faults(store) == {}
 
 
-def test_after_a_lost_link_all_is_told_again(store: Store) -> None:
+def test_after_a_lost_link_all_is_sent_again(store: Store) -> None:
     submitted(store, merging(8))
     world = World(store)
     while phases(store)[MERGE] != "running":

@@ -19,7 +19,7 @@ def excluding(store: Store) -> StillWorld:
     return set_up(store, "bad", packages=40)
 
 
-def test_what_failed_on_a_node_goes_elsewhere_once_its_job_excludes_it(store: Store) -> None:
+def test_failed_packages_go_elsewhere_once_their_job_excludes_the_node(store: Store) -> None:
     site = excluding(store)
     for _ in range(6):
         site.round("bad", reason="hook")

@@ -77,7 +77,7 @@ def test_a_remake_goes_up_the_chain_as_far_as_needed(store: Store) -> None:
     assert faults(store) == {}
 
 
-def test_a_lost_output_that_nobody_needs_any_more_is_let_go(store: Store) -> None:
+def test_an_unneeded_lost_output_is_not_made_again(store: Store) -> None:
     submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
     World(store).settle()
 

@@ -151,7 +151,7 @@ def test_habits_go_with_their_job(store: Store) -> None:
     assert store.connection.execute("select count(*) from habit").fetchone()[0] == 0
 
 
-def test_an_end_told_twice_is_one_run(store: Store) -> None:
+def test_an_end_reported_twice_is_one_run(store: Store) -> None:
     submitted(store, job("twice"))
     attempt = begin(store)["attempt"]
 
@@ -203,7 +203,7 @@ def purged(store: Store) -> list[str]:
     return [row["path"].rpartition("/")[2] for row in rows]
 
 
-def test_what_somebody_may_still_read_stays(store: Store) -> None:
+def test_a_file_that_may_still_be_read_stays(store: Store) -> None:
     raw = simple(outputs=[kept("raw")])
     made(store, raw, simple(inputs=["raw"]), simple(inputs=["raw"], nodes=("nowhere",)))
 

@@ -92,9 +92,9 @@ class Life(Moves):
         moving = {path: p for path, p in phases(self.store).items()
                   if p not in ("done", "failed", "canceled", "dropped", "waiting")}  # fmt: skip
         assert moving == {}
-        self.waiting_packages_have_somebody_to_blame()
+        self.waiting_packages_have_a_cause()
 
-    def waiting_packages_have_somebody_to_blame(self) -> None:
+    def waiting_packages_have_a_cause(self) -> None:
         """Packages wait for a dropped file, or for what failed, was killed or waits itself."""
         rows = self.store.connection.execute(
             "select package.id from package where phase = 'waiting'"

@@ -74,7 +74,7 @@ def test_a_suspended_package_says_why_and_a_request_for_it_is_done() -> None:
         assert launches.requested(store, 1) == {}
 
 
-def test_a_node_that_comes_back_has_its_packages_in_the_phase_they_told_last() -> None:
+def test_a_node_that_comes_back_has_its_packages_in_the_phase_reported_last() -> None:
     with launched() as (store, world):
         apply(store, [start_message(1), state(1, 2, "suspended"), start_message(2)])
         node = world.node("localhost")
@@ -101,7 +101,7 @@ def test_progress_counts_in_the_order_of_the_attempt_and_goes_with_its_end() -> 
         assert faults(store) == {}
 
 
-def test_a_node_whose_clock_is_a_day_ahead_tells_times_of_ours() -> None:
+def test_times_of_a_node_whose_clock_is_a_day_ahead_are_corrected() -> None:
     day = 86400.0
     with launched() as (store, _):
         store.connection.execute("update node set clock = ?", [day])

@@ -79,7 +79,7 @@ def test_the_trial_is_made_again_when_its_package_is_gone(store: Store) -> None:
     assert len(site.running(hole)) == 1
 
 
-def test_a_person_who_resumes_it_clears_what_was_held_against_it(store: Store) -> None:
+def test_a_person_who_resumes_it_clears_its_record(store: Store) -> None:
     site = drained(store)
 
     act(store, "node resume", "hole", actor="eve", note="new disk", now=NOW)
@@ -153,7 +153,7 @@ def test_launches_that_a_node_refuses_speak_against_it(store: Store) -> None:
     assert site.launched_on("hole") == 3
 
 
-def test_an_end_told_twice_counts_once(store: Store) -> None:
+def test_an_end_reported_twice_counts_once(store: Store) -> None:
     site = set_up(store, "hole")
     site.fill()
     (attempt,) = site.running(site.node("hole"))

@@ -57,7 +57,7 @@ def test_a_success_with_other_outputs_than_declared_is_not_believed(
     assert faults(store) == {}
 
 
-def test_a_success_with_all_that_is_declared_is_believed(store: Store) -> None:
+def test_a_success_with_all_declared_outputs_is_believed(store: Store) -> None:
     assert ended(store, "a", late=["part-1", "part-2"])["outcome"] == "successful"
     assert len(_copies(store)) == 3
 

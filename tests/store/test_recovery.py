@@ -46,7 +46,7 @@ def test_a_failure_after_the_last_try_stays_until_a_person_lets_tries_count_anew
     assert row(store)["tried_from"] == 3
 
 
-def test_a_restart_is_told_from_a_resubmit_and_counts_nothing(store: Store) -> None:
+def test_a_restart_differs_from_a_resubmit_and_counts_nothing(store: Store) -> None:
     say(store, exit_code={"tries": 1})
     submitted(store, job("one", [simple()]))
     world = World(store)

@@ -142,7 +142,7 @@ def test_what_is_stored_is_known(store: Store) -> None:
         ("farm:/data/raw", Acquire.PRE_FETCH, {"path": "/data/raw"}),
     ],
 )
-def test_a_path_on_the_node_is_told_to_the_wrapper(
+def test_a_path_on_the_node_is_sent_to_the_wrapper(
     store: Store, locator: str, acquire: Acquire, there: dict[str, Any]
 ) -> None:
     given = InputSpec("/jobs/raw", made=False, locator=locator, acquire=acquire, size=7)

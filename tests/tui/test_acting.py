@@ -173,7 +173,9 @@ def test_a_node_is_drained_and_resumed(site: Site, dashboard: Open) -> None:
     assert not registry.named(site.store, "localhost")["drained"]
 
 
-def test_a_job_is_paused_with_or_without_what_runs_and_resumed(site: Site, dashboard: Open) -> None:
+def test_a_job_is_paused_with_or_without_its_running_packages_and_resumed(
+    site: Site, dashboard: Open
+) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
 
@@ -194,7 +196,7 @@ def test_a_job_is_paused_with_or_without_what_runs_and_resumed(site: Site, dashb
     dashboard(script)
 
 
-def test_a_node_that_burns_packages_is_shown_with_the_evidence_and_resumed(
+def test_a_node_that_fails_packages_is_shown_with_the_evidence_and_resumed(
     site: Site, dashboard: Open
 ) -> None:
     site.submit(production(lines=30))

@@ -63,7 +63,9 @@ def test_a_database_that_is_replaced_is_read_anew(
     dashboard(script)
 
 
-def test_a_newer_schema_is_told_and_the_rest_stays_as_it_was(site: Site, dashboard: Open) -> None:
+def test_a_newer_schema_is_reported_and_the_rest_stays_as_it_was(
+    site: Site, dashboard: Open
+) -> None:
     site.submit(production())
 
     async def script(desk: Desk) -> None:

@@ -151,7 +151,7 @@ def test_nodes_with_a_problem_come_first() -> None:
     assert [one.name for one in strips.ordered(NODES)] == ["b", "c", "a", "d"]
 
 
-def test_a_node_shows_what_waits_there_apart_from_what_runs() -> None:
+def test_a_node_shows_waiting_apart_from_running_packages() -> None:
     lines = strips.nodes((node("a", used=4, ahead=2, staging=1),), 60, 0.0, UNICODE)
 
     assert "4/4 +2 next +1 staging" in text(lines[0])

@@ -87,7 +87,7 @@ def test_in_wrapped_lines_every_row_is_passed_once_up_and_down(
     assert len(down) == max(1, sum(pager.rows(line) for line in lines) - height + 1)
 
 
-def test_a_log_that_cannot_be_read_is_not_told_as_empty_and_r_tries_again(
+def test_a_log_that_cannot_be_read_is_not_shown_as_empty_and_r_tries_again(
     site: Site, dashboard: Open
 ) -> None:
     site.submit(production())
@@ -106,7 +106,7 @@ def test_a_log_that_cannot_be_read_is_not_told_as_empty_and_r_tries_again(
     dashboard(script, start="prod/1/1/1")
 
 
-def test_a_log_that_was_removed_is_not_told_as_empty_and_is_read_when_it_is_back(
+def test_a_log_that_was_removed_is_not_shown_as_empty_and_is_read_when_it_is_back(
     site: Site, dashboard: Open
 ) -> None:
     site.submit(production())
@@ -124,7 +124,7 @@ def test_a_log_that_was_removed_is_not_told_as_empty_and_is_read_when_it_is_back
     dashboard(script, start="prod/1/1/1")
 
 
-def test_an_empty_log_is_told_as_one(site: Site, dashboard: Open) -> None:
+def test_an_empty_log_is_shown_as_empty(site: Site, dashboard: Open) -> None:
     site.submit(production())
     write_log(site, "prod/1/1/1", "")
 

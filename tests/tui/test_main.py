@@ -58,7 +58,7 @@ def test_a_path_opens_the_dashboard_there(site: Site, dashboard: Open) -> None:
     dashboard(script, start="prod/make/42/2")
 
 
-def test_a_path_that_is_not_there_is_told_with_the_nearest(site: Site, dashboard: Open) -> None:
+def test_a_missing_path_is_reported_with_the_nearest(site: Site, dashboard: Open) -> None:
     site.submit(production())
 
     async def script(desk: Desk) -> None:
@@ -92,7 +92,9 @@ def test_an_empty_home_says_how_to_begin(site: Site, dashboard: Open) -> None:
     dashboard(script)
 
 
-def test_no_home_at_all_is_told_and_found_when_it_is_made(tmp_path: Path, dashboard: Open) -> None:
+def test_a_missing_home_is_reported_and_found_when_it_is_made(
+    tmp_path: Path, dashboard: Open
+) -> None:
     async def script(desk: Desk) -> None:
         await desk.sees("there is no home at", "no jobs yet")
         with open_store(Home(tmp_path / "none"), create=True) as store:

@@ -61,7 +61,7 @@ def test_a_dropped_line_is_restored(site: Site, dashboard: Open) -> None:
     dashboard(script, start="prod/1/2")
 
 
-def test_what_somebody_else_did_meanwhile_is_not_done_over(site: Site, dashboard: Open) -> None:
+def test_changes_by_other_people_meanwhile_are_not_repeated(site: Site, dashboard: Open) -> None:
     site.submit(production())
 
     async def script(desk: Desk) -> None:
@@ -83,7 +83,7 @@ def test_what_somebody_else_did_meanwhile_is_not_done_over(site: Site, dashboard
     assert site.phase("prod/1/2/1") == "held"
 
 
-def test_what_failed_is_retried_with_other_memory_time_and_node(
+def test_failed_packages_are_retried_with_other_memory_time_and_node(
     site: Site, dashboard: Open
 ) -> None:
     site.submit(production())

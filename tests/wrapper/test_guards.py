@@ -186,7 +186,7 @@ def test_a_binary_that_the_kernel_kills_for_its_memory_is_out_of_memory(
     )
 
 
-def test_a_binary_that_somebody_kills_is_not_out_of_memory(node: Client) -> None:
+def test_a_binary_that_is_killed_by_hand_is_not_out_of_memory(node: Client) -> None:
     assert node.run(binary(script="kill -KILL $$"))["reason"] == "signal"
 
 
