@@ -1,7 +1,9 @@
 """What the pages say of the repository is so, and is said in plain English."""
 
+import ast
 import importlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -130,3 +132,24 @@ def test_code_has_no_phrase_that_nobody_would_say() -> None:
 
     assert len(texts) > 400
     assert {file: words for file, words in found.items() if words} == {}
+
+
+def test_tests_have_no_phrase_that_nobody_would_say() -> None:
+    """In names and docstrings."""
+    words = {
+        file: PHRASE.findall(text)
+        for file in sorted((ROOT / "tests").rglob("*.py"))
+        for text in [" | ".join(names_and_docstrings(ast.parse(file.read_text())))]
+    }
+
+    assert len(words) > 300
+    assert {str(file): found for file, found in words.items() if found} == {}
+
+
+def names_and_docstrings(tree: ast.Module) -> Iterator[str]:
+    """Yield what the functions and classes of a module are called and say of themselves."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name.replace("_", " ")
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
+            yield " ".join((ast.get_docstring(node) or "").split())

@@ -20,14 +20,14 @@ def measure(options: Options) -> Iterator[Figure]:
         nothing = _seconds([PYTHON, "-c", "pass"])
         yield Figure("P5", "python -c pass", nothing, "s")
         took = _seconds([*D0CTL, "--version"])
-        yield from _told("d0ctl --version", took, nothing, "2 x python -c pass")
+        yield from _figure("d0ctl --version", took, nothing, "2 x python -c pass")
         for what, words, budget in (
             ("status", ["status"], "0.25 s"),
             ("status JOB", ["status", "bench"], "0.25 s"),
             ("why PACKAGE", ["why", f"bench/1/{count}/1"], "0.25 s"),
         ):
             took = _seconds(d0ctl(home, *words))
-            yield from _told(f"d0ctl {what} at {count:,}", took, nothing, budget)
+            yield from _figure(f"d0ctl {what} at {count:,}", took, nothing, budget)
         completion = {
             "_D0CTL_COMPLETE": "complete_bash",
             "COMP_WORDS": "d0ctl status be",
@@ -35,10 +35,10 @@ def measure(options: Options) -> Iterator[Figure]:
             "D0CTL_HOME": str(home.root),
         }
         took = _seconds(list(D0CTL), completion)
-        yield from _told(f"TAB after `status be` at {count:,}", took, nothing, "0.2 s")
+        yield from _figure(f"TAB after `status be` at {count:,}", took, nothing, "0.2 s")
 
 
-def _told(what: str, took: float, nothing: float, budget: str) -> Iterator[Figure]:
+def _figure(what: str, took: float, nothing: float, budget: str) -> Iterator[Figure]:
     yield Figure("P5", what, took, "s", budget, note=f"{took / nothing:.1f} x python -c pass")
 
 

@@ -129,7 +129,7 @@ def _drop(box: Path, name: str, text: str) -> None:
 
 @contextmanager
 def launched(count: int) -> Iterator[tuple[Home, list[tuple[str, str]]]]:
-    """A home with so many launched attempts that have successors, and what they will say."""
+    """A home with this number of launched attempts that have successors, and their messages."""
     with passing_home() as home, open_store(home) as store:
         node = registry.add(store, Address("far", "ssh", "nobody@127.0.0.1:1"), cpus=2 * count)
         submit(store, job(count, successors=True), now=time.time(), actor="bench")

@@ -117,7 +117,7 @@ def ssh_nodes(home: Home, count: int, *, cpus: int) -> Iterator[list[Sshd]]:
 
 @contextmanager
 def daemon(home: Home, up: int) -> Iterator[int]:
-    """The process id of a daemon of its own process, with so many nodes up."""
+    """The process id of a new daemon, with this number of nodes up."""
     process = subprocess.Popen(
         [*D0CTL, "--home", str(home.root), "daemon", "run"],
         stdin=subprocess.DEVNULL,
@@ -158,7 +158,7 @@ def d0ctl(home: Home, *words: object) -> list[str]:
 
 
 def job_file(folder: Path, count: int) -> Path:
-    """A job file with so many packages of `true`."""
+    """A job file with this number of packages of `true`."""
     path = folder / "bench.yaml"
     path.write_text(
         "job: bench\nstages:\n  - name: a\n    lines:\n"

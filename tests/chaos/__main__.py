@@ -69,7 +69,7 @@ def table(outcomes: list[Outcome]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Play, tell, count, also when somebody breaks it off; 1 if anything went wrong."""
+    """Play, report and count, also after Ctrl-C; 1 if anything went wrong."""
     asked = options()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)

@@ -33,7 +33,7 @@ def results(field: Field) -> Results:
 
 
 def check(field: Field, expected: Results | None) -> Iterator[str]:
-    """All that is not as it must be, once the daemon has been stopped."""
+    """Everything that is wrong after the daemon was stopped."""
     found = results(field)
     if expected is not None and found != expected:
         yield f"the results are {found}, those of an undisturbed run {expected}"
@@ -127,7 +127,7 @@ def _letters(field: Field) -> Iterator[str]:
 
 
 def _is_spoilt(text: str, spoiled: list[str]) -> bool:
-    """Whether a text is no message, and a part of what somebody has spoilt."""
+    """Whether a text is no message, but a part of one that was damaged."""
     try:
         message.parse(text)
     except ValueError:

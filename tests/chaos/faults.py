@@ -36,7 +36,7 @@ def add_driver(field: Field, chance: random.Random) -> bool:
 
 
 def sleep(field: Field, chance: random.Random) -> bool:
-    """One process, whichever, stands still for a while."""
+    """One process, at random, stops for a while."""
     there = sorted(field.ours(), key=lambda pid: pid.number)
     if not there:
         return False
@@ -76,7 +76,7 @@ def kill_binary(field: Field, chance: random.Random) -> bool:
 
 
 def kill_and_retry(field: Field, chance: random.Random) -> bool:
-    """Somebody kills a package, by a command that may be killed itself; it is retried later."""
+    """A person kills a package, by a command that may be killed itself; it is retried later."""
     paths = sorted(set(field.phases()) - {work.BAD})
     if not paths:
         return False

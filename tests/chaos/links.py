@@ -43,7 +43,7 @@ def freeze(field: Field, chance: random.Random) -> bool:
 
 
 def be_away(seconds: float, field: Field, chance: random.Random) -> bool:
-    """An sshd is gone for a while; what runs on its node goes on."""
+    """An sshd is gone for a while; running packages of its node go on."""
     sshd = _sshd(field, chance)
     if sshd.process is None:
         return False
@@ -53,7 +53,7 @@ def be_away(seconds: float, field: Field, chance: random.Random) -> bool:
 
 
 def part(field: Field, chance: random.Random) -> bool:
-    """A node at work is out of contact for so long that it is given up, and perhaps asleep."""
+    """A node at work is out of contact until it is given up, and perhaps asleep."""
     with suppress(TimeoutError):
         wait_until(lambda: _busy(field), WORK_S)
     busy = _busy(field)

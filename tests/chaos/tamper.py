@@ -103,7 +103,7 @@ def empty_new(field: Field, name: str) -> None:
 
 
 def forge(field: Field, chance: random.Random) -> bool:
-    """Put something into a drop-box or spool that no wrapper of ours has written."""
+    """Put something into a drop-box or spool that no wrapper has written."""
     name = chance.choice(field.schedule.nodes)
     is_spool = name != "localhost" and chance.random() < 0.4
     folder = field.base_of(name) / "spool" if is_spool else field.home.dropbox

@@ -50,7 +50,7 @@ def lay(folder: str, role: str) -> None:
 
 
 def lift() -> None:
-    """Obey none any more, as in a child of somebody who had one."""
+    """Obey none any more, as in a child of a process that had one."""
     threading.setprofile(None)
     sys.setprofile(None)
 

@@ -1,4 +1,4 @@
-"""What a person sees of nodes that burn packages: list, why, status, and how it is cleared."""
+"""Bad nodes as people see them: list, why, status, and how they are cleared."""
 
 import json
 import time
@@ -25,11 +25,11 @@ def burning(site: Site) -> Site:
     for number in range(1, 8):
         site.finish(f"prod/1/{number}/1")
     for number in range(8, 11):
-        burn(site, f"prod/1/{number}/1")
+        fail_on_hole(site, f"prod/1/{number}/1")
     return site
 
 
-def burn(site: Site, path: str) -> None:
+def fail_on_hole(site: Site, path: str) -> None:
     """Let a package fail on the bad node."""
     site.launch(path, "hole")
     site.end(path, "failed", reason="exit-code", detail="binary 1 ended with exit code 3")
@@ -111,7 +111,7 @@ def test_a_package_says_which_node_pauses(site: Site, d0ctl: Type) -> None:
     registry.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
     for name in ("localhost", "hole"):
         site.up(name, machine_id=name)
-    burn(site, "prod/1/1/1")
+    fail_on_hole(site, "prod/1/1/1")
     with site.store.writing():
         leases.take_lease(site.store, "daemon", now=0.0)
 

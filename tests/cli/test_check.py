@@ -13,7 +13,7 @@ from tests.support.building import Site, document, job, line, package, productio
 
 
 def drive(site: Site) -> None:
-    """Somebody drives, as a daemon does."""
+    """A process drives the home, as a daemon does."""
     with site.store.writing():
         leases.take_lease(site.store, "daemon", now=time.time())
 

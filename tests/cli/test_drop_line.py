@@ -1,4 +1,4 @@
-"""kill-line and what it takes along; kills that keep outputs or come at once."""
+"""kill-line and the packages that depend on it; kills that keep outputs or come at once."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What people are told, as it is looked at and tried on the command line."""
+"""Notifications, listed and tried on the command line."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Two people at once: one wins, the other is told who did what, and nothing else happens."""
+"""Two people at once: one wins, the other reads who did what, and nothing else happens."""
 
 import fcntl
 import os
@@ -31,7 +31,7 @@ def waits_for_its_turn(process: subprocess.Popen[str], home: Home) -> bool:
 
 
 def type_as(person: str, *words: str) -> subprocess.Popen[str]:
-    """Start d0ctl as somebody."""
+    """Start d0ctl as this user."""
     return subprocess.Popen(
         [PROGRAM, *words], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=os.environ | {"LOGNAME": person},

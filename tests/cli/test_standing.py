@@ -1,4 +1,4 @@
-"""`why` of jobs and nodes tells the truth first; times left are told only where they are known."""
+"""`why` of jobs and nodes says the cause first; times left only where they are known."""
 
 import time
 

@@ -16,7 +16,7 @@ PROGRAM = Path(sys.executable).with_name("d0ctl")
 
 
 def on_a_terminal(*words: str, answer: str = "", **environment: str) -> tuple[int, str]:
-    """Type a command on a terminal; its exit code and all that is seen."""
+    """Type a command on a terminal; its exit code and its output."""
     ours, theirs = pty.openpty()
     running = subprocess.Popen(
         [PROGRAM, *words], stdin=theirs, stdout=theirs, stderr=theirs,

@@ -36,7 +36,7 @@ def links(monkeypatch: pytest.MonkeyPatch) -> Links:
 
 @pytest.fixture
 def reports() -> "queue.SimpleQueue[Report]":
-    """What the courier told."""
+    """The reports of the courier."""
     return queue.SimpleQueue()
 
 

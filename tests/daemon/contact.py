@@ -47,7 +47,7 @@ class Disk:
 
 
 class Stub:
-    """A link that says what it is told to, and then nothing until it is closed."""
+    """A link that says given frames, and then nothing until it is closed."""
 
     def __init__(self, *frames: Frame) -> None:
         self.facts: dict[str, Any] = {}

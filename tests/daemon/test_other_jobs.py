@@ -1,4 +1,4 @@
-"""Jobs that read files of other jobs: what is gone is made again, by whoever drives."""
+"""Jobs that read files of other jobs: lost files are made again by the process that drives."""
 
 from d0ctl.jobfile.spec import JobSpec, OutputSpec
 from d0ctl.store import lifecycle, open_store

@@ -21,7 +21,7 @@ def found(site: Site, monkeypatch: pytest.MonkeyPatch) -> Found:
 
 
 def damage(site: Site, *statements: str) -> None:
-    """Do to the database what nothing of ours does, by another program."""
+    """Change the database in a way that d0ctl never does, as another program."""
     with closing(sqlite3.connect(site.store.home.database, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)

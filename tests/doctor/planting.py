@@ -15,7 +15,7 @@ def only(found: Found) -> Finding:
 
 
 def old(path: Path, seconds: float, text: str = "?") -> Path:
-    """A file that has been there for so long."""
+    """A file of this age."""
     path.write_text(text)
     os.utime(path, (time.time() - seconds,) * 2)
     return path

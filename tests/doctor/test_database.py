@@ -1,4 +1,4 @@
-"""Each rule of the database is broken by hand, and told."""
+"""Each rule of the database is broken by hand, and the fault is reported."""
 
 import json
 import threading

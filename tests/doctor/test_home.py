@@ -1,4 +1,4 @@
-"""What is wrong around the database is planted by hand, and told."""
+"""Faults in the home are planted by hand, and reported."""
 
 import os
 import time

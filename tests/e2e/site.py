@@ -80,7 +80,7 @@ class Site:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What somebody has in the environment who has just logged in."""
+        """The environment after a login."""
         places = [str(find_client().parent), os.environ.get("PATH", os.defpath)]
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         return kept | {
@@ -241,7 +241,7 @@ class Site:
                     yield pid
 
     def end(self) -> None:
-        """Stop what runs, and see that nothing stays: no daemon, no relay, no wrapper."""
+        """Stop all processes, and see that nothing stays: no daemon, no relay, no wrapper."""
         if self.daemons:
             self.d0ctl("daemon", "stop")
         self.stack.close()
@@ -269,7 +269,7 @@ def fingerprint(sshd: Sshd) -> str:
 
 
 def end_process(process: "subprocess.Popen[bytes]") -> None:
-    """End a process of ours that a failed test has left."""
+    """End a process that a failed test has left."""
     if process.poll() is None:
         process.send_signal(signal.SIGKILL)
     process.wait()

@@ -1,4 +1,4 @@
-"""Nodes and connections that go away: what runs goes on, what waits waits, nothing fails."""
+"""Nodes and connections that go away: running packages go on, waiting ones wait, nothing fails."""
 
 import subprocess
 from pathlib import Path

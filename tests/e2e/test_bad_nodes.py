@@ -1,4 +1,4 @@
-"""Bad nodes of a real site: one that burns packages, and one that hangs."""
+"""Bad nodes of a real site: a black hole, and one that hangs."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Copies that nobody may change: a changed one is lost, made or brought again, and told of."""
+"""Copies that nobody may change: a changed one is lost, made or brought again, and reported."""
 
 import os
 from pathlib import Path

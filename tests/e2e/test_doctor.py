@@ -38,7 +38,7 @@ def query(site: Site, text: str) -> list[tuple[object, ...]]:
 
 
 def old(path: Path, seconds: float) -> None:
-    """A file that has been there for so long."""
+    """A file of this age."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("?")
     os.utime(path, (time.time() - seconds,) * 2)

@@ -1,4 +1,4 @@
-"""A bad job file is told whole, and leaves nothing."""
+"""All faults of a bad job file are reported, and it leaves nothing."""
 
 import re
 import sqlite3
@@ -44,7 +44,7 @@ stages:
 
 
 def dump(site: Site) -> list[str]:
-    """All that is in the database."""
+    """The contents of the database."""
     with closing(sqlite3.connect(f"file:{site.home}/d0ctl.db?mode=ro", uri=True)) as database:
         return list(database.iterdump())
 

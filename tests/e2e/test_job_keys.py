@@ -85,7 +85,7 @@ PAIRS = {
 
 
 def failure(site: Site, line: int) -> str:
-    """The reason and message of what failed in a line; empty where nothing did."""
+    """The reason and message of the failure of a line; empty without one."""
     packages = site.json("status", f"pairs/1/{line}/*")["packages"]
     ends = [one for package in packages for one in site.package(package["path"])["attempts"]]
     return " ".join(f"{one['reason']}: {one['message']}" for one in ends if one["reason"])

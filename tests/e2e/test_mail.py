@@ -45,12 +45,12 @@ def apply_mail(site: Site, post: PostOffice, *sections: str, **more: object) -> 
 
 
 def arrived(post: PostOffice, recipient: str, words: str) -> bool:
-    """Whether somebody got a mail with these words in its subject."""
+    """Whether a mail with these words in its subject arrived."""
     return any(to == recipient and words in title for to, title in post.titles())
 
 
 def wait_for(post: PostOffice, recipient: str, words: str) -> str:
-    """Return once somebody got a mail with these words in its subject; its text."""
+    """Return the text of the mail with these words in its subject, once it has arrived."""
     wait_until(lambda: arrived(post, recipient, words), PATIENCE_S, f"{recipient}: {words}")
     found = [n for n, (to, title) in enumerate(post.titles()) if to == recipient and words in title]
     return post.text(found[-1])

@@ -69,7 +69,7 @@ def type_it(site: Site, command: str) -> Done:
 
 @pytest.fixture
 def reader(newcomer: Site) -> Site:
-    """Somebody with the files of README, and a machine under the name that README uses."""
+    """A reader with the files of README, and a machine under the name that README uses."""
     farm = newcomer.start_sshd("farm")
     newcomer.ssh_config.write_text(
         f"Host farm02.example.org\n  HostName {farm.address}\n  Port {farm.port}\n"

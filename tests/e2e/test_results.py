@@ -13,7 +13,7 @@ JOB = """
 
 
 def run(site: Site, n: int) -> str:
-    """Run the job with so many lines, and give what the command says."""
+    """Run the job with this number of lines, and return the output of the command."""
     done = site.d0ctl("run", site.write(JOB.format(n=n)))
     assert done.code == 0, done
     return done.out + done.err

@@ -44,7 +44,7 @@ def change(site: Site, text: str, *values: object) -> None:
 
 
 def set_lease(site: Site, text: str) -> None:
-    """Let wrappers do without contact for so long."""
+    """Let wrappers do without contact for this time."""
     site.ok("site", "apply", site.write(f"defaults: {{lease: {text}}}", "site.yaml"), "--yes")
 
 

@@ -1,4 +1,4 @@
-"""What the author of a wrong job file is told: everything, at once, with its place."""
+"""The faults of a wrong job file: all of them, at once, with their positions."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the author of a policy is told of it, wherever it stands."""
+"""The faults of a policy that its author reads, at each level of a job file."""
 
 import re
 from pathlib import Path

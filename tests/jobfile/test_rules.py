@@ -16,7 +16,7 @@ def read(binary: str) -> BinarySpec:
 
 
 def fault(binary: str) -> str:
-    """What is told of a binary, from its column in the file on."""
+    """The faults of a binary, from its column in the file on."""
     with pytest.raises(BadJobFile) as answer:
         read(binary)
     return str(answer.value)

@@ -21,7 +21,7 @@ def scripts_of(run: str, *values: str, shell: str = "bash") -> list[str]:
 
 
 def script_of(run: str, value: str = "v") -> str:
-    """Return what runs for one value."""
+    """Return the command for one value."""
     return scripts_of(run, value)[0]
 
 
@@ -185,7 +185,7 @@ def test_a_value_is_put_in_alike_whether_or_not_others_of_its_loop_need_quotes(
 
 
 def _runs(text: str, values: list[str], is_list: bool) -> list[object]:
-    """Return what runs for each of the values as `x`, with `y: 7`."""
+    """Return the command for each of the values as `x`, with `y: 7`."""
     run = text.split() if is_list else text
     line = {"for": {"x": values, "y": [7]}, "run": run}
     job = {"parameters": {"p": "100%", "q": "it's"}, "stages": [{"lines": [line]}]}

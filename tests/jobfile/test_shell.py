@@ -1,4 +1,4 @@
-"""What is told apart in a script is what real shells do with it."""
+"""The parts of a script are those that real shells see."""
 
 import shlex
 import subprocess

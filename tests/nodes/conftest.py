@@ -22,7 +22,7 @@ Opener = Callable[..., Transport]
 
 @pytest.fixture(autouse=True)
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The home directory of somebody who has nothing in it."""
+    """An empty home directory."""
     home = tmp_path / "user"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))

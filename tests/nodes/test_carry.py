@@ -1,4 +1,4 @@
-"""Files on their way: whole and right, or not there; and what is spoilt is told apart."""
+"""Files on their way: whole and right, or absent; and damaged ones are detected."""
 
 import subprocess
 import sys

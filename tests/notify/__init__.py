@@ -1,1 +1,1 @@
-"""Who is told what, in which words, and how it gets there."""
+"""Notifications: recipients, texts and delivery."""

@@ -50,7 +50,7 @@ def say(store: Store, post: PostOffice) -> Say:
 
 
 class Clock:
-    """A time that only goes on when it is told to."""
+    """A clock that moves only when a test moves it."""
 
     def __init__(self, now: float) -> None:
         self.now = now
@@ -79,7 +79,7 @@ def script(path: Path, *lines: str) -> str:
 
 
 class Notified:
-    """What people are told, looked at before it is sent."""
+    """The notices, before they are sent."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -90,7 +90,7 @@ class Notified:
             collect(self.store, now=now)
 
     def waiting(self, recipient: str = "me@here") -> list[Notice]:
-        """What somebody is yet to be told."""
+        """The notices that wait for a recipient."""
         return mail_queue.notices(self.store, recipient)
 
     def kinds(self, recipient: str = "me@here") -> list[str]:
@@ -98,11 +98,11 @@ class Notified:
         return [one.kind for one in self.waiting(recipient)]
 
     def recipients(self) -> list[str]:
-        """Who is to be told anything."""
+        """Recipients with waiting notices."""
         return [row["recipient"] for row in self.store.rows("waiting_notices")]
 
 
 @pytest.fixture
 def notified(store: Store) -> Notified:
-    """What people are told."""
+    """The sent notifications."""
     return Notified(store)

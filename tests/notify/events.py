@@ -32,7 +32,7 @@ def down(site: Site, error: str = "no route to host") -> None:
 
 
 def end(site: Site, now: float = NOW) -> None:
-    """Let all that is left fail, so that the job stands still."""
+    """Let the remaining packages fail, so that the job stands still."""
     fail(site, "prod/1/1/1")
     with site.store.writing():
         placement.end_jobs(site.store, now=now)

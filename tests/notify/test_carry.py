@@ -1,4 +1,4 @@
-"""From what people are to be told to mails in a real server's hands, and commands that ran."""
+"""From notices to mails in a real server and commands that ran."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What has happened becomes what people are to be told: once, and alike things as one."""
+"""Events become notices: once each, and equal ones as one."""
 
 from d0ctl.show.mail import body
 from d0ctl.store import Store

@@ -1,4 +1,4 @@
-"""Digest and rate on a clock of its own: nothing is lost, never too much, each told once."""
+"""Digest and rate on a clock of its own: nothing is lost, never too much, each sent once."""
 
 import json
 import re
@@ -92,7 +92,7 @@ class Telling(RuleBasedStateMachine):
 
     @invariant()
     def never_over_the_rate(self) -> None:
-        """No hour has more mails for somebody than they want."""
+        """No hour has more mails for a recipient than they want."""
         for person in PEOPLE:
             times = [at for at, (to, _) in zip(self.sent_at, self.post.letters, strict=True)
                      if to == person]  # fmt: skip
@@ -108,7 +108,7 @@ class Telling(RuleBasedStateMachine):
             assert len(mail_queue.notices(self.store, person)) <= len(JOBS)
 
     def teardown(self) -> None:
-        """In the end all is told, and each once."""
+        """In the end everything is sent, and once."""
         if not hasattr(self, "post"):
             return
         self.up()

@@ -21,7 +21,7 @@ RESEARCHER_AT, GRID_AT, CLUSTER_AT = "eve@lab", "grid@lab", "admin@lab"
 def notified(
     reason: str, mode: str | None = None, originator: str = "eve@lab", **more: Any
 ) -> set[str]:
-    """Who is told of a failure."""
+    """The recipients of a failure."""
     people = Routes(SAID | more).of_failure(reason, "farm", originator, mode)
     return {one.address for one in people}
 

@@ -1,4 +1,4 @@
-"""A conversation with a mail server: secured, logged in, and told in one line when it fails."""
+"""A conversation with a mail server: secured, logged in, and reported in one line when it fails."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""People are told once that production stands still, and once that it moves again."""
+"""People get one mail when production stands still, and one when it moves again."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""When a node is a suspect, what it gets then, and what proves that it burns what others run."""
+"""When a node is a suspect, what it gets then, and what proves that it is a black hole."""
 
 from hypothesis import given
 from hypothesis import strategies as st

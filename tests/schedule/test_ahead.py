@@ -16,7 +16,7 @@ from d0ctl.schedule.place import (
 
 
 def far(*packages: int, files: int = 1) -> Mapping[int, Brought]:
-    """Packages whose inputs are at no node of ours."""
+    """Packages whose inputs are at no node."""
     return {package: Brought(files, {}) for package in packages}
 
 

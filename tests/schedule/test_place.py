@@ -1,4 +1,4 @@
-"""The pure scheduler: room, order, wishes, and what is sent ahead."""
+"""The pure scheduler: room, order, requirements, and packages sent ahead."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ rooms = st.builds(
     platform=st.sampled_from([None, "linux-x86_64"]),
 )
 
-wishes = st.builds(
+requirement_sets = st.builds(
     Requirement,
     id=st.integers(1, 99),
     ready=st.integers(1, 30),
@@ -59,7 +59,7 @@ wishes = st.builds(
 
 @given(
     st.lists(rooms, max_size=5, unique_by=lambda room: room.id),
-    st.lists(wishes, max_size=6, unique_by=lambda wish: wish.id),
+    st.lists(requirement_sets, max_size=6, unique_by=lambda one: one.id),
 )
 def test_nothing_goes_where_it_does_not_fit(
     nodes: list[NodeRoom], requirements: list[Requirement]
@@ -156,7 +156,7 @@ def test_each_misfit_says_why() -> None:
 
 @given(
     st.lists(rooms, max_size=5, unique_by=lambda room: room.id),
-    st.lists(wishes, max_size=6, unique_by=lambda wish: wish.id),
+    st.lists(requirement_sets, max_size=6, unique_by=lambda one: one.id),
     st.data(),
 )
 def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(

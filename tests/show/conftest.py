@@ -9,7 +9,7 @@ from tests.support.building import Site
 
 @pytest.fixture
 def site(site: Site) -> Site:
-    """A site that somebody drives."""
+    """A site with a driver."""
     with site.store.writing():
         leases.take_lease(site.store, "daemon", now=NOW)
     return site

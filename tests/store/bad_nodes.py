@@ -1,4 +1,4 @@
-"""A site whose nodes fail packages that others run well."""
+"""A site whose nodes fail packages that succeed elsewhere."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class StillWorld(World):
         return [attempt for attempt, state in node.attempts.items() if state == "running"]
 
     def end(self, node: Node, outcome: str, reason: str | None = None, most: int = 99) -> int:
-        """Let what runs on a node end now; how many that were."""
+        """Let the running packages of a node end now; how many that were."""
         ending = self.running(node)[:most]
         for attempt in ending:
             node.end(attempt, outcome, reason)
@@ -72,7 +72,7 @@ def set_up(store: Store, *names: str, packages: int = 40, cpus: int = 1, **more:
     return StillWorld(store, *names, cpus=cpus)
 
 
-def burn(site: StillWorld, *bad: str, rounds: int = 9) -> None:
+def fail_on(site: StillWorld, *bad: str, rounds: int = 9) -> None:
     """Go on until a node is drained."""
     for _ in range(rounds):
         site.round(*bad)
@@ -84,5 +84,5 @@ def burn(site: StillWorld, *bad: str, rounds: int = 9) -> None:
 def drained(store: Store) -> StillWorld:
     """A site of which one node has been drained."""
     site = set_up(store, "good", "hole", packages=400)
-    burn(site, "hole", rounds=200)
+    fail_on(site, "hole", rounds=200)
     return site

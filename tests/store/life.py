@@ -121,7 +121,7 @@ class Moves(RuleBasedStateMachine):
 
     @rule(of=st.integers(1, 3))
     def get_on(self, of: int) -> None:
-        """A turn in which all goes well, for some of what runs."""
+        """A turn in which some of the running packages go on well."""
         self.world.schedule()
         self.world.carry()
         for node in self.world.nodes.values():

@@ -1,4 +1,4 @@
-"""Jobs in which a stage fails alike again and again, in the store: held, and let go on."""
+"""Jobs in which a stage fails alike again and again, in the store: held, and released."""
 
 from typing import Any
 

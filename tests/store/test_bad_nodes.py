@@ -1,4 +1,4 @@
-"""Nodes that burn packages, in the store: drained with the evidence, tried again, taken back."""
+"""Bad nodes in the store: drained with the evidence, tried again, resumed."""
 
 import json
 
@@ -7,7 +7,7 @@ from d0ctl.schedule.place import Decision
 from d0ctl.store import Store
 from d0ctl.store.attempts.outputs import lose_spoilt
 from d0ctl.store.nodes import draining, placement
-from tests.store.bad_nodes import StillWorld, burn, set_up
+from tests.store.bad_nodes import StillWorld, fail_on, set_up
 from tests.support.homes import faults
 from tests.support.jobs import job, phases, simple, submitted
 
@@ -17,7 +17,7 @@ def test_a_node_that_fails_packages_that_succeed_elsewhere_is_drained_with_the_e
 ) -> None:
     site = set_up(store, "good", "hole")
 
-    burn(site, "hole", rounds=200)
+    fail_on(site, "hole", rounds=200)
 
     assert site.launched_on("hole") == 3
     bad = draining.bad_node(store, site.node("hole").id)
@@ -54,7 +54,7 @@ def test_a_package_assigned_to_a_node_that_is_drained_is_ready_for_another(store
 
 def test_packages_that_failed_there_run_elsewhere_and_keep_their_tries(store: Store) -> None:
     site = set_up(store, "good", "hole", packages=12)
-    burn(site, "hole", rounds=200)
+    fail_on(site, "hole", rounds=200)
 
     for _ in range(20):
         site.round("hole")

@@ -1,4 +1,4 @@
-"""What failed attempts leave: given to the next one, and cleared away when nobody needs it."""
+"""Files that failed attempts leave: given to the next one, and removed once unneeded."""
 
 from collections.abc import Iterator
 from pathlib import Path

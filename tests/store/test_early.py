@@ -237,7 +237,7 @@ class EarlyLife(Life):
     specs = (THIRD, FOURTH)
 
     def finish(self) -> None:
-        """What runs when all is over waits for inputs that nobody makes; without, it ends too."""
+        """Running packages wait at the end for inputs that are never made; others end."""
         with self.store.writing():
             lifecycle.choose(self.store, self.packages)
             lifecycle.release(self.store, actor="tester", note=None, now=self.world.now)

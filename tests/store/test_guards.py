@@ -1,4 +1,4 @@
-"""What wrappers are told to watch for, what programs are used to, and what may be purged."""
+"""The guards sent to wrappers, the usual run times of programs, and files that may be purged."""
 
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ def begin(store: Store) -> Launch:
 
 
 def end(store: Store, attempt: int, gap: float, outcome: str = "successful") -> None:
-    """Tell the end of an attempt whose binary was silent for so long."""
+    """Report the end of an attempt whose binary was silent for this time."""
     reason = None if outcome == "successful" else "exit-code"
     answer = end_message(attempt, outcome, reason)
     answer["binaries"][0]["gap"] = gap

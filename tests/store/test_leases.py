@@ -16,7 +16,7 @@ from tests.support.waiting import Pid, wait_until
 
 
 def give_to(store: Store, name: str) -> None:
-    """Have the lease `x` held by whoever has this name."""
+    """Have the lease `x` held under this name."""
     with store.writing():
         store.connection.execute("insert or replace into lease values ('x', ?, 1.0)", [name])
 

@@ -1,4 +1,4 @@
-"""The whole life of packages, driven at random, held against what must hold at every step."""
+"""The whole life of packages, driven at random; the invariants are checked at every step."""
 
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import invariant
@@ -95,7 +95,7 @@ class Life(Moves):
         self.waiting_packages_have_a_cause()
 
     def waiting_packages_have_a_cause(self) -> None:
-        """Packages wait for a dropped file, or for what failed, was killed or waits itself."""
+        """Packages wait for a dropped file, or for one that failed, was killed or waits itself."""
         rows = self.store.connection.execute(
             "select package.id from package where phase = 'waiting'"
             " and not exists (select 1 from input join file on file.id = input.file_id"

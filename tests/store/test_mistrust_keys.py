@@ -5,7 +5,7 @@ import pytest
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
 from d0ctl.store.nodes import draining
-from tests.store.bad_nodes import StillWorld, burn, set_up
+from tests.store.bad_nodes import StillWorld, fail_on, set_up
 from tests.support.site_file import apply_site
 
 
@@ -27,7 +27,7 @@ def test_a_node_is_drained_after_as_many_failures_as_the_site_says(
     apply_site(store, bad_nodes={"pause": 1, "minimum-run": 1, **key})
     site = set_up(store, "good", "hole", packages=200)
 
-    burn(site, "hole", rounds=50)
+    fail_on(site, "hole", rounds=50)
 
     assert site.launched_on("hole") == failures
 
@@ -78,7 +78,7 @@ def test_a_drained_node_is_tried_again_when_the_site_says(
 ) -> None:
     apply_site(store, bad_nodes=keys)
     site = set_up(store, "good", "hole", packages=400)
-    burn(site, "hole", rounds=50)
+    fail_on(site, "hole", rounds=50)
     bad = draining.bad_node(store, site.node("hole").id)
     assert bad is not None
     site.at = bad["since"]

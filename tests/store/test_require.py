@@ -41,7 +41,7 @@ def end_all(site: Site, failing: int, lines: int = 10) -> None:
 
 
 def go_on(store: Store) -> None:
-    """What a turn of whoever drives does at its end."""
+    """What a turn of the driver does at its end."""
     with store.writing():
         let_go_on(store, now=NOW)
         placement.end_jobs(store, now=NOW)

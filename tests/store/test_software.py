@@ -1,4 +1,4 @@
-"""The catalogue in the store: where software goes, what a launch carries, what nodes are told."""
+"""The catalogue in the store: where software goes, what launches carry, orders to nodes."""
 
 import json
 from typing import Any

@@ -15,7 +15,7 @@ from tests.support.building import production as example
 
 @pytest.fixture
 def site(site: Site) -> Site:
-    """A site whose node is up, and which somebody drives."""
+    """A site whose node is up, with a driver."""
     with site.store.writing():
         leases.take_lease(site.store, "daemon", now=time.time())
     site.up()

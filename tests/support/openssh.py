@@ -34,7 +34,7 @@ def privilege_separation_account() -> bool:
 
 
 def newer_options() -> tuple[str, ...]:
-    """What an sshd of 9.8 and later must be told: no penalties, and where its helpers are."""
+    """Settings for an sshd of 9.8 and later: no penalties, and where its helpers are."""
     usage = subprocess.run([find_sshd(), "-V"], capture_output=True, text=True).stderr
     version = re.search(r"OpenSSH_(\d+)\.(\d+)", usage)
     if not version or tuple(map(int, version.groups())) < (9, 8):

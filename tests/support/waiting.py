@@ -26,7 +26,7 @@ def wait_until(condition: Callable[[], object], timeout: float = 10.0, what: str
 
 @dataclass(frozen=True)
 class Pid:
-    """A process, told from a later one of the same number by its start time."""
+    """A process; its start time distinguishes it from a later one of the same number."""
 
     number: int
     parent: int = field(compare=False)

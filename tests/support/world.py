@@ -25,7 +25,7 @@ from tests.support.rows import change
 
 @dataclass
 class Node:
-    """What is true on a node, whoever knows of it."""
+    """The true state of a node."""
 
     id: int
     name: str
@@ -272,7 +272,7 @@ class World:
         return 1
 
     def settle(self, outcome: str = "successful") -> None:
-        """Let everything come to rest: all links up, all news told, all that runs ended so."""
+        """Let everything come to rest: links up, messages sent, running attempts ended."""
         for node in self.nodes.values():
             if not node.linked:
                 self.link(node)

@@ -43,7 +43,7 @@ class Desk:
         await self.hands.press(*(names.get(letter, letter) for letter in text))
 
     async def until(self, condition: Callable[[], object], what: str = "") -> None:
-        """Return once it is so; what is on the screen is told where it never is."""
+        """Return once it is so; fail with the contents of the screen if it never is."""
         deadline = time.monotonic() + PATIENCE_S
         while not condition():
             if time.monotonic() > deadline:
@@ -71,7 +71,7 @@ class Desk:
 
     @property
     def screen(self) -> str:
-        """All that is seen, a line each."""
+        """The contents of the screen, by line."""
         width, height = self.app.size
         strips = self.app.screen._compositor.render_strips()
         del width

@@ -1,4 +1,4 @@
-"""The log view: what can't be read is told as that, and long or coloured lines are readable."""
+"""The log view: unreadable logs are reported, and long or coloured lines are readable."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How each screen looks, held against what was found good; `D0CTL_DRAW=1` draws them anew."""
+"""How each screen looks, compared with an accepted picture; `D0CTL_DRAW=1` draws them anew."""
 
 import os
 import time

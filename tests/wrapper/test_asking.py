@@ -17,7 +17,7 @@ COUNTS = 'for i in 1 2 3; do echo $i/4 >> "$D0CTL_PROGRESS"; done; echo up; touc
 
 @pytest.fixture
 def visitor(node: Client, connect: Connect) -> Client:
-    """Somebody who looks, while another connection holds the node."""
+    """A person who looks, while another connection holds the node."""
     client = connect(read_only=True)
     client.wait("hello")
     return client

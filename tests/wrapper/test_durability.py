@@ -1,4 +1,4 @@
-"""Outputs are d0ctl's own files, on the disk of the node, before anybody is told of them."""
+"""Outputs are d0ctl's own files, on the disk of the node, before they are reported."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A binary that does a part of its events: what it is told, what it says, what is left."""
+"""A binary that handles a part of its events: its input, its messages, and the rest."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A wrapper out of contact computes on, and touches nothing outside before it is told to."""
+"""A wrapper out of contact computes on, and touches nothing outside its folder."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ def forwarding(target: Path, **more: Any) -> Frame:
 
 
 def states(node: Client) -> list[str]:
-    """The phases that the attempt told."""
+    """The phases that the attempt reported."""
     return [one["phase"] for one in node.messages(1) if one["kind"] == "state"]
 
 

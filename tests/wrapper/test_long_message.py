@@ -17,7 +17,7 @@ from tests.wrapper.generated import (
 
 
 def long_end(outputs: int) -> Message:
-    """An end with so many outputs, and the same number of files that are kept."""
+    """An end with this number of outputs, and of kept files."""
     described = [
         {"name": f"out/{n:06}", "path": f"/cache/{n:06}", "size": n, "checksum": f"sha256:{n:064x}"}
         for n in range(outputs)

@@ -1,4 +1,4 @@
-"""Names from outside, joined to folders of ours."""
+"""Names from outside, joined to folders of d0ctl."""
 
 import os
 import stat
@@ -17,7 +17,7 @@ NAMES = st.lists(PARTS, max_size=6).map("/".join)
 
 
 def folders(root: Path) -> tuple[Path, Path]:
-    """A folder of ours, with links that lead in and out of it, and one that is not ours."""
+    """A folder of d0ctl, with links into it and out of it, and a foreign folder."""
     ours, theirs = root / "ours", root / "theirs"
     (ours / "a").mkdir(parents=True)
     (theirs / "b").mkdir(parents=True)
@@ -30,7 +30,7 @@ def folders(root: Path) -> tuple[Path, Path]:
 
 
 def everything(folder: Path) -> dict[str, tuple[int, int]]:
-    """All that is in a folder, by its inode and time of change."""
+    """The contents of a folder, by its inode and time of change."""
     found = [Path(place, name) for place, dirs, names in os.walk(folder) for name in dirs + names]
     return {str(path): (path.lstat().st_ino, path.lstat().st_mtime_ns) for path in found}
 

@@ -39,7 +39,7 @@ def ran(node: Client) -> str:
 
 
 def former(end: Frame) -> dict[str, Any]:
-    """What a launch says of an attempt that told its end."""
+    """What a launch says of an attempt that reported its end."""
     return {"attempt": end["attempt"], "number": end["attempt"], "retained": end["retained"]}
 
 

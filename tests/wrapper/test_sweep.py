@@ -1,4 +1,4 @@
-"""What attempts leave on a node goes when nobody needs it; their logs stay a while."""
+"""Files that attempts leave on a node are removed once unneeded; their logs stay a while."""
 
 import os
 import time
