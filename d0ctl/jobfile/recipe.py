@@ -44,8 +44,14 @@ class Loop(Struct):
     @property
     def names(self) -> dict[str, LoopName]:
         """The index of each name in a combination."""
-        pairs = [pair for group in self.groups for pair in group.names.items()]
-        return {name: LoopName(at, columns) for at, (name, columns) in enumerate(pairs)}
+        known = [
+            (name, columns, values)
+            for group in self.groups
+            for (name, columns), values in zip(group.names.items(), group.values, strict=False)
+        ]
+        return {
+            name: LoopName(at, columns, values) for at, (name, columns, values) in enumerate(known)
+        }
 
 
 def _combinations(groups: Sequence[Group]) -> Iterator[LoopValues]:

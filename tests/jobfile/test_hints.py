@@ -57,20 +57,25 @@ def test_a_parameter_that_the_job_has_not_is_not_set(faults: Faults) -> None:
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
-        ("{seed:03d}", "has no format; write leading zeros in the values, as in `range: [001,"),
-        ("{seed+1}", "does not calculate; the shell does, as in `$(( {seed} +1 ))`"),
+        ("{seed:>5}", "`{seed:>5}`: `:>5` is not one of the formats: `:04` for leading zeros"),
+        ("{seed:.2x}", "`{seed:.2x}`: `:.2x` is not one of the formats"),
+        ("{seed%0}", "`{seed%0}`: `%0` divides by 0"),
+        ("{seed+1:.2f}", "`{seed+1:.2f}`: `:.2f` is not one of the formats"),
+        ("{word:04}", "`{word:04}`: `b.root` is not a whole number"),
+        ("{word+1}", "`{word+1}`: `b.root` is not a whole number"),
+        ("{word:.1f}", "`{word:.1f}`: `b.root` is not a number"),
+        ("{label:04}", "`{label:04}`: `high` is not a whole number"),
     ],
 )
 @pytest.mark.parametrize("key", ["run", "outputs"])
-def test_a_format_in_a_placeholder_gets_a_hint(
+def test_a_wrong_format_or_a_value_that_is_no_number_is_a_fault(
     faults: Faults, written: str, expected: str, key: str
 ) -> None:
-    entry = {"run": "run: 'make SEED'", "outputs": "run: x\n    outputs: 'SEED'"}[key]
-    text = f"stages:\n- lines:\n  - for: {{seed: [1, 2]}}\n    {entry.replace('SEED', written)}\n"
+    entry = {"run": "run: 'make X'", "outputs": "run: x\n    outputs: 'X'"}[key]
+    loop = "{seed: [1, 2], word: [7, b.root]}"
+    text = f"parameters: {{label: high}}\nstages:\n- lines:\n  - for: {loop}\n    {entry}\n"
 
-    first = faults(text)[0]
-    assert f"`{written}`: a placeholder {expected}" in first
-    assert f"`{{{written}}}` gives a literal `{written}`" in first
+    assert expected in faults(text.replace("X", written))[0]
 
 
 def test_a_doubled_format_is_literal(job: Read) -> None:
@@ -93,7 +98,7 @@ def test_a_range_written_otherwise_gets_an_example(faults: Faults, value: str) -
     ("line", "expected"),
     [
         ("{run: x, depends_on: a}", "order comes from files, so list the files that it reads"),
-        ("{run: x, after: a}", "order comes from files"),
+        ("{run: x, needs-stage: a}", "where there is none, use `after`"),
         ("{command: x}", "has no key `command` (did you mean `run`?)"),
         ("{run: x, inputs: sim-*.txt}", "`from: STAGE` with `match: sim-*.txt`, or `glob: sim-*"),
     ],

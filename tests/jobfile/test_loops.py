@@ -26,6 +26,37 @@ def test_zip_pairs_names_within_a_product(lines: Lines) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "values"),
+    [
+        ("{n:04}", ["0008", "0012"]),
+        ("{n:03d}", ["008", "012"]),
+        ("{n:.2f}", ["8.00", "12.00"]),
+        ("{n:.1e}", ["8.0e+00", "1.2e+01"]),
+        ("{n+1}", ["9", "13"]),
+        ("{n - 10}", ["-2", "2"]),
+        ("{n*100}", ["800", "1200"]),
+        ("{n/5}", ["1", "2"]),
+        ("{n%5}", ["3", "2"]),
+        ("{n+1:04}", ["0009", "0013"]),
+        ("{parameters.first+1:02}", ["06", "06"]),
+        ("{first:03}", ["005", "005"]),
+        ("x{n}-{n+1}", ["x8-9", "x12-13"]),
+        ("{n+ 1 }", ["{n+ 1 }", "{n+ 1 }"]),
+        ("${n:04}", ["${n:04}", "${n:04}"]),
+    ],
+)
+def test_a_placeholder_formats_and_calculates(
+    lines: Lines, written: str, values: list[str]
+) -> None:
+    line = f"{{for: {{n: [8, 12]}}, run: '{written}'}}"
+
+    found = lines(f"parameters: {{first: 5}}\nstages: [{{lines: [{line}]}}]")
+    made = [one.packages[0].binaries[0].script for one in found]
+
+    assert made == values
+
+
+@pytest.mark.parametrize(
     ("numbers", "values"),
     [
         ("[1, 5]", ["1", "2", "3", "4", "5"]),

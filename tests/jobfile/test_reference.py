@@ -36,4 +36,4 @@ def test_the_jobs_of_the_reference_are_read(job: Read) -> None:
     blocks = re.findall(r"(?:^    .*\n)+", REFERENCE, re.MULTILINE)
     jobs = [block for block in blocks if "stages:" in block]
 
-    assert [job(text.replace("\n    ", "\n")[4:]).packages for text in jobs] == [1, 4, 4]
+    assert [job(text.replace("\n    ", "\n")[4:]).packages for text in jobs] == [1, 4, 4, 202]

@@ -248,9 +248,10 @@ def _insertion(placeholder: Placeholder, scalar: Scalar, scope: Scope, faults: F
     named = (loop is not None and loop.columns is not None) or (
         loop is None and placeholder.name == "parameters"
     )
-    direct = len(placeholder.attributes) == (1 if named else 0)
+    direct = len(placeholder.attributes) == (1 if named else 0) and not placeholder.form
     getter = resolve(scalar, placeholder, scope, faults)
-    index = loop.index if loop is not None and not placeholder.attributes else None
+    is_whole = not placeholder.attributes and not placeholder.form
+    index = loop.index if loop is not None and is_whole else None
     return Insertion(scalar, placeholder, getter, direct, index, scope.constant(placeholder))
 
 

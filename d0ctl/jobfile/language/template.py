@@ -2,17 +2,18 @@
 
 A text is split once, when the job file is read, and rendered once for each combination of
 loop values. Only `{known}` and `{known.attr}` are replaced, never after `$`; `{{known}}` is
-the literal `{known}`; every other brace stays.
+the literal `{known}`; every other brace stays. `{known+1}` calculates, `{known:04}` formats.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
+from d0ctl.jobfile.language.calculation import formatter
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, near
 
@@ -23,7 +24,7 @@ Getter = Callable[[LoopValues], str]
 """Returns the text that replaces a placeholder, from the loop values."""
 
 _WORD = r"([A-Za-z_]\w*)((?:\.[\w-]+)*)"
-_FORM = r"(:[^{}\s]{1,16}|\s?[-+*/%]\s?\d{1,15})?"
+_FORM = r"((?:\s?[-+*/%]\s?\d{1,15})?(?::[^{}\s]{1,16})?)"
 _PLACEHOLDER = re.compile(rf"\$\{{+|\{{\{{{_WORD}{_FORM}\}}\}}|\{{{_WORD}{_FORM}\}}", re.ASCII)
 _SLIP = 0.66
 """The similarity at which an unknown name counts as a misspelt one, as `{rwa}` for `{raw}`."""
@@ -40,11 +41,13 @@ class Placeholder(NamedTuple):
     name: str
     attributes: tuple[str, ...]
     at: int
+    form: str = ""
+    """A calculation, a format, or both."""
 
     @property
     def text(self) -> str:
         """The placeholder as it is written."""
-        return "{" + ".".join((self.name, *self.attributes)) + "}"
+        return "{" + ".".join((self.name, *self.attributes)) + self.form + "}"
 
     @property
     def span(self) -> tuple[int, int]:
@@ -82,10 +85,11 @@ PATH_PARTS: dict[str, Callable[[str], str]] = {
 
 
 class LoopName(Struct, frozen=True):
-    """The index of a name among the loop values, and the columns of a csv row."""
+    """The index of a name among the loop values, the columns of a csv row, and all its values."""
 
     index: int
     columns: tuple[str, ...] | None = None
+    values: Sequence[Any] | None = None
 
 
 class Template(Struct, frozen=True):
@@ -111,7 +115,34 @@ class Scope(Struct, frozen=True):
         return [*self.loops, *self.parameters, "parameters", *words]
 
     def getter(self, placeholder: Placeholder) -> Getter:
-        """Return the getter of a placeholder. Raises ValueError if it has no value."""
+        """Return the getter of a placeholder. Raises ValueError if it has no value, or one that
+        can't be formatted as it says.
+        """
+        getter = self._getter(placeholder)
+        if not placeholder.form:
+            return getter
+        try:
+            formatted = _then(getter, formatter(placeholder.form))
+            self._try_all(placeholder, formatted)
+        except ValueError as error:
+            raise ValueError(f"`{placeholder.text}`: {error}") from None
+        return formatted
+
+    def _try_all(self, placeholder: Placeholder, getter: Getter) -> None:
+        """Format every value. Raises ValueError at the first that can't be."""
+        loop = self.loops.get(placeholder.name)
+        if loop is None:
+            template = self.parameter(placeholder)
+            if template is not None and template.constant is not None:
+                getter(())
+        elif loop.values is None:
+            raise ValueError("nothing can be calculated or formatted here")
+        else:
+            before = (None,) * loop.index
+            for value in loop.values:
+                getter((*before, value))
+
+    def _getter(self, placeholder: Placeholder) -> Getter:
         if placeholder.name in self.loops:
             return self._loop(placeholder, self.loops[placeholder.name])
         if placeholder.name == "parameters":
@@ -194,12 +225,13 @@ def split(
     for found in _PLACEHOLDER.finditer(text):
         literal, end = literal + text[end : found.start()], found.end()
         name, form = found[4], found[6]
-        if name is None or name not in names or form:
+        if name is None or name not in names or (form and name in words):
             if found[1] in names:
                 literal += found[0][1:-1]
                 continue
             if name in names:
-                faults.add(scalar.position_of(found[0], 0), _formed(found[0], name, form))
+                message = f"`{found[0]}`: names of files are not calculated or formatted"
+                faults.add(scalar.position_of(found[0], 0), message)
             elif name is not None and (strict or not form):
                 _check(scalar, found[0], name, (names, faults, strict), counts)
             literal += found[0]
@@ -208,20 +240,10 @@ def split(
             pieces.append(literal)
         literal = ""
         attributes = tuple(found[5].split(".")[1:])
-        pieces.append(Placeholder(name, attributes, found.start()))
+        pieces.append(Placeholder(name, attributes, found.start(), form))
     if literal + text[end:]:
         pieces.append(literal + text[end:])
     return pieces
-
-
-def _formed(written: str, name: str, form: str) -> str:
-    """Return the fault of a placeholder with a format or a calculation."""
-    itself = f"`{{{written}}}` gives a literal `{written}`"
-    if form.startswith(":"):
-        reason = "has no format; write leading zeros in the values, as in `range: [001, 200]`"
-    else:
-        reason = f"does not calculate; the shell does, as in `$(( {{{name}}} {form.strip()} ))`"
-    return f"`{written}`: a placeholder {reason} ({itself})"
 
 
 def _check(
@@ -271,7 +293,8 @@ def compile_text(scalar: Scalar, scope: Scope, faults: Faults, strict: bool = Fa
     getters = [resolve(scalar, m, scope, faults) for m in pieces if isinstance(m, Placeholder)]
     layout = "".join(p.replace("%", "%%") if isinstance(p, str) else "%s" for p in pieces)
     if not any(_varies(m, scope) for m in pieces if isinstance(m, Placeholder)):
-        return constant(scalar, layout % tuple([getter(()) for getter in getters]))
+        fixed = layout % tuple([getter(()) for getter in getters])
+        return Template(scalar, fixed, lambda values: fixed, faults.noted > noted)
     return Template(scalar, None, _renderer(layout, getters), faults.noted > noted)
 
 

@@ -28,7 +28,8 @@ def _hint(name: str, known: list[str]) -> str:
     """Suggest what an unknown key may have been meant to be."""
     is_work = not {"inputs", "lines", "packages", "binaries"}.isdisjoint(known)
     if is_work and _ORDER.fullmatch(name) and near(name, known, 0.8) is None:
-        return ": order comes from files, so list the files that it reads under `inputs`"
+        files = "order comes from files, so list the files that it reads under `inputs`"
+        return f": {files}; where there is none, use `after`" if "after" in known else f": {files}"
     if _MEANT.get(name) in known:
         return f" (did you mean `{_MEANT[name]}`?)"
     return did_you_mean(name, known)
