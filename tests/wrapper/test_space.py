@@ -92,6 +92,25 @@ def test_an_attempt_that_gets_no_space_fails_after_its_patience(
     )
 
 
+def test_an_attempt_whose_own_log_fills_the_disk_ends(connect: Connect, disk: Path) -> None:
+    node = connect(base=str(disk / "base"))
+    node.base = disk / "base"
+    node.wait("hello")
+    kept = disk / "kept"
+    kept.write_bytes(bytes(3_000_000))
+    flood = f"echo first; ln {kept} $D0CTL_WORK/../other.out; dd if=/dev/zero bs=1M status=none"
+
+    node.launch(launch(1, binary(script=flood)))
+    end = node.end(1)
+
+    assert (end["outcome"], end["reason"]) == ("failed", "disk-full"), end
+    log = (node.folder(1) / "1.out").read_bytes()
+    assert log.startswith(b"first\n")
+    assert re.search(rb"\[3\d MB of this log are removed, because it filled the disk\]", log)
+    assert len(log) < 700_000
+    assert kept.stat().st_size == 3_000_000, "a file that is linked elsewhere is not cut"
+
+
 def test_an_attempt_gives_way_to_the_work_of_others(node: Client) -> None:
     busy = [sys.executable, "-c", "while True: pass"]
     others = [subprocess.Popen(busy) for _ in range(2 * (os.cpu_count() or 1))]

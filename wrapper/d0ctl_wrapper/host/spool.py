@@ -5,6 +5,8 @@ import re
 import time
 from typing import Callable, Collection, List
 
+from d0ctl_wrapper.disk import FULL
+from d0ctl_wrapper.host import long_logs
 from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.protocol import paths as files
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
@@ -28,11 +30,19 @@ def write(paths: NodePaths, name: bytes, text: bytes) -> None:
 
 
 def write_end(folder: AttemptFolder, name: bytes, text: bytes) -> None:
-    """Record the end of an attempt in its folder, then put it into the spool; try for a day."""
+    """Record the end of an attempt in its folder, then put it into the spool; try for a day.
+
+    Logs of the attempt that fill the disk are shortened, or nothing might ever make space.
+    """
     end = folder.file(b"end")
 
     def record() -> None:
-        files.write(end + b".aside", text)
+        try:
+            files.write(end + b".aside", text)
+        except OSError as error:
+            if error.errno in FULL:
+                long_logs.shorten(folder)
+            raise
         os.rename(end + b".aside", end)
 
     _insist(record)
