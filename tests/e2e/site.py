@@ -1,5 +1,6 @@
 """A d0ctl of its own: the installed program, a home, nodes behind real sshds, a clean account."""
 
+import _thread
 import base64
 import hashlib
 import json
@@ -9,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,6 +21,8 @@ import pytest
 from typer.testing import CliRunner
 
 from d0ctl.cli.app import app
+from d0ctl.config import Home
+from d0ctl.store import Store, open_store
 from tests.support import printed
 from tests.support.openssh import find_client
 from tests.support.sshd import Sshd
@@ -29,9 +33,6 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 PATIENCE_S = 120.0
 """How long anything may take on a machine that has other work, too."""
-
-PROGRAMS = {"run", "daemon", "tui"}
-"""Verbs that drive jobs, or have threads, signals or a terminal of their own."""
 
 KEPT = ("LD_LIBRARY_PATH", "PYTHONPATH")
 """What of our own environment the program may need to be found at all."""
@@ -98,18 +99,25 @@ class Site:
     def d0ctl(self, *words: object) -> Done:
         """Type a command, not at a terminal, and wait for its end.
 
-        A verb that only reads or writes the database runs in this process, because the start of
-        a python is most of what it costs; all others start the program.
+        It runs in this process, because the start of a python is most of what it costs; what is
+        interrupted, killed or seen on a terminal is started as a program by its test.
         """
         texts = [str(word) for word in words]
-        if texts[0] in PROGRAMS:
-            done = self.d0ctl_bytes(*texts)
-            return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
-        with self.at_home():
+        with self.at_home(), self.interrupted_at_last():
             result = CliRunner().invoke(app, texts, prog_name="d0ctl")
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception
         return Done(result.exit_code, result.stdout, result.stderr)
+
+    @contextmanager
+    def interrupted_at_last(self) -> Iterator[None]:
+        """Press Ctrl-C after long, so that a run that never ends fails its test and no more."""
+        timer = threading.Timer(PATIENCE_S, _thread.interrupt_main)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def d0ctl_bytes(self, *words: object) -> "subprocess.CompletedProcess[bytes]":
         """Start the program with a command whose output may be no text."""
@@ -174,6 +182,12 @@ class Site:
         database = sqlite3.connect(f"file:{self.home}/d0ctl.db?mode=ro", uri=True)
         with closing(database):
             return database.execute(query, words).fetchall()
+
+    @contextmanager
+    def writing(self) -> Iterator[Store]:
+        """Change the database by hand, for what no command does."""
+        with open_store(Home(self.home)) as store, store.writing():
+            yield store
 
     def phase(self, path: str) -> str:
         """The phase of a package; as cheap as `look`."""

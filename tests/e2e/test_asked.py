@@ -162,7 +162,7 @@ def test_without_a_daemon_logs_are_followed_and_wrappers_asked(site: Site, go: P
 
 
 def test_a_binary_that_prints_faster_than_anybody_reads_fills_no_memory(site: Site) -> None:
-    megabytes = 200
+    megabytes = 128
     job = f"""\
 job: flood
 stages:

@@ -17,8 +17,8 @@ from tests.e2e.site import EXAMPLES, PATIENCE_S, Site
 from tests.support.waiting import wait_until
 
 EVENTS = 300
-LINES = 4
-"""Half of the lines of the example."""
+LINES = 3
+"""The example has eight."""
 PACKAGES = 3 * LINES + 2
 SETTINGS = ("--set", f"python={sys.executable}", "--set", f"events={EVENTS}")
 
@@ -78,7 +78,7 @@ def produce_there(site: Site) -> None:
     site.alone()
     site.start_daemon()
     site.ok("submit", job(site), *SETTINGS)
-    for done in (2, 6):
+    for done in (2, 5):
         wait_until(lambda n=done: in_the_middle(site, n), PATIENCE_S, f"{done} are done")  # type: ignore[misc]
         site.kill_daemon()
         site.start_daemon()
