@@ -17,20 +17,12 @@ WITH_SQL = ("store/", "sql/", "bench/", "support/rows.py")
 """Where tests may use SQL: those of the store and of the schema, benchmarks, and one helper."""
 
 OTHERS_WITH_SQL = {
-    "cli/test_backup.py": 9,
-    "cli/test_retry.py": 1,
-    "daemon/test_contact.py": 1,
-    "daemon/test_home.py": 5,
+    "cli/test_backup.py": 6,
     "daemon/test_refused.py": 1,
     "doctor/conftest.py": 1,
-    "doctor/test_database.py": 1,
     "e2e/site.py": 1,
-    "e2e/test_doctor.py": 1,
-    "e2e/test_host_keys.py": 1,
-    "e2e/test_staging.py": 1,
     "notify/test_clearing.py": 4,
     "notify/test_collect.py": 1,
-    "show/test_why.py": 1,
     "tui/test_bad_days.py": 2,
 }
 """How often other modules use it: to damage a database, or as another program does."""

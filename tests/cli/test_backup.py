@@ -16,7 +16,7 @@ from tests.cli.conftest import Type
 from tests.support.building import Site
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, submitted
-from tests.support.rows import read, value
+from tests.support.rows import read, spoil, value
 
 
 def generation(home: Home) -> int:
@@ -167,23 +167,10 @@ def test_no_hint_says_to_remove_the_file_that_a_backup_would_overwrite(
     assert d0ctl("backup", str(tmp_path / "no/such/folder")).exit_code == 3
 
 
-def damage(database: Path) -> None:
-    """Overwrite the first page of a table, as a bad disk does."""
-    connection = sqlite3.connect(database)
-    connection.execute("pragma wal_checkpoint(truncate)")
-    size = connection.execute("pragma page_size").fetchone()[0]
-    query = "select rootpage from sqlite_master where name = 'note'"
-    page = connection.execute(query).fetchone()[0]
-    connection.close()
-    with database.open("r+b") as file:
-        file.seek((page - 1) * size)
-        file.write(b"\xff" * size)
-
-
 def test_a_backup_of_a_damaged_database_is_none(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     home = site.store.home
     site.store.close()
-    damage(home.database)
+    spoil(home.database, "note")
 
     done = d0ctl("backup", str(tmp_path / "saved.db"))
 
@@ -196,7 +183,7 @@ def test_a_backup_of_a_damaged_database_is_none(site: Site, d0ctl: Type, tmp_pat
 def test_a_daemon_does_not_start_on_a_damaged_database(site: Site, d0ctl: Type) -> None:
     home = site.store.home
     site.store.close()
-    damage(home.database)
+    spoil(home.database, "note")
 
     done = d0ctl("daemon", "start")
 

@@ -16,7 +16,7 @@ from d0ctl.store import connection, open_store
 from tests.daemon.contact import PATIENCE_S, turn, turn_until
 from tests.daemon.couriers import outcomes, reach_localhost
 from tests.support.jobs import job, phases, simple, submitted
-from tests.support.rows import change, pragma, read
+from tests.support.rows import change, insert, pragma, read
 from tests.support.waiting import wait_until
 
 
@@ -74,15 +74,13 @@ def test_a_long_look_at_the_database_leaves_no_large_file_behind(
 ) -> None:
     monkeypatch.setattr(connection, "LARGEST_WAL", 1 << 20)
     wal = home.database.with_name(f"{home.database.name}-wal")
-    rows = [(0.0, "a", "b", "c", "x" * 3000)] * 300
+    row = {"at": 0.0, "actor": "a", "verb": "b", "target": "c", "note": "x" * 3000}
 
     def write(times: int) -> None:
         for _ in range(times):
             with writer.writing():
-                writer.connection.executemany(
-                    "insert into action (at, actor, verb, target, note) values (?, ?, ?, ?, ?)",
-                    rows,
-                )
+                for _ in range(300):
+                    insert(writer, "action", **row)
 
     with open_store(home) as writer, open_store(home) as reader:
         with reader.reading():

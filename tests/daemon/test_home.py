@@ -4,12 +4,10 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -27,6 +25,7 @@ from d0ctl.store.nodes import standstill
 from d0ctl_wrapper.protocol import message
 from tests.support.homes import make_home
 from tests.support.jobs import job, simple
+from tests.support.rows import count, spoil
 from tests.support.session import Session
 from tests.support.waiting import wait_until
 
@@ -101,9 +100,8 @@ def test_a_daemon_stops_if_another_database_is_put_in_the_place_of_its_own(
     other.replace(session.home.database)
 
     assert process.wait(20) == 5
-    with closing(sqlite3.connect(session.home.database)) as replaced:
-        assert replaced.execute("select count(*) from job").fetchone() == (0,)
-        assert replaced.execute("select count(*) from lease").fetchone() == (0,)
+    with open_store(session.home, read_only=True) as replaced:
+        assert (count(replaced, "job"), count(replaced, "lease")) == (0, 0)
 
 
 def test_a_run_stops_if_its_database_is_removed(session: Session) -> None:
@@ -194,20 +192,8 @@ def test_a_first_use_that_is_killed_leaves_no_half_of_a_database(
     assert f"rm {aside}" in [finding.advice for finding in furniture(fresh)]
 
 
-def damage(home: Home, table: str) -> None:
-    """Overwrite the first page of a table, as a bad disk does."""
-    with closing(sqlite3.connect(home.database)) as connection:
-        connection.execute("pragma wal_checkpoint(truncate)")
-        size = connection.execute("pragma page_size").fetchone()[0]
-        query = "select rootpage from sqlite_master where name = ?"
-        page = connection.execute(query, [table]).fetchone()[0]
-    with home.database.open("r+b") as file:
-        file.seek((page - 1) * size)
-        file.write(b"\xff" * size)
-
-
 def test_a_message_that_meets_a_damaged_page_is_kept(home: Home) -> None:
-    damage(home, "attempt")
+    spoil(home.database, "attempt")
 
     with driving(home, None) as desk:
         token = message.token(home.site_key(), 7)

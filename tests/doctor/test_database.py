@@ -15,7 +15,7 @@ from d0ctl.store.nodes.holder import holder
 from d0ctl.store.nodes.leases import LEASE
 from tests.doctor.conftest import Found, damage
 from tests.support.building import Site, job, line, package, production
-from tests.support.rows import change, checkpoint
+from tests.support.rows import change, spoil
 
 ANYHOW = "drop trigger package_refused"
 """From here on a package may go from any phase to any other."""
@@ -152,13 +152,7 @@ def test_every_rule_is_broken_by_a_test() -> None:
 
 def test_a_damaged_file_is_reported_and_does_not_end_the_check(site: Site, found: Found) -> None:
     site.submit(production())
-    page = site.store.connection.execute(
-        "select rootpage from sqlite_master where name = 'event_of_package'"
-    ).fetchone()[0]
-    checkpoint(site.store)
-    with site.store.home.database.open("r+b") as file:
-        file.seek((page - 1) * 4096)
-        file.write(b"\x07" * 200)
+    spoil(site.store.home.database, "event_of_package")
     damage(site, "update stage set lines = 9 where id = 1")
 
     with open_store(site.store.home) as store:

@@ -2,9 +2,7 @@
 
 import json
 import os
-import sqlite3
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -31,12 +29,6 @@ stages:
 """
 
 
-def query(site: Site, text: str) -> list[tuple[object, ...]]:
-    """Rows of the database, by another program."""
-    with closing(sqlite3.connect(site.home / "d0ctl.db", isolation_level=None)) as connection:
-        return connection.execute(text).fetchall()
-
-
 def old(path: Path, seconds: float) -> None:
     """A file of this age."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +51,7 @@ def test_nothing_is_found_at_any_moment_of_a_daemons_work(site: Site) -> None:
 
     for number in range(1, 4):
         site.submit(JOB.format(lines=20), "--as", f"busy{number}")
-        while query(site, "select 1 from job where ended is null"):
+        while site.ask("select 1 from job where ended is null"):
             assert findings(site, "--nodes") == {}
             looks += 1
 
@@ -78,7 +70,7 @@ def ran(site: Site) -> Path:
     site.ok("wait", "busy")
     site.ok("daemon", "stop")
     assert findings(site, "--nodes") == {}
-    return Path(str(query(site, "select base from node where name = 'farm'")[0][0]))
+    return Path(site.ask("select base from node where name = 'farm'")[0][0])
 
 
 def test_files_on_a_node_are_compared_with_the_database(site: Site, ran: Path) -> None:
@@ -92,10 +84,10 @@ def test_files_on_a_node_are_compared_with_the_database(site: Site, ran: Path) -
     (ran / "attempts/1/wrapper").write_text(record)
     (ran / "attempts/1/end").unlink()
     (ran / "attempts/2/work").mkdir()
-    ((path,),) = query(
-        site, "select path from location join file on file.id = file_id where name = 'b1'"
+    ((path,),) = site.ask(
+        "select path from location join file on file.id = file_id where name = 'b1'"
     )
-    copy = Path(str(path)).relative_to(ran)
+    copy = Path(path).relative_to(ran)
     extra = copy.with_name("extra")
     for name in (extra, "cache/in/77/x"):
         old(ran / name, 0)

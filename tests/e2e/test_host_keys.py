@@ -1,13 +1,12 @@
 """Whose key is trusted is a person's decision, at a terminal or by name."""
 
 import os
-import sqlite3
-from contextlib import closing
 
 import pytest
 
 from tests.e2e.site import Site, fingerprint
 from tests.e2e.terminal import terminal
+from tests.support.rows import change
 from tests.support.sshd import Sshd
 from tests.support.waiting import wait_until
 
@@ -163,8 +162,8 @@ def test_a_node_that_was_set_up_anew_loses_what_it_had(site: Site, farm: Sshd) -
     site.add("farm", farm)
     site.alone()
     site.ok("run", site.write(SLOW.format(gate=os.devnull)))
-    with closing(sqlite3.connect(site.home / "d0ctl.db")) as database, database:
-        database.execute("update node set machine = 'the old disk' where name = 'farm'")
+    with site.writing() as store:
+        change(store, "node", {"name": "farm"}, machine="the old disk")
     farm.replace_host_key()
 
     refused = site.d0ctl("node", "accept-key", "farm", fingerprint(farm))

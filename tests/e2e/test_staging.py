@@ -4,10 +4,8 @@ import hashlib
 import json
 import os
 import signal
-import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,12 +35,6 @@ def farm(site: Site) -> Site:
     return site
 
 
-def change(site: Site, text: str, *values: object) -> None:
-    """Change the site's database."""
-    with closing(sqlite3.connect(site.home / "d0ctl.db")) as database, database:
-        database.execute(text, values)
-
-
 def set_lease(site: Site, text: str) -> None:
     """Let wrappers do without contact for this time."""
     site.ok("site", "apply", site.write(f"defaults: {{lease: {text}}}", "site.yaml"), "--yes")
@@ -57,8 +49,8 @@ def mass_storage(site: Site) -> Path:
                        'exec cp "$(of "$1")" "$(of "$2")"\n')  # fmt: skip
     program.chmod(0o700)
     command = f"{program} {{source}} {{dest}}"
-    settings = {"root": {"fetch": command, "store": command}}
-    change(site, "insert or replace into setting values ('transfer', ?)", json.dumps(settings))
+    settings = json.dumps({"transfer": {"root": {"fetch": command, "store": command}}})
+    site.ok("site", "apply", site.write(settings, "site.yaml"), "--yes")
     return store
 
 

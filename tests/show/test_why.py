@@ -11,7 +11,7 @@ from d0ctl.units import iso, moment
 from tests.show.asking import NOW, why
 from tests.support.building import Site, job, line, production
 from tests.support.building import package as make
-from tests.support.rows import change, read
+from tests.support.rows import change, insert, read
 
 
 def test_a_waiting_package_names_the_file_its_maker_and_how_that_stands(site: Site) -> None:
@@ -132,12 +132,11 @@ def test_nodes_that_are_ruled_out_alike_are_named_together(site: Site) -> None:
     site.up(platform="linux-x86_64")
     with site.store.writing():
         for number in range(200):
-            site.store.connection.execute(
-                "insert into node (name, cluster_id, kind, cpus, state, since, last_error,"
-                " platform)"
-                " values (?, 1, 'ssh', 4, ?, ?, 'no answer', 'linux-x86_64')",
-                [f"n{number}", "down" if number < 30 else "up", NOW],
-            )
+            insert(
+                site.store, "node", name=f"n{number}", cluster_id=1, kind="ssh", cpus=4,
+                state="down" if number < 30 else "up", since=NOW, last_error="no answer",
+                platform="linux-x86_64",
+            )  # fmt: skip
     site.submit(job(("a", [line(make("x", platform="linux-aarch64"))])))
 
     answer = why(site, "prod/1/1/1")

@@ -1,6 +1,8 @@
 """Rows that a test reads or writes by hand, where the store has no function for it."""
 
 import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from d0ctl.store import Store
@@ -56,6 +58,18 @@ def pragma(store: Store, name: str) -> Any:
 def checkpoint(store: Store) -> None:
     """Move what is in the write-ahead log into the database file."""
     store.connection.execute("pragma wal_checkpoint(truncate)")
+
+
+def spoil(database: Path, table: str) -> None:
+    """Overwrite the first page of a table or index, as a bad disk does."""
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("pragma wal_checkpoint(truncate)")
+        size = connection.execute("pragma page_size").fetchone()[0]
+        query = "select rootpage from sqlite_master where name = ?"
+        page = connection.execute(query, [table]).fetchone()[0]
+    with database.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
 
 
 def _run(
