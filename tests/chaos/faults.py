@@ -37,7 +37,7 @@ def add_driver(field: Field, chance: random.Random) -> bool:
 
 def sleep(field: Field, chance: random.Random) -> bool:
     """One process, at random, stops for a while."""
-    there = sorted(field.ours(), key=lambda pid: pid.number)
+    there = sorted(field.processes(), key=lambda pid: pid.number)
     if not there:
         return False
     asleep = [chance.choice(there)]
@@ -98,7 +98,7 @@ def fill(name: str, field: Field, chance: random.Random) -> bool:
     driver = [field.pilot] if field.pilot else []
     users = field.of_node(name) if name in field.sshds else driver
     disk.fill(users)
-    field.later(chance.uniform(0.1, 1.0), lambda: disk.clear(field.ours()))
+    field.later(chance.uniform(0.1, 1.0), lambda: disk.clear(field.processes()))
     return True
 
 

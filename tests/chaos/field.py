@@ -48,7 +48,6 @@ class Field(Session):
         self.journal = work.Journal(folder / "journal")
         for name in ("locks", work.STORED):
             (folder / name).mkdir()
-        self.sshds: dict[str, Sshd] = {}
         self.is_plain = True
         self.pilot: Pid | None = None
         self.spoiled: list[str] = []
@@ -62,7 +61,7 @@ class Field(Session):
         for name in sorted({*self.schedule.nodes} - {"localhost"}):
             self.disks[name] = Disk(self.folder / name / "work", "24m")
             self._make_python(name)
-            self.sshds[name] = self.add(name)
+            self.add(name)
         if "localhost" not in self.schedule.nodes:
             self.drain()
         if self.schedule.is_impatient:
@@ -103,7 +102,7 @@ class Field(Session):
         """Relay, wrappers and binaries of a node."""
         mark = os.fsencode(f"{self.base_of(name)}/")
         found = []
-        for pid in self.ours():
+        for pid in self.processes():
             with suppress(OSError):
                 folder = Path(f"/proc/{pid.number}")
                 words = (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()
@@ -210,4 +209,4 @@ class Field(Session):
 
     def _left(self) -> list[Pid]:
         servers = {one.pid for one in self.sshds.values() if one.process}
-        return [pid for pid in self.ours() if pid.number not in servers]
+        return [pid for pid in self.processes() if pid.number not in servers]

@@ -12,8 +12,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,14 @@ from d0ctl.cli.app import app
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
 from tests.support import printed
+from tests.support.machines import PATIENCE_S as PATIENCE_S
+from tests.support.machines import Machines
 from tests.support.openssh import find_client
 from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, kill_all, wait_until
 
 D0CTL = Path(sys.executable).with_name("d0ctl")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-
-PATIENCE_S = 120.0
-"""How long anything may take on a machine that has other work, too."""
 
 KEPT = ("LD_LIBRARY_PATH", "PYTHONPATH")
 """What of our own environment the program may need to be found at all."""
@@ -50,16 +49,12 @@ class Done:
         return f"exit {self.code}\n{self.out}\n{self.err}"
 
 
-@dataclass
-class Site:
+class Site(Machines):
     """Everything of one user with d0ctl, under one folder."""
 
-    folder: Path
-    stack: ExitStack = field(default_factory=ExitStack)
-    sshds: dict[str, Sshd] = field(default_factory=dict)
-    daemons: int = 0
-
-    def __post_init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.daemons = 0
         for name in ("user", "tmp", "jobs"):
             (self.folder / name).mkdir(parents=True)
         self.ssh_config.touch()
@@ -204,12 +199,6 @@ class Site:
         """Return once the package is in one of these phases."""
         wait_until(lambda: self.phase(path) in phases, PATIENCE_S, f"{path} is {phases}")
 
-    def start_sshd(self, name: str, **options: Any) -> Sshd:
-        """A machine that can be reached by ssh, gone with the site."""
-        sshd = self.stack.enter_context(Sshd(self.folder / name, **options))
-        self.sshds[name] = sshd
-        return sshd
-
     def add(self, name: str, sshd: Sshd | None = None, *more: object, cpus: int = 2) -> str:
         """Make an sshd, by default a new one, a node; what is said of it."""
         sshd = sshd or self.start_sshd(name)
@@ -242,27 +231,15 @@ class Site:
         query = "select state from node where name = ?"
         wait_until(lambda: self.ask(query, name) == [(state,)], PATIENCE_S, f"{name} is {state}")
 
-    def processes(self) -> Iterator[Pid]:
-        """All processes that were started here, on the control host or a node."""
-        mark = f"{self.folder}/".encode()
-        for path in Path("/proc").glob("[0-9]*"):
-            if int(path.name) == os.getpid():
-                continue
-            with suppress(OSError):
-                texts = [(path / name).read_bytes() for name in ("environ", "cmdline")]
-                pid = Pid.of(int(path.name))
-                if pid and any(mark in text for text in texts):
-                    yield pid
-
     def end(self) -> None:
         """Stop all processes, and see that nothing stays: no daemon, no relay, no wrapper."""
         if self.daemons:
             self.d0ctl("daemon", "stop")
         self.stack.close()
         try:
-            wait_until(lambda: not any(self.processes()), 30, "all processes are gone")
+            wait_until(lambda: not self.processes(), 30, "all processes are gone")
         except TimeoutError:
-            strays = list(self.processes())
+            strays = self.processes()
             answer = [f"{pid.number} {command_line(pid)}" for pid in strays]
             kill_all(strays)
             raise AssertionError(f"left behind: {answer}") from None

@@ -4,14 +4,14 @@ What the packages do they note themselves: each script says `ran NAME`, which ap
 to the record, so that nothing that ran twice goes unnoticed.
 """
 
-import os
 import signal
 import subprocess
 import sys
 import threading
 from collections import Counter
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from d0ctl.daemon.drive import drive
 from d0ctl.jobfile.spec import JobSpec
@@ -21,9 +21,10 @@ from d0ctl.store.jobs.submit import submit
 from d0ctl.store.nodes import leases, registry
 from tests.support.homes import equip_nodes, faults, make_home
 from tests.support.jobs import phases
+from tests.support.machines import PATIENCE_S, Machines
 from tests.support.rows import read, value
 from tests.support.sshd import Sshd
-from tests.support.waiting import Pid, descendants, wait_until
+from tests.support.waiting import Pid, wait_until
 
 DRIVER = """
 import sys, threading
@@ -33,18 +34,15 @@ from d0ctl.daemon.drive import drive
 drive(Home(Path(sys.argv[1])), int(sys.argv[2]), lambda counts: None, threading.Event())
 """
 
-PATIENCE_S = 120.0
-"""How long anything may take on a machine that has other work, too."""
 
-
-class Session:
+class Session(Machines):
     """Everything of one test, under `folder`; `close` leaves no process."""
 
     has_wrappers = True
     """Whether its nodes have the wrapper before they are first reached."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        super().__init__(folder)
         self.home = make_home(folder / "home")
         if self.has_wrappers:
             equip_nodes(self.home)
@@ -52,7 +50,6 @@ class Session:
         self.record.touch()
         self.gates = folder / "gates"
         self.gates.mkdir()
-        self.stack = ExitStack()
         self.drivers: list[subprocess.Popen[bytes]] = []
 
     # scripts ---------------------------------------------------------------------------
@@ -124,9 +121,9 @@ class Session:
 
     # nodes -----------------------------------------------------------------------------
 
-    def add(self, name: str, *, cpus: int = 2, **options: object) -> Sshd:
+    def add(self, name: str, *, cpus: int = 2, **options: Any) -> Sshd:
         """A node behind an sshd of its own, with folders of its own."""
-        sshd = self.stack.enter_context(Sshd(self.folder / name, **options))  # type: ignore[arg-type]
+        sshd = self.start_sshd(name, **options)
         self.trust(sshd)
         with open_store(self.home) as store:
             registry.add(store, self.address(name, sshd), cpus=cpus)
@@ -216,17 +213,6 @@ class Session:
 
     # processes on nodes ------------------------------------------------------------------
 
-    def ours(self) -> list[Pid]:
-        """All relays, wrappers and binaries of this session, wherever they descend from."""
-        found = []
-        mark = os.fsencode(f"{self.folder}/")
-        for entry in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
-                if mark in words and (pid := Pid.of(int(entry.name))) and pid.number != os.getpid():
-                    found.append(pid)
-        return found
-
     def relays(self) -> list[Pid]:
         """The relays that run: those that have the lock of their node."""
         found = []
@@ -258,11 +244,9 @@ class Session:
         self.stack.close()
 
         def gone() -> bool:
-            mine = {pid.number for pid in descendants(os.getpid())}
-            for pid in self.ours():
-                if pid.number in mine or pid.number != os.getpid():
-                    pid.kill(signal.SIGKILL)
-            return not self.ours()
+            for pid in self.processes():
+                pid.kill(signal.SIGKILL)
+            return not self.processes()
 
         wait_until(gone, 20, "no process is left")
 

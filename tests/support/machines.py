@@ -1,0 +1,38 @@
+"""The machines of one test: what is started on them lies in one folder and ends with it."""
+
+import os
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from tests.support.sshd import Sshd
+from tests.support.waiting import Pid
+
+PATIENCE_S = 120.0
+"""How long anything may take on a machine that has other work, too."""
+
+
+class Machines:
+    """A control host and nodes behind sshds, under `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.stack = ExitStack()
+        self.sshds: dict[str, Sshd] = {}
+
+    def start_sshd(self, name: str, **options: Any) -> Sshd:
+        """A machine that can be reached by ssh, gone with the test."""
+        sshd = self.stack.enter_context(Sshd(self.folder / name, **options))
+        self.sshds[name] = sshd
+        return sshd
+
+    def processes(self) -> list[Pid]:
+        """All that was started here, on the control host or a node, whatever it descends from."""
+        mark = os.fsencode(f"{self.folder}/")
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+                if mark in words and (pid := Pid.of(int(entry.name))) and pid.number != os.getpid():
+                    found.append(pid)
+        return found
