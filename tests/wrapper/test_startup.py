@@ -183,7 +183,7 @@ def test_a_restart_in_mid_chain_calls_the_script_again(node: Client, scripts: Pa
 
 
 def test_the_processor_time_of_a_binary_is_counted(node: Client, scripts: Path) -> None:
-    busy = "for i in $(seq 200000); do :; done"
+    busy = "for i in $(seq 50000); do :; done"
     end = node.run(binary(script=busy), binary("true"), **given(scripts, WITH_SETUP))
 
     first, second = (one["cpu"] for one in end["binaries"])
