@@ -96,14 +96,8 @@ def test_a_retry_can_ask_for_more(site: Site, d0ctl: Type) -> None:
     assert result.exit_code == 0
     one = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert one["cpus"] == 2
-    ((requirement, *row),) = read(
-        site.store,
-        "package",
-        "requirement_id",
-        "wall_time",
-        "environment",
-        id=site.id_of("prod/1/1/1"),
-    )
+    columns = ("requirement_id", "wall_time", "environment")
+    ((requirement, *row),) = read(site.store, "package", *columns, id=site.id_of("prod/1/1/1"))
     assert row == [7200.0, '{"CUT":"3","SEED":"a=b"}']
     assert read(site.store, "requirement", "memory", "nodes", "ready", id=requirement) == [
         (4_000_000_000, '["localhost"]', 2)
