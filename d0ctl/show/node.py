@@ -71,3 +71,11 @@ def cells(row: Row, used: int, bad: Row | None, now: float, glyphs: Glyphs) -> l
         (since, "faint"),
         [span for note in notes for span in (("; ", "plain"), note)][1:],
     ]
+
+
+def finding(sheet: Sheet, ok: bool | None, what: str, detail: str, advice: str) -> None:
+    """Draw what `node check` found; `ok` is None for a fact that is neither good nor bad."""
+    sign = " " if ok is None else signs.glyph("successful" if ok else "failed", sheet.glyphs)
+    sheet.add(sign, f" {what:<20} {detail}")
+    if advice:
+        sheet.add((f"    {advice}", "faint"))

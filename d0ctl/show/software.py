@@ -5,7 +5,7 @@ import json
 from d0ctl.show import signs
 from d0ctl.show.sheet import Cell, Sheet
 from d0ctl.store.connection import Row
-from d0ctl.units import size
+from d0ctl.units import clean, count, size
 
 NO_SOFTWARE = "no software yet: d0ctl software add NAME/VERSION --archive FILE"
 
@@ -19,6 +19,27 @@ def cells(row: Row) -> list[Cell]:
         size(row["size"]) if row["size"] is not None else "",
         row["archive"],
     ]
+
+
+def addition(name: str) -> str:
+    """Return what adding an entry would do."""
+    return f"would add `{clean(name)}`"
+
+
+def added(name: str, bytes_packed: int | None, checksum: str | None) -> str:
+    """Return that an entry was added, with the size and checksum of its archive."""
+    archive = f": {size(bytes_packed)}, {checksum}" if checksum and bytes_packed else ""
+    return f"added `{clean(name)}`{archive}"
+
+
+def removal(title: str, entries: int) -> str:
+    """Return what a removal does, without a subject."""
+    return f"remove {count(entries, 'entry', 'entries')} of `{title}` from the catalogue"
+
+
+def removed(title: str) -> str:
+    """Return that software was removed."""
+    return f"removed `{title}`"
 
 
 def obstacle(order: Row) -> str:

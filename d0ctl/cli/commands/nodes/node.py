@@ -8,14 +8,15 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.action_command import Actions
+from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, glyph, glyphs, paint, table
+from d0ctl.cli.terminal.output import emit, emit_json, glyphs, table
 from d0ctl.errors import ExitCode
 from d0ctl.show import node as node_line
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.nodes.site import site_name
-from d0ctl.units import clean, iso
+from d0ctl.units import iso
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
@@ -81,10 +82,9 @@ def check(name: options.NodeName, json: options.Json = False) -> None:
     for one in look(home, address, site):
         findings.append(one)
         if not json:
-            sign = {True: glyph("successful"), False: glyph("failed"), None: " "}[one.ok]
-            emit(f"{sign} {one.what:<20} {clean(one.detail)}")
-            if one.advice:
-                emit(paint(f"    {clean(one.advice)}", "faint"))
+            lines = output.sheet()
+            node_line.finding(lines, one.ok, one.what, one.detail, one.advice)
+            output.show(lines)
     bad = [one for one in findings if one.ok is False]
     if json:
         emit_json({"node": name, "ok": not bad, "findings": [

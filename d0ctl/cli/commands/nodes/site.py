@@ -12,7 +12,6 @@ from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import NotFound
-from d0ctl.units import clean, count
 
 if TYPE_CHECKING:
     from d0ctl.sitefile.spec import Site
@@ -26,13 +25,12 @@ SiteFile = Annotated[
     typer.Argument(metavar="FILE", help="A site file; else `site.yaml` in the home."),
 ]
 
-_SIGNS = {"add": "+", "change": "~", "remove": "-"}
-_PAST = {"add": "added", "change": "changed", "remove": "removed"}
-
 
 @app.command()
 def check(file: SiteFile = None, json: options.Json = False) -> None:
     """List every fault and warning of a site file, and do nothing."""
+    from d0ctl.show import site as site_text
+
     site = _read(file)
     parts = {"nodes": len(site.nodes), "clusters": len(site.clusters),
              "software": len(site.software), "settings": sorted(site.settings),
@@ -42,12 +40,7 @@ def check(file: SiteFile = None, json: options.Json = False) -> None:
     else:
         for warning in site.warnings:
             say(warning)
-        emit(f"ok: {_summary(site)}")
-
-
-def _summary(site: "Site") -> str:
-    words = [count(len(site.nodes), "node"), f"{count(len(site.software))} of software"]
-    return ", ".join([*words, *(f"`{name}`" for name in site.settings)])
+        emit(site_text.summary(site))
 
 
 @app.command(cls=Changing)
@@ -55,21 +48,22 @@ def apply(
     file: SiteFile = None,
 ) -> None:
     """Make the site what the file says, whole or not at all."""
+    from d0ctl.show import site as site_text
     from d0ctl.store.nodes import site
 
     wanted = _read(file)
     if changing.is_rehearsal():
         with changing.rehearsal() as store:
-            _tell(site.compare(store, wanted), would=True)
+            _print(site.compare(store, wanted), would=True)
         return
     with session.founder() as store:
         found = site.compare(store, wanted)
         if found:
-            changing.confirm("apply this?", map(clean, _lines(found)))
+            changing.confirm("apply this?", site_text.differences(found))
         facts = _meet(store, wanted, found)
         found = site.apply(store, wanted, facts, actor=session.actor(), note=changing.reason(),
                             now=time.time(), source=str(_path(file)))  # fmt: skip
-    _tell(found, would=False)
+    _print(found, would=False)
 
 
 def _meet(store: "Store", site: "Site", found: "list[Difference]") -> dict[str, dict[str, Any]]:
@@ -91,23 +85,11 @@ def _meet(store: "Store", site: "Site", found: "list[Difference]") -> dict[str, 
     }
 
 
-def _tell(found: "list[Difference]", *, would: bool) -> None:
-    if not found:
-        emit("nothing changes: the site is what the file says")
-        return
-    for line in _lines(found):
-        emit(clean(line))
-    numbers = {verb: sum(one.verb == verb for one in found) for verb in _SIGNS}
-    changes = ", ".join(f"{count(n)} {_PAST[verb]}" for verb, n in numbers.items() if n)
-    emit(f"would be: {changes}" if would else changes)
+def _print(found: "list[Difference]", *, would: bool) -> None:
+    from d0ctl.show import site as site_text
 
-
-def _lines(found: "list[Difference]") -> list[str]:
-    return [
-        f"{_SIGNS[one.verb]} {one.kind} {one.name}"
-        + (f": {', '.join(one.keys)}" if one.keys and one.kind != "setting" else "")
-        for one in found
-    ]
+    for line in site_text.outcome(found, would=would):
+        emit(line)
 
 
 @app.command()

@@ -14,7 +14,6 @@ from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.units import clean, count, size
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
@@ -80,6 +79,7 @@ def add(
     ] = None,
 ) -> None:
     """Add software to the catalogue, with its tar file looked through."""
+    from d0ctl.show import software as software_text
     from d0ctl.store.lifecycle import keep_action
     from d0ctl.store.nodes.site import keep_software, software_name
 
@@ -87,7 +87,7 @@ def add(
         with changing.rehearsal() as store:
             entry = _made(store, title, archive, platform, script, checksum)
             _check_new(store, entry)
-        emit(f"would add `{clean(software_name(entry))}`")
+        emit(software_text.addition(software_name(entry)))
         return
     with session.founder() as store:
         entry = _made(store, title, archive, platform, script, checksum)
@@ -96,8 +96,7 @@ def add(
             keep_software(store, entry, applied=False)
             keep_action(store, verb="software add", target=title, actor=session.actor(),
                         note=changing.reason(), packages=0, now=time.time())  # fmt: skip
-    details = f": {size(entry.size)}, {entry.checksum}" if entry.checksum and entry.size else ""
-    emit(f"added `{clean(software_name(entry))}`{details}")
+    emit(software_text.added(software_name(entry), entry.size, entry.checksum))
 
 
 def _check_new(store: "Store", entry: "SoftwareEntry") -> None:
@@ -148,6 +147,7 @@ def remove(
     ] = None,
 ) -> None:
     """Take software out of the catalogue, and off no node."""
+    from d0ctl.show import software as software_text
     from d0ctl.store.lifecycle import keep_action
     from d0ctl.store.nodes import catalogue
     from d0ctl.store.nodes.site import current, remove_software
@@ -164,17 +164,17 @@ def remove(
         if job := catalogue.user_of(store, title):
             raise Refused(f"job `{job}` asks for software `{title}`, so it can't be removed",
                           hint=f"d0ctl kill {job}")  # fmt: skip
-        entries = count(len(found), "entry", "entries")
+        removal = software_text.removal(title, len(found))
         if changing.is_rehearsal():
-            emit(f"would remove {entries} of `{title}` from the catalogue")
+            emit(f"would {removal}")
             return
-        changing.confirm(f"remove {entries} of `{title}` from the catalogue?")
+        changing.confirm(f"{removal}?")
         with store.writing():
             for entry in found:
                 remove_software(store, entry)
             keep_action(store, verb="software remove", target=title, actor=session.actor(),
                         note=changing.reason(), packages=0, now=time.time())  # fmt: skip
-    emit(f"removed `{title}`")
+    emit(software_text.removed(title))
 
 
 @app.command(cls=Changing)

@@ -1,0 +1,36 @@
+"""What a site file describes, and what applying it changes."""
+
+from collections.abc import Iterator, Sequence
+
+from d0ctl.sitefile.spec import Site
+from d0ctl.store.nodes.site import Difference
+from d0ctl.units import clean, count
+
+SIGNS = {"add": "+", "change": "~", "remove": "-"}
+PAST = {"add": "added", "change": "changed", "remove": "removed"}
+
+
+def summary(site: Site) -> str:
+    """Return how many nodes and how much software a file has, and its sections."""
+    parts = [count(len(site.nodes), "node"), f"{count(len(site.software))} of software"]
+    return "ok: " + ", ".join([*parts, *(f"`{name}`" for name in site.settings)])
+
+
+def differences(found: Sequence[Difference]) -> list[str]:
+    """Return a line for each node, software and section that changes."""
+    return [
+        clean(f"{SIGNS[one.verb]} {one.kind} {one.name}")
+        + (f": {', '.join(one.keys)}" if one.keys and one.kind != "setting" else "")
+        for one in found
+    ]
+
+
+def outcome(found: Sequence[Difference], *, would: bool) -> Iterator[str]:
+    """Yield what was changed, or would be, and how much that is."""
+    if not found:
+        yield "nothing changes: the site is what the file says"
+        return
+    yield from differences(found)
+    numbers = {verb: sum(one.verb == verb for one in found) for verb in PAST}
+    changes = ", ".join(f"{count(n)} {PAST[verb]}" for verb, n in numbers.items() if n)
+    yield f"would be: {changes}" if would else changes
