@@ -202,6 +202,6 @@ def test_a_file_that_is_larger_than_the_free_space_of_a_node_is_not_copied_there
 
     Loop(field.desk).work([begin_transfers])
 
-    (trouble,) = read(store, "transfer", "trouble", by="file_id", file_id=file)[0]
-    assert trouble == "node `n1` has 900 B of disk left, and the file has 1.0 kB"
+    (error,) = read(store, "transfer", "last_error", by="file_id", file_id=file)[0]
+    assert error == "node `n1` has 900 B of disk left, and the file has 1.0 kB"
     assert {transfer.file for transfer in field.desk.transfers} == {file - 1}
