@@ -184,7 +184,7 @@ def past(entry: AuditEntry) -> str:
 
 ACTION = Action(
     name="kill-line",
-    help="End lines; with --drop-outputs, the job goes on.",
+    help="End lines; with --drop-outputs, the job continues.",
     example="reco001/1/4 --drop-outputs --reason 'bad tape'",
     past=past,
     options=KillLineOptions,

@@ -1,5 +1,5 @@
 -- name: add_node_record
--- How a node did with packages of a stage; one that went well ends the row of failures before.
+-- Count how packages of a stage ended on a node; a success ends the streak of failures before it.
 insert into node_record (stage_id, node_id, job_id, successful, failed, streak, since, last, lasted,
                      longest, successes)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -21,15 +21,15 @@ on conflict do update
                       else max(node_record.longest, coalesce(excluded.longest, 0)) end;
 
 -- name: add_job_node_record
--- The same by job, for the exclusion of nodes.
+-- Count the same by job, for the exclusion of nodes.
 insert into job_node_record (job_id, node_id, successful, failed) values (?, ?, ?, ?)
 on conflict do update
    set successful = job_node_record.successful + excluded.successful,
        failed = job_node_record.failed + excluded.failed;
 
 -- name: take_back_success
--- An attempt that was counted as a success of its node has failed after all; without any success
--- the row of failures before goes on.
+-- An attempt that was counted as a success of its node has failed after all; if it was the only
+-- success, the streak of failures before it continues.
 update node_record
    set successful = successful - 1, successes = max(0, successes - 1),
        streak = streak + iif(successes = 1, earlier, 0), earlier = iif(successes = 1, 0, earlier)
@@ -41,34 +41,34 @@ update job_node_record set successful = successful - 1
  where job_id = :job and node_id = :node and successful > 0;
 
 -- name: streaks
--- The nodes that failed last with some stages.
+-- The nodes on which the last packages of some stages failed.
 select stage_id, node_id, successful, failed, streak, last, lasted
   from node_record
  where streak > 0 and stage_id in (select value from json_each(:stages));
 
 -- name: proven_nodes
--- The nodes that have run a stage well.
+-- The nodes on which a stage has succeeded.
 select node_id from node_record where stage_id = :stage and successful > 0;
 
 -- name: stage_in_hand
--- How many packages of a stage a node has in hand.
+-- How many packages of a stage a node has.
 select count(*) from package
  where node_id = :node and stage_id = :stage
    and is_live = 1;
 
 -- name: job_node_records
--- How nodes did with the packages of a job.
+-- How packages of a job ended on each node.
 select node_id, successful, failed from job_node_record where job_id = :job;
 
 -- name: named_job_node_records
--- How nodes did with the packages of a job, the worst first.
+-- How packages of a job ended on each node, the worst node first.
 select node.name, job_node_record.successful, job_node_record.failed
   from job_node_record join node on node.id = job_node_record.node_id
  where job_node_record.job_id = :job
  order by job_node_record.failed desc, node.name;
 
 -- name: suspect_nodes
--- The nodes, not drained yet, that failed last with some stages.
+-- The nodes, not drained yet, on which the last packages of some stages failed.
 select node_record.*, node.name as node, job.name || '/' || stage.seq as path
   from node_record
   join node on node.id = node_record.node_id and node.drained = 0
@@ -78,21 +78,21 @@ select node_record.*, node.name as node, job.name || '/' || stage.seq as path
    and node_record.stage_id in (select value from json_each(:stages));
 
 -- name: record_elsewhere
--- How all other nodes did with a stage.
+-- How packages of a stage ended on all other nodes.
 select coalesce(sum(successful), 0) as successful, coalesce(sum(failed), 0) as failed
   from node_record where stage_id = :stage and node_id <> :node;
 
 -- name: job_record_elsewhere
--- How all other nodes did with a job.
+-- How packages of a job ended on all other nodes.
 select coalesce(sum(successful), 0) as successful, coalesce(sum(failed), 0) as failed
   from node_record where job_id = :job and node_id <> :node;
 
 -- name: forget_node_records_of_node
--- A node begins anew.
+-- The records of a node start at zero.
 delete from node_record where node_id = :node;
 
 -- name: forget_job_node_records_of_node
--- A node begins anew.
+-- The records of a node by job start at zero.
 delete from job_node_record where node_id = :node;
 
 -- name: forget_node_records_of_chosen
@@ -108,7 +108,7 @@ delete from job_node_record
                     from chosen join package on package.id = chosen.package_id);
 
 -- name: place_of_attempt
--- Of which stage an attempt is, and on which node that is still there.
+-- The stage of an attempt, and its node, if that still exists.
 select package.stage_id, package.job_id, node.id as node_id, package.id as package_id
   from attempt
   join package on package.id = attempt.package_id
@@ -138,12 +138,12 @@ select bad_node.node_id, node.name as node
                              from chosen join package on package.id = chosen.package_id);
 
 -- name: keep_bad_node
--- d0ctl drains a node, with what speaks against it.
+-- d0ctl drains a node, with the evidence.
 insert into bad_node (node_id, job_id, stage_id, since, began, evidence, details, next_try)
 values (:node, :job, :stage, :now, :began, :evidence, :details, :next_try);
 
 -- name: fail_bad_node
--- The package that tried a node failed as well, so it rests for longer.
+-- The package that tried a node failed as well, so the next try comes later.
 update bad_node set times = :times, next_try = :next_try, canary_id = null
  where node_id = :node;
 
@@ -152,8 +152,8 @@ update bad_node set times = :times, next_try = :next_try, canary_id = null
 delete from bad_node where node_id = :node;
 
 -- name: failed_on_node
--- The attempts of a stage that failed on a node since a time, in jobs that go on, with their
--- requirement.
+-- The attempts of a stage that failed on a node since a time, in jobs that are not finishing, with
+-- the requirements of their packages.
 select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
        requirement.id as requirement_id, requirement.memory, requirement.avoid, requirement.boost,
        requirement.failed_on, requirement.stay, package_path.path,

@@ -130,9 +130,8 @@ select attempt.number as attempt, attempt.node_name as node, record.started, rec
  where attempt.package_id = :package order by attempt.number;
 
 -- name: inputs
--- The inputs of a package, where they come from and whether they are there; what is missing
--- first, late outputs only while their files are unknown, and none looked at beyond a bounded
--- number.
+-- The inputs of a package, their origin and whether they exist; missing ones first, patterns of
+-- late outputs only while their files are unknown; at most `limit` are read.
 select file.name, file.present, file.dropped as file_dropped, file.size, some.binary, some.own,
        some.acquire, some.disposition, some.required, some.dropped,
        (select path from package_path where package_id = file.package_id) as maker_path,
@@ -206,7 +205,7 @@ select job.name, job.id as job_id, coalesce(requirement.priority, job.priority) 
  limit 1;
 
 -- name: transfers_for
--- Inputs of a package that are to be brought to its node, and a node that has each, preferably
+-- Inputs of a package that have to be copied to its node, each with a node that has it, preferably
 -- one that is up.
 select file.name, transfer.tries, transfer.last_error, transfer.not_before, far.name as source,
        far.state as source_state, far.last_error as source_error
@@ -233,8 +232,8 @@ select file.name, transfer.tries, transfer.last_error
  limit :limit;
 
 -- name: recent_failures
--- What of a job failed last and is failed still: a look at the latest failures of all, then at
--- the job's own failed packages, both bounded.
+-- The latest failures of a job that are still failed: from the latest failures of all jobs, then
+-- from the failed packages of the job; both lists are bounded.
 with latest as (
     select id from attempt where outcome in ('failed', 'lost') order by ended desc limit 500),
 own as (
@@ -363,8 +362,8 @@ select distinct package_path.path
  limit :limit;
 
 -- name: node_rooms
--- Every node with what it is, what is in use of it as the scheduler counts, and when a slot of it
--- was taken last.
+-- Every node with its properties, the resources in use as the scheduler counts them, and when one
+-- of its slots was last taken.
 select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services, node.state, node.since, node.drained,
        node.drain_note, node.last_error,

@@ -198,8 +198,8 @@ select coalesce(job.name || ':' || file.name, 'the end of a list') as subject,
  limit 20;
 
 -- name: check_attempts
--- Packages with more than one live attempt, or launched without the one that counts, or ended
--- with one, or with a gap in their attempts.
+-- Packages with more than one live attempt, launched without a current attempt, ended with a live
+-- one, or with a gap in their attempt numbers.
 select package_path.path as subject,
        case when counted.live <> counted.should
             then 'is ' || counted.phase || ' with ' || counted.live || ' live attempts'
@@ -256,8 +256,8 @@ select coalesce(job.name || '/', '') || 'package ' || package.id as subject,
  limit 20;
 
 -- name: check_needs
--- Packages that read a file of another job which is not noted as needed, or that take what they
--- make themselves for a file of others, or the reverse.
+-- Packages that read a file of another job that is not recorded as needed, or that treat a file of
+-- their own job as one of another, or the reverse.
 select package_path.path as subject,
        case when input.own <> (file.package_id is package.id)
             then 'is wrong about who makes `' || file.name || '`'
@@ -418,8 +418,8 @@ select file.id, job.name as job, file.name,
  where file.id > :after and file.id <= :upto and file.result = 1 and file.late = 0;
 
 -- name: copies_page
--- Where copies of a page of files are that a node has, how they looked, and who makes them; with
--- null as the node, those of the control host.
+-- The copies that a node has of a page of files, with size, time and maker; null as the node means
+-- the control host.
 select location.path, location.inode, location.mtime, file.size, file.checksum,
        (select path from package_path where package_id = file.package_id) as maker
   from location
@@ -436,8 +436,8 @@ select attempt.id, attempt.outcome, attempt.node_id,
   join package on package.id = attempt.package_id;
 
 -- name: known_copies
--- Of the files that a node tells of, those that are copies, are kept for a next attempt, are
--- to be removed, or are of an attempt that goes on.
+-- Of the files that a node lists, those that are copies, are kept for a later attempt, are about to
+-- be removed, or belong to a live attempt.
 select json_extract(listed.value, '$.path') as path
   from json_each(:copies) as listed
   left join attempt on attempt.id = json_extract(listed.value, '$.attempt')

@@ -1,6 +1,6 @@
 -- name: file_by_name
--- A file of a job by its name there, or by its path where it comes from outside: who makes it,
--- and how that stands.
+-- A file of a job by its name, or by its path if it comes from outside, with its maker and the
+-- state of the maker.
 select file.id, job.name as job, job.directory, file.name, file.present, file.dropped, file.partial,
        file.late, file.size, file.checksum, file.dispositions, file.disposition, file.result,
        file.locator,

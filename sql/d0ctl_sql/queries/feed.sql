@@ -13,8 +13,8 @@ update package
  where id in (select package_id from decision) and early > 0;
 
 -- name: feed_launched
--- What is there of the inputs of packages just launched, but was not at their nodes, is to be
--- sent to them when it has arrived.
+-- Inputs of packages just launched that exist but are not at their nodes are announced to them once
+-- they have arrived.
 insert into feed (package_id, file_id, node_id)
 select distinct package.id, input.file_id, package.node_id
   from decision

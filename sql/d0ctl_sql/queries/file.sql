@@ -3,8 +3,8 @@
 delete from chosen_file;
 
 -- name: choose_files
--- The files of jobs whose names match, with a copy on one node if that is given, and with a
--- disposition of their own if that is.
+-- The files of jobs whose names match, optionally only those with a copy on one node, or with a
+-- disposition of their own.
 insert or ignore into chosen_file (file_id)
 select file.id
   from job
@@ -86,8 +86,7 @@ update location set spare = 0 where spare = 1 and file_id in (select file_id fro
 insert or ignore into spent (file_id) select file_id from chosen_file;
 
 -- name: count_needed_files
--- How many of the chosen files a package that has not ended reads or still makes, or are being
--- carried.
+-- How many of the chosen files are in transit, or are read or made by a package that has not ended.
 select count(*) from chosen_file
  where exists (select 1
                  from input

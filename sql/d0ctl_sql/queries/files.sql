@@ -19,8 +19,8 @@ update file
    and not exists (select 1 from location where location.file_id = file.id);
 
 -- name: wait_again
--- ready, assigned -> waiting: something they need was lost, or the package before them in
--- their line is remade.
+-- ready, assigned -> waiting: a file that they need was lost, or the package before them in their
+-- line is made again.
 update package
    set phase = 'waiting', node_id = null, staging = 0, changed = :now, actor = null,
        note = 'an input was lost'
@@ -36,8 +36,8 @@ update package
                                      and after.seq = maker.seq + 1);
 
 -- name: plan_anew
--- assigned -> ready: the copy that was at its node is gone, and is elsewhere still; or it starts
--- early, and can do without the file for now.
+-- assigned -> ready: the copy at its node is gone but another exists; or it starts early and can do
+-- without the file for now.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
        note = 'a copy of an input was lost'
@@ -58,8 +58,8 @@ delete from transfer
                     where file.package_id is not null and file.present = 0);
 
 -- name: leave_out_lost
--- Lost files of dropped lines are not made again: packages that have not begun, and those that
--- wait for more inputs while they run, go on without them, if that leaves them any input.
+-- Lost files of dropped lines are not made again: packages that have not started, and running ones
+-- that wait for more inputs, continue without them if they still have an input.
 update input
    set dropped = 1
  where own = 0 and dropped = 0 and required = 0
@@ -194,8 +194,8 @@ select tries from transfer
  where file_id = :file and cluster_id = :cluster and result = :result;
 
 -- name: maker_at
--- The package that made a file in a cluster, and how many of its attempts have gone well since a
--- person last had it tried.
+-- The package that made a file in a cluster, and how many of its attempts have succeeded since a
+-- person last submitted or retried it.
 select package.id, package.phase, package.stage_id, package.job_id, package.attempt_id,
        attempt.node_id, attempt.started, attempt.ended, attempt.rss,
        (select count(*) from attempt as past

@@ -11,7 +11,7 @@ update job
  where id = :job and hold = 1;
 
 -- name: hold_packages
--- waiting, ready, cooloff, assigned -> held: of the chosen ones, what is not launched. One that
+-- waiting, ready, cooloff, assigned -> held: the chosen packages that are not launched. One that
 -- cools off keeps the end of its cool-off.
 update package
    set phase = 'held', parked = 0, node_id = null, staging = 0,
@@ -75,10 +75,10 @@ delete from transfer
        join file on file.package_id = package.id);
 
 -- name: choose_without_inputs
--- Add the packages that lose a required input, or the last of their other inputs, with the
--- outputs of those already chosen, or whose predecessor in the line is chosen and has not
--- succeeded; what is launched or has succeeded keeps what it has, but one that runs and still
--- waits for a required input never gets it.
+-- Add the packages that lose a required input, or the last of their optional inputs, with the
+-- outputs of those already chosen, or that follow a chosen package in its line that has not
+-- succeeded. Launched and successful packages are not added, except a running one that still waits
+-- for a required input, which it would never get.
 insert or ignore into chosen (package_id)
 select package.id
   from (select input.package_id as id, max(input.required) as required,
@@ -108,8 +108,8 @@ select package.id
  where package.phase in (select name from phase where may_start = 1);
 
 -- name: choose_losing
--- Packages that lose inputs by the choice and go on without them: how many they lose and keep,
--- and whether that is the last they waited for.
+-- Packages that lose inputs because of the selection and continue without them: how many they lose
+-- and keep, and whether these were the last that they waited for.
 select package_path.path,
        losing.lost,
        (select count(*) from input
@@ -156,8 +156,8 @@ update input
        in ('waiting', 'ready', 'cooloff', 'held', 'failed', 'canceled');
 
 -- name: drop_open_inputs
--- They leave the lists of running packages that started early too, as far as these were not
--- notified of them.
+-- Remove them also from the input lists of running packages that started early, unless these were
+-- already notified of them.
 update input
    set dropped = 1
  where own = 0 and dropped = 0
@@ -196,8 +196,8 @@ update package set request = iif(request = 'kill now', 'drop now', 'drop')
  where id in (select package_id from chosen) and phase = 'killing';
 
 -- name: drop_lines
--- Lines in which nothing is left but what has succeeded before; named, if it was they that
--- were asked for.
+-- Mark lines as dropped in which only successful packages are left; `named` are those that a person
+-- asked for.
 update line
    set dropped = :now, named = id in (select line_id from asked_line)
  where dropped is null

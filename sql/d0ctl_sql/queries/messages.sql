@@ -143,7 +143,7 @@ update attempt
 
 -- name: start_packages
 -- starting, staging-in, running, suspended -> the phase that the current attempt reported last; a
--- request for just that is done.
+-- request for that phase is done.
 update package
    set phase = attempt.phase, changed = :now, actor = null, note = reported_state.why,
        request = case when (package.request = 'pause' and attempt.phase = 'suspended')
@@ -235,8 +235,8 @@ insert or ignore into binary_attempt (attempt_id, seq, started, ended, exit_code
 select attempt_id, seq, started, ended, exit_code, signal, reason, cpu, rss from reported_binary;
 
 -- name: purge_former_copies
--- Copies of what was made again, by an attempt before, go from the nodes; while a package that
--- is launched reads the file they stay, until the node is next in contact.
+-- Remove copies of files that were made again, if an earlier attempt made them; while a launched
+-- package reads such a file its copies stay until the node is next in contact.
 insert into purge (node_id, path)
 select location.node_id, location.path
   from reported_output
@@ -275,8 +275,8 @@ select file.id, node.cluster_id, reported_output.path, node.id, :now, reported_o
   join file on file.package_id = reported_output.package_id and file.name = reported_output.name;
 
 -- name: keep_files
--- Outputs that attempts left are present, with what they really weigh; they are partial when an
--- early end was asked for.
+-- Outputs that attempts left exist, with their measured sizes; they are partial if an early end was
+-- requested.
 update file
    set present = 1, size = reported_output.size, checksum = reported_output.checksum,
        partial = coalesce(reported_end.partial, 0)
@@ -308,8 +308,8 @@ select file.id, far.cluster_id, 1, :now
     or (reported_end.phase = 'canceled' and reported_end.partial = 1 and file.present = 1);
 
 -- name: end_packages
--- launched -> what the verdict says; failed -> ready, waiting, cooloff or held, where a policy
--- says so.
+-- launched -> the phase of the verdict; failed -> ready, waiting, cooloff or held, if a policy says
+-- so.
 update package
    set phase = case when reported_end.phase = 'ready' and package.missing > 0 then 'waiting'
                     else reported_end.phase end,

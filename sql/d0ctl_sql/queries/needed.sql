@@ -7,8 +7,8 @@ select 1 from need where job_id = :job limit 1;
 delete from needed;
 
 -- name: find_needed
--- The packages of other jobs without which a job can't go on: the makers of files that its
--- packages wait for, what these wait for in turn, and what comes before them in their lines.
+-- The packages of other jobs that a job depends on: the makers of files that its packages wait for,
+-- the makers of their inputs in turn, and the packages before them in their lines.
 insert into needed (package_id)
 with recursive
     waiting (id) as (
@@ -74,8 +74,8 @@ select package.id
  order by package.id limit :limit;
 
 -- name: needed_phases
--- How many of the needed packages are in which phase, by job, and whether that keeps them back;
--- whether a policy will release those that are held.
+-- How many of the needed packages are in each phase, by job, whether that blocks them, and whether
+-- a policy will release the held ones.
 select job.name as job, job.hold or job.pause as is_held, package.phase, count(*) as n,
        max(package.actor is 'policy' and package.not_before is not null) as releases
   from needed

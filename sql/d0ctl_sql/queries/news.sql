@@ -20,8 +20,8 @@ select coalesce(max(id), 0) from event;
 update job set notified = ended where ended is not notified;
 
 -- name: new_failures
--- Failures and holds by a policy between two events, by job, reason and cluster, with how
--- much of it stays so, and with the first and the last of it as examples.
+-- Failures, and holds by a policy, between two events, by job, reason and cluster, with how many
+-- are still failed or held, and the first and the last as examples.
 select package.job_id, job.name, job.originator, job.mail,
        coalesce(attempt.reason, 'unknown') as reason, cluster.name as cluster,
        count(*) as count,

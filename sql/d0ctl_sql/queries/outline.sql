@@ -106,9 +106,8 @@ select stage_id, max(pace) as pace, max(cpus) as cpus, count(*) - count(pace) as
   from requirement where job_id = :job group by stage_id;
 
 -- name: outline_node_use
--- How many slots of each node run packages, how many packages there wait for one, and how many for
--- their inputs; one that has started early and waits for more takes none, nor does one that only
--- delivers its outputs.
+-- How many slots of each node run packages, and how many packages there wait for a slot or for
+-- inputs; packages that started early and wait for inputs, or only deliver outputs, take no slot.
 select node_id,
        sum(case when staging = 0 and phase in ('running', 'suspended', 'killing', 'unreachable')
                 then cpus else 0 end) as used,

@@ -7,8 +7,8 @@ delete from failing;
 insert or ignore into failing (attempt_id, reason) values (?, ?);
 
 -- name: failing_cases
--- What a judgement on each attempt that failed depends on: the policies of its package, what it
--- asked for, and what the package has behind it since a person last had it tried.
+-- The facts on which the answer to each failed attempt depends: the policies of its package, its
+-- requirements, and its attempts since a person last submitted or retried it.
 select failing.attempt_id, attempt.node_name, node.platform, package.policy,
        job.policy as job_policy, package.wall_time, package.requirement_id, requirement.memory,
        requirement.avoid, requirement.boost, requirement.failed_on, requirement.stay,

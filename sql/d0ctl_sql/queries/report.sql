@@ -29,8 +29,8 @@ delete from failing
  where (select node_name from attempt where attempt.id = failing.attempt_id) <> :node;
 
 -- name: failures_in_all
--- How many failures were taken in, of how many packages, and the CPU seconds that they took;
--- where an attempt could not tell, the time that it lasted.
+-- How many failures are included, of how many packages, and the CPU seconds that they took; if an
+-- attempt did not report them, its run time.
 select count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
        count(case when package.phase = 'failed' then 1 end) as failed,
@@ -57,8 +57,8 @@ select attempt.node_name as name, count(*) as count,
  group by attempt.node_name order by count desc, name limit :limit;
 
 -- name: failures_by_software
--- The failures that were taken in, by the software of the binary that they ended in; those of
--- plain runs together.
+-- The included failures by the software of the binary that failed; those of binaries without
+-- software together.
 select coalesce(binary.software, '(no software)') as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
@@ -90,8 +90,8 @@ select package_path.path,
  where attempt.id = :attempt;
 
 -- name: shares_of_nodes
--- How many attempts of those near the failures that were taken in ended on each node, and how
--- many of them are such failures; of a job, of the chosen packages, or of all.
+-- How many attempts around the included failures ended on each node, and how many of them are among
+-- these failures; of a job, of the chosen packages, or of all.
 select attempt.node_name as name, count(*) as number, count(failing.attempt_id) as failed
   from attempt
   left join failing on failing.attempt_id = attempt.id

@@ -1,6 +1,6 @@
 -- name: lenient_jobs
--- Jobs that may still move and have a stage that can do with a part of what it reads, and the
--- least that one of them requires.
+-- Jobs that may still move and have a stage that accepts a part of its inputs, with the smallest
+-- fraction that one of their stages requires.
 select job.id, job.name, min(stage.require) as least
   from stage indexed by stage_lenient
   join job on job.id = stage.job_id

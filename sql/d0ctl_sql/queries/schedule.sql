@@ -1,8 +1,8 @@
 -- name: schedulable_nodes
--- Nodes that may take packages, with the cpus that live packages take there, those of packages
--- whose inputs are on their way, how many packages wait there for inputs to come and how many only
--- deliver outputs, with the memory and the disk that all but the latter may take; and those that
--- d0ctl has drained and that one package is to try, with the stage that it failed.
+-- Nodes that may take packages, with the CPUs, memory and disk that live packages use there, the
+-- CPUs of packages whose inputs are in transit, the number of packages that wait there for inputs,
+-- and of those that only deliver outputs, which use neither memory nor disk; also nodes that d0ctl
+-- drained and that one package is to try, with the stage that failed there.
 select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services,
        coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
@@ -41,9 +41,9 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
  order by node.id;
 
 -- name: ready_requirements
--- Requirements with ready packages of jobs that may run, by priority, their own or that of
--- the job, and then age of the job; of a job first what was tried already, as it holds up the
--- completion (D0 Job Definition, section 5).
+-- Requirements with ready packages of jobs that may run, ordered by priority (their own or that of
+-- the job), then by age of the job; within a job, packages that were tried already come first, as
+-- they delay its completion (D0 Job Definition, section 5).
 select requirement.id, requirement.cpus, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.software, requirement.needs, requirement.early,
@@ -58,7 +58,7 @@ select requirement.id, requirement.cpus, requirement.memory, requirement.space,
           requirement.avoid is null and requirement.failed_on is null, requirement.id;
 
 -- name: limited_stages
--- Stages that limit how many of their packages run at once, and how many more may start; packages
+-- Stages that limit how many of their packages run at once, with how many more may start; packages
 -- that wait for inputs after an early start do not count.
 select stage.id,
        stage.max_running
@@ -113,8 +113,8 @@ select id from package
  order by id limit :limit;
 
 -- name: local_bytes
--- For each package decided on, how many bytes of its inputs lie in which cluster, and of what
--- former attempts left there; one that was lost counts little, as nobody knows.
+-- For each package to place, the bytes of its inputs in each cluster, and the bytes that earlier
+-- attempts left there; a lost attempt counts little, because its files are unknown.
 select package_id, cluster_id, sum(bytes) as bytes
   from (select input.package_id, location.cluster_id, coalesce(file.size, 1) as bytes
           from decision
@@ -134,8 +134,8 @@ select package_id, cluster_id, sum(bytes) as bytes
  group by package_id, cluster_id;
 
 -- name: brought_files
--- For each package decided on, how many of its inputs lie in which cluster of those that have to
--- be brought to where they are not; as cluster 0, how many they are.
+-- For each package to place, how many of its inputs in each cluster have to be copied elsewhere;
+-- cluster 0 has their total number.
 select input.package_id, location.cluster_id, count(distinct input.file_id) as files
   from decision
   join input on input.package_id = decision.package_id and input.own = 0 and input.dropped = 0
@@ -226,8 +226,8 @@ update package
  where phase = 'cooloff' and not_before <= :now;
 
 -- name: still_jobs
--- Jobs that have not ended and in which nothing moves: no package is launched, scheduled,
--- ready, cooling off or held.
+-- Jobs that have not ended and in which nothing moves: no package is launched, scheduled, ready,
+-- cooling off or held.
 select id, name
   from job
  where visible = 1 and ended is null

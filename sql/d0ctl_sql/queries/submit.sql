@@ -19,8 +19,8 @@ select job_text.text, job.directory, job.source, job.parameters
  where job.id = :job;
 
 -- name: run_times_of_source
--- The job submitted last from a job file, and the mean time that a package of each stage took; of
--- a stage with many lines, in the first fifty.
+-- The job last submitted from a job file, and the mean run time of packages by stage; of a stage
+-- with many lines, of the first fifty.
 select job.name as job, stage.name,
        (select avg(attempt.ended - attempt.started)
           from (select id from line where stage_id = stage.id order by seq limit 50) as first
@@ -133,8 +133,8 @@ select incoming.id, job_id, stage_id, line_id, seq, name, phase, missing,
 delete from incoming;
 
 -- name: let_start_early
--- Packages of a job under way that start at their first input: how many of their inputs that
--- packages make are there, and how many are not.
+-- Packages of a job being submitted that start at their first input: how many of their inputs made
+-- by packages exist, and how many do not.
 update package set early = 1, gathered = ?, awaited = ? where id = ?;
 
 -- name: make_late

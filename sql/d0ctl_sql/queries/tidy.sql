@@ -3,11 +3,11 @@
 select 1 from spent limit 1;
 
 -- name: find_unneeded
--- Of the spent files those that no consumer in any job needs any more, and how sticky they are:
--- 3 to stay, 2 to stay while there is space, 1 to go, 0 as their consumers need. What a person
--- says goes before all else, and a reader in another job that says `deletable` before the maker.
--- Packages that have failed or were canceled may be tried again, and need their inputs. The
--- youngest consumers are asked first, as they end last.
+-- Of the candidates, the files that no consumer in any job needs any more, and how long to keep
+-- them: 3 always, 2 while there is space, 1 remove, 0 as their consumers need. A disposition set by
+-- a person comes first, and a reader in another job that says `deletable` comes before the maker.
+-- Packages that failed or were canceled may be tried again, so they need their inputs. The youngest
+-- consumers are asked first, because they end last.
 insert into unneeded (file_id, rank)
 select file.id,
        case file.disposition when 'retain-indef' then 3
@@ -115,8 +115,8 @@ delete from location
 delete from unneeded where rank >= 2;
 
 -- name: purge_copies
--- Have the nodes remove the superfluous copies in their caches; one that is shared, with the
--- last file that needs it.
+-- Let the nodes remove the superfluous copies in their caches; a shared copy goes with the last
+-- file that needs it.
 insert into purge (node_id, path)
 select distinct node.id, location.path
   from unneeded
@@ -310,8 +310,8 @@ update attempt
 update package set requirement_id = ? where id = ?;
 
 -- name: purge_orphans
--- Of these attempts, which have a folder in the cache of a node, those go that have ended, keep
--- nothing and have no copy there, unless a launched package reads what their package makes.
+-- Of these attempts, which have a folder in the cache of a node, remove those that have ended, keep
+-- no files and have no copy there, unless a launched package reads an output of their package.
 insert into purge (node_id, path)
 select :node, 'cache/' || listed.value
   from json_each(:attempts) as listed

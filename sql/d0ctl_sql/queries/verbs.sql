@@ -243,8 +243,8 @@ update package
  where id in (select package_id from chosen) and phase in ('failed', 'canceled');
 
 -- name: outputs_to_accept
--- Chosen packages of which an output is not there: the names that they lack, those that their
--- last attempt with any left on its node, and what they ask for.
+-- Chosen packages with a missing output: the names of these, those that their last attempt with any
+-- left on its node, and their requirements.
 select package.id as package_id, attempt.id as attempt, attempt.node_name, attempt.kept,
        node.id as node, requirement.id as requirement_id, requirement.memory, requirement.avoid,
        requirement.boost, requirement.failed_on, requirement.stay,

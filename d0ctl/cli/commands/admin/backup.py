@@ -17,7 +17,7 @@ app = single()
 def backup(
     file: Annotated[Path, typer.Argument(help="The file to write, which must not be there yet.")],
 ) -> None:
-    """Write the database to a file, while all goes on.
+    """Write a copy of the database to a file, at any time.
 
     The file holds no secret. `site.key` and `known_hosts` of the home are for you to keep.
     """

@@ -4,7 +4,7 @@ from d0ctl.errors import BadUsage, NotFound
 
 
 def split(title: str) -> tuple[str, str]:
-    """The name and the version of software. Raises BadUsage."""
+    """Return the name and the version of software. Raises BadUsage."""
     name, slash, version = title.partition("/")
     if not (name and slash and version):
         raise BadUsage(f"`{title}` is no software: it reads NAME/VERSION, as `reco/v12-01`")
@@ -12,5 +12,5 @@ def split(title: str) -> tuple[str, str]:
 
 
 def no_such(title: str) -> NotFound:
-    """What to say of software that the catalogue has not."""
+    """Return the error for software that is not in the catalogue."""
     return NotFound(f"there is no software `{title}`", hint="d0ctl software list")
