@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field
 
 from d0ctl.config import Home
+from d0ctl.daemon import streams
+from d0ctl.daemon.streams import Pair, Streams
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.carry import Copy, copy_here
@@ -123,6 +125,12 @@ class Desk(Struct):
 
     transfers: dict[Transfer, int] = field(default_factory=dict)
     """Transfers under way, and the node that each runs on, or THIS_MACHINE."""
+    streams: Streams = field(default_factory=Streams)
+    """The streams of files between nodes that are under way."""
+    gathering: set[int] = field(default_factory=set)
+    """Packages whose inputs are brought while they wait for others."""
+    gather_due: float = 0.0
+    """When to do so again, by the monotonic clock."""
     archives: set[ArchiveTransfer] = field(default_factory=set)
     software_orders: dict[int, int] = field(default_factory=dict)
     """Orders about software that were sent, and the node of each."""
@@ -182,6 +190,13 @@ class Desk(Struct):
     def begin_transfer(self, transfer: Transfer, node: int) -> None:
         """Record that a transfer is under way."""
         self.transfers[transfer] = node
+
+    def begin_stream(self, pair: Pair, jobs: Sequence[CopyJob]) -> None:
+        """Carry files from one node to another; they are under way from now on."""
+        self.streams.begin(pair)
+        for job in jobs:
+            self.begin_transfer(job.transfer, pair.target)
+        streams.run(jobs, self.couriers[pair.source], self.couriers[pair.target], self.report)
 
     def begin_archive(self, archive: ArchiveTransfer) -> None:
         """Record that an archive is on its way."""

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.steps.apply_messages import apply_messages, settle_refused_ends
 from d0ctl.daemon.steps.cleanup import expire_outputs, free_space, remove_unneeded, sweep_caches
+from d0ctl.daemon.steps.gather import gather_inputs
 from d0ctl.daemon.steps.monitor import (
     assign_couriers,
     give_up_nodes,
@@ -41,6 +42,7 @@ STEPS: tuple[Step, ...] = (
     act_on_reports,
     free_space,
     schedule,
+    gather_inputs,
     # Before the orders, which ask the nodes in the same turn to remove what this finds.
     remove_unneeded,
     send_orders,

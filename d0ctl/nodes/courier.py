@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
@@ -158,6 +159,18 @@ class Courier:
         """Send a frame over the accepted link; it is lost if that breaks."""
         self._orders.put((self._accepted, frame))
 
+    @property
+    def known_hosts(self) -> Path:
+        """The host keys that were accepted."""
+        return self.site.known_hosts
+
+    def open_link(self) -> Link:
+        """Return the link, for work in other threads. Raises NodeUnreachable without one."""
+        link = self._link
+        if link is None or self._stopping.is_set():
+            raise NodeUnreachable(f"`{self.address.name}` is out of contact")
+        return link
+
     def transfer(self, name: Any, work: TransferWork) -> None:
         """Transfer a file; the end is reported as `TransferEnded` under this name."""
         self._transfers.put((name, work))
@@ -293,17 +306,10 @@ class Courier:
         """Run transfers until `leave`; those that are still queued then are not made."""
         while (item := self._transfers.get()) is not None:
             name, work = item
-            link = self._link
             try:
-                if link is None or self._stopping.is_set():
-                    raise NodeUnreachable(f"`{self.address.name}` is out of contact")
-                facts = work(self, link)
+                facts = work(self, self.open_link())
             except Exception as error:  # the transfer is tried again, and the next ones are made
-                is_gone, is_spoilt = (
-                    isinstance(error, NotFound),
-                    isinstance(error, Spoilt | Garbled),
-                )
-                self._report(TransferEnded(self.node, name, _text(error), is_gone, is_spoilt))
+                self._report(failed(self.node, name, error))
             else:
                 self._report(TransferEnded(self.node, name, None, facts=facts))
 
@@ -314,6 +320,12 @@ class Courier:
             _close(link)
         for answer in list(self._answers.values()):
             answer.put(None)
+
+
+def failed(node: int, name: Any, error: Exception) -> TransferEnded:
+    """Return the report of a transfer that failed."""
+    is_gone, is_spoilt = isinstance(error, NotFound), isinstance(error, Spoilt | Garbled)
+    return TransferEnded(node, name, _text(error), is_gone, is_spoilt)
 
 
 def _close(link: Link) -> None:

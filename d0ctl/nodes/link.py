@@ -84,6 +84,8 @@ class Link:
         """Attempts that have a folder in the cache there, a bounded number."""
         self.number = 0
         """Which of a courier's links this is."""
+        self.program = ""
+        """The command that runs the wrapper's code there, without its last word."""
         self._stream = stream
         self._sending = threading.Lock()
         self._whole: deque[bytes] = deque()
@@ -238,6 +240,7 @@ def _start(address: Address, transport: Transport, base: str, hello: Frame) -> L
 def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Link:
     stream = transport.start(command)
     link = Link(transport, stream, base)
+    link.program = command.removesuffix(" relay")
     with link.bounded(CONNECT_TIMEOUT_S):
         try:
             link.greet(hello)

@@ -61,4 +61,11 @@ class TransferEnded(Struct, frozen=True):
     facts: FileFacts = NO_FACTS
 
 
-Report: TypeAlias = NodeUp | NodeDown | Received | TransferEnded
+class StreamEnded(Struct, frozen=True):
+    """The end of a stream of files to a node; those of its files were reported before."""
+
+    node: int
+    source: int
+
+
+Report: TypeAlias = NodeUp | NodeDown | Received | TransferEnded | StreamEnded

@@ -39,12 +39,16 @@ TRANSFER_TIMEOUT_S = 12 * 3600.0
 MAX_ALIKE_FAILURES = 20
 """The similar failures of a stage without a success that hold its job; 0 means never."""
 
+LINK_STREAMS, NODE_STREAMS = 2, 4
+"""The most streams of files between two nodes, and at one node."""
+
 STANDARD: Mapping[str, Any] = {
     "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,
     "grace": GRACE_S, "partial-grace": PARTIAL_GRACE_S, "reserve": RESERVE, "control-reserve": None,
     "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
     "keep-logs": KEEP_LOGS_S, "keep-failed": KEEP_FAILED_S, "transfer-idle": TRANSFER_IDLE_S,
     "transfer-timeout": TRANSFER_TIMEOUT_S, "max-alike-failures": MAX_ALIKE_FAILURES,
+    "link-streams": LINK_STREAMS, "node-streams": NODE_STREAMS,
 }  # fmt: skip
 """Defaults of the section `defaults:`; None means that the setting is off."""
 

@@ -53,13 +53,14 @@ def _reason(value: str) -> str:
 
 REASON = FieldType(_reason, "`log-message` or `site:NAME`")
 NICENESS = FieldType(whole(0, 19), "a whole number from 0 to 19")
+STREAMS = FieldType(whole(1, 6), "a whole number from 1 to 6")
 
 DEFAULTS = {
     "looping": TIME, "lease": TIME, "unreachable-after": TIME, "nice": NICENESS, "grace": TIME,
     "partial-grace": TIME,
     "reserve": SIZE, "control-reserve": SIZE, "patience": TIME, "swap": SIZE, "yield-cpu": FRACTION,
     "keep-logs": TIME, "keep-failed": TIME, "transfer-idle": TIME, "transfer-timeout": TIME,
-    "max-alike-failures": COUNT,
+    "max-alike-failures": COUNT, "link-streams": STREAMS, "node-streams": STREAMS,
 }  # fmt: skip
 
 

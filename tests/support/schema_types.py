@@ -122,6 +122,7 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (settings.REASON, REASON),
     (settings.NICENESS, whole(0, 19)),
     (bad_nodes.FAILURES, or_no(whole(1, 10_000_000))),
+    (settings.STREAMS, whole(1, 6)),
     (mail.HOST, {"type": ANY_SCALAR, "pattern": "^[A-Za-z0-9][A-Za-z0-9_.:-]*$"}),
     (mail.PORT, whole(1, 65535)),
     (mail.SECURITY, words(("starttls", "tls", "none"))),

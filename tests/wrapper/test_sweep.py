@@ -96,6 +96,19 @@ def test_logs_of_an_attempt_with_unsent_messages_stay(node: Client, connect: Con
     assert node.folder(1).exists()
 
 
+def test_the_beginning_of_a_large_file_stays_for_a_day(node: Client, connect: Connect) -> None:
+    node.close()
+    recent, old = (node.base / "cache/aside" / name for name in ("part-1", "part-2"))
+    for path in (recent, old):
+        path.write_text("begun")
+    os.utime(old, (time.time() - 90_000,) * 2)
+
+    connect().wait("hello")
+
+    wait_until(lambda: not old.exists())
+    assert recent.exists()
+
+
 def test_a_folder_of_the_cache_is_removed_with_its_last_file(node: Client) -> None:
     two = binary(
         script="mkdir -p a/b; echo > a/b/one; echo > two",

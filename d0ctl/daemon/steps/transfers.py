@@ -1,23 +1,25 @@
 """Files that packages or results/ need: their transfers begin here, and end here."""
 
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
 
 from d0ctl.daemon.desk import THIS_MACHINE, CopyJob, Desk, Transfer
+from d0ctl.daemon.streams import Limits, Pair, Streams, cut
 from d0ctl.daemon.turn import Turn
 from d0ctl.errors import Refused
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
-from d0ctl.nodes.reports import TransferEnded
+from d0ctl.nodes.reports import StreamEnded, TransferEnded
 from d0ctl.store.attempts import outputs
 from d0ctl.store.connection import Row
 from d0ctl.store.files import copies
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.site import default
 from d0ctl.units import size
 from d0ctl_wrapper.protocol import locator as locators
 from d0ctl_wrapper.protocol.locator import OnNode
@@ -26,6 +28,9 @@ log = logging.getLogger(__name__)
 
 MOST_TRANSFERS = 200
 """Most transfers in progress at a node."""
+
+MOST_STREAMED = 2
+"""After so many tries in vain by a stream, a file goes by the control host, on its own."""
 
 BUSY_S = 2.0
 """How long a transfer is put off that is under way, or that no node can do now."""
@@ -36,13 +41,14 @@ def begin_transfers(desk: Desk, turn: Turn) -> None:
 
     The others are put off for a while: at the head of the list they would block those behind.
     """
-    planner = _Planner(desk, turn, Counter(desk.transfers.values()))
+    planner = _Planner(desk, turn, Counter(desk.transfers.values()), defaultdict(list))
     for row in copies.wanted(desk.store, now=turn.now, limit=2 * MOST_TRANSFERS):
         transfer = Transfer(row["file_id"], row["cluster_id"], row["result"])
         if transfer in desk.transfers:
             planner.put_off(transfer)
         else:
             planner.begin_or_delay(transfer, row)
+    planner.begin_streams()
 
 
 class _Planner(Struct, frozen=True):
@@ -51,6 +57,8 @@ class _Planner(Struct, frozen=True):
     desk: Desk
     turn: Turn
     loads: Counter[int]
+    streams: defaultdict[Pair, list[CopyJob]]
+    """The copies that can be made by streams between nodes."""
 
     def put_off(self, transfer: Transfer) -> None:
         """Leave a transfer alone for a while."""
@@ -69,10 +77,10 @@ class _Planner(Struct, frozen=True):
         is_users = not is_made and source_node is None
         here = row["here"] or (row["name"] if is_users else None)
         if not transfer.is_here:
-            if here is None:
-                copies.want_here(self.desk.store, *transfer, now=self.turn.now)
-            else:
+            if here is not None:
                 self._bring(transfer, row, here)
+            elif not self._stream(transfer, row):
+                copies.want_here(self.desk.store, *transfer, now=self.turn.now)
         elif here is None and source_node is not None:
             self._fetch_from(transfer, row, source_node)
         elif here is None:
@@ -101,8 +109,7 @@ class _Planner(Struct, frozen=True):
             if target_node is not None and node["name"] != target_node.node:
                 continue
             courier = self.desk.courier(node["id"])
-            in_cache = f"{node['base'] or ''}/cache/in/{transfer.file}/{Path(row['name']).name}"
-            target = in_cache if target_node is None else target_node.path
+            target = _cached(node, transfer, row) if target_node is None else target_node.path
             if target_node is None:
                 _check_space(node, row["size"])
             # An order to remove a file of this path could remove the one that is brought now.
@@ -114,6 +121,47 @@ class _Planner(Struct, frozen=True):
                 self.turn.after(courier.transfer, job, partial(carry.bring, copy))
                 return
         self.put_off(transfer)
+
+    def _stream(self, transfer: Transfer, row: Row) -> bool:
+        """Have a file of a package sent from node to node; return False if that can't be."""
+        is_known = (row["checksum"] or "").startswith("sha256:") and row["size"] is not None
+        if transfer.result or row["package_id"] is None or not is_known:
+            return False
+        if row["tries"] >= MOST_STREAMED:
+            return False
+        source = self._source(transfer)
+        if source is None:
+            return False
+        self.put_off(transfer)
+        for node in registry.in_cluster(self.desk.store, transfer.cluster):
+            target = _cached(node, transfer, row)
+            _check_space(node, row["size"])
+            if self.desk.courier(node["id"]) is not None and not (
+                unneeded_files.is_being_removed(self.desk.store, target)
+            ):
+                copy = Copy(source["path"], target, row["size"], row["checksum"])
+                pair = Pair(source["node_id"], node["id"])
+                self.streams[pair].append(CopyJob(transfer, copy))
+                break
+        return True
+
+    def _source(self, transfer: Transfer) -> Row | None:
+        """Return a copy on a node that is up."""
+        locations = copies.copies(self.desk.store, transfer.file)
+        return next((row for row in locations if self.desk.courier(row["node_id"] or 0)), None)
+
+    def begin_streams(self) -> None:
+        """Begin the streams that there is room for; the others are put off already."""
+        if not self.streams:
+            return
+        names = ("link-streams", "node-streams")
+        limits = Limits(*(default(self.desk.store, name) for name in names))
+        begun = Streams(Counter(self.desk.streams.busy))
+        for pair, jobs in self.streams.items():
+            for batch in cut(jobs):
+                if begun.has_room(pair, limits):
+                    begun.begin(pair)
+                    self.turn.after(self.desk.begin_stream, pair, batch)
 
     def _fetch(self, transfer: Transfer, row: Row) -> None:
         """Begin a transfer from a node that has the file; if no copy is left, remake the file."""
@@ -182,6 +230,18 @@ def _check_space(node: Row, bytes_needed: int | None) -> None:
     if free is not None and bytes_needed is not None and bytes_needed > free:
         raise Refused(f"node `{node['name']}` has {size(free)} of disk left,"
                       f" and the file has {size(bytes_needed)}")  # fmt: skip
+
+
+def _cached(node: Row, transfer: Transfer, row: Row) -> str:
+    """Return the path of a copy in the cache of a node."""
+    return f"{node['base'] or ''}/cache/in/{transfer.file}/{Path(row['name']).name}"
+
+
+def end_stream(desk: Desk, report: StreamEnded, now: float) -> None:
+    """Make room for another stream, and wake the transfers that waited for it."""
+    desk.streams.end(Pair(report.source, report.node))
+    copies.wake(desk.store, now=now, within=BUSY_S)
+    desk.wake.set()
 
 
 def end_transfer(desk: Desk, report: TransferEnded, now: float) -> None:

@@ -1,5 +1,6 @@
 """This machine as a node, and the byte stream of any process started here."""
 
+import fcntl
 import os
 import select
 import shutil
@@ -75,6 +76,36 @@ class ProcessStream:
                 if not self._await(self._stdin.fileno(), select.POLLOUT, self._io_timeout):
                     raise NodeUnreachable(f"`{self.name}` took no data for {self._io_timeout:g} s")
                 left = left[self._write_some(left) :]
+
+    def forward(self, sink: object, limit: float) -> bool:
+        """Pass on what the process prints to the stdin of another one, without reading it.
+
+        Returns False, before anything was passed on, where the kernel can't.
+        """
+        if not isinstance(sink, ProcessStream):
+            return False
+        for pipe in (self._stdout, sink._stdin):
+            with suppress(OSError):
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, FILE_CHUNK)
+        with self._reading, sink._writing:
+            while not (self._closed.is_set() or sink._closed.is_set()):
+                if not self._await(self._stdout.fileno(), select.POLLIN, limit):
+                    raise NodeUnreachable(f"`{self.name}` sends nothing for {limit:g} s")
+                if not sink._await(sink._stdin.fileno(), select.POLLOUT, limit):
+                    raise NodeUnreachable(f"`{sink.name}` took no data for {limit:g} s")
+                if self._splice(sink) == 0:
+                    self._ended()
+                    return True
+        raise NodeUnreachable(f"the stream from `{self.name}` to `{sink.name}` is closed")
+
+    def _splice(self, sink: "ProcessStream") -> int:
+        try:
+            return os.splice(self._stdout.fileno(), sink._stdin.fileno(), FILE_CHUNK)
+        except BlockingIOError:
+            return -1
+        except BrokenPipeError as error:
+            sink._ended()
+            raise NodeUnreachable(f"the stream to `{sink.name}` has ended") from error
 
     def finish(self) -> None:
         """Close the process's stdin, and go on reading."""

@@ -139,12 +139,13 @@ class OpenSshTransport:
         connect_timeout: float = CONNECT_TIMEOUT_S,
         io_timeout: float = IO_TIMEOUT_S,
         config: Path | None = None,
+        ciphers: str = "",
     ) -> None:
         self._name, self._io_timeout = address.name, io_timeout
         self._folder = short_folder()
         self._log = (self._folder / "log").open("w+b")
         self._streams: list[ClientStream] = []
-        settings = ssh_config(known_hosts, connect_timeout, io_timeout, config)
+        settings = ssh_config(known_hosts, connect_timeout, io_timeout, config, ciphers)
         (self._folder / "config").write_text(settings)
         self._words = parse(address.destination).words()
         if address.identity:
@@ -250,7 +251,9 @@ def short_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="d0ctl-", dir=usual if len(usual) < 40 else "/tmp"))
 
 
-def ssh_config(known_hosts: Path, connect: float, io: float, config: Path | None) -> str:
+def ssh_config(
+    known_hosts: Path, connect: float, io: float, config: Path | None, ciphers: str = ""
+) -> str:
     """The settings that hold for the node and, unlike options of a command, for each jump host.
 
     ssh takes the first value it meets, so ours stand before the user's.
@@ -279,6 +282,7 @@ def ssh_config(known_hosts: Path, connect: float, io: float, config: Path | None
             f"ConnectTimeout {math.ceil(connect)}",
             f"ServerAliveInterval {math.ceil(io / 4)}",
             "ServerAliveCountMax 3",
+            *([f"Ciphers {ciphers}"] if ciphers else []),
             *(f"Include {quoted(path)}" for path in user),
             "",
         ]

@@ -82,6 +82,11 @@ def postpone(store: Store, file: int, cluster: int, result: int, *, until: float
     store.change("postpone_transfer", file=file, cluster=cluster, result=result, until=until)
 
 
+def wake(store: Store, *, now: float, within: float) -> None:
+    """Try transfers again that were put off for as long as that."""
+    store.change("wake_busy_transfers", now=now, until=now + within)
+
+
 def give_up(store: Store, file: int, cluster: int) -> bool:
     """A file from outside that is gone is not brought; the packages that read it will say so."""
     if not store.row("is_outside", file=file):

@@ -119,6 +119,41 @@ select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
  order by transfer.not_before, transfer.wanted, transfer.file_id
  limit :limit;
 
+-- name: gathering_packages
+-- Packages that wait for many files, some of which were just made.
+select distinct input.package_id
+  from reported_output
+  join reported_end on reported_end.attempt_id = reported_output.attempt_id
+  join file on file.package_id = reported_end.package_id and file.name = reported_output.name
+           and file.present = 1
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+            and input.acquire = 'pre-fetch'
+  join package on package.id = input.package_id and package.phase = 'waiting'
+              and package.early = 0 and package.missing >= :least;
+
+-- name: waiting_requirement
+-- What a package requests of a node, while it waits for files.
+select requirement.id, requirement.cpus, requirement.memory, requirement.space,
+       requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
+       requirement.pace, requirement.software, requirement.needs, requirement.early,
+       requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
+       requirement.job_id, requirement.stay
+  from package join requirement on requirement.id = package.requirement_id
+ where package.id = :package and package.phase = 'waiting';
+
+-- name: gather_inputs
+-- Ask for the inputs of a waiting package that a cluster lacks and that were made already.
+insert or ignore into transfer (file_id, cluster_id, wanted)
+select distinct input.file_id, :cluster, :now
+  from input
+  join file on file.id = input.file_id and file.package_id is not null and file.present = 1
+           and file.late = 0 and file.size <= :most
+ where input.package_id = :package and input.own = 0 and input.dropped = 0
+   and input.acquire = 'pre-fetch'
+   and not exists (select 1 from location
+                    where location.file_id = input.file_id
+                      and location.cluster_id = :cluster);
+
 -- name: copies_of
 -- Where a file can be had: at any node of a cluster that has it, but first where it was made.
 select location.cluster_id, location.path, node.id as node_id, node.name as node, node.state
@@ -251,6 +286,11 @@ update transfer set not_before = :until
 -- name: wake_transfers
 -- A copy has arrived: resume transfers that were postponed because there was no source.
 update transfer set not_before = 0 where file_id = :file and not_before >= :parked;
+
+-- name: wake_busy_transfers
+-- There is room for other transfers: those that were put off for a while may begin.
+update transfer set not_before = 0
+ where not_before > :now and not_before <= :until and last_error is null;
 
 -- name: wake_made_transfers
 -- The same for all outputs of a batch of ends.

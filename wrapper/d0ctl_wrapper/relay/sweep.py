@@ -10,7 +10,11 @@ from typing import Collection, List
 from d0ctl_wrapper.attempt.deliver import stageout
 from d0ctl_wrapper.attempt.stage.previous import RECORD
 from d0ctl_wrapper.host import records, spool
+from d0ctl_wrapper.protocol import file_stream
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, remove
+
+KEEP_PARTS_S = 86400.0
+"""The seconds that the beginning of a file stays which a stream was to bring."""
 
 EXPIRE_EVERY_S = 6 * 3600.0
 """The seconds between two searches for expired logs."""
@@ -37,9 +41,21 @@ def _is_of_use(folder: AttemptFolder) -> bool:
 
 
 def asides(paths: NodePaths) -> "List[bytes]":
-    """List the files that a previous connection did not finish."""
+    """List the files that a previous connection did not finish, but for those to be continued."""
     folder = paths.cache + b"/aside"
-    return [folder + b"/" + name for name in os.listdir(folder)]
+    found = [folder + b"/" + name for name in os.listdir(folder)]
+    before = time.time() - KEEP_PARTS_S
+    return [path for path in found if not _is_continued(path, before)]
+
+
+def _is_continued(path: bytes, before: float) -> bool:
+    """Return whether a file is part of a larger one that may still be continued."""
+    if not os.path.basename(path).startswith(file_stream.PART):
+        return False
+    try:
+        return os.stat(path).st_mtime > before
+    except OSError:
+        return False
 
 
 def sweep(paths: NodePaths, ended: "Collection[int]", files: "List[bytes]", keep: float) -> None:
@@ -52,7 +68,10 @@ def sweep(paths: NodePaths, ended: "Collection[int]", files: "List[bytes]", keep
 
 
 def expire(paths: NodePaths, keep: float) -> None:
-    """Remove the folders of attempts that ended long ago and have no unsent messages."""
+    """Remove folders of attempts that ended long ago and have no unsent messages, and old parts."""
+    for path in asides(paths):
+        if os.path.basename(path).startswith(file_stream.PART):
+            _try_remove(path)
     before = time.time() - keep
     unsent = {name.split(b".")[0] for name in spool.waiting(paths)}
     for name in os.listdir(paths.attempts):

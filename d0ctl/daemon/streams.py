@@ -1,0 +1,96 @@
+"""Streams of files between two nodes: how many there are, and a thread for each of them.
+
+A node that hangs delays only the streams that it has a part in.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+
+from d0ctl.nodes import stream
+from d0ctl.nodes.carry import Copy
+from d0ctl.nodes.courier import Courier, failed
+from d0ctl.nodes.reports import FileFacts, Report, StreamEnded, TransferEnded
+
+MOST_FILES = 1000
+"""The most files of a stream."""
+
+MOST_BYTES = 256_000_000
+"""A stream has no further file beyond so many bytes."""
+
+
+class Pair(NamedTuple):
+    """A node that files come from, and one that they go to."""
+
+    source: int
+    target: int
+
+
+class Limits(NamedTuple):
+    """How many streams there may be between two nodes, and at one node."""
+
+    per_link: int
+    per_node: int
+
+
+class Streams(Struct):
+    """The streams under way."""
+
+    busy: Counter[Pair] = field(default_factory=Counter)
+
+    def has_room(self, pair: Pair, limits: Limits) -> bool:
+        """Return whether another stream may begin."""
+        loads = (self._load(node) for node in pair)
+        return self.busy[pair] < limits.per_link and max(loads) < limits.per_node
+
+    def _load(self, node: int) -> int:
+        return sum(count for pair, count in self.busy.items() if node in pair)
+
+    def begin(self, pair: Pair) -> None:
+        """Note a stream."""
+        self.busy[pair] += 1
+
+    def end(self, pair: Pair) -> None:
+        """Note its end."""
+        self.busy[pair] -= 1
+        self.busy += Counter()
+
+
+def cut(jobs: Sequence[Any]) -> Iterator[list[Any]]:
+    """Divide copies into streams of bounded length; a large file has one of its own."""
+    batch: list[Any] = []
+    size = 0
+    for job in sorted(jobs, key=lambda job: job.copy.size or 0):
+        if batch and (len(batch) >= MOST_FILES or size + (job.copy.size or 0) > MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(job)
+        size += job.copy.size or 0
+    if batch:
+        yield batch
+
+
+def run(jobs: Sequence[Any], source: Courier, target: Courier, report: Any) -> None:
+    """Carry files in a thread; the end of each comes as a report, and then that of the stream."""
+
+    def work() -> None:
+        copies: list[Copy] = [job.copy for job in jobs]
+        try:
+            outcomes = stream.carry(copies, source, target)
+        except Exception as error:  # all of them are tried again
+            outcomes = [error] * len(jobs)  # type: ignore[list-item]
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            report(_ended(target.node, job, outcome))
+        report(StreamEnded(target.node, source.node))
+
+    name = f"{source.address.name} to {target.address.name}"
+    threading.Thread(target=work, name=name, daemon=True).start()
+
+
+def _ended(node: int, job: Any, outcome: FileFacts | Exception) -> Report:
+    if isinstance(outcome, Exception):
+        return failed(node, job, outcome)
+    return TransferEnded(node, job, None, facts=outcome)

@@ -1,0 +1,173 @@
+"""A stream of files from one node to another, through this machine and not onto its disk.
+
+One process on each node sends and receives (docs/protocol.md). The receiver checks size and
+checksum of each file before it moves it to its path, by an order that only this machine writes.
+"""
+
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
+from typing import Any, Protocol
+
+from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.nodes.carry import TAKE_TIMEOUT_S, Copy
+from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.link import Frame, Link
+from d0ctl.nodes.reports import FileFacts
+from d0ctl.nodes.transports.bulk import bulk
+from d0ctl.nodes.transports.download import Garbled, Spoilt
+from d0ctl.nodes.transports.transport import IO_TIMEOUT_S
+from d0ctl_wrapper.protocol import file_stream, shape, stamp
+
+BULK = 32_000_000
+"""From so many bytes on, connections of their own by the ssh program are worth their start."""
+
+START_TIMEOUT_S = 60.0
+"""How long an end of a stream may take to start, apart from what it reads of a file before."""
+
+_OFFSETS = shape.record({"offsets": shape.many(shape.many(shape.whole, 2))})
+
+_ANSWER = shape.record(
+    {"fault": shape.one_of(*file_stream.FAULTS), "message": shape.string}, stamp.FIELDS
+)
+
+
+class Pipe(Protocol):
+    """The stream of a process at an end."""
+
+    def read(self, limit: float | None = None) -> bytes:
+        """Wait for bytes; empty at the end."""
+
+    def write(self, data: bytes) -> None:
+        """Send all of them."""
+
+    def finish(self) -> None:
+        """Close the stdin of the process."""
+
+    def stderr(self) -> str:
+        """What it printed as an error."""
+
+    def close(self) -> None:
+        """End the stream."""
+
+
+def carry(copies: Sequence[Copy], source: Courier, target: Courier) -> list[FileFacts | D0Error]:
+    """Copy files from the cache of one node to that of another; return what came of each.
+
+    Sizes and checksums of all of them are known. Raises D0Error when none could be copied.
+    """
+    here, there = source.open_link(), target.open_link()
+    with ExitStack() as stack:
+        starters = [here.transport, there.transport]
+        if sum(copy.size or 0 for copy in copies) >= BULK:
+            ends = zip((source, target), starters, strict=True)
+            starters = [stack.enter_context(bulk(*end)) for end in ends]
+        sink = stack.enter_context(closing(_start(starters[1], there, "receive")))
+        feed = stack.enter_context(closing(_start(starters[0], here, "send")))
+        answers = _carry(copies, _End(feed, here.base), _End(sink, there.base))
+    return [_outcome(*pair, source, here) for pair in zip(copies, answers, strict=True)]
+
+
+class _End:
+    """One end of a stream: its process, and the base of its node."""
+
+    def __init__(self, pipe: Pipe, base: str) -> None:
+        self.pipe, self.base = pipe, base
+        self._rest = b""
+
+    def lines(self, most: int) -> Iterator[bytes]:
+        """Yield at most so many lines. Raises NodeUnreachable if they end before."""
+        for _ in range(most):
+            while b"\n" not in self._rest:
+                data = self.pipe.read(TAKE_TIMEOUT_S)
+                if not data or len(self._rest) > file_stream.LONGEST_LINE:
+                    raise NodeUnreachable(self.pipe.stderr() or "the end of a stream has ended")
+                self._rest += data
+            line, _, self._rest = self._rest.partition(b"\n")
+            yield line
+
+
+def _start(transport: Any, link: Link, word: str) -> Pipe:
+    pipe: Pipe = transport.start(f"{link.program} {word}")
+    return pipe
+
+
+def _carry(copies: Sequence[Copy], feed: _End, sink: _End) -> list[Frame]:
+    """Send the orders, pass on the bytes, and return the answers of the receiver."""
+    nonce = secrets.token_hex(16)
+    wanted = [
+        {"path": copy.target, "size": copy.size, "checksum": copy.checksum} for copy in copies
+    ]
+    sink.pipe.write(_order(nonce, sink.base, wanted))
+    offsets = dict.fromkeys(range(len(copies)), 0)
+    try:
+        offsets.update(_offsets(sink, nonce))
+    except ValueError as error:
+        raise NodeUnreachable(f"the receiver of files sent nonsense: it {error}") from error
+    sent = [
+        {"path": copy.source, "size": copy.size, "offset": offsets[number]}
+        for number, copy in enumerate(copies)
+    ]
+    feed.pipe.write(_order(nonce, feed.base, sent))
+    feed.pipe.finish()
+    try:
+        _pass_on(feed.pipe, sink.pipe)
+        sink.pipe.finish()
+        return [_ANSWER(shape.decode_bounded(line)) for line in sink.lines(len(copies))]
+    except ValueError as error:
+        raise NodeUnreachable(f"the receiver of files sent nonsense: it {error}") from error
+    except NodeUnreachable as error:
+        said = [end.pipe.stderr() for end in (sink, feed)]
+        raise NodeUnreachable("; ".join(filter(None, said)) or str(error)) from error
+
+
+def _order(nonce: str, base: str, files: Sequence[Frame]) -> bytes:
+    order = {"nonce": nonce, "base": base, "files": files}
+    return json.dumps(order, separators=(",", ":")).encode() + b"\n"
+
+
+def _offsets(sink: _End, nonce: str) -> dict[int, int]:
+    """Return from where on the receiver wants files that were cut off before."""
+    mark = file_stream.greet(nonce)[:-1]
+    printed = 0
+    for line in sink.lines(1 << 20):
+        printed += len(line)
+        if line.rstrip().endswith(mark):
+            break
+        if printed > file_stream.LONGEST_ORDER:
+            raise ValueError("prints without end")
+    (answer,) = sink.lines(1)
+    return dict(_OFFSETS(shape.decode_bounded(answer))["offsets"])
+
+
+def _pass_on(feed: Pipe, sink: Pipe) -> None:
+    """Pass on bytes until the sender ends: between two processes here by the kernel."""
+    forward = getattr(feed, "forward", None)
+    if forward is not None and forward(sink, IO_TIMEOUT_S):
+        return
+    while data := feed.read(IO_TIMEOUT_S):
+        sink.write(data)
+
+
+def _outcome(copy: Copy, answer: Frame, source: Courier, link: Link) -> FileFacts | D0Error:
+    """Return the facts of a copy that has arrived, or why it has not."""
+    assert copy.size is not None and copy.checksum is not None
+    fault = answer["fault"]
+    if not fault:
+        return FileFacts(copy.size, copy.checksum, answer["inode"], answer["mtime"])
+    text = f"`{copy.source}`: {answer['message']}"
+    if fault == file_stream.GONE:
+        return NotFound(text)
+    return _judge(copy, text, source, link) if fault == file_stream.SPOILT else D0Error(text)
+
+
+def _judge(copy: Copy, text: str, source: Courier, link: Link) -> D0Error:
+    """Ask the source whether another file that arrived was the fault of the way."""
+    with suppress(D0Error):
+        question = {"kind": "hash", "id": secrets.token_hex(16), "path": copy.source}
+        answer = source.ask(link, question, TAKE_TIMEOUT_S)
+        if answer["ok"] and (answer["size"], answer["checksum"]) == (copy.size, copy.checksum):
+            return Garbled(f"{text}, and it is whole on its node")
+        return Spoilt(text)
+    return D0Error(text)

@@ -1,0 +1,233 @@
+"""Streams of files from one node to another, through real sshds and real ends."""
+
+import hashlib
+import os
+import queue
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import d0ctl_wrapper
+from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.nodes import stream
+from d0ctl.nodes.carry import Copy
+from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.link import Site
+from d0ctl.nodes.reports import FileFacts, NodeUp
+from d0ctl.nodes.transports.download import Spoilt
+from d0ctl.nodes.transports.transport import Address
+from d0ctl_wrapper.protocol import file_stream
+from tests.nodes.conftest import SshdStarter, trust
+
+Nodes = tuple[Courier, Courier]
+
+
+@pytest.fixture
+def nodes(tmp_path: Path, known_hosts: Path, start_sshd: SshdStarter) -> Iterator[Nodes]:
+    """Two nodes that are up, each behind an sshd of its own."""
+    site = Site("site", tmp_path / "nodes", known_hosts, tmp_path / "dropbox")
+    couriers = []
+    with ExitStack() as stack:
+        for number, name in enumerate(("n1", "n2"), 1):
+            sshd = start_sshd(name)
+            trust(known_hosts, sshd)
+            address = Address(
+                name, destination=sshd.destination, identity=str(sshd.identity),
+                directory=str(sshd.folder / "work"),
+            )  # fmt: skip
+            reports: queue.SimpleQueue[Any] = queue.SimpleQueue()
+            courier = Courier(
+                number, address, site, cpus=1, deliver=lambda node, texts: None, report=reports.put
+            )
+            courier.start()
+            stack.callback(courier.stop)
+            report = reports.get(timeout=60)
+            assert isinstance(report, NodeUp), report
+            courier.accept(report.link)
+            couriers.append(courier)
+        yield couriers[0], couriers[1]
+
+
+def made(courier: Courier, name: str, data: bytes) -> Path:
+    """A file in the cache of a node."""
+    path = Path(courier.open_link().base, "cache", "7", name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    path.chmod(0o400)
+    return path
+
+
+def copy_of(path: Path, target: Courier, data: bytes) -> Copy:
+    """A copy of a file that was made with these contents."""
+    to = f"{target.open_link().base}/cache/in/9/{path.name}"
+    return Copy(str(path), to, len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
+
+
+def carried(copies: Sequence[Copy], nodes: Nodes) -> list[FileFacts | D0Error]:
+    """What became of copies from the first node to the second."""
+    return stream.carry(copies, *nodes)
+
+
+def leftovers(courier: Courier) -> list[str]:
+    """What is still aside on a node."""
+    return [path.name for path in Path(courier.open_link().base, "cache/aside").iterdir()]
+
+
+def test_many_files_arrive_whole_and_read_only(nodes: Nodes) -> None:
+    texts = {f"f {number}\n'": b"%d" % number * number for number in range(300)}
+    copies = [copy_of(made(nodes[0], name, text), nodes[1], text) for name, text in texts.items()]
+    Path(copies[5].source).chmod(0o500)
+
+    outcomes = carried(copies, nodes)
+
+    for copy, text, facts in zip(copies, texts.values(), outcomes, strict=True):
+        assert isinstance(facts, FileFacts), facts
+        arrived = Path(copy.target)
+        assert arrived.read_bytes() == text
+        assert (facts.inode, facts.mtime) == (arrived.stat().st_ino, arrived.stat().st_mtime_ns)
+        assert arrived.stat().st_mode & 0o777 == (0o500 if copy is copies[5] else 0o400)
+    assert not leftovers(nodes[1])
+
+
+def test_a_file_that_is_gone_or_another_one_keeps_no_other_from_arriving(nodes: Nodes) -> None:
+    copies = [copy_of(made(nodes[0], name, b"text"), nodes[1], b"text") for name in "abcd"]
+    Path(copies[0].source).unlink()
+    for copy, text in zip(copies[1:3], ("TEXT", "longer"), strict=True):
+        Path(copy.source).chmod(0o600)
+        Path(copy.source).write_text(text)
+
+    gone, changed, longer, whole = carried(copies, nodes)
+
+    assert isinstance(gone, NotFound) and not isinstance(gone, Spoilt)
+    assert isinstance(changed, Spoilt) and "its checksum differs" in str(changed)
+    assert isinstance(longer, Spoilt) and "it has 6 bytes instead of 4" in str(longer)
+    assert isinstance(whole, FileFacts)
+    assert [Path(copy.target).exists() for copy in copies] == [False, False, False, True]
+    assert not leftovers(nodes[1])
+
+
+def large(size: int = 3 * file_stream.RESUMED) -> bytes:
+    return os.urandom(1 << 20) * (size >> 20)
+
+
+def receive(copy: Copy, courier: Courier, sent: bytes) -> "subprocess.CompletedProcess[bytes]":
+    """Run a receiver for one file, whose sender ends after these bytes."""
+    file = {"path": copy.target, "size": copy.size, "checksum": copy.checksum}
+    order = {"nonce": "n", "base": courier.open_link().base, "files": [file]}
+    said = file_stream.encode(order) + b"Welcome!\n" + file_stream.greet("n") + sent
+    folder = str(Path(d0ctl_wrapper.__path__[0]).parent)
+    words = [sys.executable, "-S", "-m", "d0ctl_wrapper", "receive"]
+    return subprocess.run(
+        words, input=said, capture_output=True, timeout=60, env={"PYTHONPATH": folder}
+    )
+
+
+def entry(size: int) -> bytes:
+    """The line before a file."""
+    return file_stream.encode({"size": size, "executable": False, "fault": "", "message": ""})
+
+
+def test_a_large_file_goes_on_where_it_was_cut_off(nodes: Nodes) -> None:
+    data = large()
+    path = made(nodes[0], "large", data)
+    copy = copy_of(path, nodes[1], data)
+    half = len(data) // 2
+    assert receive(copy, nodes[1], entry(len(data)) + data[:half]).returncode == 1
+    assert not Path(copy.target).exists() and len(leftovers(nodes[1])) == 1
+    path.chmod(0o600)
+    path.write_bytes(bytes(half) + data[half:])  # only the rest is still right at the source
+
+    (facts,) = carried([copy], nodes)
+
+    assert isinstance(facts, FileFacts), facts
+    assert Path(copy.target).read_bytes() == data
+    assert not leftovers(nodes[1])
+
+
+def test_a_damaged_beginning_is_thrown_away_and_the_file_comes_whole(nodes: Nodes) -> None:
+    data = large()
+    copy = copy_of(made(nodes[0], "large", data), nodes[1], data)
+    receive(copy, nodes[1], entry(len(data)) + bytes(len(data) // 2))
+
+    (first,), (second,) = carried([copy], nodes), carried([copy], nodes)
+
+    assert isinstance(first, D0Error) and "is whole on its node" in str(first)
+    assert isinstance(second, FileFacts)
+    assert Path(copy.target).read_bytes() == data
+
+
+@pytest.mark.parametrize("sent", [entry(4) + b"te", entry(5) + b"texts", b"no line\n", b""])
+def test_a_stream_that_breaks_or_is_too_long_leaves_nothing(nodes: Nodes, sent: bytes) -> None:
+    copy = copy_of(made(nodes[0], "a", b"text"), nodes[1], b"text")
+
+    done = receive(copy, nodes[1], sent)
+
+    assert done.returncode == 1 and done.stderr.startswith(b"d0ctl receive: ")
+    assert not Path(copy.target).exists()
+    assert not leftovers(nodes[1])
+
+
+@pytest.mark.parametrize(
+    "place", ["/tmp/d0ctl-outside", "attempts/1/a", "cache/in/../../a", "cache"]
+)
+def test_nothing_is_received_outside_of_the_cache(nodes: Nodes, place: str) -> None:
+    made(nodes[0], "a", b"text")
+    copy = copy_of(Path("a"), nodes[1], b"text")
+    target = place if place.startswith("/") else f"{nodes[1].open_link().base}/{place}"
+
+    done = receive(Copy(copy.source, target, 4, copy.checksum), nodes[1], entry(4) + b"text")
+
+    assert done.returncode == 2, done
+    assert done.stderr.startswith(b"d0ctl receive: the order ")
+
+
+def test_nothing_outside_of_the_base_is_sent(nodes: Nodes, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("text")
+    link = made(nodes[0], "a", b"text")
+    link.unlink()
+    link.symlink_to(tmp_path / "secret")
+    copies = [copy_of(path, nodes[1], b"text") for path in (tmp_path / "secret", link)]
+
+    outcomes = carried(copies, nodes)
+
+    assert all(isinstance(outcome, D0Error) for outcome in outcomes), outcomes
+    assert not any(Path(copy.target).exists() for copy in copies)
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_much_data_goes_by_the_ssh_program_where_that_is(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_here: bool
+) -> None:
+    monkeypatch.setattr(stream, "BULK", 1)
+    started: list[Callable[..., object]] = []
+    popen = subprocess.Popen
+
+    def noted(words: Any, *rest: Any, **more: Any) -> Any:
+        started.extend(word for word in words if word == "ssh")
+        return popen(words, *rest, **more)
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    if not is_here:
+        monkeypatch.setenv("PATH", str(tmp_path))
+    data = large()
+    copy = copy_of(made(nodes[0], "large", data), nodes[1], data)
+
+    (facts,) = carried([copy], nodes)
+
+    assert isinstance(facts, FileFacts)
+    assert Path(copy.target).read_bytes() == data
+    assert started, "the program was not tried"
+
+
+def test_a_target_that_hangs_up_ends_the_stream(nodes: Nodes, tmp_path: Path) -> None:
+    data = large()
+    copy = copy_of(made(nodes[0], "large", data), nodes[1], data)
+    nodes[1].leave()
+
+    with pytest.raises(NodeUnreachable, match="`n2` is out of contact"):
+        carried([copy], nodes)

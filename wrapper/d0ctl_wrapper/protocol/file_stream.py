@@ -1,0 +1,96 @@
+"""The stream of files from one node to another (docs/protocol.md, section Streams of files)."""
+
+import json
+import signal
+from typing import IO, Any, Dict
+
+from d0ctl_wrapper.protocol import shape
+
+LONGEST_ORDER = 16 * 1024 * 1024
+"""The most bytes of an order, which lists the files of a stream."""
+
+LONGEST_LINE = 64 * 1024
+"""The most bytes of any other line."""
+
+RESUMED = 8 * 1024 * 1024
+"""From this size on, a file that was cut off is continued later."""
+
+PART = b"part-"
+"""The beginning of the names of files that are continued."""
+
+SILENCE_S = 120
+"""The seconds without a byte after which a process at an end of a stream ends."""
+
+GONE, SPOILT, OTHER = "gone", "spoilt", "other"
+"""Kinds of faults: there is no such file, there is another one, and all else."""
+
+FAULTS = ("", GONE, SPOILT, OTHER)
+
+SEND = shape.record(
+    {
+        "nonce": shape.filled,
+        "base": shape.absolute,
+        "files": shape.many(
+            shape.record({"path": shape.filled, "size": shape.whole, "offset": shape.whole})
+        ),
+    }
+)
+"""The order to a sender: absolute paths, or relative to `base`."""
+
+RECEIVE = shape.record(
+    {
+        "nonce": shape.filled,
+        "base": shape.absolute,
+        "files": shape.many(
+            shape.record(
+                {
+                    "path": shape.filled,
+                    "size": shape.whole,
+                    "checksum": shape.filled,
+                }
+            )
+        ),
+    }
+)
+"""The order to a receiver: where each file goes, and what it is."""
+
+ENTRY = shape.record(
+    {
+        "size": shape.whole,
+        "executable": shape.boolean,
+        "fault": shape.one_of(*FAULTS),
+        "message": shape.bounded(shape.string),
+    }
+)
+"""The line before the bytes of a file; `size` is how many follow."""
+
+
+def encode(record: "Dict[str, Any]") -> bytes:
+    """Return a record as a line."""
+    return json.dumps(record, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def line(source: "IO[bytes]", most: int = LONGEST_LINE) -> bytes:
+    """Read a line without its end; raise ValueError if there is none, or it is too long."""
+    alive()
+    found = source.readline(most)
+    if not found.endswith(b"\n"):
+        raise ValueError("the stream has ended too soon")
+    return found[:-1]
+
+
+def greet(nonce: str) -> bytes:
+    """Return the line that begins a stream, after what a login shell prints."""
+    return b"d0ctl " + nonce.encode("ascii", "replace") + b"\n"
+
+
+def skip_greeting(source: "IO[bytes]", nonce: str) -> None:
+    """Read until the line that begins the stream."""
+    mark = greet(nonce)[:-1]
+    while not line(source).rstrip().endswith(mark):
+        pass
+
+
+def alive() -> None:
+    """Note progress: without any for a while, the process is ended by SIGALRM."""
+    signal.alarm(SILENCE_S)
