@@ -13,6 +13,20 @@ def _open_what_is_shut() -> None:
             setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8"))
 
 
+def _import_msgspec() -> None:
+    """Import msgspec without `typing_extensions`, which it only prefers to `typing`.
+
+    That imports `inspect`, `ast` and `tokenize`, a sixth of what a reading command takes.
+    """
+    if "typing_extensions" in sys.modules:
+        return
+    sys.modules["typing_extensions"] = None  # type: ignore[assignment]
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules["typing_extensions"]
+
+
 def main() -> None:
     """Run the command that was typed, and end with its exit code."""
     _open_what_is_shut()
@@ -21,6 +35,13 @@ def main() -> None:
 
         print(f"d0ctl {__version__}")
         return
+    _import_msgspec()
+    if "_D0CTL_COMPLETE" in os.environ:
+        from d0ctl.cli import direct_completion
+
+        if (answer := direct_completion.answer(os.environ)) is not None:
+            print(answer)
+            return
     from d0ctl.cli import direct
 
     if (call := direct.parse(sys.argv[1:])) is not None:

@@ -1,4 +1,7 @@
-"""Read everything that a card shows from the store, at one moment."""
+"""Read everything that a card shows from the store, at one moment.
+
+The explanations are imported late: imports are most of the time of a call.
+"""
 
 from msgspec import Struct
 
@@ -10,10 +13,7 @@ from d0ctl.show.file import File, FileLine, origin
 from d0ctl.show.node import Node
 from d0ctl.show.package import Package
 from d0ctl.show.part import Part
-from d0ctl.show.why import file as explain_file
 from d0ctl.show.why import group
-from d0ctl.show.why import node as explain_node
-from d0ctl.show.why import package as explain_package
 from d0ctl.show.why.node_pauses import excluded
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
@@ -54,6 +54,8 @@ def about(store: Store, selector: str, now: float) -> About:
 
 def about_node(store: Store, name: str, now: float) -> About:
     """Read the card of a node."""
+    from d0ctl.show.why import node as explain_node
+
     try:
         why = explain_node.node(store, name, now)
     except NotFound as error:
@@ -74,6 +76,8 @@ def about_file(store: Store, job: str, name: str, now: float) -> File | Gone:
 
 def file(store: Store, view: FileView, now: float) -> File:
     """Read the card of a file."""
+    from d0ctl.show.why import file as explain_file
+
     copies = file_locations.copies(store, view.id)
     ways = () if view.maker else [one.acquire for one in file_locations.readers(store, view.id)]
     line = FileLine(
@@ -87,6 +91,8 @@ def file(store: Store, view: FileView, now: float) -> File:
 
 def package(store: Store, view: PackageView, now: float) -> Package:
     """Read the card of a package."""
+    from d0ctl.show.why import package as explain_package
+
     return Package(
         view,
         browse.is_package_blocked(store, browse.job(store, view.job), view),

@@ -13,7 +13,7 @@ from d0ctl.actions.file_choice import FileChoice
 from d0ctl.cli import action_command, changing
 from d0ctl.cli.app import app
 from d0ctl.select import parse, parse_all
-from d0ctl.store.views import browse
+from d0ctl.store.views import names
 from d0ctl_tui.commands import ACT, NODES
 from d0ctl_tui.run_action import PlannedAction, first_way
 from d0ctl_tui.screens.plan import PlanDialog
@@ -233,4 +233,4 @@ def test_a_job_file_is_submitted_from_the_palette(
         await desk.sees("submitted `new`: 1 package")
 
     dashboard(script)
-    assert browse.job_names(site.store) == ["new", "prod"]
+    assert names.jobs(site.store) == ["new", "prod"]

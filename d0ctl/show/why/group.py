@@ -7,9 +7,7 @@ from msgspec import Struct
 
 from d0ctl.model import STATUS_OF, Counts, Group, Phase, Status, by_status, roll_up
 from d0ctl.select import parse
-from d0ctl.show.why.advice import for_alike
 from d0ctl.show.why.common import MOST, Explanation, blocked, kept_back, line_name
-from d0ctl.show.why.package import package as explain_package
 from d0ctl.show.why.production import job_obstacles, obstacles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
@@ -168,7 +166,7 @@ def _failed(store: Store, part: _Part, explanation: Explanation, now: float) -> 
     if not latest:
         _add(explanation, f"{part.title} has {count(total, 'failed package')}", [])
         return
-    last = explain_package(store, browse.package(store, parse(latest[0][0])), now)
+    last = _explain_package(store, latest[0][0], now)
     status = roll_up(part.counts, blocked=part.job.blocked)
     verb = "failed" if status == Group.FAILED else "has failures"
     _add(
@@ -201,6 +199,8 @@ def _by_reason(
         paths = [path for path, why in latest if why == reason][:MOST]
         if not paths:
             continue
+        from d0ctl.show.why.advice import for_alike  # most parts have no such failures
+
         found = for_alike(store, part.failed, paths, reason)
         explanation.facts += [f"for {reason}: {fact}" for fact in found.facts]
         if found.options is not None:
@@ -230,7 +230,7 @@ def _moving(
     if silent:
         lost = count(silent, "package is", "packages are")
         for row in part.sample([Phase.UNREACHABLE], 1):
-            first = explain_package(store, browse.package(store, parse(row.path)), now)
+            first = _explain_package(store, row.path, now)
             _add(explanation, f"{lost} unreachable: {first.answer}", first.commands)
 
 
@@ -247,7 +247,7 @@ def _rest(store: Store, part: _Part, explanation: Explanation, status: Group, no
     for phases in ((Phase.ASSIGNED,), (Phase.READY,), (Phase.COOLOFF,), (Phase.HELD,),
                    (Phase.WAITING,)):  # fmt: skip
         for row in part.sample(phases, 1):
-            first = explain_package(store, browse.package(store, parse(row.path)), now)
+            first = _explain_package(store, row.path, now)
             explanation.answer = f"{words}: {first.answer}"
             explanation.facts += first.facts
             explanation.commands += first.commands
@@ -288,3 +288,10 @@ def _leftovers(part: _Part, explanation: Explanation) -> None:
         explanation.facts.append(
             f"{count(counts['dropped'], 'package is', 'packages are')} dropped"
         )
+
+
+def _explain_package(store: Store, path: str, now: float) -> Explanation:
+    """Explain a package; imported late, as most parts are explained without."""
+    from d0ctl.show.why.package import package
+
+    return package(store, browse.package(store, parse(path)), now)

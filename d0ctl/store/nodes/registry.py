@@ -52,11 +52,6 @@ def capacities(store: Store) -> list[Row]:
     return store.rows("node_rooms")
 
 
-def names(store: Store) -> list[str]:
-    """Return the names of all nodes."""
-    return [row["name"] for row in store.rows("node_names")]
-
-
 def find(store: Store, name: str) -> Row | None:
     """Return the node of that name, if there is one."""
     return store.row("node_by_name", name=name)

@@ -9,6 +9,7 @@ from d0ctl.select import Selector
 from d0ctl.store import order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
+from d0ctl.store.views import names
 from d0ctl.store.views.shapes import (
     ActionView,
     AttemptView,
@@ -49,11 +50,6 @@ def jobs(store: Store, pattern: str = "*") -> list[JobSummary]:
     ]  # fmt: skip
 
 
-def job_names(store: Store) -> list[str]:
-    """Return the names of jobs, the newest first; bounded."""
-    return [row["name"] for row in store.rows("job_names")]
-
-
 def has_job(store: Store, name: str) -> bool:
     """Return whether there is a job of that name, or any that matches a pattern."""
     return bool(store.rows("jobs", pattern=name))
@@ -81,10 +77,10 @@ def job(store: Store, name: str) -> JobSummary:
 
 def no_such_job(store: Store, name: str) -> NotFound:
     """The failure for a job that is not there."""
-    names = job_names(store)
-    if not names:
+    known = names.jobs(store)
+    if not known:
         return NotFound(f"there is no job `{name}`", hint="there is no job at all: d0ctl run FILE")
-    return NotFound(f"there is no job `{name}`", hint=nearest(name, names) or "d0ctl status")
+    return NotFound(f"there is no job `{name}`", hint=nearest(name, known) or "d0ctl status")
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:

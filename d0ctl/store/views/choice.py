@@ -9,6 +9,7 @@ from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.rows import make
+from d0ctl.store.views import names
 from d0ctl.store.views.browse import (
     MOST_LOOKED_AT,
     jobs,
@@ -96,7 +97,7 @@ def check_node(store: Store, name: str) -> None:
     """Raise NotFound, with the nearest name, for a node that is not there."""
     if not registry.find(store, name):
         raise NotFound(f"there is no node `{name}`",
-                       hint=nearest(name, registry.names(store)) or "d0ctl node list")  # fmt: skip
+                       hint=nearest(name, names.nodes(store)) or "d0ctl node list")  # fmt: skip
 
 
 def _check_levels(store: Store, wanted: Selector) -> None:

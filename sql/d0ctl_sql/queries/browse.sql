@@ -21,6 +21,13 @@ having sum(stage_count.n) > 0;
 -- Names of jobs, the newest first, for suggestions and completion; bounded.
 select name from job where visible = 1 order by id desc limit 1000;
 
+-- name: stage_numbers
+-- The numbers of the stages of a job.
+select stage.seq
+  from job join stage on stage.job_id = job.id
+ where job.name = :job and job.visible = 1
+ order by stage.seq;
+
 -- name: stages
 -- The stages of a job.
 select id, seq, name, require, lines, max_running, final from stage where job_id = :job order by seq;

@@ -1,14 +1,17 @@
-"""One screen about all jobs, a job, a stage, a line, a package or a binary."""
+"""One screen about all jobs, a job, a stage, a line, a package or a binary.
+
+What only some of these need is imported late: imports are most of the time of a call.
+"""
 
 import sys
 import time
 
-from d0ctl.cli import documents, package_documents, session
+from d0ctl.cli import session
 from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import NotFound
 from d0ctl.select import Selector
-from d0ctl.show import binary, jobs, lists, package, part, read
+from d0ctl.show import jobs, lists
 from d0ctl.show.sheet import Sheet
 from d0ctl.show.why.production import obstacles
 from d0ctl.store.connection import Store
@@ -79,12 +82,17 @@ def _jobs(store: Store, wanted: Selector | None) -> list[JobSummary]:
 
 def _document(store: Store, wanted: Selector | None, now: float) -> object:
     """Read what is meant as JSON."""
+    from d0ctl.cli import documents
+
     if wanted is None or _is_overview(wanted):
         return {"jobs": [documents.job(job) for job in _jobs(store, wanted)]}
     if not wanted.is_one:
         choice.choose(store, wanted, now=now, lenient=True)
         return {"packages": [documents.package_row(row, now) for row in choice.chosen(store)]}
     if wanted.level in ("package", "binary"):
+        from d0ctl.cli import package_documents
+        from d0ctl.show import read
+
         package = browse.package(store, wanted)
         if wanted.level == "package":
             return package_documents.package(store, package, now)
@@ -108,23 +116,33 @@ def _page(store: Store, wanted: Selector | None, now: float) -> Sheet:
             _next(page, f"d0ctl status {found[0].name}", f"d0ctl why {found[0].name}")
     elif not wanted.is_one:
         _list(page, store, wanted, now)
-    elif wanted.level == "package":
-        card = read.package(store, browse.package(store, wanted), now)
-        package.draw(page, card, now, limits=package.SCREEN)
-        path = card.view.path
-        _next(page, *[f"d0ctl logs {path}"] * bool(card.attempts), f"d0ctl history {path}")
-    elif wanted.level == "binary":
-        one = read.binary(store, browse.package(store, wanted), wanted.binary.first)
-        binary.draw(page, one, now, package.SCREEN)
-        _next(page, f"d0ctl why {one.path}", f"d0ctl logs {one.path}",
-              f"d0ctl status {one.package.path}")  # fmt: skip
+    elif wanted.level in ("package", "binary"):
+        _package(page, store, wanted, now)
     else:
         draw_part(page, store, wanted, now)
     return page
 
 
+def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
+    """Read and draw a package or a binary."""
+    from d0ctl.show import binary, package, read
+
+    if wanted.level == "binary":
+        one = read.binary(store, browse.package(store, wanted), wanted.binary.first)
+        binary.draw(page, one, now, package.SCREEN)
+        _next(page, f"d0ctl why {one.path}", f"d0ctl logs {one.path}",
+              f"d0ctl status {one.package.path}")  # fmt: skip
+        return
+    card = read.package(store, browse.package(store, wanted), now)
+    package.draw(page, card, now, limits=package.SCREEN)
+    path = card.view.path
+    _next(page, *[f"d0ctl logs {path}"] * bool(card.attempts), f"d0ctl history {path}")
+
+
 def draw_part(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
     """Read and draw a job, stage or line; what stops all jobs stands above it."""
+    from d0ctl.show import part, read
+
     card = read.part(store, wanted, now)
     if card.job.ended is None:
         jobs.stop(page, obstacles(production(store, now=now), now))

@@ -15,7 +15,7 @@ from d0ctl.cli.action_command import AtTerminal
 from d0ctl.cli.terminal.output import say
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse
+from d0ctl.store.views import names
 from d0ctl.units import count
 
 MOST_WARNINGS = 5
@@ -43,7 +43,7 @@ def job_named(file: str) -> str | None:
     if file == "-" or Path(file).exists():
         return None
     with store_if_any() as store:
-        return file if store is not None and file in browse.job_names(store) else None
+        return file if store is not None and file in names.jobs(store) else None
 
 
 def read(request: SubmitRequest) -> tuple[SubmitRequest, JobSpec]:

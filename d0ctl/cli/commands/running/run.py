@@ -26,7 +26,7 @@ from d0ctl.model import by_status
 from d0ctl.select import parse
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import job_standing
-from d0ctl.store.views import browse, file_locations
+from d0ctl.store.views import browse, file_locations, names
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, count, duration
 
@@ -81,7 +81,7 @@ def _check_file(file: str) -> None:
     hint = "d0ctl run FILE"
     if session.home().exists():
         with session.reader() as store:
-            hint = browse.nearest(file, browse.job_names(store)) or hint
+            hint = browse.nearest(file, names.jobs(store)) or hint
     raise NotFound(f"there is no file and no job `{file}`", hint=hint)
 
 

@@ -1,0 +1,75 @@
+"""What TAB offers for the usual words, without Typer, whose import costs more than all the rest.
+
+Options, quotes, patterns and slips go to Typer, which answers the words below in the same way.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS
+from d0ctl.cli.direct import SAFE
+
+
+def answer(environment: Mapping[str, str]) -> str | None:
+    """Return what a shell is to read; None where Typer has to answer."""
+    shell = environment.get("_D0CTL_COMPLETE", "").removeprefix("complete_")
+    if shell == "bash":
+        words, number = environment.get("COMP_WORDS", ""), environment.get("COMP_CWORD", "")
+        typed = words.split()[1:]
+        if not number.isdecimal() or len(typed) not in (int(number), int(number) - 1):
+            return None
+        is_begun = len(typed) == int(number)
+    elif shell == "zsh" or (shell, environment.get("_TYPER_COMPLETE_FISH_ACTION")) == (
+        "fish",
+        "get-args",
+    ):
+        words = environment.get("_TYPER_COMPLETE_ARGS", "")
+        typed = words.split()[1:]
+        is_begun = bool(typed) and not words.endswith(" ")
+    else:
+        return None
+    incomplete = typed.pop() if is_begun else ""
+    offered = _offered(typed, incomplete, shell)
+    return None if offered is None else _written(offered, shell)
+
+
+def _offered(typed: list[str], incomplete: str, shell: str) -> list[str] | None:
+    if typed[:1] == ["--home"] and len(typed) > 1:
+        from d0ctl.cli import session
+
+        session.settings.home = Path(typed[1])
+        typed = typed[2:]
+    if not all(word[0] != "-" and SAFE.issuperset(word) for word in [*typed, incomplete or "a"]):
+        return None
+    group = typed[0] if typed and typed[0] in COMMANDS else ""
+    rest = typed[1:] if group else typed
+    if not rest:
+        if shell != "bash":  # others show the help beside a command
+            return None
+        return [name for name in COMMANDS[group] if name.startswith(incomplete)]
+    offers = ARGUMENTS.get(f"{group} {rest[0]}".strip())
+    name = None if offers is None else _offer(offers, len(rest) - 1)
+    if name is None or name == "-":
+        return None if name is None else []
+    from d0ctl.cli.terminal.offers import OFFERS
+
+    return OFFERS[name](incomplete)
+
+
+def _offer(offers: Sequence[str], position: int) -> str | None:
+    """Return the offer for the argument at a position; one with `*` takes all that follow."""
+    for number, offer in enumerate(offers):
+        if offer.endswith("*"):
+            return offer[:-1]
+        if number == position:
+            return offer
+    return None
+
+
+def _written(offered: Sequence[str], shell: str) -> str | None:
+    if shell != "zsh":
+        return "\n".join(offered)
+    if not all(SAFE.issuperset(word) and ":" not in word for word in offered):
+        return None
+    words = "\n".join(f'"{word}"' for word in offered)
+    return f"_arguments '*: :(({words}))'" if words else "_files"
