@@ -12,7 +12,7 @@ from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
 from d0ctl.jobfile.language.file_names import output_name
 from d0ctl.jobfile.language.script import Arguments, Script
-from d0ctl.jobfile.language.template import LoopValues
+from d0ctl.jobfile.language.template import Group, LoopValues
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import (
     BinaryRecipe,
@@ -104,8 +104,11 @@ def _line_names(line: LineRecipe, plain: Collection[int]) -> Callable[[LoopValue
     def name_of(values: LoopValues) -> str:
         pairs: list[str] = []
         for name, index, columns in names:
-            of_row = zip(columns, values[index], strict=True) if columns is not None else ()
-            pairs += [_pair(*pair) for pair in of_row or ((name, values[index]),)]
+            value = values[index]
+            if isinstance(value, Group):
+                value = value.number
+            of_row = zip(columns, value, strict=True) if columns is not None else ()
+            pairs += [_pair(*pair) for pair in of_row or ((name, value),)]
         return " ".join(pairs)[:MAX_NAME_LENGTH]
 
     return name_of

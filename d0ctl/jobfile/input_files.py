@@ -140,6 +140,8 @@ class InputFiles(Struct, frozen=True):
     origins: Mapping[InputRecipe, Sequence[int]]
     sources: Mapping[InputRecipe, StageOutputs]
     late: Collection[str]
+    groups: Mapping[InputRecipe, Sequence[bytes]]
+    """The `Origin` of each file of a group, for each line of the loop."""
     constant: dict[tuple[InputRecipe, bytes], list[InputFile]] = field(default_factory=dict)
     """The files of binaries whose entries say the same for all lines, by the first entry and the
     origins of all."""
@@ -151,6 +153,8 @@ class InputFiles(Struct, frozen=True):
     def comes_from_packages(self, recipe: InputRecipe) -> bool:
         """Tell whether other packages make some of an entry's files."""
         made = {Origin.MADE, Origin.FAR}
+        if recipe.group is not None:
+            return any(made.intersection(origins) for origins in self.groups.get(recipe, ()))
         return recipe.stage is not None or bool(made.intersection(self.origins.get(recipe, ())))
 
     def match_of(self, recipe: InputRecipe, name: str, values: LoopValues) -> str | None:
@@ -178,7 +182,7 @@ class InputFiles(Struct, frozen=True):
         found: dict[str, InputFile] = {}
         for recipe in binary.inputs:
             for file in self.of_entry(recipe, values, at):
-                if file.file not in found or found[file.file].entry.file is None:
+                if file.file not in found or not found[file.file].entry.is_named:
                     found[file.file] = file
         return list(found.values())
 
@@ -186,6 +190,9 @@ class InputFiles(Struct, frozen=True):
         """Return the files of one entry under `inputs:` for the `at`th line of its loop."""
         if recipe.file is not None:
             return self._named(recipe, recipe.file.render(values), self.origins[recipe][at])
+        if recipe.group is not None:
+            pairs = zip(values[recipe.group].members, self.groups[recipe][at], strict=True)
+            return [file for name, origin in pairs for file in self._named(recipe, name, origin)]
         if recipe.stage is not None:
             names = self._from_stage(recipe, values)
             return [InputFile(recipe, name, base_name(name), None, Origin.MADE) for name in names]
@@ -228,6 +235,11 @@ class BinaryFiles(Struct):
     def outputs(self) -> list[str]:
         """Return the names of the outputs."""
         return [as_word(name) for name in self.made]
+
+    def local_names(self, members: Sequence[str]) -> list[str] | None:
+        """Return the local names of a group's files; None unless all are inputs."""
+        names = {file.written: file.local_name for file in self.own}
+        return [names[name] for name in members] if names.keys() >= set(members) else None
 
     def word(self, value: str) -> str:
         """Return a value, or the local name of the input whose path it is."""

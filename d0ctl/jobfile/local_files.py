@@ -65,6 +65,14 @@ def is_file(path: str) -> bool:
     return os.path.isfile(path)
 
 
+def size_of(path: str) -> int | None:
+    """Return the size of a file; None if there is none."""
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return None
+
+
 def is_program(path: str) -> bool:
     """Tell whether the owner of a file may execute it."""
     return bool(os.stat(path).st_mode & stat.S_IXUSR)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from d0ctl.jobfile.language.script import Run, Script
 from d0ctl.jobfile.language.template import LoopName, LoopValues, Template
@@ -15,10 +16,11 @@ from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.yaml.faults import Position
 
 
-class Group(Struct):
+class Names(Struct):
     """Loop names whose values are paired: one name, or those of a `zip:`."""
 
-    names: dict[str, tuple[str, ...] | None]
+    names: dict[str, LoopName]
+    """By name, each with its index here."""
     values: Sequence[Sequence[Any]]
 
     def __len__(self) -> int:
@@ -31,7 +33,7 @@ class Group(Struct):
 class Loop(Struct):
     """The combinations of a `for:`; without one there is a single, empty combination."""
 
-    groups: list[Group] = field(default_factory=list)
+    groups: list[Names] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -45,16 +47,17 @@ class Loop(Struct):
     def names(self) -> dict[str, LoopName]:
         """The index of each name in a combination."""
         known = [
-            (name, columns, values)
+            (name, loop, values)
             for group in self.groups
-            for (name, columns), values in zip(group.names.items(), group.values, strict=False)
+            for (name, loop), values in zip(group.names.items(), group.values, strict=False)
         ]
         return {
-            name: LoopName(at, columns, values) for at, (name, columns, values) in enumerate(known)
+            name: replace(loop, index=at, values=values)
+            for at, (name, loop, values) in enumerate(known)
         }
 
 
-def _combinations(groups: Sequence[Group]) -> Iterator[LoopValues]:
+def _combinations(groups: Sequence[Names]) -> Iterator[LoopValues]:
     """Make the combinations one by one, the last group varying fastest."""
     if not groups:
         yield ()
@@ -65,7 +68,10 @@ def _combinations(groups: Sequence[Group]) -> Iterator[LoopValues]:
 
 
 class InputRecipe(Struct, frozen=True, eq=False):
-    """One entry under `inputs:`; `file`, `stage` or `glob` is set. It is a key by identity."""
+    """One entry under `inputs:`; it is a key by identity.
+
+    `file`, `stage`, `glob` or `group` is set; the last is the index of a loop value.
+    """
 
     position: Position
     fields: Fields
@@ -73,12 +79,22 @@ class InputRecipe(Struct, frozen=True, eq=False):
     stage: str | None = None
     match: Template | None = None
     glob: Template | None = None
+    group: int | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Tell whether it says which files it takes."""
+        return self.file is not None or self.group is not None
 
     @property
     def is_constant(self) -> bool:
         """Tell whether it says the same for all lines."""
         texts = [text for text in (self.file, self.match, self.glob) if text is not None]
-        return not self.fields.varying and all(text.constant is not None for text in texts)
+        return (
+            self.group is None
+            and not self.fields.varying
+            and all(text.constant is not None for text in texts)
+        )
 
 
 class OutputRecipe(Struct, frozen=True):

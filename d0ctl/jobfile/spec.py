@@ -15,6 +15,9 @@ INPUTS = "\x01inputs\x01"
 """Stands for the inputs in a script or an argument until the launch, as a drop can shorten their
 list until then."""
 
+GROUP = "\x02"
+"""Stands before and behind the names of a group of inputs there, for the same reason."""
+
 
 class MailMode(enum.StrEnum):
     """Which mails a recipient gets."""

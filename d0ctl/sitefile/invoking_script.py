@@ -46,6 +46,9 @@ class Files(Struct, frozen=True):
         """Return the names of the outputs."""
         return [as_word(name) for name in self.made]
 
+    def local_names(self, members: Sequence[str]) -> None:
+        """Return None: a script of the catalogue has no loop, and so no groups."""
+
     def word(self, value: str) -> str:
         """Return a value, or the local name of the input whose path it is."""
         for name, path in self.paths.items():

@@ -36,9 +36,10 @@ def type_it(site: Site, command: str) -> Done:
 
 
 def test_all_that_the_tutorial_types_does_what_it_says(newcomer: Site) -> None:
-    for kind, name in {"sh": "sim.sh", "yaml": "mc.yaml"}.items():
-        (text,) = re.findall(rf"^```{kind}\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
-        newcomer.write(text, name)
+    for kind, names in {"sh": ["sim.sh"], "yaml": ["mc.yaml", "big.yaml"]}.items():
+        texts = re.findall(rf"^```{kind}\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
+        for text, name in zip(texts, names, strict=True):
+            newcomer.write(text, name)
     commands = re.findall(r"^    \$ (.*)$", TUTORIAL, re.MULTILINE)
 
     typed = [(command, type_it(newcomer, command)) for command in commands]
@@ -50,6 +51,10 @@ def test_all_that_the_tutorial_types_does_what_it_says(newcomer: Site) -> None:
     assert "no cut for seed 3 in cuts.txt" in answers["d0ctl why mc/1/3/1"].out
     assert "no cut for seed 3 in cuts.txt" in answers["d0ctl logs mc/1/3/1"].out
     assert "1 blocked" in answers["d0ctl status mc"].out
+    assert "2/3  part=3  10 files of `sim`" in answers["d0ctl validate big.yaml --list"].out
+    groups = [newcomer.home / "results" / "big" / f"merged-{part}.txt" for part in (1, 2, 3)]
+    lines = [len(path.read_text().splitlines()) for path in groups]
+    assert lines == [sum(range(1, 21)), sum(range(21, 41)), sum(range(41, 51))]
     cuts = {1: 50, 2: 50, 3: 60, 4: 55}
     for job in ("mc", "mc2"):
         merged = (newcomer.home / "results" / job / "all.txt").read_text().splitlines()

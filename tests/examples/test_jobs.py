@@ -56,7 +56,7 @@ def test_every_script_of_zpeak_is_an_input_of_its_binary() -> None:
             assert str(EXAMPLES / "zpeak" / name) in [item.file for item in binary.inputs]
 
 
-@pytest.mark.parametrize("name", ["hello", "zpeak"])
+@pytest.mark.parametrize("name", ["hello", "merge", "zpeak"])
 def test_an_example_has_no_warnings(name: str) -> None:
     checked = subprocess.run(
         [sys.executable, "-m", "d0ctl", "validate", "--strict", EXAMPLES / name / "job.yaml"],

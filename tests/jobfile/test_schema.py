@@ -9,7 +9,7 @@ from hypothesis import event, given, settings
 
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile.reader import read_text
-from d0ctl.jobfile.sections import binaries, loops, stages
+from d0ctl.jobfile.sections import binaries, groups, loops, stages
 from tests.support import schemas
 from tests.support.examples import examples
 from tests.support.key_tables import documented
@@ -74,7 +74,10 @@ def test_the_schema_has_each_key_of_the_reader_with_what_the_reference_says() ->
         assert set(parts[part]["properties"]) == set(keys)
         assert all(one["description"] for one in parts[part]["properties"].values()), part
     assert set(schemas.job_schema()["properties"]) == set(stages.JOB_KEYS)
-    assert set(parts["for"]["additionalProperties"]["properties"]) == set(loops.SOURCES)
+    assert set(parts["for"]["additionalProperties"]["properties"]) == {
+        *loops.SOURCES,
+        *groups.GROUP_KEYS,
+    }
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)

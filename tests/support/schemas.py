@@ -11,7 +11,7 @@ from pathlib import Path
 
 from d0ctl.jobfile.language import field_types as t
 from d0ctl.jobfile.language.template import RESERVED
-from d0ctl.jobfile.sections import binaries, declared, log_rules, loops, policy, stages
+from d0ctl.jobfile.sections import binaries, declared, groups, log_rules, loops, policy, stages
 from d0ctl.model import Reason
 from tests.support import schema_types as types
 from tests.support.key_tables import loop_values, of_level
@@ -98,6 +98,9 @@ SOURCES: dict[str, Schema] = {
 }  # fmt: skip
 
 
+GROUPS: Mapping[str, Schema] = {"from": SCALAR, "match": SCALAR, "by": SCALAR, "whole": FLAG}
+
+
 def level(title: str, known: Iterable[str], of: Mapping[str, Schema]) -> dict[str, Schema]:
     """The keys of a level of the job file, each with its type and what the reference says."""
     missing = [key for key in known if key not in of]
@@ -150,9 +153,12 @@ def for_schema() -> Schema:
         raise LookupError(f"the loop source `{missing.pop()}` has no type: add it to SOURCES "
                           "in tests/support/schemas.py, and run `make schemas`")  # fmt: skip
     sources = described({source: SOURCES[source] for source in loops.SOURCES}, by_source)
+    of_group = {key: GROUPS[key] for key in groups.GROUP_KEYS}
     values = {
-        **record(sources), "type": ["array", "object"], "minItems": 1, "items": SCALAR,
-        "minProperties": 1, "maxProperties": 1,
+        **record({**sources, **described(of_group, of_level("jobfile", "Group"))}),
+        "type": ["array", "object"], "minItems": 1, "items": SCALAR, "minProperties": 1,
+        "if": {"required": ["by"]}, "else": {"maxProperties": 1},
+        "dependentRequired": {"from": ["by"], "match": ["from"], "whole": ["by"]},
     }  # fmt: skip
     names = {"pattern": t.LOOP_NAME.pattern.join("^$")}
     return {

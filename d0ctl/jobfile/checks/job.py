@@ -73,8 +73,9 @@ class _Check:
         self._outputs = outputs = Outputs(self.layout, faults)
         self._origins: defaultdict[InputRecipe, bytearray] = defaultdict(bytearray)
         self._sources: dict[InputRecipe, StageOutputs] = {}
+        self._groups: defaultdict[InputRecipe, list[bytes]] = defaultdict(list)
         self.files = InputFiles(
-            directory, Globs(directory), self._origins, self._sources, outputs.late
+            directory, Globs(directory), self._origins, self._sources, outputs.late, self._groups
         )
         self._outside_origins: dict[InputRecipe, Origin] = {}
         """The origins of inputs from outside that are the same for all lines."""
@@ -124,6 +125,13 @@ class _Check:
             for check in checks:
                 is_due = check.each_line
                 for binary, recipe in check.named:
+                    if recipe.group is not None:
+                        names = values[recipe.group].members
+                        find = partial(self._origin, check, binary, recipe, values, number,
+                                       own_stage)  # fmt: skip
+                        self._groups[recipe].append(bytes(map(find, names)))
+                        is_due = True
+                        continue
                     origin = self._origin(check, binary, recipe, values, number, own_stage)
                     self._origins[recipe].append(origin)
                     is_due = is_due or origin != Origin.MADE
@@ -139,15 +147,20 @@ class _Check:
         values: LoopValues,
         number: int,
         own_stage: range,
+        member: str | None = None,
     ) -> Origin:
-        """Tell where a named input comes from, and note which package waits for its maker."""
-        assert recipe.file is not None
+        """Tell where a named input comes from, and note which package waits for its maker.
+
+        `member` is its name if it is one of a group.
+        """
         if recipe in self._outside_origins:
             return self._outside_origins[recipe]
-        if recipe.file.broken:
+        if recipe.file is not None and recipe.file.broken:
             return Origin.WRONG
         try:
-            name = input_name(recipe.file.render(values))
+            name = input_name(
+                recipe.file.render(values) if recipe.file is not None else member or ""
+            )
         except BadValueError as error:
             self._note(recipe.position, "input", str(error))
             return Origin.WRONG
@@ -191,7 +204,7 @@ class _Check:
             fields.check(values, self._faults)
         for binary in check.package.binaries:
             for recipe in binary.inputs:
-                if recipe.file is None:
+                if not recipe.is_named:
                     self._check_found(recipe, values, at)
                 if recipe.glob is not None or recipe.match is not None:
                     self._check_shared(recipe, values, at, part)

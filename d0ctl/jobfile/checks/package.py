@@ -33,7 +33,7 @@ class PackageCheck(Struct, frozen=True):
         every += [entry.fields for _, entry in inputs] + [entry.fields for entry in outputs]
         varying = [fields for fields in every if fields.varying]
         guarded = any(run.guarded for binary in package.binaries for run in binary.texts)
-        named = [pair for pair in inputs if pair[1].file is not None]
+        named = [pair for pair in inputs if pair[1].is_named]
         each_line = bool(varying) or guarded or len(inputs) > 1 or len(inputs) > len(named)
         return cls(package, named, outputs, varying, guarded, each_line, package.takes_stages)
 

@@ -11,7 +11,7 @@ from d0ctl.jobfile.language.file_names import base_name
 from d0ctl.jobfile.language.script import Arguments, Script
 from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import BinaryRecipe, JobRecipe, PackageRecipe, StageRecipe
-from d0ctl.jobfile.spec import INPUTS
+from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Notes, Position, shown
 
@@ -171,7 +171,7 @@ def _flattened(
             not name.startswith("/")
             and file.entry.file is not None
             and base not in text
-            and not any(sign in text for sign in _LISTS)
+            and not any(sign in text for sign in (*_LISTS, GROUP))
         ):
             message = (
                 f"input {shown(name)} is `{base}` in the working directory, without its folder"

@@ -2,9 +2,9 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from d0ctl.jobfile.spec import INPUTS
+from d0ctl.jobfile.spec import GROUP, INPUTS
 
 UNSAFE = re.compile(r"[^A-Za-z0-9_@%+=:,./-]").search
 """Find a character that a shell may not take literally."""
@@ -23,14 +23,38 @@ def quote(value: str) -> str:
     return value if value and not UNSAFE(value) else shlex.quote(value)
 
 
+_GROUP = re.compile(f"{GROUP}([^{GROUP}]*){GROUP}")
+_BETWEEN = "\x1f"
+
+
+def group_of(names: Sequence[str]) -> str:
+    """Return what stands for some of the inputs in a script or an argument until the launch."""
+    return GROUP + _BETWEEN.join(names) + GROUP
+
+
 def with_inputs(script: str, names: Sequence[str]) -> str:
     """Put the local names of the inputs into a rendered script."""
-    return script.replace(INPUTS, " ".join([quote(as_word(name)) for name in names]))
+    script = script.replace(INPUTS, " ".join([quote(as_word(name)) for name in names]))
+    if GROUP not in script:
+        return script
+    kept = set(names)
+    return _GROUP.sub(lambda found: " ".join(map(quote, _kept(found[1], kept))), script)
+
+
+def _kept(members: str, names: Collection[str]) -> list[str]:
+    """Return the members of a group that are still inputs, as words."""
+    return [as_word(name) for name in members.split(_BETWEEN) if name in names]
 
 
 def arguments_with_inputs(arguments: Sequence[str], names: Sequence[str]) -> list[str]:
     """Put the local names of the inputs into the arguments of a program."""
     words = [as_word(name) for name in names]
-    return [
-        word for argument in arguments for word in (words if argument == INPUTS else (argument,))
-    ]
+    filled: list[str] = []
+    for argument in arguments:
+        if argument == INPUTS:
+            filled += words
+        elif argument.startswith(GROUP):
+            filled += _kept(argument.strip(GROUP), set(names))
+        else:
+            filled.append(argument)
+    return filled

@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from d0ctl.jobfile.language.quoting import UNSAFE, is_plain, quote
+from d0ctl.jobfile.language.quoting import UNSAFE, group_of, is_plain, quote
 from d0ctl.jobfile.language.shell import Context, contexts
 from d0ctl.jobfile.language.template import (
     RUN_WORDS,
@@ -20,7 +20,7 @@ from d0ctl.jobfile.language.template import (
     resolve,
     split,
 )
-from d0ctl.jobfile.spec import INPUTS
+from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, Position, shown
 
@@ -36,6 +36,9 @@ class FileWords(Protocol):
     def outputs(self) -> Sequence[str]:
         """Return the names of the outputs."""
 
+    def local_names(self, members: Sequence[str]) -> Sequence[str] | None:
+        """Return the local names of a group's files; None unless all are inputs."""
+
     def word(self, value: str) -> str:
         """Return a value, or the local name of the input whose path it is."""
 
@@ -43,7 +46,8 @@ class FileWords(Protocol):
 class Insertion(Struct, frozen=True):
     """A placeholder of a script or an argument list, which a value replaces.
 
-    `getter` is None for `{inputs}` and `{outputs}`. `direct` means that the value is taken whole:
+    `getter` is None for `{inputs}`, `{outputs}` and a group, whose loop value has the index
+    `group`. `direct` means that the value is taken whole:
     where it is the path of an input, the local name of that input replaces it. `index` is that of
     a whole loop value, `constant` a value that is the same for all lines.
     """
@@ -54,10 +58,15 @@ class Insertion(Struct, frozen=True):
     direct: bool = False
     index: int | None = None
     constant: str | None = None
+    group: int | None = None
     context: Context = Context.BARE
 
     def words(self, values: LoopValues, files: FileWords) -> Sequence[str]:
-        """Return the value, or the values for `{inputs}` and `{outputs}`."""
+        """Return the value, or the values for `{inputs}`, `{outputs}` and groups."""
+        if self.group is not None:
+            members = values[self.group].members
+            names = files.local_names(members)
+            return members if names is None else (group_of(names),)
         if self.getter is None:
             return (INPUTS,) if self.is_inputs else files.outputs()
         value = self.getter(values)
@@ -67,15 +76,18 @@ class Insertion(Struct, frozen=True):
 
     def fill(self, values: LoopValues, files: FileWords) -> str:
         """Return the text that replaces the placeholder in a script."""
+        words = self.words(values, files)
         if self.context is Context.BARE and not self.is_inputs:
-            return " ".join([quote(word) for word in self.words(values, files)])
-        return " ".join(self.words(values, files))
+            return " ".join([word if word.startswith(GROUP) else quote(word) for word in words])
+        return " ".join(words)
 
     def fixed_text(self, plain: Collection[int]) -> str | None:
         """Return the text that stands for it in the layout of all lines; None if there is none.
 
         That is `%s` for a value whose index is in `plain`.
         """
+        if self.group is not None:
+            return None
         if self.is_inputs:
             return INPUTS
         if self.index is not None:
@@ -87,7 +99,7 @@ class Insertion(Struct, frozen=True):
     @property
     def is_inputs(self) -> bool:
         """Tell whether it is `{inputs}`, whose names are filled in at launch."""
-        return self.getter is None and self.placeholder.name == "inputs"
+        return self.getter is None and self.group is None and self.placeholder.name == "inputs"
 
     @property
     def written(self) -> str:
@@ -120,6 +132,9 @@ class Script(Struct, frozen=True):
             if insertion.context is Context.BARE:
                 continue
             words = files.inputs() if insertion.is_inputs else insertion.words(values, files)
+            if insertion.group is not None:
+                members = values[insertion.group].members
+                words = files.local_names(members) or members
             value = " ".join(words)
             if UNSAFE(value):
                 message = (
@@ -245,12 +260,14 @@ def _insertion(placeholder: Placeholder, scalar: Scalar, scope: Scope, faults: F
             faults.add(insertion.position, f"`{placeholder.text}` is not one of {known}")
         return insertion
     loop = scope.loops.get(placeholder.name)
+    is_whole = not placeholder.attributes and not placeholder.form
+    if loop is not None and loop.is_group and is_whole:
+        return Insertion(scalar, placeholder, group=loop.index)
     named = (loop is not None and loop.columns is not None) or (
         loop is None and placeholder.name == "parameters"
     )
     direct = len(placeholder.attributes) == (1 if named else 0) and not placeholder.form
     getter = resolve(scalar, placeholder, scope, faults)
-    is_whole = not placeholder.attributes and not placeholder.form
     index = loop.index if loop is not None and is_whole else None
     return Insertion(scalar, placeholder, getter, direct, index, scope.constant(placeholder))
 

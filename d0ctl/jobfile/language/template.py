@@ -18,7 +18,16 @@ from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, near
 
 LoopValues = tuple[Any, ...]
-"""The loop values of one line: a text for each name, or a tuple of columns for a csv row."""
+"""The loop values of one line: a text for each name, a tuple of columns for a csv row, or a
+`Group`."""
+
+
+class Group(NamedTuple):
+    """Several files or values that are one value of a loop name, with its number from 1."""
+
+    number: str
+    members: tuple[str, ...]
+
 
 Getter = Callable[[LoopValues], str]
 """Returns the text that replaces a placeholder, from the loop values."""
@@ -85,11 +94,16 @@ PATH_PARTS: dict[str, Callable[[str], str]] = {
 
 
 class LoopName(Struct, frozen=True):
-    """The index of a name among the loop values, the columns of a csv row, and all its values."""
+    """The index of a name among the loop values, the columns of a csv row, and all its values.
+
+    `is_group` tells that its values are groups, `are_files` that they are files for certain.
+    """
 
     index: int
     columns: tuple[str, ...] | None = None
     values: Sequence[Any] | None = None
+    is_group: bool = False
+    are_files: bool = False
 
 
 class Template(Struct, frozen=True):
@@ -182,6 +196,8 @@ class Scope(Struct, frozen=True):
 
     def _loop(self, placeholder: Placeholder, loop: LoopName) -> Getter:
         value = itemgetter(loop.index)
+        if loop.is_group:
+            return _of_group(placeholder, loop.index)
         if loop.columns is None:
             return _parts(placeholder, value, placeholder.attributes)
         if not placeholder.attributes or placeholder.attributes[0] not in loop.columns:
@@ -193,6 +209,25 @@ class Scope(Struct, frozen=True):
         return _parts(
             placeholder, lambda values: str(values[index][column_of]), placeholder.attributes[1:]
         )
+
+
+def _of_group(placeholder: Placeholder, index: int) -> Getter:
+    """Return the number of a group, how many members it has, its first or its last."""
+    if placeholder.attributes == ("index",):
+        return lambda values: str(values[index].number)
+    if placeholder.attributes == ("count",):
+        return lambda values: str(len(values[index].members))
+    if placeholder.attributes[:1] in (("first",), ("last",)):
+        at = 0 if placeholder.attributes[0] == "first" else -1
+        return _parts(
+            placeholder, lambda values: str(values[index].members[at]), placeholder.attributes[1:]
+        )
+    name = placeholder.name
+    raise ValueError(
+        f"`{placeholder.text}` stands for several files, which only `run`, `check` and `inputs` "
+        f"take; a group has `{{{name}.index}}`, its number, `{{{name}.count}}`, "
+        f"`{{{name}.first}}` and `{{{name}.last}}`"
+    )
 
 
 def _parts(placeholder: Placeholder, value: Getter, attributes: tuple[str, ...]) -> Getter:

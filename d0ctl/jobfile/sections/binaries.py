@@ -66,7 +66,9 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     inputs = _inputs(level.get("inputs"), reading)
     outputs = _outputs(level.get("outputs"), reading)
     constant = all(entry.is_constant for entry in inputs)
-    return BinaryRecipe(node.position, fields, run, check, inputs, outputs, constant)
+    binary = BinaryRecipe(node.position, fields, run, check, inputs, outputs, constant)
+    _check_groups(binary, reading)
+    return binary
 
 
 def _software_type(level: Level) -> FieldType:
@@ -157,6 +159,9 @@ def _inputs(node: Node | None, reading: Reading) -> list[InputRecipe]:
 
 def _input(node: Node, reading: Reading) -> InputRecipe | None:
     if isinstance(node, Scalar):
+        group = _group(node, reading)
+        if group is not None:
+            return InputRecipe(node.position, Fields(), group=group)
         return InputRecipe(node.position, Fields(), file=reading.template(node, strict=True))
     if not isinstance(node, Mapping):
         reading.fault(node.position, f"an input takes a file name or keys, not {kind_of(node)}")
@@ -183,10 +188,33 @@ def _input(node: Node, reading: Reading) -> InputRecipe | None:
     if ways == ["from"]:
         pattern = reading.template(match, strict=True) if match is not None else None
         return InputRecipe(scalar.position, fields, stage=reading.text(scalar), match=pattern)
+    group = _group(scalar, reading)
+    if ways == ["file"] and group is not None:
+        return InputRecipe(scalar.position, fields, group=group)
     template = reading.template(scalar, strict=True)
     if ways == ["glob"]:
         return InputRecipe(scalar.position, fields, glob=template)
     return InputRecipe(scalar.position, fields, file=template)
+
+
+def _group(scalar: Scalar, reading: Reading) -> int | None:
+    """Return the index of the loop value whose files an input takes, as in `{part}`."""
+    loop = reading.scope.loops.get(scalar.text.strip("{}"))
+    is_whole = loop is not None and loop.is_group and scalar.text[:1] + scalar.text[-1:] == "{}"
+    return loop.index if loop is not None and is_whole else None
+
+
+def _check_groups(binary: BinaryRecipe, reading: Reading) -> None:
+    """Note a group in a text whose files are not among the inputs."""
+    taken = {entry.group for entry in binary.inputs}
+    for text in binary.texts:
+        for insertion in text.insertions:
+            name = insertion.placeholder.name
+            if insertion.group is None or insertion.group in taken:
+                continue
+            if reading.scope.loops[name].are_files:
+                message = f'`{{{name}}}` needs `inputs: "{{{name}}}"`, so that its files are there'
+                reading.fault(insertion.position, message)
 
 
 def _outputs(node: Node | None, reading: Reading) -> list[OutputRecipe]:

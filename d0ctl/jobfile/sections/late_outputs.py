@@ -60,4 +60,8 @@ def check_early_start(
 
 def _inputs_in(binary: BinaryRecipe) -> Iterator[Insertion]:
     for text in binary.texts:
-        yield from (insertion for insertion in text.insertions if insertion.is_inputs)
+        yield from (
+            insertion
+            for insertion in text.insertions
+            if insertion.is_inputs or insertion.group is not None
+        )

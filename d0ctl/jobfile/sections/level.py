@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.jobfile.language.field_types import FieldType, native
 from d0ctl.jobfile.language.template import Scope, Template, compile_text
 from d0ctl.jobfile.language.values import Fields, ListValue, TextValue, TreeValue, Value
+from d0ctl.jobfile.recipe import StageRecipe
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
@@ -42,6 +43,8 @@ class Reading(Struct, frozen=True):
     directory: str
     scope: Scope
     known: KnownNames = NOTHING_KNOWN
+    stages: list[StageRecipe] = field(default_factory=list)
+    """Those that have been read."""
 
     def within(self, scope: Scope) -> "Reading":
         """Return the same with other known names."""

@@ -8,8 +8,18 @@ from typing import Any, overload
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import LOOP_NAME
 from d0ctl.jobfile.language.quoting import is_plain
-from d0ctl.jobfile.language.template import RESERVED
-from d0ctl.jobfile.recipe import Group, Loop
+from d0ctl.jobfile.language.template import RESERVED, Group, LoopName
+from d0ctl.jobfile.recipe import Loop, Names
+from d0ctl.jobfile.sections.groups import (
+    GROUP_KEYS,
+    Limit,
+    Member,
+    file_members,
+    grouped,
+    read_limit,
+    row_members,
+    stage_members,
+)
 from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
 from d0ctl.jobfile.yaml.document import Sequence as ListNode
@@ -88,12 +98,12 @@ def _are_plain(values: Sequence[Any]) -> bool:
     return all(isinstance(value, str) and is_plain(value) for value in values)
 
 
-def _zip(key: Scalar, node: Node, reading: Reading, seen: set[str]) -> Group:
+def _zip(key: Scalar, node: Node, reading: Reading, seen: set[str]) -> Names:
     if not isinstance(node, Mapping) or not node.items:
         reading.fault(
             key.position, "`zip` takes names with their values, as in `zip: {a: .., b: ..}`"
         )
-        return Group({}, [()])
+        return Names({}, [()])
     keys, nodes = zip(*node.items.values(), strict=True)
     group = _side_by_side(list(keys), list(nodes), reading, seen)
     sizes = {name: len(values) for name, values in zip(group.names, group.values, strict=True)}
@@ -103,14 +113,58 @@ def _zip(key: Scalar, node: Node, reading: Reading, seen: set[str]) -> Group:
     return group
 
 
-def _side_by_side(keys: list[Scalar], nodes: list[Node], reading: Reading, seen: set[str]) -> Group:
-    names: dict[str, tuple[str, ...] | None] = {}
+def _side_by_side(keys: list[Scalar], nodes: list[Node], reading: Reading, seen: set[str]) -> Names:
+    names: dict[str, LoopName] = {}
     values: list[Sequence[Any]] = []
     for key, node in zip(keys, nodes, strict=True):
         _check_name(key, reading, seen)
-        found, names[key.text] = _values(key, node, reading)
+        if isinstance(node, Mapping) and not set(GROUP_KEYS).isdisjoint(node.items):
+            found: Sequence[Any] = _groups(key, node, reading)
+            names[key.text] = LoopName(
+                0, is_group=True, are_files="from" in node.items or "glob" in node.items
+            )
+        else:
+            found, columns = _values(key, node, reading)
+            names[key.text] = LoopName(0, columns)
         values.append(found)
-    return Group(names, values)
+    return Names(names, values)
+
+
+def _groups(key: Scalar, node: Mapping, reading: Reading) -> Sequence[Group]:
+    """Read the values of a name that are groups of the values of a source."""
+    known = (*SOURCES, *GROUP_KEYS)
+    unknown = [key for name, (key, _) in node.items.items() if name not in known]
+    for scalar in unknown:
+        hint = did_you_mean(scalar.text, known)
+        reading.fault(scalar.position, f"a group has no key {shown(scalar.text)}{hint}")
+    if unknown:
+        return ()
+    sources = [name for name in node.items if name in (*SOURCES, "from")]
+    if len(sources) != 1 or "by" not in node.items:
+        example = f"`{key.text}: {{from: STAGE, by: 20}}`"
+        reading.fault(node.position, f"groups need `by` and one source, as in {example}")
+        return ()
+    if "match" in node.items and sources != ["from"]:
+        reading.fault(node.items["match"][0].position, "`match` needs `from`")
+    by = reading.scalar(node.items["by"][1], "`by`")
+    limit = read_limit(by, reading) if by is not None else None
+    if limit is None:
+        return ()
+    return grouped(node, _members(sources[0], node, limit, reading), limit, reading)
+
+
+def _members(source: str, node: Mapping, limit: Limit, reading: Reading) -> Sequence[Member]:
+    value = node.items[source][1]
+    if source == "from":
+        return stage_members(node, reading)
+    if source == "csv":
+        rows, columns = _csv(value, reading)
+        return row_members(rows, columns or (), node, reading) if rows else ()
+    read = {"glob": _glob, "list": _list, "lines": _lines, "range": _range}[source]
+    names = read(value, reading)
+    return (
+        file_members(names, reading.directory) if limit.kind == "size" else list(map(Member, names))
+    )
 
 
 def _check_name(key: Scalar, reading: Reading, seen: set[str]) -> None:

@@ -68,7 +68,9 @@ def read_job(node: Mapping, reading: Reading, replaced: AnyMapping[str, str]) ->
     level.fields({"title": TEXT, "originator": ONE_LINE, "priority": PERCENT, "hold": FLAG}, fields)
     level.fields({"job": JOB, "mail": MAIL_MODE, "max-alike-failures": COUNT}, fields)
     level.fields({"max-running": LIMIT, "max-failures": LIMIT}, fields)
-    stages = [_stage(item, number, inner) for number, item in enumerate(level.records("stages"), 1)]
+    stages = inner.stages
+    for number, item in enumerate(level.records("stages"), 1):
+        stages.append(_stage(item, number, inner))
     _check_names(level, stages)
     values = {name: value for name, (_, value) in parameters.items()}
     return JobRecipe(fields, values, _policy(level), stages)

@@ -1,0 +1,217 @@
+"""Groups of values as the values of a loop name: each 20 files of a stage, 2 GB, 10^5 events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from d0ctl.jobfile import local_files
+from d0ctl.jobfile.language.field_types import FLAG, SIZE, BadValueError
+from d0ctl.jobfile.language.file_names import is_pattern, output_name
+from d0ctl.jobfile.language.template import Group
+from d0ctl.jobfile.recipe import BinaryRecipe, StageRecipe
+from d0ctl.jobfile.yaml.document import Mapping, Scalar
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+
+if TYPE_CHECKING:
+    from d0ctl.jobfile.sections.level import Reading
+
+GROUP_KEYS = ("from", "match", "by", "whole")
+"""The keys of a loop name that has groups as values, beside those of its source."""
+
+_COUNT = re.compile(r"[0-9]{1,12}", re.ASCII)
+_EVENTS = re.compile(r"([0-9]{1,15})\s*events?", re.ASCII)
+
+
+class Member(NamedTuple):
+    """One member of a group: a file or another value, with its bytes and events if known."""
+
+    name: str
+    size: int | None = None
+    events: int | None = None
+
+
+class Limit(NamedTuple):
+    """How large a group is: so many members, bytes or events."""
+
+    kind: str
+    size: int
+
+
+def read_limit(scalar: Scalar, reading: Reading) -> Limit | None:
+    """Read `by`."""
+    text = reading.text(scalar).strip()
+    events = _EVENTS.fullmatch(text)
+    try:
+        if _COUNT.fullmatch(text):
+            limit = Limit("members", int(text))
+        elif events:
+            limit = Limit("events", int(events[1]))
+        else:
+            limit = Limit("size", SIZE.convert(text))
+    except ValueError:
+        limit = None
+    if limit is None or not limit.size:
+        message = "`by` takes a number of files, a size or events, as in `20`, `2GB`, `5000 events`"
+        reading.fault(scalar.position, f"{message}, not {shown(text)}")
+        return None
+    return limit
+
+
+def grouped(
+    node: Mapping, members: Sequence[Member], limit: Limit, reading: Reading
+) -> list[Group]:
+    """Put the members into groups, in their order; the last one may be smaller.
+
+    With `whole: yes` the members of a smaller last group are left out.
+    """
+    by = node.items["by"][1].position
+    seen: set[str] = set()
+    for member in members:
+        if member.name in seen:
+            reading.fault(by, f"{shown(member.name)} would go into groups twice: list it once")
+            return []
+        seen.add(member.name)
+    weights: list[int] = []
+    for member in members:
+        weight = 1 if limit.kind == "members" else getattr(member, limit.kind)
+        if weight is None:
+            what = "size" if limit.kind == "size" else "number of events"
+            message = f"the {what} of {shown(member.name)} is not known: {_advice(limit)}"
+            reading.fault(by, message)
+            return []
+        weights.append(weight)
+    groups = list(_cut(members, weights, limit.size))
+    if not _is_whole(node, reading) or not groups:
+        return groups
+    if limit.kind != "members":
+        position = node.items["whole"][0].position
+        reading.fault(position, "`whole` needs a number of files in `by`")
+    elif len(groups[-1].members) < limit.size:
+        left = groups.pop().members
+        names = shown(left[0]) + (f" to {shown(left[-1])}" if len(left) > 1 else "")
+        if not groups:
+            reading.fault(by, f"{len(members)} files make no whole group of {limit.size}")
+        message = f"{len(left)} of {len(members)} left out, as `whole` asks: {names}"
+        reading.faults.warnings.add(by, message)
+    return groups
+
+
+def _advice(limit: Limit) -> str:
+    if limit.kind == "events":
+        return "`by` events needs a csv file with the columns `file` and `events`"
+    return "add `size` to the output, or use a number of files"
+
+
+def _cut(members: Sequence[Member], weights: Sequence[int], limit: int) -> Iterator[Group]:
+    """Close a group before the member that would make it too large."""
+    begin, total, number = 0, 0, 1
+    for at, weight in enumerate(weights):
+        if at > begin and total + weight > limit:
+            yield _group(number, members[begin:at])
+            begin, total, number = at, 0, number + 1
+        total += weight
+    if members:
+        yield _group(number, members[begin:])
+
+
+def _group(number: int, members: Sequence[Member]) -> Group:
+    return Group(str(number), tuple([member.name for member in members]))
+
+
+def _is_whole(node: Mapping, reading: Reading) -> bool:
+    if "whole" not in node.items:
+        return False
+    scalar = reading.scalar(node.items["whole"][1], "`whole`")
+    try:
+        return scalar is not None and bool(FLAG.convert(reading.text(scalar)))
+    except ValueError:
+        assert scalar is not None
+        reading.fault(scalar.position, f"`whole` takes {FLAG.expected}, not {shown(scalar.text)}")
+        return False
+
+
+def stage_members(node: Mapping, reading: Reading) -> list[Member]:
+    """Return what `from` takes: the outputs of a stage that no package of it consumes."""
+    scalar = reading.scalar(node.items["from"][1], "`from`")
+    if scalar is None:
+        return []
+    name = reading.text(scalar)
+    stages = {stage.name: stage for stage in reading.stages}
+    if name not in stages:
+        hint = did_you_mean(name, stages)
+        reading.fault(scalar.position, f"there is no stage {shown(name)} before this one{hint}")
+        return []
+    found = list(_unconsumed(stages[name]))
+    for member in found:
+        if is_pattern(member.name):
+            message = f"late output {shown(member.name)} of stage {shown(name)} can't be counted"
+            reading.fault(scalar.position, f"{message}: its files get names when they are made")
+            return []
+    if "match" in node.items:
+        pattern = reading.scalar(node.items["match"][1], "`match`")
+        text = reading.text(pattern) if pattern is not None else ""
+        found = [member for member in found if fnmatchcase(member.name, text)]
+        if not found and pattern is not None and not reading.faults.hides_outputs:
+            message = f"no output of stage {shown(name)} matches {shown(text)}"
+            reading.fault(pattern.position, message)
+    elif not found and not reading.faults:
+        message = f"stage {shown(name)} has no output that other stages can read"
+        reading.fault(scalar.position, message)
+    return found
+
+
+def _unconsumed(stage: StageRecipe) -> Iterator[Member]:
+    """Go over the outputs of a stage that none of its named inputs reads."""
+    found: dict[str, Member] = {}
+    consumed: set[str] = set()
+    for line in stage.lines:
+        binaries = [binary for package in line.packages for binary in package.binaries]
+        for values in line.loop:
+            for binary in binaries:
+                found.update((member.name, member) for member in _made(binary, values))
+                consumed.update(
+                    one.file.render(values) for one in binary.inputs if one.file is not None
+                )
+    return (member for member in found.values() if member.name not in consumed)
+
+
+def _made(binary: BinaryRecipe, values: tuple[Any, ...]) -> Iterator[Member]:
+    for output in binary.outputs:
+        if output.file.broken:
+            continue
+        try:
+            name = output_name(output.file.render(values))
+            yield Member(name, output.fields.get(values).get("size"))
+        except BadValueError:
+            continue
+
+
+def file_members(names: Iterable[str], directory: str) -> list[Member]:
+    """Return files beside the job file, with their sizes."""
+    return [
+        Member(name, local_files.size_of(local_files.absolute(directory, name))) for name in names
+    ]
+
+
+def row_members(
+    rows: Sequence[tuple[str, ...]], columns: Sequence[str], node: Mapping, reading: Reading
+) -> list[Member]:
+    """Return the files of a csv file with their sizes and events."""
+    position = node.items["csv"][1].position
+    if "file" not in columns:
+        reading.fault(position, "groups of a csv file need a column `file`")
+        return []
+    members = []
+    for row in rows:
+        values = dict(zip(columns, row, strict=True))
+        for column in ("size", "events"):
+            if column in values and not _COUNT.fullmatch(values[column].strip()):
+                message = f"column `{column}` has {shown(values[column])}, which is no number"
+                reading.fault(position, message)
+                return []
+        size, events = (int(values[key]) if key in values else None for key in ("size", "events"))
+        members.append(Member(values["file"], size, events))
+    return members

@@ -1,0 +1,62 @@
+"""A merge of each 20 files on a real node, whole and after a line above it was dropped."""
+
+from pathlib import Path
+
+from tests.e2e.site import EXAMPLES, Site
+
+MERGE = """\
+job: mc
+stages:
+  - name: sim
+    lines:
+      - for: {n: {range: [1, 45]}}
+        run: echo {n} > 'sim {n}.txt'
+        outputs: "sim {n}.txt"
+  - name: merge
+    lines:
+      - for: {part: {from: sim, by: 20}}
+        run: |
+          cat {part} > merged-{part.index}.txt
+          for name in {part}; do echo "$name"; done > names-{part.index}.txt
+        inputs: [rules.txt, "{part}"]
+        check: test $(cat {part} | wc -l) = $(cat merged-{part.index}.txt | wc -l)
+        outputs: ["merged-{part.index}.txt", "names-{part.index}.txt"]
+      - for: {part: {from: sim, by: 40, whole: yes}}
+        run: [sort, -n, -o, "list-{part.index}.txt", "{part}"]
+        inputs: "{part}"
+        outputs: list-{part.index}.txt
+"""
+
+
+def numbers(path: Path) -> list[int]:
+    """The numbers in a result."""
+    return [int(line) for line in path.read_text().split()]
+
+
+def test_each_20_files_are_merged_and_a_dropped_one_leaves_its_group(site: Site) -> None:
+    site.add("farm")
+    site.alone()
+    site.write("not to be merged", "rules.txt")
+    site.submit(MERGE, "--hold")
+
+    site.ok("kill-line", "mc/1/22", "--drop-outputs", "--reason", "bad run")
+    site.ok("release", "mc")
+    site.ok("run", "mc")
+
+    results = site.home / "results" / "mc"
+    merged = [numbers(results / f"merged-{number}.txt") for number in (1, 2, 3)]
+    assert merged == [
+        list(range(1, 21)),
+        [21, *range(23, 41)],
+        list(range(41, 46)),
+    ]
+    names = (results / "names-2.txt").read_text().splitlines()
+    assert names == [f"sim {number}.txt" for number in merged[1]]
+    assert numbers(results / "list-1.txt") == [n for n in range(1, 41) if n != 22]
+
+
+def test_the_example_merges_in_two_steps(site: Site) -> None:
+    site.ok("run", EXAMPLES / "merge" / "job.yaml")
+
+    histogram = (site.home / "results" / "merge" / "all.txt").read_text().split()
+    assert sum(map(int, histogram[1::2])) == 50 * 1000

@@ -1,0 +1,208 @@
+"""Groups as loop values: how they are made, what they stand for, and what is wrong with them."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from d0ctl.jobfile.reader import read_text
+from d0ctl.jobfile.spec import LineSpec
+
+from .conftest import Faults, Lines, Read, launched
+
+SIM = """
+stages:
+  - name: sim
+    lines:
+      - {for: {n: {range: [1, 5]}}, run: "echo {n} > s{n}", outputs: {file: "s{n}", size: 10}}
+      - {run: "cat s5 > last", inputs: s5, outputs: {file: last, size: 25}}
+  - name: merge
+    lines:
+"""
+
+
+def merge(entry: str) -> str:
+    """A job with five files, one of which its own stage reads, and a line that takes groups."""
+    return SIM + f"      - {entry}\n"
+
+
+def groups(lines: list[LineSpec]) -> list[list[str]]:
+    """The files that each line reads."""
+    return [[Path(one.file).name for one in line.packages[0].binaries[0].inputs] for line in lines]
+
+
+@given(st.integers(1, 40), st.integers(1, 45))
+@settings(max_examples=60, deadline=None)
+def test_every_file_goes_into_one_group_in_order(files: int, by: int) -> None:
+    text = merge(f'{{for: {{p: {{from: sim, by: {by}}}}}, run: "cat {{p}}", inputs: "{{p}}"}}')
+    spec = read_text(text.replace("[1, 5]", f"[1, {files + 5}]"))
+
+    found = groups(list(spec.stages[-1].lines))
+
+    names = [f"s{n}" for n in range(1, files + 6) if n != 5] + ["last"]
+    assert [name for group in found for name in group] == names
+    assert {len(group) for group in found[:-1]} <= {by}
+    assert 1 <= len(found[-1]) <= by
+
+
+def test_groups_take_what_from_takes(lines: Lines) -> None:
+    whole = groups(lines(merge('{run: "cat {inputs}", inputs: {from: sim}}')))
+    parts = groups(lines(merge('{for: {p: {from: sim, by: 2}}, run: "cat {p}", inputs: "{p}"}')))
+
+    assert [name for group in parts for name in group] == whole[0]
+
+
+@pytest.mark.parametrize(
+    ("by", "found"),
+    [
+        ("2", [["s1", "s2"], ["s3", "s4"], ["last"]]),
+        ("30B", [["s1", "s2", "s3"], ["s4"], ["last"]]),
+        ("5 B", [["s1"], ["s2"], ["s3"], ["s4"], ["last"]]),
+        ("1kB", [["s1", "s2", "s3", "s4", "last"]]),
+    ],
+)
+def test_groups_are_made_by_number_or_size(lines: Lines, by: str, found: list[list[str]]) -> None:
+    entry = f'{{for: {{p: {{from: sim, by: {by}}}}}, run: "cat {{p}}", inputs: "{{p}}"}}'
+
+    assert groups(lines(merge(entry))) == found
+
+
+def test_groups_of_a_csv_file_are_made_by_events(lines: Lines, folder: Path) -> None:
+    (folder / "runs.csv").write_text("events,file\n100,raw/a.raw\n200,raw/b.raw\n250,raw/c.raw\n")
+    text = "stages: [{lines: [{for: {p: {csv: runs.csv, by: 300 events}}, inputs: '{p}', run: x}]}]"
+
+    assert groups(lines(text)) == [["a.raw", "b.raw"], ["c.raw"]]
+
+
+def test_groups_of_files_beside_the_job_file_are_made_by_their_size(
+    lines: Lines, folder: Path
+) -> None:
+    (folder / "raw" / "a.raw").write_bytes(bytes(90))
+    (folder / "raw" / "b.raw").write_bytes(bytes(20))
+    text = "stages: [{lines: [{for: {p: {glob: raw/*, by: 100B}}, inputs: '{p}', run: 'x {p}'}]}]"
+
+    found = lines(text)
+
+    assert groups(found) == [["a.raw"], ["b.raw", "c.raw"]]
+    assert [launched(line) for line in found] == ["x a.raw", "x b.raw c.raw"]
+
+
+def test_groups_of_a_stage_can_be_made_of_the_outputs_that_match(lines: Lines) -> None:
+    entry = '{for: {p: {from: sim, match: "s*", by: 3}}, run: "cat {p}", inputs: "{p}"}'
+
+    assert groups(lines(merge(entry))) == [["s1", "s2", "s3"], ["s4"]]
+
+
+def test_whole_groups_leave_a_smaller_rest_out_and_say_so(job: Read) -> None:
+    spec = job(merge('{for: {p: {from: sim, by: 2, whole: yes}}, run: "x {p}", inputs: "{p}"}'))
+
+    assert groups(list(spec.stages[-1].lines)) == [["s1", "s2"], ["s3", "s4"]]
+    assert spec.warnings[0].endswith("warning: 1 of 5 left out, as `whole` asks: `last`")
+
+
+def test_groups_of_numbers_are_words(lines: Lines) -> None:
+    entry = '{for: {p: {range: [1, 5], by: 2}}, run: "gen {p} > {p.first}-{p.last}-{p.count}"}'
+
+    made = lines(merge(entry))
+
+    assert [launched(line) for line in made] == [
+        "gen 1 2 > 1-2-2",
+        "gen 3 4 > 3-4-2",
+        "gen 5 > 5-5-1",
+    ]
+    assert [line.name for line in made] == ["p=1", "p=2", "p=3"]
+
+
+def test_groups_make_products_with_other_names(lines: Lines) -> None:
+    entry = (
+        '{for: {e: [10, 20], p: {from: sim, by: 3}}, run: [cat, "{p}", "{e}"], inputs: "{p}", '
+        'outputs: "o{e}-{p.index}"}'
+    )
+
+    made = lines(merge(entry))
+
+    assert [line.name for line in made] == ["e=10 p=1", "e=10 p=2", "e=20 p=1", "e=20 p=2"]
+    assert launched(made[3]) == ["cat", "s4", "last", "20"]
+
+
+def test_files_of_a_group_are_inputs_that_are_not_required_unless_it_says_so(lines: Lines) -> None:
+    entry = '{for: {p: {from: sim, by: 9}}, run: "x {p}", inputs: "{p}"}'
+    must = entry.replace('"{p}"}', '{file: "{p}", required: yes}}')
+
+    for text, required in ((entry, False), (must, True)):
+        (line,) = lines(merge(text))
+        assert {one.required for one in line.packages[0].binaries[0].inputs} == {required}
+        assert all(one.made for one in line.packages[0].binaries[0].inputs)
+
+
+@pytest.mark.parametrize(
+    ("entry", "fault"),
+    [
+        ("{for: {p: {from: sin, by: 2}}, run: x, inputs: '{p}'}",
+         "there is no stage `sin` before this one (did you mean `sim`?)"),
+        ("{for: {p: {from: merge, by: 2}}, run: x, inputs: '{p}'}",
+         "there is no stage `merge` before this one"),
+        ("{for: {p: {from: sim}}, run: x, inputs: '{p}'}",
+         "groups need `by` and one source, as in `p: {from: STAGE, by: 20}`"),
+        ("{for: {p: {from: sim, bye: 2}}, run: x, inputs: '{p}'}",
+         "a group has no key `bye` (did you mean `by`?)"),
+        ("{for: {p: {from: sim, list: [a], by: 2}}, run: x, inputs: '{p}'}",
+         "groups need `by` and one source, as in `p: {from: STAGE, by: 20}`"),
+        ("{for: {p: {list: [a], match: a, by: 2}}, run: x}", "`match` needs `from`"),
+        ("{for: {p: {from: sim, by: some}}, run: x, inputs: '{p}'}",
+         "`by` takes a number of files, a size or events, as in `20`, `2GB`, `5000 events`, "
+         "not `some`"),
+        ("{for: {p: {from: sim, by: 0}}, run: x, inputs: '{p}'}",
+         "`by` takes a number of files, a size or events, as in `20`, `2GB`, `5000 events`, "
+         "not `0`"),
+        ("{for: {p: {from: sim, by: 5 events}}, run: x, inputs: '{p}'}",
+         "the number of events of `s1` is not known: `by` events needs a csv file with the "
+         "columns `file` and `events`"),
+        ("{for: {p: {list: [a, b], by: 1kB}}, run: x}",
+         "the size of `a` is not known: add `size` to the output, or use a number of files"),
+        ("{for: {p: {list: [a, b, a], by: 2}}, run: x}",
+         "`a` would go into groups twice: list it once"),
+        ("{for: {p: {from: sim, match: q, by: 2}}, run: x, inputs: '{p}'}",
+         "no output of stage `sim` matches `q`"),
+        ("{for: {p: {from: sim, by: 9, whole: yes}}, run: x, inputs: '{p}'}",
+         "5 files make no whole group of 9"),
+        ("{for: {p: {from: sim, by: 9B, whole: yes}}, run: x, inputs: '{p}'}",
+         "`whole` needs a number of files in `by`"),
+        ("{for: {p: {from: sim, by: 9, whole: perhaps}}, run: x, inputs: '{p}'}",
+         "`whole` takes `yes` or `no`, not `perhaps`"),
+        ("{for: {p: {from: sim, by: 2}}, run: 'x {p}'}",
+         '`{p}` needs `inputs: "{p}"`, so that its files are there'),
+        ("{for: {p: {from: sim, by: 2}}, run: x, inputs: '{p}', outputs: '{p}.txt'}",
+         "`{p}` stands for several files, which only `run`, `check` and `inputs` take; a group "
+         "has `{p.index}`, its number, `{p.count}`, `{p.first}` and `{p.last}`"),
+        ("{for: {p: {from: sim, by: 2}}, run: 'x {p:03}', inputs: '{p}'}",
+         "`{p:03}` stands for several files, which only `run`, `check` and `inputs` take; a group "
+         "has `{p.index}`, its number, `{p.count}`, `{p.first}` and `{p.last}`"),
+        ("{for: {p: {from: sim, by: 2}}, run: [x, 'a{p}'], inputs: '{p}'}",
+         "`{p}` must be an element of its own"),
+        ("{for: {p: {from: sim, by: 2}}, early-start: yes, run: 'x {p}', inputs: '{p}'}",
+         "write `{inputs.list}` instead of `{p}`: a package that starts early gets its inputs one "
+         "by one"),
+        ("{for: {p: {list: [s1, no], by: 2}}, run: 'x {p}', inputs: '{p}'}",
+         "no package makes `no`, and it is not beside the job file"),
+    ],
+)  # fmt: skip
+def test_a_group_that_can_not_be_is_a_fault_with_its_place(
+    faults: Faults, entry: str, fault: str
+) -> None:
+    (found,) = faults(merge(entry))
+
+    place, _, message = found.partition(": ")
+    assert message == fault
+    assert place.startswith("9:")
+
+
+def test_late_outputs_can_not_be_counted(faults: Faults) -> None:
+    text = merge('{for: {p: {from: sim, by: 2}}, run: "x {p}", inputs: "{p}"}')
+    text = text.replace("{file: last, size: 25}", '{file: "l*", late: yes}')
+
+    assert faults(text) == [
+        "9:26: late output `l*` of stage `sim` can't be counted: its files get names "
+        "when they are made"
+    ]
