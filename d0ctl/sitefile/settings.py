@@ -42,6 +42,7 @@ TRANSFER_KEYS = words("fetch store")
 
 _REASON = re.compile(r"log-message|site:[a-z0-9][a-z0-9-]*", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII)
+_SUFFIX = re.compile(r"(\.[A-Za-z0-9_-]+)+", re.ASCII)
 _URL = re.compile(r"(https?|file)://\S+", re.ASCII)
 
 
@@ -148,12 +149,28 @@ def _commands(level: Level) -> dict[str, str]:
     return found
 
 
-def _check_command(key: str, scalar: Scalar, reading: Reading) -> None:
+def read_merge(node: Node, reading: Reading) -> dict[str, str]:
+    """Read the commands that merge files, by the end of their names."""
+    found = {}
+    for key, value in named(node, "merge", reading):
+        scalar = reading.scalar(value, f"`{key.text}`")
+        if not _SUFFIX.fullmatch(key.text):
+            message = f"{shown(key.text)} is not the end of a file name such as `.root`"
+            reading.fault(key.position, message)
+        elif scalar is not None:
+            _check_command(key.text, scalar, reading, ("inputs", "output"))
+            found[key.text.lower()] = scalar.text
+    return found
+
+
+def _check_command(
+    key: str, scalar: Scalar, reading: Reading, names: tuple[str, str] = ("source", "dest")
+) -> None:
     """Note a command without its file names, or with one of them inside quotes."""
-    scope = Scope({"source": LoopName(0), "dest": LoopName(1)})
+    scope = Scope({name: LoopName(at) for at, name in enumerate(names)})
     script = compile_script(scalar, scope, reading.faults, "sh")
     used = {insertion.placeholder.name for insertion in script.insertions}
-    for name in ("source", "dest"):
+    for name in names:
         if name not in used:
             reading.fault(scalar.position, f"`{key}` needs `{{{name}}}`")
     for insertion in script.insertions:
@@ -175,6 +192,7 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "hooks": read_hooks,
     "defaults": read_defaults,
     "transfer": read_transfer,
+    "merge": read_merge,
     "policy": read_policy,
     "mail": read_mail,
     "bad-nodes": read_bad_nodes,

@@ -101,6 +101,7 @@ def site_schema() -> Schema:
         "defaults": section("Defaults", settings.DEFAULTS, defaults),
         "transfer": mapping(record(level("Transfer", settings.TRANSFER_KEYS, TRANSFER)),
                             "^[a-z][a-z0-9+.-]*$"),
+        "merge": mapping(SCALAR),
         "policy": ref("policy"),
         "mail": section("Mail", mail.MAIL_KEYS, MAIL),
         "bad-nodes": section("Bad nodes", bad_nodes.BAD_NODE_KEYS, bad),

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from d0ctl.jobfile.language.field_types import (
     ACQUIRE,
     CHECKSUM,
@@ -32,9 +34,10 @@ from d0ctl.jobfile.sections.log_rules import read_verification
 from d0ctl.jobfile.spec import Acquire
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl_wrapper import merge_types
 
 BINARY_KEYS = words(
-    "name run shell software parameters inputs outputs runtime work-size cpu needs log-rules "
+    "name run merge shell software parameters inputs outputs runtime work-size cpu needs log-rules "
     "progress check check-timeout events"
 )
 INPUT_KEYS = words(
@@ -61,7 +64,8 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     read_verification(level, fields)
     _progress(level, fields)
     inner = reading.within(_with_parameters(level, reading.scope))
-    run, text = _run(level, inner), level.scalar("check")
+    text = level.scalar("check")
+    run = _run(level, inner) if "merge" not in level else _merge(level, inner)
     check = compile_script(text, inner.scope, reading.faults) if text is not None else None
     inputs = _inputs(level.get("inputs"), reading)
     outputs = _outputs(level.get("outputs"), reading)
@@ -144,6 +148,54 @@ def _run(level: Level, reading: Reading) -> Run | None:
     else:
         reading.fault(level.position("run"), f"{level.what} needs `run`")
     return None
+
+
+def _merge(level: Level, reading: Reading) -> Run | None:
+    """Read `merge: yes`: the inputs go into the only output, by its type."""
+    scalar = level.scalar("merge")
+    if scalar is None or not _is_yes(scalar, reading):
+        return _run(level, reading)
+    for key in ("run", "shell", "software"):
+        if key in level:
+            reading.fault(level.position(key), f"`merge` stands in place of `{key}`: remove one")
+    name = _name_of_only(_entries(level.get("outputs")))
+    if name is None:
+        reading.fault(scalar.position, "`merge` needs one output, by its name, and no other")
+        return None
+    if not _entries(level.get("inputs")):
+        reading.fault(scalar.position, "`merge` needs `inputs`")
+    text = name.text.lower()
+    own = [suffix for suffix in reading.known.merge or {} if text.endswith(suffix)]
+    if own:
+        command = (reading.known.merge or {})[max(own, key=len)]
+        written = command.replace("{output}", "{outputs}")
+        return compile_script(replace(scalar, text=written), reading.scope, reading.faults, "sh")
+    if merge_types.kind_of(text) is None:
+        known = ", ".join(f"`{suffix}`" for suffix in merge_types.KINDS)
+        reading.fault(
+            name.position,
+            f"{shown(name.text)} is not of a type that can be merged: {known}; "
+            "`merge` in the site file adds others",
+        )
+    words = [replace(scalar, text=word) for word in (merge_types.PROGRAM, "{outputs}")]
+    return compile_arguments(words, reading.scope, reading.faults)
+
+
+def _is_yes(scalar: Scalar, reading: Reading) -> bool:
+    try:
+        return bool(FLAG.convert(scalar.text))
+    except ValueError:
+        message = f"`merge` takes {FLAG.expected}, not {shown(scalar.text)}"
+        reading.fault(scalar.position, message)
+        return False
+
+
+def _name_of_only(outputs: list[Node]) -> Scalar | None:
+    """Return the name of the only output."""
+    node = outputs[0] if len(outputs) == 1 else None
+    if isinstance(node, Mapping):
+        node = node.items["file"][1] if "file" in node.items and "late" not in node.items else None
+    return node if isinstance(node, Scalar) else None
 
 
 def _entries(node: Node | None) -> list[Node]:

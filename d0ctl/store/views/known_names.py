@@ -8,10 +8,11 @@ from d0ctl.store.views import browse
 
 
 def known_names(store: Store) -> KnownNames:
-    """Return the nodes, the software, the transfer commands and the files of jobs."""
+    """Return the nodes, the software, the site's commands and the files of jobs."""
     return KnownNames(
         nodes=dict.fromkeys(row[0] for row in store.rows("node_names")),
         software=Catalogue(store).titles(),
         transfer=setting(store, "transfer") or {},
+        merge=setting(store, "merge"),
         produced=lambda job, name: browse.produces(store, job, name),
     )

@@ -6,6 +6,7 @@ import os
 import time
 from typing import Any, Dict, List, Tuple
 
+from d0ctl_wrapper import merge_types
 from d0ctl_wrapper.attempt import orders, verdict
 from d0ctl_wrapper.attempt.chain import late_outputs
 from d0ctl_wrapper.attempt.chain.hooks import Hooks
@@ -324,6 +325,8 @@ class Chain:
         here = self.folder.path
         self.input_list.begin(number, binary)
         argv = [to_path(word) for word in binary["argv"] or ()]
+        if argv[:1] == [merge_types.PROGRAM.encode()]:
+            argv[:1] = merge_types.command()
         if binary["script"] is not None:
             script = here + b"/%d.sh" % number
             write(script, to_path(binary["script"]))

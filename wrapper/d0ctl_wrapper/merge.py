@@ -1,0 +1,199 @@
+"""Merge files by their type: `d0ctl-merge OUTPUT`, which the inputs of a binary go into.
+
+It runs as a process of its own. The inputs are read from the list that every binary has, until
+that is closed, so an early start merges files as they arrive.
+"""
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from typing import IO, Callable, Dict, Iterator
+
+from d0ctl_wrapper import merge_types
+
+PIECE = 1 << 20
+
+WAIT_S = 0.2
+"""How long to wait for the next input."""
+
+_ROOT = """
+import sys, uproot
+output, inputs = sys.argv[1], sys.argv[2:]
+histograms, trees = {}, set()
+with uproot.recreate(output) as out:
+    for name in inputs:
+        with uproot.open(name) as file:
+            for key in file.keys(cycle=False, recursive=True):
+                one = file[key]
+                if hasattr(one, "iterate"):
+                    for arrays in one.iterate(step_size="50 MB"):
+                        columns = {field: arrays[field] for field in arrays.fields}
+                        if key in trees:
+                            out[key].extend(columns)
+                        elif isinstance(one, uproot.TTree):
+                            out.mktree(key, {field: x.type for field, x in columns.items()})
+                            out[key].extend(columns)
+                        else:
+                            out.mkrntuple(key, columns)
+                        trees.add(key)
+                elif hasattr(one, "to_numpy"):
+                    values, *edges = one.to_numpy()
+                    if key in histograms:
+                        if any((a != b).any() for a, b in zip(histograms[key][1:], edges)):
+                            sys.exit("histogram `%s` of `%s` has other bins" % (key, name))
+                        values = histograms[key][0] + values
+                    histograms[key] = (values, *edges)
+    for key, found in histograms.items():
+        out[key] = found
+"""
+"""Adds histograms and chains trees where there is no `hadd`."""
+
+
+class NotMerged(Exception):
+    """Files that can't be merged, with the reason."""
+
+
+def main() -> None:
+    """Merge the inputs into the file that is named; end with 1 and the reason if that fails."""
+    output = sys.argv[1]
+    try:
+        KINDS[merge_types.kind_of(output) or "text"](output, _inputs())
+    except (NotMerged, OSError, tarfile.TarError, zipfile.BadZipFile, csv.Error) as error:
+        sys.exit("%s: %s" % (merge_types.PROGRAM, error))
+
+
+def _inputs() -> "Iterator[str]":
+    """Yield the inputs as they arrive, until their list is closed."""
+    path = os.environ["D0CTL_INPUTS"]
+    seen = 0
+    while True:
+        is_closed = os.path.exists(path + ".closed")
+        with open(path, errors="surrogateescape") as file:
+            names = file.read().split("\n")[:-1]
+        for name in names[seen:]:
+            yield name
+        seen = len(names)
+        if is_closed:
+            return
+        time.sleep(WAIT_S)
+
+
+def _text(output: str, inputs: "Iterator[str]") -> None:
+    """Concatenate, with a line end after each file."""
+    with open(output, "wb") as out:
+        for name in inputs:
+            with open(name, "rb") as file:
+                last = _copy(file, out)
+            if last not in (b"", b"\n"):
+                out.write(b"\n")
+
+
+def _bytes(output: str, inputs: "Iterator[str]") -> None:
+    """Concatenate as it is: packed files stay packed."""
+    with open(output, "wb") as out:
+        for name in inputs:
+            with open(name, "rb") as file:
+                _copy(file, out)
+
+
+def _copy(file: "IO[bytes]", out: "IO[bytes]") -> bytes:
+    """Copy the rest of a file; its last byte."""
+    last = b""
+    while True:
+        data = file.read(PIECE)
+        if not data:
+            return last
+        out.write(data)
+        last = data[-1:]
+
+
+def _csv(output: str, inputs: "Iterator[str]") -> None:
+    """Concatenate tables that have the same header, which is kept once."""
+    header = b""
+    with open(output, "wb") as out:
+        for name in inputs:
+            with open(name, "rb") as file:
+                first = _row(file)
+                if not header:
+                    header = first
+                    out.write(first.rstrip(b"\r\n") + b"\n" if first else b"")
+                elif first and first.strip() != header.strip():
+                    raise NotMerged("the header of `%s` is not that of the files before" % name)
+                if _copy(file, out) not in (b"", b"\n"):
+                    out.write(b"\n")
+
+
+def _row(file: "IO[bytes]") -> bytes:
+    """Read the first row of a table, which has several lines if a quoted field has."""
+    row = file.readline()
+    while row.count(b'"') % 2:
+        more = file.readline()
+        if not more:
+            break
+        row += more
+    return row
+
+
+def _tar(output: str, inputs: "Iterator[str]") -> None:
+    """Collect the members of all archives; two of one name are refused."""
+    packing = {"gz": "gz", "tgz": "gz", "bz2": "bz2", "xz": "xz"}
+    mode = "w:" + packing.get(output.rpartition(".")[2].lower(), "")
+    seen: "Dict[str, str]" = {}
+    with tarfile.open(output, mode) as out:  # type: ignore[call-overload]
+        for name in inputs:
+            with tarfile.open(name) as archive:
+                for member in archive:
+                    if member.isdir() and member.name in seen:
+                        continue
+                    _once(seen, member.name, name)
+                    out.addfile(member, archive.extractfile(member) if member.isreg() else None)
+
+
+def _zip(output: str, inputs: "Iterator[str]") -> None:
+    """Collect the members of all archives; two of one name are refused."""
+    seen: "Dict[str, str]" = {}
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as out:
+        for name in inputs:
+            with zipfile.ZipFile(name) as archive:
+                for member in archive.infolist():
+                    if member.filename.endswith("/") and member.filename in seen:
+                        continue
+                    _once(seen, member.filename, name)
+                    with archive.open(member) as file, out.open(member, "w") as copy:
+                        shutil.copyfileobj(file, copy, PIECE)
+
+
+def _once(seen: "Dict[str, str]", member: str, name: str) -> None:
+    if member in seen:
+        raise NotMerged("`%s` is in `%s` and in `%s`" % (member, seen[member], name))
+    seen[member] = name
+
+
+def _root(output: str, inputs: "Iterator[str]") -> None:
+    """Add histograms and chain trees, by `hadd` or by uproot, whichever the node has."""
+    names = list(inputs)
+    words = ["hadd", "-f", output] if shutil.which("hadd") else ["python3", "-c", _ROOT, output]
+    missing = "merging ROOT files needs `hadd`, or python3 with uproot, on PATH"
+    try:
+        code = subprocess.call(words + names)
+    except OSError:
+        raise NotMerged(missing)
+    if code:
+        tail = "" if words[0] == "hadd" else "; " + missing
+        raise NotMerged("`%s` ended with exit code %d%s" % (words[0], code, tail))
+
+
+KINDS: "Dict[str, Callable[[str, Iterator[str]], None]]" = {
+    "text": _text,
+    "csv": _csv,
+    "packed": _bytes,
+    "tar": _tar,
+    "zip": _zip,
+    "root": _root,
+}  # fmt: skip
+"""What merges the files of each kind."""

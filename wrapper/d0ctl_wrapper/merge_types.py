@@ -1,0 +1,42 @@
+"""Which files can be merged: the kind of a file, by the end of its name."""
+
+import os
+import sys
+from typing import Dict, List
+
+PROGRAM = "d0ctl-merge"
+"""The word that stands for the merging process in a job."""
+
+KINDS: "Dict[str, str]" = {
+    ".txt": "text",
+    ".log": "text",
+    ".dat": "text",
+    ".jsonl": "text",
+    ".ndjson": "text",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".gz": "packed",
+    ".bz2": "packed",
+    ".xz": "packed",
+    ".tar": "tar",
+    ".tar.gz": "tar",
+    ".tgz": "tar",
+    ".tar.bz2": "tar",
+    ".tar.xz": "tar",
+    ".zip": "zip",
+    ".root": "root",
+}  # fmt: skip
+
+
+def kind_of(name: str) -> "str | None":
+    """Return the kind of a file; None if files of its type can't be merged."""
+    found = [suffix for suffix in KINDS if name.lower().endswith(suffix)]
+    return KINDS[max(found, key=len)] if found else None
+
+
+def command() -> "List[bytes]":
+    """Return the words that merge, with the python and the package of this process."""
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    text = "import sys; sys.path.insert(0, %r); from d0ctl_wrapper import merge; merge.main()"
+    words = [sys.executable, "-I", "-S", "-c", text % folder]
+    return [os.fsencode(word) for word in words]
