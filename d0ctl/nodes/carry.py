@@ -13,6 +13,7 @@ from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.link import Link
 from d0ctl.nodes.reports import FileFacts
+from d0ctl.nodes.transports.bulk import bulk
 from d0ctl.nodes.transports.download import Garbled, Limits, Oversized, Spoilt
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol import stamp
@@ -57,7 +58,8 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> FileFacts:
     target = Path(copy.target)
     aside = _aside(copy, target)
     try:
-        link.transport.get(copy.source, aside, Limits(copy.size, courier.site.reserve))
+        with bulk(courier, link.transport, _by_lines(copy.source, copy.size)) as transport:
+            transport.get(copy.source, aside, Limits(copy.size, courier.site.reserve))
         return _settle(copy, aside, target)
     except Oversized:
         raise
@@ -69,6 +71,11 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> FileFacts:
         raise
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _by_lines(path: str, size: int | None) -> int | None:
+    """Return the size of a file whose path fits into a line, as the ssh program is given it."""
+    return None if "\n" in path else size
 
 
 def copy_here(copy: Copy, reserve: int | None = None) -> FileFacts:
@@ -100,7 +107,8 @@ def bring(copy: Copy, courier: Courier, link: Link) -> FileFacts:
     _compare(copy, size, checksum)
     name = uuid.uuid4().hex
     aside = f"{link.base}/cache/aside/{name}"
-    link.transport.put(source, aside)
+    with bulk(courier, link.transport, _by_lines(aside, size)) as transport:
+        transport.put(source, aside)
     answer = courier.ask(
         link,
         {

@@ -20,9 +20,6 @@ from d0ctl.nodes.transports.download import Garbled, Spoilt
 from d0ctl.nodes.transports.transport import IO_TIMEOUT_S
 from d0ctl_wrapper.protocol import file_stream, shape, stamp
 
-BULK = 32_000_000
-"""From so many bytes on, connections of their own by the ssh program are worth their start."""
-
 START_TIMEOUT_S = 60.0
 """How long an end of a stream may take to start, apart from what it reads of a file before."""
 
@@ -59,12 +56,11 @@ def carry(copies: Sequence[Copy], source: Courier, target: Courier) -> list[File
     """
     here, there = source.open_link(), target.open_link()
     with ExitStack() as stack:
-        starters = [here.transport, there.transport]
-        if sum(copy.size or 0 for copy in copies) >= BULK:
-            ends = zip((source, target), starters, strict=True)
-            starters = [stack.enter_context(bulk(*end)) for end in ends]
-        sink = stack.enter_context(closing(_start(starters[1], there, "receive")))
-        feed = stack.enter_context(closing(_start(starters[0], here, "send")))
+        size = sum(copy.size or 0 for copy in copies)
+        sender = stack.enter_context(bulk(source, here.transport, size))
+        receiver = stack.enter_context(bulk(target, there.transport, size))
+        sink = stack.enter_context(closing(_start(receiver, there, "receive")))
+        feed = stack.enter_context(closing(_start(sender, here, "send")))
         answers = _carry(copies, _End(feed, here.base), _End(sink, there.base))
     return [_outcome(*pair, source, here) for pair in zip(copies, answers, strict=True)]
 

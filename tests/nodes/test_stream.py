@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+import d0ctl.nodes.transports.bulk
 import d0ctl_wrapper
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
-from d0ctl.nodes import stream
+from d0ctl.nodes import carry, stream
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.reports import FileFacts, NodeUp
-from d0ctl.nodes.transports.download import Spoilt
+from d0ctl.nodes.transports.download import NoSpace, Oversized, Spoilt
+from d0ctl.nodes.transports.ssh import FabricTransport
 from d0ctl.nodes.transports.transport import Address
 from d0ctl_wrapper.protocol import file_stream
 from tests.nodes.conftest import SshdStarter, trust
@@ -203,7 +206,7 @@ def test_nothing_outside_of_the_base_is_sent(nodes: Nodes, tmp_path: Path) -> No
 def test_much_data_goes_by_the_ssh_program_where_that_is(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_here: bool
 ) -> None:
-    monkeypatch.setattr(stream, "BULK", 1)
+    monkeypatch.setattr(d0ctl.nodes.transports.bulk, "BULK", 1)
     started: list[Callable[..., object]] = []
     popen = subprocess.Popen
 
@@ -222,6 +225,29 @@ def test_much_data_goes_by_the_ssh_program_where_that_is(
     assert isinstance(facts, FileFacts)
     assert Path(copy.target).read_bytes() == data
     assert started, "the program was not tried"
+
+
+def test_large_results_and_inputs_go_by_the_ssh_program_too(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(d0ctl.nodes.transports.bulk, "BULK", 1)
+    monkeypatch.setattr(FabricTransport, "get", None)
+    monkeypatch.setattr(FabricTransport, "put", None)
+    data = large()
+    made_there = copy_of(made(nodes[0], "large", data), nodes[0], data)
+    here = tmp_path / "here" / "large"
+    link = nodes[0].open_link()
+
+    fetched = replace(made_there, target=str(here))
+    carry.fetch(fetched, nodes[0], link)
+    carry.bring(replace(made_there, source=str(here)), nodes[0], link)
+
+    assert here.read_bytes() == Path(made_there.target).read_bytes() == data
+    with pytest.raises(Oversized):
+        carry.fetch(replace(fetched, size=100), nodes[0], link)
+    monkeypatch.setattr(nodes[0], "site", replace(nodes[0].site, reserve=2**60))
+    with pytest.raises(NoSpace):
+        carry.fetch(fetched, nodes[0], link)
 
 
 def test_a_target_that_hangs_up_ends_the_stream(nodes: Nodes, tmp_path: Path) -> None:

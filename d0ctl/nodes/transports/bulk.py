@@ -12,6 +12,9 @@ from d0ctl.nodes.transports.openssh import OpenSshTransport
 
 log = logging.getLogger(__name__)
 
+BULK = 32_000_000
+"""From so many bytes on, a connection of its own is worth its start."""
+
 CIPHERS = (
     "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
     "aes128-ctr,aes192-ctr,aes256-ctr"
@@ -22,7 +25,9 @@ CIPHERS = (
 class Reached(Protocol):
     """A node that is in contact."""
 
-    address: Address
+    @property
+    def address(self) -> Address:
+        """How it is reached."""
 
     @property
     def known_hosts(self) -> Path:
@@ -30,12 +35,12 @@ class Reached(Protocol):
 
 
 @contextmanager
-def bulk(node: Reached, usual: Any) -> Iterator[Any]:
+def bulk(node: Reached, usual: Any, size: int | None) -> Iterator[Any]:
     """Yield a connection of its own for much data, or the usual one where there can't be one."""
-    address = node.address
-    if address.kind == "local":
+    if size is None or size < BULK or node.address.kind == "local":
         yield usual
         return
+    address = node.address
     try:
         fast = OpenSshTransport(address, node.known_hosts, ciphers=CIPHERS)
     except (D0Error, OSError) as error:
