@@ -17,12 +17,15 @@ from d0ctl.cli.terminal.fast_typer import plain
 from d0ctl.errors import ExitCode
 
 FOLDERS = {
-    "running": ("init", "template", "schema", "validate", "run", "submit", "wait"),
+    "running": ("init", "template", "import", "schema", "validate", "run", "submit", "wait"),
     "looking": ("status", "why", "history", "logs", "peek", "report", "policy", "tui"),
     "nodes": ("file", "node", "site", "software"),
     "admin": ("daemon", "notify", "doctor", "backup", "restore"),
 }
 """The modules of commands, by their folder in `commands`."""
+
+MODULES = {"import": "importing"}
+"""The modules that can't have the name of their command, as it is a word of Python."""
 
 NEW_JOBS = ("submit", "clone")
 """The actions that make jobs; the others of one word act on jobs."""
@@ -91,7 +94,8 @@ def _app_of(name: str) -> typer.Typer:
 
         return command(name)
     folder = next(folder for folder, names in FOLDERS.items() if name in names)
-    app: typer.Typer = import_module(f"d0ctl.cli.commands.{folder}.{name}").app
+    module = MODULES.get(name, name)
+    app: typer.Typer = import_module(f"d0ctl.cli.commands.{folder}.{module}").app
     return app
 
 

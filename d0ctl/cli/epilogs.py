@@ -14,6 +14,8 @@ EPILOGS = {
     "template show": ("merge", "0 done, 2 it has a fault, 3 no such template"),
     "template new": ("merge --set number=100 -o sim.yaml", "0 done, 2 bad usage, or a value that "
                      "does not fit, 3 no such template, 4 the file exists"),
+    "import": ("flow.dag -o flow.yaml", "0 all is carried over, 1 something was left out, "
+               "2 it can't be read, 3 no such file, 4 the job file exists"),
     "validate": ("reco.yaml --strict", "0 no fault, 2 a fault, or with --strict a warning"),
     "wait": ("reco001/2 --timeout 2h", "0 all of it is successful, 1 it is not, or stands still, "
              "3 nothing matches"),

@@ -1,0 +1,61 @@
+"""`d0ctl import`: a workflow of another program as a job file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from d0ctl.cli.terminal.fast_typer import single
+from d0ctl.cli.terminal.output import say
+from d0ctl.errors import BadJobFile, BadUsage, ExitCode, Refused
+from d0ctl.importers.read import FORMATS, read
+from d0ctl.jobfile.reader import read_text
+from d0ctl.units import clean, count
+
+app = single()
+
+MOST_SAID = 200
+"""How many things that are left out are named."""
+
+
+@app.command(name="import")
+def import_file(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file of DAGMan, WfCommons or Snakemake.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the job file here."),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--from", metavar="FORMAT", help="dagman, wfcommons or snakemake (default: "
+                     "by the form of the file).", autocompletion=lambda: list(FORMATS)),
+    ] = None,
+) -> None:  # fmt: skip
+    """Print the workflow of another program as a job file.
+
+    What can't be carried over is named on stderr, and the exit code is 1.
+    """
+    if form is not None and form not in FORMATS:
+        raise BadUsage(f"`{form}` is not one of {', '.join(f'`{name}`' for name in FORMATS)}")
+    found = read(file, form)
+    target = output or file.with_suffix(".yaml")
+    try:
+        read_text(found.text, str(target), file.parent)
+    except BadJobFile as error:
+        raise BadJobFile([f"{file.name}: as a job file it has faults", *error.faults]) from error
+    if output is None:
+        typer.echo(found.text, nl=False)
+    elif output.exists():
+        raise Refused(f"there is a file `{output}` already")
+    else:
+        output.write_text(found.text)
+        if output.parent.resolve() != file.parent.resolve():
+            say(f"files are looked for beside the job file: move it to `{file.parent}`")
+    for line in found.left_out[:MOST_SAID]:
+        say(f"left out: {clean(line)}")
+    if (more := len(found.left_out) - MOST_SAID) > 0:
+        say(f"and {count(more, 'more thing')} left out")
+    if found.left_out:
+        raise typer.Exit(ExitCode.FAILED)

@@ -1,0 +1,1 @@
+"""Workflows of other programs, read as job files."""

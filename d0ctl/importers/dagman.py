@@ -1,0 +1,290 @@
+"""Workflows of HTCondor's DAGMan as job files."""
+
+import re
+import shlex
+from pathlib import Path
+
+from d0ctl.importers import dag_file, submit_file
+from d0ctl.importers.dag_file import Dag, Node, Script
+from d0ctl.importers.draft import Draft, Entry, Unreadable, label, literal
+from d0ctl.importers.submit_file import SubmitFile
+
+STAGE, FINAL = "jobs", "final"
+"""The stage of nodes without a category, and that of the final node."""
+
+MIDDLE = 50
+"""The priority of a node with priority 0."""
+
+_NO_RETRY = "d0ctl: exit code {} is not retried"
+
+_CARRIED = {
+    "executable", "arguments", "environment", "env", "input", "transfer_input_files",
+    "transfer_output_files", "request_cpus", "request_memory", "request_disk", "priority",
+}  # fmt: skip
+_NEEDLESS = re.compile(
+    "log|output|error|notification|notify_user|universe|should_transfer_files|transfer_executable"
+    "|when_to_transfer_output|getenv|initialdir|stream_.*|batch_name|jobbatchname|log_xml"
+    "|submit_event_.*|dagman.*|my\\..*|job_machine_attrs.*|copy_to_spool|nice_user|x509.*"
+    "|accounting_group.*|leave_in_queue|_.*"
+)
+"""Commands that d0ctl does by itself or has no use for."""
+_UNIVERSES = {"vanilla", "local", "scheduler", "container", "docker", "5", "7", "12"}
+
+
+def read(path: Path, draft: Draft) -> None:
+    """Put the nodes of a file into a draft. Raises Unreadable."""
+    dag = dag_file.read(path)
+    if not dag.nodes:
+        raise Unreadable(f"{path.name}: there is no `JOB` in it")
+    for where, what in dag.left_out:
+        draft.leave_out(where, what)
+    _Import(dag, draft, path.parent).run()
+
+
+class _Import:
+    """The way from a workflow to the lines of a draft."""
+
+    def __init__(self, dag: Dag, draft: Draft, folder: Path) -> None:
+        self.dag = dag
+        self.draft = draft
+        self.folder = folder
+        self.files: dict[str, SubmitFile] = {}
+        self.lines: dict[str, list[tuple[str, Entry]]] = {}
+        self.said: set[tuple[str, str]] = set()
+        self.made: dict[str, Entry] = {}
+        """Which line makes a file."""
+        self.wanted: list[tuple[Entry, str, str]] = []
+        """Lines with inputs that are not there, and their submit descriptions."""
+
+    def run(self) -> None:
+        """Make a line of each node, and the order between them."""
+        for node in self.dag.nodes.values():
+            self.lines[node.name] = self._add(node)
+        for line, name, submit in self.wanted:
+            if self.made.get(name, line) is not line:
+                line["inputs"] = [*line.get("inputs", ()), name]
+            else:
+                self._say(submit, f"input `{name[:100]}`: there is no such file")
+        for before, behind in dict.fromkeys(self.dag.edges):
+            for _, line in self.lines[behind]:
+                line.setdefault("after", []).extend(path for path, _ in self.lines[before])
+        for stage in self.draft.stages.values():
+            for line in stage["lines"]:
+                if "after" in line:
+                    line["after"] = list(dict.fromkeys(line["after"]))
+        self._check_circle()
+
+    def _check_circle(self) -> None:
+        waits = dict.fromkeys(self.dag.nodes, 0)
+        behind: dict[str, list[str]] = {name: [] for name in self.dag.nodes}
+        for a, b in self.dag.edges:
+            waits[b] += 1
+            behind[a].append(b)
+        free = [name for name, number in waits.items() if not number]
+        done = 0
+        while free:
+            done += 1
+            for name in behind[free.pop()]:
+                waits[name] -= 1
+                if not waits[name]:
+                    free.append(name)
+        if done < len(waits):
+            first = next(name for name, number in waits.items() if number)
+            raise Unreadable(
+                f"{self.dag.nodes[first].where}: node `{first}` is in or behind a circle of "
+                "`PARENT` and `CHILD`"
+            )
+
+    def _stage_of(self, node: Node) -> str:
+        if node.is_final:
+            self.draft.stage(FINAL)["final"] = True
+            return FINAL
+        name = label(node.category.lstrip("+") or STAGE)
+        stage = f"{node.group}.{name}" if node.group else name
+        entry = self.draft.stage(stage)
+        if node.category in self.dag.limits and self.dag.limits[node.category] > 0:
+            entry["max-running"] = self.dag.limits[node.category]
+        return stage
+
+    def _add(self, node: Node) -> list[tuple[str, Entry]]:
+        """Add the lines of a node: one for each process that it queues."""
+        stage = self._stage_of(node)
+        if node.is_done:
+            self._say(node.where, f"node `{node.name}` is `DONE`: it runs again")
+        if node.is_noop:
+            line: Entry = {"name": label(node.name), "run": self._script(node, "true")}
+            return [(self.draft.add(stage, line), line)]
+        file = self._submit_file(node)
+        macros = {**node.variables, "job": node.name, "dag_status": "0", "retry": "0",
+                  "failed_count": "0", "cluster": "0", "clusterid": "0"}  # fmt: skip
+        count = file.expand(file.count, macros)
+        if not count.isdigit() or not 0 < int(count) <= submit_file.MOST_QUEUED:
+            raise Unreadable(f"{node.where}: `queue {count[:40]}` of `{node.submit}` is no number")
+        if file.rest:
+            self._say(node.submit, f"`queue ... {file.rest[:40]}`: queued once")
+        found = []
+        for process in range(int(count)):
+            macros |= {"process": str(process), "procid": str(process), "step": str(process)}
+            name = node.name if int(count) == 1 else f"{node.name}.{process}"
+            line = {"name": label(name)}
+            self._program(node, file, macros, line)
+            found.append((self.draft.add(stage, line), line))
+        return found
+
+    def _submit_file(self, node: Node) -> SubmitFile:
+        if node.inline is not None:
+            return submit_file.read(node.inline)
+        path = node.directory / node.submit
+        key = str(path)
+        if key not in self.files:
+            self.files[key] = submit_file.read(dag_file.text_of(path, node.where))
+            self._check(self.files[key], node.submit)
+        return self.files[key]
+
+    def _check(self, file: SubmitFile, name: str) -> None:
+        """Note the commands that have no counterpart."""
+        universe = file.commands.get("universe", "vanilla").lower()
+        if universe not in _UNIVERSES:
+            self._say(name, f"`universe = {universe[:40]}`: it runs as a plain program")
+        for command in file.commands:
+            if command not in _CARRIED and not _NEEDLESS.fullmatch(command):
+                self._say(name, f"`{command[:40]}`")
+
+    def _say(self, where: str, what: str) -> None:
+        if (where, what) not in self.said:
+            self.said.add((where, what))
+            self.draft.leave_out(where, what)
+
+    def _program(self, node: Node, file: SubmitFile, macros: dict[str, str], line: Entry) -> None:
+        """Add what a process runs, with its files and requirements."""
+        program = file.value("executable", macros)
+        if not program:
+            raise Unreadable(f"{node.where}: `{node.submit}` has no `executable`")
+        inputs: dict[str, None] = {}
+        folder = node.directory / (file.value("initialdir", macros) or "")
+        words = [self._executable(program, folder, inputs)]
+        words += submit_file.words(file.value("arguments", macros) or "")
+        command = " ".join(shlex.quote(word) for word in words)
+        if source := file.value("input", macros):
+            self._input(source, folder, inputs, node, line)
+            command += f" < {shlex.quote(Path(source).name)}"
+        for name in re.split(r"[,\s]+", file.value("transfer_input_files", macros) or ""):
+            if name:
+                self._input(name, folder, inputs, node, line)
+        line["run"] = self._script(node, command, inputs)
+        if inputs:
+            line["inputs"] = list(inputs)
+        outputs = re.split(r"[,\s]+", file.value("transfer_output_files", macros) or "")
+        for name in dict.fromkeys(name for name in outputs if name and not name.endswith("/")):
+            if name in self.made:
+                self._say(node.where, f"output `{name[:100]}`: another node makes it, too")
+            else:
+                self.made[name] = line
+                line.setdefault("outputs", []).append(name)
+        self._requirements(node, file, macros, line)
+
+    def _executable(self, program: str, folder: Path, inputs: dict[str, None]) -> str:
+        """Return the word that calls a program; one beside the file becomes an input."""
+        path = Path(program)
+        if path.is_absolute():
+            return program
+        if "/" not in program and not _is_file(folder / path):
+            return f"./{program}"
+        if _is_file(folder / path):
+            inputs[self._beside(folder / path)] = None
+        return f"./{path.name}"
+
+    def _beside(self, path: Path) -> str:
+        """Return a path as the job file names it."""
+        try:
+            return str(path.resolve().relative_to(self.folder.resolve()))
+        except (ValueError, OSError):
+            return str(path)
+
+    def _input(
+        self, name: str, folder: Path, inputs: dict[str, None], node: Node, line: Entry
+    ) -> None:
+        path = folder / name
+        if _is_file(path):
+            inputs[self._beside(path)] = None
+        else:
+            self.wanted.append((line, name, node.submit))
+
+    def _requirements(
+        self, node: Node, file: SubmitFile, macros: dict[str, str], line: Entry
+    ) -> None:
+        cpus = file.value("request_cpus", macros) or ""
+        if cpus.isdigit() and int(cpus) > 1:
+            line["cpus"] = cpus
+        for key, unit in (("memory", 1024**2), ("disk", 1024)):
+            text = file.value(f"request_{key}", macros)
+            if text and (found := submit_file.size(text, unit)):
+                line[key] = found
+            elif text:
+                self._say(node.submit, f"`request_{key} = {text[:40]}`")
+        environment = file.value("environment", macros) or file.value("env", macros)
+        pairs = submit_file.variables(environment or "")
+        names = {key: value for key, value in pairs.items() if key.isidentifier()
+                 and key.isascii() and not key.startswith("D0CTL_")}  # fmt: skip
+        if names:
+            line["environment"] = {key: literal(value) for key, value in names.items()}
+        if node.priority is not None:
+            line["priority"] = str(min(100, max(0, MIDDLE + node.priority)))
+            if not -MIDDLE <= node.priority <= 100 - MIDDLE:
+                self._say(node.where, f"priority {node.priority} of `{node.name}` is cut")
+        if node.retries > 0:
+            rule = {"tries": str(min(1000, node.retries)), "delay": "0"}
+            line["policy"] = {reason: dict(rule) for reason in ("exit-code", "signal", "seg-fault")}
+        if node.unless_exit is not None:
+            said = _NO_RETRY.format(node.unless_exit)
+            line["log-rules"] = [{"match": said, "reason": "site:no-retry"}]
+
+    def _script(self, node: Node, command: str, inputs: dict[str, None] | None = None) -> str:
+        """Return the program of a node with its scripts and the exit code that is not retried."""
+        inputs = {} if inputs is None else inputs
+        parts = []
+        if node.pre is not None:
+            pre = self._call(node, node.pre, inputs)
+            if node.pre_skip is not None:
+                pre = f'{pre} || {{ [ "$?" = {node.pre_skip} ] && exit 0; exit 1; }}'
+            parts.append(pre)
+        if node.post is not None or node.unless_exit is not None:
+            parts += ["RETURN=0", f"{command} || RETURN=$?"]
+        else:
+            parts.append(command)
+        if node.post is not None:
+            parts += [f"{self._call(node, node.post, inputs)} || code=$?", "RETURN=${code:-0}"]
+        if node.unless_exit is not None:
+            said = _NO_RETRY.format(node.unless_exit)
+            parts.append(f'if [ "$RETURN" = {node.unless_exit} ]; then echo "{said}"; fi')
+        if node.post is not None or node.unless_exit is not None:
+            parts.append('exit "$RETURN"')
+        return literal("\n".join(parts))
+
+    def _call(self, node: Node, script: Script, inputs: dict[str, None]) -> str:
+        words = [shlex.quote(self._executable(script.program, node.directory, inputs))]
+        for argument in script.arguments:
+            if argument == "$RETURN":
+                words.append('"$RETURN"')
+            elif argument == "$JOB":
+                words.append(shlex.quote(node.name))
+            elif argument == "$RETRY":
+                words.append("$((D0CTL_ATTEMPT - 1))")
+            elif argument == "$MAX_RETRIES":
+                words.append(str(node.retries))
+            elif argument == "$DAG_STATUS" and node.is_final:
+                words.append('"$([ "$D0CTL_JOB_STATE" = successful ]; echo $?)"')
+            elif argument == "$FAILED_COUNT" and node.is_final:
+                words.append('"$D0CTL_JOB_FAILED"')
+            else:
+                if argument.startswith("$"):
+                    self._say(node.where, f"`{argument[:40]}` of a script of `{node.name}`")
+                words.append(shlex.quote(argument))
+        return " ".join(words)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,110 @@
+"""Submit descriptions of HTCondor: their commands, macros and arguments."""
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+_COMMAND = re.compile(r"\s*\+?([A-Za-z_][\w.]*)\s*=\s*(.*)")
+_QUEUE = re.compile(r"\s*queue\b\s*(.*)", re.IGNORECASE)
+_MACRO = re.compile(r"\$\(([A-Za-z_][\w.]*)(?::([^()]*))?\)")
+
+MOST_NESTED = 20
+"""How deep macros may name each other."""
+
+MOST_QUEUED = 10_000
+"""The most processes of one description."""
+
+
+class SubmitFile(Struct):
+    """The commands of a submit description, in lower case, and how many processes it queues."""
+
+    commands: dict[str, str] = field(default_factory=dict)
+    count: str = "1"
+    rest: str = ""
+    """What a queue statement says beyond a number."""
+
+    def value(self, name: str, macros: Mapping[str, str]) -> str | None:
+        """Return the value of a command with its macros replaced."""
+        text = self.commands.get(name)
+        return None if text is None else self.expand(text, macros)
+
+    def expand(self, text: str, macros: Mapping[str, str]) -> str:
+        """Replace macros by what a node says of them, else by commands of this description."""
+
+        def replace(found: re.Match[str]) -> str:
+            name = found[1].lower()
+            return macros.get(name, self.commands.get(name, found[2] or ""))
+
+        for _ in range(MOST_NESTED):
+            new = _MACRO.sub(replace, text)
+            if new == text or len(new) > 1_000_000:
+                break
+            text = new
+        return text.replace("$$(", "$(")
+
+
+def read(text: str) -> SubmitFile:
+    """Read a submit description."""
+    found = SubmitFile()
+    for line in joined(text):
+        if line.lstrip().startswith("#") or not line.strip():
+            continue
+        if queue := _QUEUE.fullmatch(line):
+            number, _, rest = queue[1].strip().partition(" ")
+            found.count, found.rest = (number or "1", rest.strip())
+            if not (number or "1").isdigit() and not number.startswith("$("):
+                found.count, found.rest = "1", queue[1].strip()
+        elif command := _COMMAND.fullmatch(line):
+            found.commands[command[1].lower()] = command[2].strip()
+    return found
+
+
+def joined(text: str) -> list[str]:
+    """Return the lines of a text, those that end with a backslash together with the next."""
+    return re.sub(r"\\\r?\n", " ", text).replace("\r\n", "\n").split("\n")
+
+
+def words(text: str) -> list[str]:
+    """Split arguments, in the old syntax or the new one in double quotes."""
+    text = text.strip()
+    if not (len(text) > 1 and text.startswith('"') and text.endswith('"')):
+        return text.replace('\\"', '"').split()
+    found: list[str] = []
+    word, quoted, begun = "", False, False
+    body = text[1:-1].replace('""', '"')
+    at = 0
+    while at < len(body):
+        sign = body[at]
+        if sign == "'" and quoted and body[at + 1 : at + 2] == "'":
+            word, at = word + "'", at + 1
+        elif sign == "'":
+            quoted, begun = not quoted, True
+        elif sign.isspace() and not quoted:
+            if begun:
+                found.append(word)
+            word, begun = "", False
+        else:
+            word, begun = word + sign, True
+        at += 1
+    return [*found, word] if begun else found
+
+
+def variables(text: str) -> dict[str, str]:
+    """Return the variables of an environment, in the old syntax or the new one."""
+    quoted = text.strip().startswith('"')
+    pairs = words(text) if quoted else [part.strip() for part in text.split(";")]
+    return {
+        name.strip(): value
+        for name, equal, value in (pair.partition("=") for pair in pairs)
+        if equal
+    }
+
+
+def size(text: str, unit: int) -> str | None:
+    """Return a size in bytes; a number without a unit counts in `unit`."""
+    found = re.fullmatch(r"\s*([0-9]{1,12})(?:\.[0-9]*)?\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
+    if not found or not int(found[1]):
+        return None
+    sizes = {"": unit, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
+    return str(int(found[1]) * sizes[found[2].upper()])

@@ -1,0 +1,1 @@
+"""Workflows of other programs as job files."""

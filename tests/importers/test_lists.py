@@ -1,0 +1,147 @@
+"""Instances of WfCommons and lists of Snakemake as job files; files of any content."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from d0ctl.errors import BadJobFile
+from d0ctl.importers.read import FORMATS, read
+from d0ctl.jobfile.reader import read_text
+from d0ctl.jobfile.spec import JobSpec
+
+
+def job_of(path: Path) -> JobSpec:
+    """Import a file; the job."""
+    return read_text(read(path).text, str(path.with_suffix(".yaml")), path.parent)
+
+
+def instance(tasks: int) -> dict[str, Any]:
+    """An instance in which task n reads a file of task n // 2."""
+    specification = [
+        {
+            "name": "first" if n == 1 else "more", "id": f"task_{n}", "children": [],
+            "parents": [f"task_{n // 2}"] if n > 1 else [],
+            "inputFiles": [f"f{n // 2}.dat", "raw.dat"] if n > 2 else [],
+            "outputFiles": [f"f{n}.dat"],
+        }
+        for n in range(1, tasks + 1)
+    ]  # fmt: skip
+    runs = [
+        {"id": "task_2", "runtimeInSeconds": 12.4, "coreCount": 2, "memoryInBytes": 1000,
+         "command": {"program": "merge", "arguments": ["-x", "{inputs}"]}},
+    ]  # fmt: skip
+    return {
+        "name": "flow", "schemaVersion": "1.5", "description": "A flow",
+        "workflow": {
+            "specification": {"tasks": specification,
+                              "files": [{"id": "f1.dat", "sizeInBytes": 500}]},
+            "execution": {"makespanInSeconds": 9, "tasks": runs},
+        },
+    }  # fmt: skip
+
+
+def test_tasks_become_lines_that_read_the_files_of_others(tmp_path: Path) -> None:
+    path = tmp_path / "flow.json"
+    path.write_text(json.dumps(instance(4)))
+
+    job, found = job_of(path), read(path)
+
+    first, more = job.stages
+    assert (job.title, first.name, more.name) == ("A flow", "first", "more")
+    second, third, fourth = more.lines
+    assert second.after == ((1, 1),) and not third.after
+    binary = second.packages[0].binaries[0]
+    assert (binary.argv, binary.runtime) == (("merge", "-x", "{inputs}"), 12.0)
+    assert (second.packages[0].cpus, second.packages[0].memory) == (2, 1000)
+    assert [entry.file for entry in fourth.packages[0].binaries[0].inputs] == ["f2.dat"]
+    (line,) = first.lines
+    assert "truncate -s 500 'f1.dat'" in str(line.packages[0].binaries[0].script)
+    assert found.left_out == (
+        "flow.json: input `raw.dat` of 2 tasks: there is no such file beside it",
+        "flow.json: 3 tasks have no command: they make their outputs with the recorded sizes",
+    )
+
+
+DOT = r"""
+digraph snakemake_dag {
+    graph[bgcolor=white, margin=0];
+    0[label = "all", color = "0.33 0.6 0.85", style="rounded"];
+    1[label = "map\nsample: A", color = "0.00 0.6 0.85", style="rounded,dashed"];
+    2[label = "map\nsample: B", color = "0.00 0.6 0.85", style="rounded"];
+    1 -> 0
+    2 -> 0
+}
+"""
+D3 = {
+    "nodes": [
+        {"id": 0, "value": {"jobid": 0, "label": "all", "rule": "all"}},
+        {"id": 1, "value": {"jobid": 1, "label": "map\nsample: A", "rule": "map"}},
+        {"id": 2, "value": {"jobid": 2, "label": "map\nsample: B", "rule": "map"}},
+    ],
+    "links": [{"u": 1, "v": 0}, {"u": 2, "v": 0}],
+}
+
+
+@pytest.mark.parametrize("text", [DOT, json.dumps(D3)], ids=["dag", "d3dag"])
+def test_jobs_of_snakemake_become_lines_of_their_rule(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "list"
+    path.write_text(text)
+
+    job = job_of(path)
+
+    names = {stage.name: [line.name for line in stage.lines] for stage in job.stages}
+    assert names == {"all": ["0"], "map": ["sample=A", "sample=B"]}
+    (last,) = job.stages[0].lines
+    assert last.after == ((2, 1), (2, 2))
+    (first, _) = job.stages[1].lines
+    assert "--target-jobs map:sample=A" in str(first.packages[0].binaries[0].script)
+
+
+def test_an_instance_of_ten_thousand_tasks_is_imported(tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    path.write_text(json.dumps(instance(10_000)))
+
+    assert job_of(path).packages == 10_000
+
+
+WORDS = st.sampled_from(
+    ["JOB", "PARENT", "CHILD", "VARS", "RETRY", "FINAL", "SPLICE", "SCRIPT", "PRE", "A", "B", "1",
+     "a.dag", "s.sub", "{", "}", "\n", "\\\n", '"', 'x="1"', "digraph", "->", "0[label = \"a\"]",
+     '{"workflow":', '{"nodes": [', '"tasks": []', "]", "}", "null", "UNLESS-EXIT", "CATEGORY",
+     "MAXJOBS", "-1", "99999999999", "SUBDAG", "EXTERNAL", "INCLUDE", "\0", "\u2028", "../x"]
+)  # fmt: skip
+TREES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["workflow", "specification", "tasks", "id", "name", "inputFiles", "nodes",
+                         "outputFiles", "parents", "execution", "command", "program", "links",
+                         "value", "label", "files", "u", "v", "arguments"]), inner, max_size=5),
+    max_leaves=30,
+)  # fmt: skip
+CONTENT = (
+    st.binary(max_size=200)
+    | st.lists(WORDS, max_size=30).map(lambda words: " ".join(words).encode("utf-8", "replace"))
+    | TREES.map(lambda tree: json.dumps(tree).encode())
+    | TREES.map(lambda tree: json.dumps(
+        {"workflow": {"specification": {"tasks": [tree]}, "execution": tree}}).encode())
+)  # fmt: skip
+
+
+@given(content=CONTENT, form=st.sampled_from([*FORMATS, None]))
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_any_bytes_give_a_job_or_faults(tmp_path: Path, content: bytes, form: str | None) -> None:
+    path = tmp_path / "a.dag"
+    path.write_bytes(content)
+    (tmp_path / "s.sub").write_text("executable = /bin/true\nqueue\n")
+
+    try:
+        found = read(path, form)
+        read_text(found.text, str(path), tmp_path)
+    except BadJobFile as error:
+        assert error.faults
