@@ -3,16 +3,15 @@
 import getpass
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from d0ctl.config import Home, find_home
-from d0ctl.store.connection import Store, no_home, open_store
-from d0ctl.store.sqlite_errors import database_errors
+from d0ctl.store import opening
+from d0ctl.store.connection import Store, no_home
 
 if TYPE_CHECKING:
     from d0ctl.actions.action import Author
@@ -53,30 +52,19 @@ def in_home(error: OSError) -> bool:
     return isinstance(name, str | Path) and Path(name).is_relative_to(home().root)
 
 
-@contextmanager
-def reader() -> Iterator[Store]:
+def reader() -> AbstractContextManager[Store]:
     """The store for a verb that only reads. Raises DatabaseUnavailable when there is no home."""
-    with open_store(home(), read_only=True) as store, database_errors(store.home):
-        store.make_temporary_tables()
-        yield store
+    return opening.reader(home())
 
 
-@contextmanager
-def writer() -> Iterator[Store]:
+def writer() -> AbstractContextManager[Store]:
     """The store for a verb that changes something that is there."""
-    with open_store(home()) as store, database_errors(store.home):
-        yield store
+    return opening.writer(home())
 
 
-@contextmanager
-def founder() -> Iterator[Store]:
+def founder() -> AbstractContextManager[Store]:
     """The store for a verb that may be the first: home and `localhost` are made if need be."""
-    from d0ctl.store.nodes import registry
-
-    with open_store(home(), create=True) as store, database_errors(store.home):
-        if registry.is_untouched(store):
-            registry.add_localhost(store)
-        yield store
+    return opening.founder(home())
 
 
 def author(note: str | None) -> "Author":

@@ -10,13 +10,13 @@ from d0ctl import select
 from d0ctl.cli import session
 from d0ctl.cli.terminal.output import emit_json, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
-from d0ctl.errors import BadUsage, NotFound
-from d0ctl.select import Selector
+from d0ctl.errors import NotFound
 from d0ctl.show.package import answer
 from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.selected import explain
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
-from d0ctl.store.views import browse, choice, file_locations
+from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.file_locations import FileView
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
     if not select.has_states(selector) and "/" not in selector and not _has_job(store, selector):
         missing = browse.no_such_job(store, selector)
         raise NotFound(f"{missing}, nor a node or file of that name", hint=missing.hint)
-    if not wanted.is_one:
-        wanted = _only(store, wanted, now)
-    return _explain_one(store, wanted, now)
+    return explain(store, wanted, now)
 
 
 def _file(store: Store, selector: str | None, file: str | None) -> FileView | None:
@@ -90,33 +88,6 @@ def _has_job(store: Store, name: str) -> bool:
 def _is_node(store: Store, name: str) -> bool:
     """Whether a word without a job of that name names a node."""
     return registry.find(store, name) is not None and not _has_job(store, name)
-
-
-def _only(store: Store, wanted: Selector, now: float) -> Selector:
-    """The one package that is meant. Raises BadUsage where several are."""
-    number = choice.choose(store, wanted, now=now)
-    first = choice.chosen(store, 1)[0].path
-    if number > 1:
-        raise BadUsage(f"`{wanted}` means {number} packages, and `why` explains one thing",
-                       hint=f"d0ctl why {first}")  # fmt: skip
-    return select.parse(first)
-
-
-def _explain_one(store: Store, wanted: Selector, now: float) -> Explanation:
-    from d0ctl.show.why import group, package
-
-    if wanted.level == "binary":
-        return package.binary(store, browse.package(store, wanted), wanted.binary.first, now)
-    if wanted.level == "package":
-        return package.package(store, browse.package(store, wanted), now)
-    job = browse.job(store, wanted.job)
-    if wanted.level == "job":
-        return group.job(store, job, now)
-    stage = browse.stage(store, job, wanted)
-    if wanted.level == "stage":
-        return group.stage(store, job, stage, now)
-    line = browse.line(store, job, stage, wanted.line.first)
-    return group.line(store, job, stage, line, now)
 
 
 def document(explanation: Explanation) -> dict[str, Any]:

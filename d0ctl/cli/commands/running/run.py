@@ -15,7 +15,6 @@ from d0ctl import actions
 from d0ctl.actions.jobs.submit import SubmitPlan, is_name
 from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.changing import Submitting
-from d0ctl.cli.commands.looking.status_page import draw_part
 from d0ctl.cli.commands.running import intake
 from d0ctl.cli.commands.running.wait import stopped
 from d0ctl.cli.terminal.fast_typer import single
@@ -24,6 +23,7 @@ from d0ctl.cli.terminal.progress_bar import Progress
 from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.model import by_status
 from d0ctl.select import parse
+from d0ctl.show.status import draw_part
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import job_standing
 from d0ctl.store.views import browse, file_locations, names

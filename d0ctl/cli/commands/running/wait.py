@@ -5,56 +5,19 @@ import time
 from typing import Annotated
 
 import typer
-from msgspec import Struct
-from msgspec.structs import replace
 
 from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, say
 from d0ctl.errors import BadUsage, ExitCode
-from d0ctl.model import Counts, Group, by_status, roll_up
-from d0ctl.schedule.standstill import Cause
-from d0ctl.select import Selector
-from d0ctl.store import lifecycle
+from d0ctl.model import Group, by_status
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.standstill import (
-    JobStanding,
-    any_driver,
-    job_standing,
-    node_views,
-    part_standing,
-)
-from d0ctl.store.views import browse, choice
-from d0ctl.store.views.shapes import JobSummary
+from d0ctl.store.nodes.standstill import JobStanding, any_driver, node_views
+from d0ctl.store.views.awaited import Awaited, look
 from d0ctl.units import clean, count, duration, parse_time
 
 app = single()
-
-
-class _Part(Struct, frozen=True):
-    """A job that is meant, the counts of what of it is meant, and how that stands."""
-
-    job: JobSummary
-    counts: Counts
-    found: JobStanding
-
-    @property
-    def status(self) -> Group:
-        """The status of what is meant."""
-        if self.counts is self.job.counts:
-            return self.job.status
-        return roll_up(self.counts, blocked=self.job.blocked)
-
-    @property
-    def state(self) -> str:
-        """The word for how it stands."""
-        status = self.status
-        if status != Group.SUBMITTED or not self.found.standing.is_settled:
-            return status
-        if self.job.hold or self.found.standing.cause is Cause.HELD:
-            return "held"
-        return "paused" if self.job.pause else status
 
 
 LOOK_S = 0.1
@@ -94,7 +57,7 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
             if version != seen or time.monotonic() >= due:
                 seen, due = version, time.monotonic() + LOOK_ANYWAY_S
                 with store.reading():
-                    parts = _look(store, wanted, time.time())
+                    parts = look(store, wanted, time.time())
                     if all(part.found.standing.is_settled for part in parts):
                         return _end(store, text, parts)
                 if not is_reported and not any_driver(store):
@@ -113,7 +76,7 @@ def _seconds(text: str) -> float:
         raise BadUsage(f"--timeout takes a time such as 30s or 2h, not `{text}`") from error
 
 
-def _give_up(text: str, parts: list[_Part], length: float) -> ExitCode:
+def _give_up(text: str, parts: list[Awaited], length: float) -> ExitCode:
     """Say how things stand when the time is over."""
     for part in parts:
         name = text if len(parts) == 1 else part.job.name
@@ -121,27 +84,7 @@ def _give_up(text: str, parts: list[_Part], length: float) -> ExitCode:
     return ExitCode.FAILED
 
 
-def _look(store: Store, wanted: Selector, now: float) -> list[_Part]:
-    """Each job that is meant, with the counts of what of it is meant, and how that stands."""
-    jobs = browse.jobs(store, wanted.job)
-    if not jobs:
-        raise browse.no_such_job(store, wanted.job)
-    if wanted.depth == 1 and not wanted.is_filtered:
-        return [_Part(job, job.counts, job_standing(store, job.id, now=now)) for job in jobs]
-    return [_part(store, job, wanted, now) for job in jobs]
-
-
-def _part(store: Store, job: JobSummary, wanted: Selector, now: float) -> _Part:
-    if wanted.level == "stage" and wanted.is_one:
-        stage = browse.stage(store, job, wanted)
-        found = part_standing(store, job.id, stage.counts, stage.id, now=now)
-        return _Part(job, stage.counts, found)
-    choice.choose(store, replace(wanted, job=job.name), now=now)
-    counts = lifecycle.phases(store)
-    return _Part(job, counts, part_standing(store, job.id, counts, now=now))
-
-
-def _end(store: Store, text: str, parts: list[_Part]) -> ExitCode:
+def _end(store: Store, text: str, parts: list[Awaited]) -> ExitCode:
     for part in parts:
         name = text if len(parts) == 1 else part.job.name
         if reason := stopped(store, part.found, time.time()):

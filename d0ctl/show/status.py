@@ -1,0 +1,92 @@
+"""What `status` prints of jobs, of one part, or of a list of packages.
+
+What only some of these need is imported late: imports are most of the time of a call.
+"""
+
+from d0ctl.select import Selector
+from d0ctl.show import jobs, lists
+from d0ctl.show.sheet import Sheet
+from d0ctl.show.why.production import obstacles
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.standstill import production
+from d0ctl.store.views import browse, choice
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl.units import count
+
+MOST_LISTED = 200
+"""How many packages a list on the screen holds."""
+
+
+def is_overview(wanted: Selector | None) -> bool:
+    """Whether a list of jobs is meant."""
+    return wanted is None or bool(
+        wanted.depth == 1 and wanted.wild_level and not wanted.is_filtered
+    )
+
+
+def jobs_of(store: Store, wanted: Selector | None) -> list[JobSummary]:
+    """Return the jobs that are meant. Raises NotFound."""
+    pattern = wanted.job if wanted else "*"
+    jobs = browse.jobs(store, pattern)
+    if not jobs and pattern != "*":
+        raise browse.no_such_job(store, pattern)
+    return jobs
+
+
+def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None:
+    """Read and draw what is meant."""
+    if wanted is None or is_overview(wanted):
+        found = jobs_of(store, wanted)
+        jobs.draw(page, found, production(store, now=now), now)
+        if found:
+            _next(page, f"d0ctl status {found[0].name}", f"d0ctl why {found[0].name}")
+    elif not wanted.is_one:
+        _list(page, store, wanted, now)
+    elif wanted.level in ("package", "binary"):
+        _package(page, store, wanted, now)
+    else:
+        draw_part(page, store, wanted, now)
+
+
+def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
+    """Read and draw a package or a binary."""
+    from d0ctl.show import binary, package, read
+
+    if wanted.level == "binary":
+        one = read.binary(store, browse.package(store, wanted), wanted.binary.first)
+        binary.draw(page, one, now, package.SCREEN)
+        _next(page, f"d0ctl why {one.path}", f"d0ctl logs {one.path}",
+              f"d0ctl status {one.package.path}")  # fmt: skip
+        return
+    card = read.package(store, browse.package(store, wanted), now)
+    package.draw(page, card, now, limits=package.SCREEN)
+    path = card.view.path
+    _next(page, *[f"d0ctl logs {path}"] * bool(card.attempts), f"d0ctl history {path}")
+
+
+def draw_part(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
+    """Read and draw a job, stage or line; what stops all jobs stands above it."""
+    from d0ctl.show import part, read
+
+    card = read.part(store, wanted, now)
+    if card.job.ended is None:
+        jobs.stop(page, obstacles(production(store, now=now), now))
+    part.draw(page, card, now)
+
+
+def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
+    number = choice.choose(store, wanted, now=now, lenient=True)
+    rows = choice.chosen(store, MOST_LISTED)
+    blocked = {job.name for job in browse.jobs(store, wanted.job) if job.blocked}
+    lists.packages(page, rows, now, indent=0,
+                   is_blocked=lambda row: row.path.partition("/")[0] in blocked)  # fmt: skip
+    if not rows:
+        page.say("no packages match")
+    if number > len(rows):
+        page.add((f"and {count(number - len(rows))} more: --json prints all", "faint"))
+
+
+def _next(page: Sheet, *commands: str) -> None:
+    """Add what to type next."""
+    page.add()
+    page.add(("    ".join(commands), "faint"))

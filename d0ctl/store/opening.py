@@ -1,0 +1,34 @@
+"""The store for those who read, for those who change something, and for those who come first."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from d0ctl.config import Home
+from d0ctl.store.connection import Store, open_store
+from d0ctl.store.sqlite_errors import database_errors
+
+
+@contextmanager
+def reader(home: Home) -> Iterator[Store]:
+    """Open the store to read. Raises DatabaseUnavailable if there is no home."""
+    with open_store(home, read_only=True) as store, database_errors(store.home):
+        store.make_temporary_tables()
+        yield store
+
+
+@contextmanager
+def writer(home: Home) -> Iterator[Store]:
+    """Open the store to change something. Raises DatabaseUnavailable if there is no home."""
+    with open_store(home) as store, database_errors(store.home):
+        yield store
+
+
+@contextmanager
+def founder(home: Home) -> Iterator[Store]:
+    """Open the store; home and `localhost` are made if there are none."""
+    from d0ctl.store.nodes import registry
+
+    with open_store(home, create=True) as store, database_errors(store.home):
+        if registry.is_untouched(store):
+            registry.add_localhost(store)
+        yield store

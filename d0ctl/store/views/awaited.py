@@ -1,0 +1,58 @@
+"""What someone waits for: each job that is meant, what of it is meant, and how that stands."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from d0ctl.model import Counts, Group, roll_up
+from d0ctl.schedule.standstill import Cause
+from d0ctl.select import Selector
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.standstill import JobStanding, job_standing, part_standing
+from d0ctl.store.views import browse, choice
+from d0ctl.store.views.shapes import JobSummary
+
+
+class Awaited(Struct, frozen=True):
+    """A job that is meant, the counts of what of it is meant, and how that stands."""
+
+    job: JobSummary
+    counts: Counts
+    found: JobStanding
+
+    @property
+    def status(self) -> Group:
+        """The status of what is meant."""
+        if self.counts is self.job.counts:
+            return self.job.status
+        return roll_up(self.counts, blocked=self.job.blocked)
+
+    @property
+    def state(self) -> str:
+        """The word for how it stands."""
+        status = self.status
+        if status != Group.SUBMITTED or not self.found.standing.is_settled:
+            return status
+        if self.job.hold or self.found.standing.cause is Cause.HELD:
+            return "held"
+        return "paused" if self.job.pause else status
+
+
+def look(store: Store, wanted: Selector, now: float) -> list[Awaited]:
+    """Each job that is meant, with the counts of what of it is meant, and how that stands."""
+    jobs = browse.jobs(store, wanted.job)
+    if not jobs:
+        raise browse.no_such_job(store, wanted.job)
+    if wanted.depth == 1 and not wanted.is_filtered:
+        return [Awaited(job, job.counts, job_standing(store, job.id, now=now)) for job in jobs]
+    return [_part(store, job, wanted, now) for job in jobs]
+
+
+def _part(store: Store, job: JobSummary, wanted: Selector, now: float) -> Awaited:
+    if wanted.level == "stage" and wanted.is_one:
+        stage = browse.stage(store, job, wanted)
+        found = part_standing(store, job.id, stage.counts, stage.id, now=now)
+        return Awaited(job, stage.counts, found)
+    choice.choose(store, replace(wanted, job=job.name), now=now)
+    counts = lifecycle.phases(store)
+    return Awaited(job, counts, part_standing(store, job.id, counts, now=now))
