@@ -69,7 +69,7 @@ screens: .venv/ready-to-test  ## take the pictures in docs/screens anew
 options: .venv/ready-to-test  ## write docs/options.md anew, from the help of every command
 	@$(python) -m tests.support.help_page
 
-schemas: .venv/ready-to-test  ## write the JSON Schemas and their tables anew
+schemas: .venv/ready-to-test  ## write JSON Schemas, their table, and the methods of the Python interface anew
 	@$(python) -m tests.support.schemas
 
 completions: .venv/ready  ## write completions/ anew, as the program prints them

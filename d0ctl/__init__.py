@@ -1,3 +1,36 @@
-"""d0ctl: a single-host control tool for productions on machines reached by ssh."""
+"""d0ctl: a single-host control tool for productions on machines reached by ssh.
+
+`from d0ctl import Job, jobs` brings the Python interface: docs/python.md.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from d0ctl.api.job import Job as Job
+    from d0ctl.api.selection import Selection as Selection
+    from d0ctl.api.selection import jobs as jobs
+    from d0ctl.errors import BadJobFile as BadJobFile
+    from d0ctl.errors import D0Error as D0Error
 
 __version__ = "0.1.0"
+
+_EXPORTS = {
+    "Job": "d0ctl.api.job",
+    "Selection": "d0ctl.api.selection",
+    "jobs": "d0ctl.api.selection",
+    "BadJobFile": "d0ctl.errors",
+    "D0Error": "d0ctl.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of the Python interface when it is used: commands start without it."""
+    if name not in _EXPORTS:
+        raise AttributeError(f"module `d0ctl` has no attribute `{name}`")
+    from importlib import import_module
+
+    return getattr(import_module(_EXPORTS[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_EXPORTS])

@@ -267,11 +267,12 @@ def text(schema: Schema) -> str:
 
 def files() -> dict[Path, str]:
     """Each file with what belongs in it."""
-    from tests.support import documents_page
+    from tests.support import documents_page, python_verbs
     from tests.support.site_schema import site_schema
 
     return {
         documents_page.PAGE: documents_page.page(),
+        python_verbs.MODULE: python_verbs.module(),
         FOLDER / "jobfile" / "job.schema.json": text(job_schema()),
         FOLDER / "sitefile" / "site.schema.json": text(site_schema()),
     }

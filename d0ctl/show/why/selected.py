@@ -3,7 +3,6 @@
 from d0ctl import select
 from d0ctl.errors import BadUsage
 from d0ctl.select import Selector
-from d0ctl.show.why import group, package
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, choice
@@ -11,6 +10,8 @@ from d0ctl.store.views import browse, choice
 
 def explain(store: Store, wanted: Selector, now: float) -> Explanation:
     """Explain a job, stage, line, package or binary, or the one package that is meant."""
+    from d0ctl.show.why import group, package
+
     if not wanted.is_one:
         wanted = _only(store, wanted, now)
     if wanted.level == "binary":

@@ -1,0 +1,16 @@
+"""What came of an action."""
+
+from msgspec import Struct
+
+
+class Done(Struct, frozen=True):
+    """What an action did, or would do, in sentences; `undo` is the command that undoes it."""
+
+    packages: int
+    text: str
+    undo: str | None = None
+    job: str = ""
+    """The job that was submitted."""
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,328 @@
+"""Jobs, or parts of them, that are in the database: what they are, and what can be done to them."""
+
+import getpass
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from d0ctl import select
+from d0ctl.actions.option import fields_of, read
+from d0ctl.api.done import Done
+from d0ctl.api.verbs import Verbs
+from d0ctl.config import Home, find_home
+from d0ctl.errors import BadUsage
+from d0ctl.model import by_status
+from d0ctl.select import Selector
+from d0ctl.store import opening
+from d0ctl.store.connection import Store
+from d0ctl.store.views.shapes import PackageRow
+
+if TYPE_CHECKING:
+    from d0ctl.show.sheet import Sheet
+
+LOOK_S = 0.1
+LOOK_ANYWAY_S = 5.0
+"""How long to wait between two looks at the database, and at most without a change of it."""
+
+
+class Progress(Struct, frozen=True):
+    """How something stands: the packages in each of the six statuses."""
+
+    status: str
+    packages: Mapping[str, int]
+
+    @property
+    def is_successful(self) -> bool:
+        """Whether all of it has succeeded."""
+        return self.status == "successful"
+
+
+class Selection(Verbs):
+    """A job, several jobs, or parts of them, as a selector of the command line names them."""
+
+    def __init__(self, wanted: Selector, home: Home) -> None:
+        self.wanted, self.home = wanted, home
+
+    @classmethod
+    def of(cls, text: str, home: str | PathLike[str] | None = None) -> "Selection":
+        """Return what a selector names. Raises BadUsage."""
+        return cls(select.parse(text), find_home(None if home is None else Path(home)))
+
+    def __str__(self) -> str:
+        return str(self.wanted)
+
+    def __repr__(self) -> str:
+        return f"jobs({str(self)!r})"
+
+    # parts ---------------------------------------------------------------------------------
+
+    def stage(self, which: int | str) -> "Selection":
+        """Select a stage of a job by its number or its name."""
+        return self._part("job", which)
+
+    def line(self, number: int) -> "Selection":
+        """Select a line of a stage."""
+        return self._part("stage", number)
+
+    def package(self, number: int) -> "Selection":
+        """Select a package of a line."""
+        return self._part("line", number)
+
+    def _part(self, level: str, which: int | str) -> "Selection":
+        if self.wanted.level != level or self.wanted.is_filtered:
+            raise BadUsage(f"`{self}` is not a {level}")
+        return Selection(select.parse(f"{self}/{which}"), self.home)
+
+    def packages(
+        self,
+        *,
+        status: str | Sequence[str] = (),
+        failed_for: str | None = None,
+        node: str | None = None,
+        older_than: str | float | None = None,
+    ) -> "Selection":
+        """Select packages by status or phase, reason of failure, node, and time since a change."""
+        states = (status,) if isinstance(status, str) else tuple(status)
+        age = None if older_than is None else str(older_than)
+        wanted = select.parse(str(self), status=states, reason=failed_for, node=node,
+                              older_than=age)  # fmt: skip
+        return Selection(wanted, self.home)
+
+    # reading -------------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[PackageRow]:
+        """Go over its packages."""
+        from d0ctl.store.views import choice
+
+        with self._reading() as store:
+            choice.choose(store, self.wanted, now=time.time(), lenient=True)
+            rows = choice.chosen(store)
+        return iter(rows)
+
+    def __len__(self) -> int:
+        """Count its packages."""
+        from d0ctl.store.views import choice
+
+        with self._reading() as store:
+            return choice.choose(store, self.wanted, now=time.time(), lenient=True)
+
+    def __bool__(self) -> bool:
+        """Whether it has packages."""
+        return len(self) > 0
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its jobs."""
+        from d0ctl.store.views import browse
+
+        with self._reading() as store:
+            return [job.name for job in browse.jobs(store, self.wanted.job)]
+
+    @property
+    def progress(self) -> Progress:
+        """How it stands now."""
+        with self._reading() as store:
+            return self._look(store)[0]
+
+    @property
+    def status(self) -> str:
+        """Its status: submitted, running, successful, failed or canceled; mixed if jobs differ."""
+        return self.progress.status
+
+    def why(self) -> str:
+        """Return why it is as it is, and what helps, as `d0ctl why` says it."""
+        from d0ctl.show.package import answer
+        from d0ctl.show.sheet import Sheet
+        from d0ctl.show.why.selected import explain
+
+        page = Sheet()
+        with self._reading() as store:
+            answer(page, explain(store, self.wanted, time.time()))
+        return _text(page)
+
+    def show(self) -> str:
+        """Return what `d0ctl status` shows of it."""
+        return _text(self._sheet())
+
+    def _repr_html_(self) -> str:
+        from d0ctl.show.html import page
+
+        return page(self._sheet().lines)
+
+    def _sheet(self) -> "Sheet":
+        from d0ctl.show import status
+        from d0ctl.show.sheet import Sheet
+
+        page = Sheet()
+        with self._reading() as store, store.reading():
+            status.draw(page, store, self.wanted, time.time())
+        return page
+
+    def _reading(self) -> AbstractContextManager[Store]:
+        return opening.reader(self.home)
+
+    # waiting -------------------------------------------------------------------------------
+
+    def watch(self, timeout: float | None = None) -> Iterator[Progress]:
+        """Yield how it stands, now and after each change, until nothing of it can move.
+
+        The daemon has to run. Raises TimeoutError after `timeout` seconds.
+        """
+        end = None if timeout is None else time.monotonic() + timeout
+        seen, due, last = None, 0.0, None
+        with self._reading() as store:
+            while True:
+                version = store.version()
+                if version != seen or time.monotonic() >= due:
+                    seen, due = version, time.monotonic() + LOOK_ANYWAY_S
+                    found, is_settled = self._look(store)
+                    if found != last:
+                        yield found
+                    last = found
+                    if is_settled:
+                        return
+                if end is not None and time.monotonic() >= end:
+                    raise TimeoutError(f"`{self}` is still {last and last.status}")
+                time.sleep(LOOK_S)
+
+    def wait(
+        self, timeout: float | None = None, progress: Callable[[Progress], object] | None = None
+    ) -> Progress:
+        """Wait until nothing of it can move without a person, and return how it stands then.
+
+        `progress` is called after each change. Raises TimeoutError after `timeout` seconds.
+        """
+        found = self.progress
+        for found in self.watch(timeout):
+            if progress is not None:
+                progress(found)
+        return found
+
+    def run(self, progress: Callable[[Progress], object] | None = None) -> Progress:
+        """Drive a job to its end as `d0ctl run` does, with no daemon needed."""
+        from d0ctl.daemon.drive import drive
+        from d0ctl.store.views import browse
+
+        with self._reading() as store:
+            job = browse.job(store, str(self))
+        stop, failures = threading.Event(), []
+
+        def work() -> None:
+            try:
+                drive(self.home, job.id, lambda counts: None, stop)
+            except BaseException as error:
+                failures.append(error)
+
+        thread = threading.Thread(target=work, name=f"drive {job.name}")
+        thread.start()
+        last = None
+        try:
+            while thread.is_alive():
+                thread.join(LOOK_S)
+                found = self.progress
+                if progress is not None and found != last:
+                    progress(found)
+                last = found
+        finally:
+            stop.set()
+            thread.join()
+        if failures:
+            raise failures[0]
+        return self.progress
+
+    def _look(self, store: Store) -> tuple[Progress, bool]:
+        """How it stands, and whether nothing of it can move."""
+        from d0ctl.store.views.awaited import look
+
+        with store.reading():
+            parts = look(store, self.wanted, time.time())
+        states = {part.state for part in parts}
+        counts: dict[str, int] = {}
+        for part in parts:
+            for phase, number in part.counts.items():
+                counts[phase] = counts.get(phase, 0) + number
+        status = states.pop() if len(states) == 1 else "mixed"
+        is_settled = all(part.found.standing.is_settled for part in parts)
+        return Progress(str(status), by_status(counts)), is_settled
+
+    # acting --------------------------------------------------------------------------------
+
+    def clone(
+        self,
+        name: str | None = None,
+        *,
+        parameters: Mapping[str, object] | None = None,
+        hold: bool = False,
+        force: bool = False,
+        reason: str | None = None,
+    ) -> "Selection":
+        """Submit a job once more, with other parameters; return the new job."""
+        options = {"name": name, "parameters": parameters, "hold": hold, "force": force}
+        return Selection(select.parse(self._act("clone", options, reason, False).job), self.home)
+
+    def _act(
+        self, name: str, options: Mapping[str, Any], reason: str | None, dry_run: bool
+    ) -> Done:
+        from d0ctl.actions.table import ACTIONS
+
+        action = ACTIONS[name]
+        lists = {one.name for one in fields_of(action.options) if one.option.kind == "list"}
+        texts = {
+            key: [value] if key in lists and isinstance(value, str) else _written(value)
+            for key, value in options.items()
+        }
+        request = action.request(self.wanted, read(action.options, texts))
+        return carry_out(self.home, request, reason, dry_run)
+
+
+def jobs(selector: str = "*", *, home: str | PathLike[str] | None = None) -> Selection:
+    """Select jobs, or parts of them, as on the command line: `reco001`, `reco001/2/1-10`."""
+    return Selection.of(selector, home)
+
+
+def carry_out(home: Home, request: Any, reason: str | None, dry_run: bool) -> Done:
+    """Carry an action out as the command line does, or with `dry_run` say what it would do."""
+    from d0ctl import actions
+
+    action = request.action
+    with (opening.founder if action.may_be_first and not dry_run else opening.writer)(
+        home
+    ) as store:
+        now = time.time()
+        if dry_run:
+            plan = actions.preview(store, request, now=now)
+            lines = actions.describe(plan)
+        else:
+            seen = actions.latest(store)
+            plan = actions.apply(store, request, actor=_actor(), note=reason, now=now, seen=seen)
+            lines = actions.report(plan)
+    return Done(plan.packages, "\n".join(lines), plan.undo, getattr(plan, "job", ""))
+
+
+def _actor() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def _written(value: Any) -> Any:
+    """An option as it is written on the command line, whose checks it then passes."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Mapping):
+        return [f"{name}={item}" for name, item in value.items()]
+    return str(value) if isinstance(value, str | int | float) else [str(item) for item in value]
+
+
+def _text(page: "Sheet") -> str:
+    from d0ctl.show.spans import text
+
+    return "\n".join(text(line).rstrip() for line in page.lines)

@@ -1,0 +1,195 @@
+"""The actions on jobs and packages as methods, which `make schemas` writes from their table."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from d0ctl.api.done import Done
+
+
+class Verbs(ABC):
+    """A method for each action; `reason` is kept with who and when, `dry_run` changes nothing.
+
+    Each raises NotFound, Refused or BadUsage as its command does.
+    """
+
+    @abstractmethod
+    def _act(
+        self, name: str, options: Mapping[str, Any], reason: str | None, dry_run: bool
+    ) -> "Done":
+        """Carry an action out."""
+
+    def finish(
+        self,
+        *,
+        soft: bool = False,
+        hard: bool = False,
+        partial: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Start no more packages; with `hard`, kill running ones.
+
+        soft: Let running packages end by themselves (default).
+        hard: Kill running packages, too.
+        partial: With `hard`: keep the files made so far, marked partial.
+        """
+        return self._act(
+            "finish", {"soft": soft, "hard": hard, "partial": partial}, reason, dry_run
+        )
+
+    def hold(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Keep jobs or packages from being scheduled."""
+        return self._act("hold", {}, reason, dry_run)
+
+    def kill(
+        self,
+        *,
+        partial: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """End packages for good, with all their processes.
+
+        partial: Keep the files made so far, marked partial.
+        """
+        return self._act("kill", {"partial": partial}, reason, dry_run)
+
+    def kill_line(
+        self,
+        *,
+        drop_outputs: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """End lines; with `drop_outputs`, the job continues.
+
+        drop_outputs: Remove their files from the inputs of later packages.
+        """
+        return self._act("kill-line", {"drop_outputs": drop_outputs}, reason, dry_run)
+
+    def pause(
+        self,
+        *,
+        running: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Start no more packages; with `running`, suspend running ones.
+
+        running: Suspend running packages, too.
+        """
+        return self._act("pause", {"running": running}, reason, dry_run)
+
+    def priority(
+        self,
+        priority: str | int,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Change the priority of jobs or packages.
+
+        priority: 0 to 100; higher is scheduled first.
+        """
+        return self._act("priority", {"priority": priority}, reason, dry_run)
+
+    def release(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Allow held jobs or packages to be scheduled again."""
+        return self._act("release", {}, reason, dry_run)
+
+    def remove(
+        self,
+        *,
+        keep_results: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Delete jobs with their history and results.
+
+        keep_results: Move its results to results/JOB.1, or the next free number.
+        """
+        return self._act("remove", {"keep_results": keep_results}, reason, dry_run)
+
+    def restore_line(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Bring back dropped lines."""
+        return self._act("restore-line", {}, reason, dry_run)
+
+    def resume(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Resume paused jobs or packages."""
+        return self._act("resume", {}, reason, dry_run)
+
+    def retry(
+        self,
+        *,
+        memory: str | float | None = None,
+        disk: str | float | None = None,
+        cpus: str | float | None = None,
+        wall_time: str | float | None = None,
+        nodes: Sequence[str] = (),
+        environment: Mapping[str, object] | None = None,
+        parameters: Mapping[str, object] | None = None,
+        from_scratch: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Retry failed packages, optionally with changed resources.
+
+        memory: Memory to request, e.g. 4GB.
+        disk: Disk space to request, e.g. 20GB.
+        cpus: Number of CPUs to request.
+        wall_time: Wall time to request, e.g. 2h.
+        nodes: Node to run on, instead of the job's; may be repeated.
+        environment: Variable to add to the environment; may be repeated.
+        parameters: Parameter of the job to change; may be repeated.
+        from_scratch: Discard the files that earlier attempts kept.
+        """
+        return self._act(
+            "retry",
+            {
+                "memory": memory,
+                "disk": disk,
+                "cpus": cpus,
+                "wall_time": wall_time,
+                "nodes": nodes,
+                "environment": environment,
+                "parameters": parameters,
+                "from_scratch": from_scratch,
+            },
+            reason,
+            dry_run,
+        )
+
+    def set_status(
+        self,
+        status: str | int,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Set the status of packages by hand, if their files allow it.
+
+        status: unscheduled, successful, failed or canceled.
+        """
+        return self._act("set-status", {"status": status}, reason, dry_run)

@@ -1,0 +1,155 @@
+"""Jobs that are built in Python: keys, faults, submission."""
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl import BadJobFile, Job, jobs
+from d0ctl.errors import DatabaseUnavailable, NotFound, Refused
+from d0ctl.jobfile.reader import read_text
+
+
+def one_line(name: str = "one", **keys: Any) -> Job:
+    """A job of one line."""
+    job = Job(name)
+    job.stage().line(**{"run": "true", **keys})
+    return job
+
+
+def test_keys_are_those_of_the_job_file_with_values_of_python(folder: Path) -> None:
+    (folder / "a.raw").touch()
+    job = one_line(
+        for_={"raw": [Path("a.raw")]}, wall_time=timedelta(hours=1, minutes=30), inputs="{raw}",
+        early_start=False, exclude_nodes=(), environment={"N": 3}, needs=["SAM"],
+    )  # fmt: skip
+
+    package = next(iter(job.check().stages[0].lines)).packages[0]
+
+    assert package.wall_time == 5400
+    assert package.environment == {"N": "3"}
+    assert package.binaries[0].needs == ("SAM",)
+    assert package.binaries[0].inputs[0].file == str(folder / "a.raw")
+
+
+def test_the_text_of_a_job_is_a_job_file_that_says_the_same() -> None:
+    job = one_line(for_={"n": {"range": [1, 3]}}, run="echo {n}", memory="2GB", title_="no: 1 # x")
+    del job.keys["stages"][0]["lines"][0]["title"]
+    job.set(title="no: 1 # x")
+
+    read, checked = read_text(job.text), job.check()
+
+    assert (read.title, read.packages) == (checked.title, checked.packages) == ("no: 1 # x", 3)
+    assert [list(stage.lines) for stage in read.stages] == [
+        list(stage.lines) for stage in checked.stages
+    ]
+
+
+def test_all_faults_come_at_once_with_their_places() -> None:
+    job = one_line(cpus=0)
+    chain = job.stage("chain").line().package(memory="4 GX")
+    chain.binary("first", run="a {inputs.lst}", inputs=[{"fil": "x"}])
+    job.set(priority=101)
+
+    with pytest.raises(BadJobFile) as caught:
+        job.check()
+
+    assert [fault.partition(": ")[0] for fault in caught.value.faults] == [
+        "priority",
+        "stages[0].lines[0].cpus",
+        "stages[1].lines[0].packages[0].memory",
+        "stages[1].lines[0].packages[0].binaries[0].run",
+        "stages[1].lines[0].packages[0].binaries[0].inputs[0].fil",
+        "stages[1].lines[0].packages[0].binaries[0].inputs[0]",
+    ]
+
+
+def test_a_job_with_a_fault_leaves_the_database_as_it_was() -> None:
+    with pytest.raises(BadJobFile):
+        one_line(cpus=0).submit()
+
+    assert jobs().names == []
+
+
+def test_a_second_job_of_the_same_name_is_refused_as_on_the_command_line() -> None:
+    one_line().submit(hold=True)
+
+    with pytest.raises(Refused, match="there is a job `one` already"):
+        one_line().submit()
+    assert one_line().submit("two", hold=True).status == "held"
+    assert sorted(jobs().names) == ["one", "two"]
+
+
+def test_a_copy_changes_nothing_of_its_model() -> None:
+    model = one_line(environment={"A": "1"})
+
+    copy = model.copy("other", priority=7)
+    copy.stage("more").line(run="true")
+    copy.keys["stages"][0]["lines"][0]["environment"]["A"] = "2"
+
+    assert (model.check().packages, copy.check().packages) == (1, 2)
+    assert model.keys["stages"][0]["lines"][0]["environment"] == {"A": "1"}
+    assert copy.check().priority == 7
+
+
+def test_a_home_is_made_by_the_first_job_and_by_nothing_else(tmp_path: Path) -> None:
+    home = tmp_path / "other"
+
+    with pytest.raises(DatabaseUnavailable):
+        len(jobs(home=home))
+    one_line().check(home=home)
+    assert not home.exists()
+    one_line().submit(hold=True, home=home)
+    assert jobs(home=home).names == ["one"]
+
+
+def test_a_job_of_python_can_be_cloned_with_other_parameters() -> None:
+    job = Job("first", parameters={"energy": 7})
+    job.stage().line(run="gen {energy}", name="at-{energy}")
+
+    second = job.submit(hold=True).clone("second", parameters={"energy": 13}, hold=True)
+
+    assert second.names == ["second"]
+    assert "at-13" in second.stage(1).line(1).show()
+
+
+def test_a_name_that_no_job_has_is_not_found() -> None:
+    one_line("reco001").submit(hold=True)
+
+    with pytest.raises(NotFound, match="there is no job `reco01`"):
+        len(jobs("reco01"))
+
+
+def test_importing_d0ctl_brings_in_none_of_its_modules() -> None:
+    script = (
+        "import sys, d0ctl\n"
+        "assert not [name for name in sys.modules if name.startswith('d0ctl.')]\n"
+        "assert 'Job' in dir(d0ctl) and d0ctl.Job.__name__ == 'Job'\n"
+        "slow = {'typer', 'textual', 'fabric', 'paramiko', 'watchdog', 'pydantic', 'yaml'}\n"
+        "d0ctl.jobs\n"
+        "sys.exit(' '.join(slow & set(sys.modules)) or None)\n"
+    )
+
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_program_that_uses_it_is_type_checked(tmp_path: Path) -> None:
+    good = "from d0ctl import Job, jobs\n\njob = Job('a', priority=3)\n"
+    (tmp_path / "good.py").write_text(
+        good + "job.stage('s').line(run='x')\n"
+        "done = jobs('a').packages(status='failed').retry(memory='4GB')\n"
+        "names: list[str] = [package.path for package in job.submit()]\n"
+        "undo: str | None = done.undo\n"
+    )
+    (tmp_path / "bad.py").write_text(good + "jobs('a').retry(memoy='4GB')\n")
+    words = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "good.py", "bad.py"]
+
+    found = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True,
+                           env=os.environ | {"MYPY_CACHE_DIR": str(tmp_path)})  # fmt: skip
+
+    assert {line.partition(":")[0] for line in found.stdout.splitlines()[:-1]} == {"bad.py"}
+    assert 'Unexpected keyword argument "memoy"' in found.stdout

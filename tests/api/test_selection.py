@@ -1,0 +1,128 @@
+"""Jobs in the database as Python selects, follows and changes them."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from d0ctl import Job, Selection, jobs
+from d0ctl.actions.table import ACTIONS
+from d0ctl.errors import BadUsage, Refused
+from tests.cli.conftest import type_in
+from tests.support.building import document
+from tests.support.python_verbs import BY_HAND
+
+
+@pytest.fixture
+def held() -> Selection:
+    """A job of two stages, held, with six packages."""
+    job = Job("reco", hold=True)
+    job.stage("sim").line(
+        for_={"n": {"range": [1, 4]}}, run="echo {n} > {n}.sim", outputs="{n}.sim"
+    )
+    chain = job.stage("add").line()
+    chain.package(run="cat {inputs} > a", inputs={"from": "sim"}, outputs="a")
+    chain.package(run="cat a > b", inputs="a", outputs="b")
+    return job.submit()
+
+
+def test_each_action_on_jobs_and_packages_is_a_method() -> None:
+    names = {name for name, one in ACTIONS.items() if one.level in ("any", "line", "job")}
+
+    for name in names - BY_HAND:
+        assert callable(getattr(Selection, name.replace("-", "_"))), name
+
+
+def test_a_selection_goes_down_level_by_level(held: Selection) -> None:
+    assert [len(held), len(held.stage("sim")), len(held.stage(2).line(1))] == [6, 4, 2]
+    assert str(held.stage(2).line(1).package(2)) == "reco/2/1/2"
+    assert [row.path for row in jobs("reco/1/2-3")] == ["reco/1/2/1", "reco/1/3/1"]
+    with pytest.raises(BadUsage, match="`reco` is not a line"):
+        held.package(1)
+
+
+def test_packages_are_selected_by_what_they_are(held: Selection) -> None:
+    held.stage(1).line(2).kill()
+
+    assert [row.path for row in held.packages(status="canceled")] == ["reco/1/2/1"]
+    assert len(held.packages(status=("canceled", "ready"))) == 4
+    assert not held.packages(failed_for="signal")
+    with pytest.raises(BadUsage):
+        held.packages(status="cancelled")
+
+
+def test_an_action_is_kept_with_its_reason_and_undone_by_its_command(held: Selection) -> None:
+    done = held.stage(1).line(1).hold(reason="look at it first")
+
+    assert done.packages == 1
+    assert done.undo == "d0ctl release reco/1/1:held"
+    (entry, *_) = document(type_in("history", "reco", "--json").stdout)["actions"]
+    assert (entry["verb"], entry["target"]) == ("hold", "reco/1/1")
+    assert "look at it first" in entry["reason"]
+
+
+def test_a_rehearsal_says_what_would_be_done_and_does_nothing(held: Selection) -> None:
+    said = held.finish(hard=True, dry_run=True)
+
+    assert "would" in said.text
+    assert held.status == "held"
+
+
+def test_options_pass_the_checks_of_the_command_line(held: Selection) -> None:
+    with pytest.raises(BadUsage, match="--memory"):
+        held.retry(memory="4 GX")
+    with pytest.raises(BadUsage):
+        held.priority(101)
+    with pytest.raises(Refused):
+        held.resume()
+
+
+def test_a_failed_package_is_retried_with_more_until_the_job_is_successful(folder: Path) -> None:
+    job = Job("needs-more")
+    job.stage().line(run='test -n "$MORE" && date > out', outputs="out")
+    first = job.submit().run()
+    assert (first.status, first.packages["failed"]) == ("failed", 1)
+
+    failed = jobs("needs-more").packages(status="failed")
+    done = failed.retry(environment={"MORE": 1}, cpus=1, nodes="localhost")
+    seen = []
+    last = jobs("needs-more").run(progress=lambda found: seen.append(found.status))
+
+    assert done.packages == 1
+    assert last.is_successful
+    assert seen[-1] == "successful"
+
+
+def test_someone_who_waits_sees_each_change_and_the_end(held: Selection) -> None:
+    sought = jobs("reco").stage("sim")
+    seen: list[int] = []
+    assert [found.status for found in held.watch()] == ["held"]
+    held.release()
+    with pytest.raises(TimeoutError, match="`reco` is still submitted"):
+        held.wait(timeout=0.0)
+    driver = threading.Thread(target=held.run)
+    driver.start()
+
+    last = sought.wait(timeout=60, progress=lambda found: seen.append(found.packages["successful"]))
+    driver.join()
+
+    assert last.is_successful
+    assert seen == sorted(seen)
+    assert seen[-1] == 4
+
+
+def test_a_notebook_shows_a_job_and_no_markup_of_its_names() -> None:
+    job = Job("shown", title="<b>bold</b> & more", hold=True)
+    job.stage("<i>").line(run="true", name="<script>")
+
+    card = job.submit()._repr_html_()
+
+    assert card.startswith("<pre>")
+    assert "&lt;b&gt;bold" in card
+    assert "<b>" not in card + job._repr_html_()
+    assert "<script>" not in card
+
+
+def test_it_says_why_as_the_command_does(held: Selection) -> None:
+    assert held.why().splitlines() == type_in("why", "reco").stdout.splitlines()
+    assert held.show().splitlines()[0] == type_in("status", "reco").stdout.splitlines()[0]
