@@ -15,7 +15,7 @@ from d0ctl.nodes.carry import TAKE_TIMEOUT_S, Copy
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.link import Frame, Link
 from d0ctl.nodes.reports import FileFacts
-from d0ctl.nodes.transports.bulk import bulk
+from d0ctl.nodes.transports.bulk import both
 from d0ctl.nodes.transports.download import Garbled, Spoilt
 from d0ctl.nodes.transports.transport import IO_TIMEOUT_S
 from d0ctl_wrapper.protocol import file_stream, shape, stamp
@@ -57,8 +57,8 @@ def carry(copies: Sequence[Copy], source: Courier, target: Courier) -> list[File
     here, there = source.open_link(), target.open_link()
     with ExitStack() as stack:
         size = sum(copy.size or 0 for copy in copies)
-        sender = stack.enter_context(bulk(source, here.transport, size))
-        receiver = stack.enter_context(bulk(target, there.transport, size))
+        ends = (source, here.transport), (target, there.transport)
+        sender, receiver = stack.enter_context(both(ends, size))
         sink = stack.enter_context(closing(_start(receiver, there, "receive")))
         feed = stack.enter_context(closing(_start(sender, here, "send")))
         answers = _carry(copies, _End(feed, here.base), _End(sink, there.base))

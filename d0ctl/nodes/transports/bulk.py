@@ -1,8 +1,9 @@
 """Connections for much data: by the ssh program, which copies several times as fast as paramiko."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,6 +33,19 @@ class Reached(Protocol):
     @property
     def known_hosts(self) -> Path:
         """The host keys that were accepted."""
+
+
+@contextmanager
+def both(ends: Sequence[tuple[Reached, Any]], size: int) -> Iterator[list[Any]]:
+    """Yield the connections to both ends of a stream, which are made at the same time."""
+    with ExitStack() as stack:
+        with ThreadPoolExecutor(len(ends)) as pool:
+            entered = [bulk(*end, size) for end in ends]
+            futures = [pool.submit(manager.__enter__) for manager in entered]
+        for manager, future in zip(entered, futures, strict=True):
+            if future.exception() is None:
+                stack.push(manager.__exit__)
+        yield [future.result() for future in futures]
 
 
 @contextmanager
