@@ -18,7 +18,7 @@ from d0ctl.errors import ExitCode
 
 FOLDERS = {
     "running": ("init", "template", "import", "schema", "validate", "run", "submit", "wait"),
-    "looking": ("status", "why", "history", "logs", "peek", "report", "policy", "tui"),
+    "looking": ("status", "why", "history", "logs", "peek", "report", "policy", "export", "tui"),
     "nodes": ("file", "node", "site", "software"),
     "admin": ("daemon", "notify", "doctor", "backup", "restore"),
 }

@@ -28,6 +28,7 @@ EPILOGS = {
     "peek": ("reco001/2/3/1 out.log --bytes 1MB", f"{READS}, 6 the node can't be reached"),
     "report failures": ("reco001 --older-than 2h", READS),
     "policy show": ("reco001/2", READS),
+    "export": ("reco001 --format dagman > reco001.dag", READS),
     "tui": ("reco001 --theme dark", "0 closed, 2 bad usage, 5 the database can't be read"),
     "file list": ("'reco001:*.root' --json", READS),
     "node list": ("--json", HOME),

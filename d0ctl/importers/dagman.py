@@ -157,24 +157,24 @@ class _Import:
 
     def _program(self, node: Node, file: SubmitFile, macros: dict[str, str], line: Entry) -> None:
         """Add what a process runs, with its files and requirements."""
-        program = file.value("executable", macros)
+        program = file.command("executable", macros)
         if not program:
             raise Unreadable(f"{node.where}: `{node.submit}` has no `executable`")
         inputs: dict[str, None] = {}
-        folder = node.directory / (file.value("initialdir", macros) or "")
+        folder = node.directory / (file.command("initialdir", macros) or "")
         words = [self._executable(program, folder, inputs)]
-        words += submit_file.words(file.value("arguments", macros) or "")
+        words += submit_file.words(file.command("arguments", macros) or "")
         command = " ".join(shlex.quote(word) for word in words)
-        if source := file.value("input", macros):
+        if source := file.command("input", macros):
             self._input(source, folder, inputs, node, line)
             command += f" < {shlex.quote(Path(source).name)}"
-        for name in re.split(r"[,\s]+", file.value("transfer_input_files", macros) or ""):
+        for name in re.split(r"[,\s]+", file.command("transfer_input_files", macros) or ""):
             if name:
                 self._input(name, folder, inputs, node, line)
         line["run"] = self._script(node, command, inputs)
         if inputs:
             line["inputs"] = list(inputs)
-        outputs = re.split(r"[,\s]+", file.value("transfer_output_files", macros) or "")
+        outputs = re.split(r"[,\s]+", file.command("transfer_output_files", macros) or "")
         for name in dict.fromkeys(name for name in outputs if name and not name.endswith("/")):
             if name in self.made:
                 self._say(node.where, f"output `{name[:100]}`: another node makes it, too")
@@ -213,16 +213,16 @@ class _Import:
     def _requirements(
         self, node: Node, file: SubmitFile, macros: dict[str, str], line: Entry
     ) -> None:
-        cpus = file.value("request_cpus", macros) or ""
+        cpus = file.command("request_cpus", macros) or ""
         if cpus.isdigit() and int(cpus) > 1:
             line["cpus"] = cpus
         for key, unit in (("memory", 1024**2), ("disk", 1024)):
-            text = file.value(f"request_{key}", macros)
+            text = file.command(f"request_{key}", macros)
             if text and (found := submit_file.size(text, unit)):
                 line[key] = found
             elif text:
                 self._say(node.submit, f"`request_{key} = {text[:40]}`")
-        environment = file.value("environment", macros) or file.value("env", macros)
+        environment = file.command("environment", macros) or file.command("env", macros)
         pairs = submit_file.variables(environment or "")
         names = {key: value for key, value in pairs.items() if key.isidentifier()
                  and key.isascii() and not key.startswith("D0CTL_")}  # fmt: skip

@@ -50,7 +50,12 @@ class Draft(Struct):
         """Return the job file."""
         stages = [stage for stage in self.stages.values() if stage["lines"]]
         job = {"job": job_name(self.name), **self.keys, "stages": stages}
-        return "\n".join(_mapping(job, 0)) + "\n"
+        return as_text(job)
+
+
+def as_text(document: Entry) -> str:
+    """Return a document as YAML."""
+    return "\n".join(_mapping(document, 0)) + "\n"
 
 
 def job_name(text: str) -> str:

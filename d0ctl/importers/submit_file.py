@@ -24,7 +24,7 @@ class SubmitFile(Struct):
     rest: str = ""
     """What a queue statement says beyond a number."""
 
-    def value(self, name: str, macros: Mapping[str, str]) -> str | None:
+    def command(self, name: str, macros: Mapping[str, str]) -> str | None:
         """Return the value of a command with its macros replaced."""
         text = self.commands.get(name)
         return None if text is None else self.expand(text, macros)

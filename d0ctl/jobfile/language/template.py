@@ -34,7 +34,9 @@ Getter = Callable[[LoopValues], str]
 
 _WORD = r"([A-Za-z_]\w*)((?:\.[\w-]+)*)"
 _FORM = r"((?:\s?[-+*/%]\s?\d{1,15})?(?::[^{}\s]{1,16})?)"
-_PLACEHOLDER = re.compile(rf"\$\{{+|\{{\{{{_WORD}{_FORM}\}}\}}|\{{{_WORD}{_FORM}\}}", re.ASCII)
+PLACEHOLDER = re.compile(rf"\$\{{+|\{{\{{{_WORD}{_FORM}\}}\}}|\{{{_WORD}{_FORM}\}}", re.ASCII)
+"""Matches what may be a placeholder; group 1 is the name of a doubled one, 4 of a single one."""
+
 _SLIP = 0.66
 """The similarity at which an unknown name counts as a misspelt one, as `{rwa}` for `{raw}`."""
 
@@ -257,7 +259,7 @@ def split(
     text, names = scalar.text, scope.names(words)
     pieces: list[str | Placeholder] = []
     literal, end, counts = "", 0, dict[str, int]()
-    for found in _PLACEHOLDER.finditer(text):
+    for found in PLACEHOLDER.finditer(text):
         literal, end = literal + text[end : found.start()], found.end()
         name, form = found[4], found[6]
         if name is None or name not in names or (form and name in words):

@@ -1,0 +1,49 @@
+"""`d0ctl export`: a job for other programs, or as a job file."""
+
+import time
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from d0ctl.cli import session
+from d0ctl.cli.terminal import completion
+from d0ctl.cli.terminal.fast_typer import single
+from d0ctl.errors import BadUsage
+from d0ctl.show.export import dagman, graph, jobfile, wfcommons
+from d0ctl.store.views import browse, definition
+
+app = single()
+
+FORMATS: dict[str, Callable[[definition.JobRows, float], str]] = {
+    "yaml": lambda job, now: jobfile.text(job),
+    "json": lambda job, now: jobfile.as_json(job),
+    "dagman": lambda job, now: dagman.text(job),
+    "dot": lambda job, now: graph.dot(job),
+    "mermaid": lambda job, now: graph.mermaid(job),
+    "wfcommons": wfcommons.text,
+}
+"""What makes the text of each format."""
+
+
+@app.command()
+def export(
+    job: Annotated[str, typer.Argument(metavar="JOB", help="A job by name.",
+                                       autocompletion=completion.selectors)],
+    form: Annotated[
+        str,
+        typer.Option("--format", metavar="FORMAT", autocompletion=lambda: list(FORMATS),
+                     help="yaml or json (a job file), dagman, dot, mermaid or wfcommons."),
+    ] = "yaml",
+) -> None:  # fmt: skip
+    """Print a job as a job file, or in the format of another program.
+
+    A submission of the job file makes an equal job.
+    """
+    if form not in FORMATS:
+        raise BadUsage(f"`{form}` is not one of {', '.join(f'`{name}`' for name in FORMATS)}")
+    with session.reader() as store, store.reading():
+        found = definition.read(store, job)
+        if found is None:
+            raise browse.no_such_job(store, job)
+        typer.echo(FORMATS[form](found, time.time()), nl=False)

@@ -1,0 +1,1 @@
+"""A job in the formats of other programs."""

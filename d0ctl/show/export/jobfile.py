@@ -1,0 +1,180 @@
+"""A job as a job file, of which a submission makes an equal job."""
+
+import json
+import re
+from collections.abc import Collection
+from typing import Any
+
+from d0ctl.importers.draft import Entry, as_text
+from d0ctl.jobfile.language.template import PLACEHOLDER, RESERVED
+from d0ctl.jobfile.spec import INPUTS
+from d0ctl.store.connection import Row
+from d0ctl.store.views.definition import JobRows, LineRows, PackageRows, StageRows, parsed
+
+_MARK = "\x02inputs\x02"
+
+
+def text(job: JobRows) -> str:
+    """Return the job file as YAML."""
+    return as_text(document(job))
+
+
+def as_json(job: JobRows) -> str:
+    """Return the job file as JSON, which is YAML, too."""
+    return json.dumps(document(job), indent=1, ensure_ascii=False) + "\n"
+
+
+def document(job: JobRows) -> Entry:
+    """Return the job file as dicts and lists of texts."""
+    row, parameters = job.row, parsed(job.row["parameters"]) or {}
+    known = {*parameters, *RESERVED}
+    found: Entry = _texts({
+        "job": row["name"], "title": _escaped(row["title"], known) or None,
+        "originator": _escaped(row["originator"], known), "mail": row["mail"],
+        "priority": row["priority"], "hold": "yes" if row["hold"] else None,
+        "max-running": row["max_running"], "max-failures": row["max_failures"],
+        "max-alike-failures": row["most_alike"],
+        "parameters": _all_escaped(parameters, {*RESERVED}),
+        "policy": _policy(row["policy"]),
+        "stages": [_stage(stage, known) for stage in job.stages],
+    })  # fmt: skip
+    return found
+
+
+def _stage(stage: StageRows, known: Collection[str]) -> Entry:
+    row = stage.row
+    return {
+        "name": _escaped(row["name"], known), "after": stage.after,
+        "final": "yes" if row["final"] else None,
+        "require": None if row["require"] == 1 else row["require"],
+        "max-running": row["max_running"],
+        "lines": [_line(line, known) for line in stage.lines],
+    }  # fmt: skip
+
+
+def _line(line: LineRows, known: Collection[str]) -> Entry:
+    return {
+        "name": _escaped(line.row["name"], known),
+        "early-start": "yes" if line.row["early_start"] else None,
+        "after": [_escaped(f"{row['stage']}/{row['seq']}", known) for row in line.after],
+        "packages": [_package(package, known) for package in line.packages],
+    }  # fmt: skip
+
+
+def _package(package: PackageRows, known: Collection[str]) -> Entry:
+    row = package.row
+    startup = [_input(one, known)["file"] for one in package.inputs if one["binary"] == 0]
+    return {
+        "name": _escaped(row["name"], known), "nodes": parsed(row["nodes"]),
+        "exclude-nodes": parsed(row["exclude_nodes"]), "platform": row["platform"],
+        "cpus": row["cpus"], "memory": row["memory"], "disk": row["disk"],
+        "wall-time": row["wall_time"], "looping": row["looping"], "priority": row["priority"],
+        "wrapper": startup[0] if startup else None,
+        "wrapper-parameters": _all_escaped(parsed(row["wrapper_parameters"]), known),
+        "environment": _all_escaped(parsed(row["environment"]), known),
+        "policy": _policy(row["policy"]),
+        "binaries": [_binary(binary, package, known) for binary in package.binaries],
+    }  # fmt: skip
+
+
+def _policy(text: str | None) -> Any:
+    """Return rules as they are written: what is off is `no`."""
+
+    def written(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: written(item, name) for name, item in value.items()}
+        if isinstance(value, list):
+            return [written(item) for item in value]
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return "no" if value is None else value
+
+    return written(parsed(text) or {})
+
+
+def _binary(binary: Row, package: PackageRows, known: Collection[str]) -> Entry:
+    parameters = parsed(binary["parameters"]) or {}
+    inner = {*known, *parameters}
+    argv, script = parsed(binary["argv"]), binary["script"]
+    run = (
+        [_script(word, inner) for word in argv]
+        if argv
+        else None if script is None else _script(script, inner)
+    )  # fmt: skip
+    check = binary["check"]
+    return {
+        "name": _escaped(binary["name"], known), "run": run,
+        "shell": binary["shell"] if script is not None and binary["shell"] != "bash" else None,
+        "software": _escaped(binary["software"], known),
+        "parameters": _all_escaped(parameters, known),
+        "inputs": [_input(one, known) for one in package.inputs if one["binary"] == binary["seq"]],
+        "outputs": [_output(one, known) for one in package.outputs
+                    if one["binary"] == binary["seq"]],
+        "runtime": binary["runtime"], "work-size": binary["work_size"], "cpu": binary["cpu"],
+        "needs": _all_escaped(parsed(binary["needs"]), known),
+        "log-rules": _all_escaped(parsed(binary["log_rules"]), known),
+        "progress": _all_escaped(parsed(binary["progress"]), known),
+        "check": None if check is None else _script(check, inner),
+        "check-timeout": binary["check_timeout"],
+        "events": _all_escaped(parsed(binary["events"]), known),
+    }  # fmt: skip
+
+
+def _input(row: Row, known: Collection[str]) -> Entry:
+    name = row["name"] if row["job"] is None else f"{row['job']}:{row['name']}"
+    source: Entry = {"file": _escaped(name, known)}
+    if row["match"] is not None:
+        source = {"from": row["stage"], "match": _escaped(row["match"], known)}
+    return {
+        **source, "locator": _escaped(row["locator"], known), "size": row["size"],
+        "checksum": row["checksum"],
+        "acquire": None if row["acquire"] == "pre-fetch" and row["maker"] else row["acquire"],
+        "disposition": row["disposition"], "required": "yes" if row["required"] else "no",
+        "writable": "yes" if row["writable"] else None,
+    }  # fmt: skip
+
+
+def _output(row: Row, known: Collection[str]) -> Entry:
+    return {
+        "file": _escaped(row["name"], known), "locator": _escaped(row["locator"], known),
+        "size": row["size_asked"], "min-size": row["min_size"],
+        "checksum": row["checksum_asked"], "disposition": row["dispositions"].split(),
+        "result": "yes" if row["result"] else None, "late": "yes" if row["late"] else None,
+        "min-count": row["min_count"] if row["late"] else None,
+    }  # fmt: skip
+
+
+def _script(text: str, known: Collection[str]) -> str:
+    """Return a program in which the list of inputs is a placeholder again."""
+    return str(_escaped(text.replace(INPUTS, _MARK), known)).replace(_MARK, "{inputs}")
+
+
+def _escaped(text: str | None, known: Collection[str]) -> str | None:
+    """Return a text in which known names in braces stay as they are."""
+
+    def double(found: "re.Match[str]") -> str:
+        return f"{{{found[0]}}}" if found[4] in known else found[0]
+
+    return text if text is None or "{" not in text else PLACEHOLDER.sub(double, text)
+
+
+def _all_escaped(value: Any, known: Collection[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _all_escaped(item, known) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_all_escaped(item, known) for item in value]
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _escaped(value, known) if isinstance(value, str) else value
+
+
+def _texts(value: Any) -> Any:
+    """Return a record without empty entries, and with numbers as texts."""
+    if isinstance(value, dict):
+        pairs = ((key, _texts(item)) for key, item in value.items())
+        return {key: item for key, item in pairs if item not in (None, [], {})}
+    if isinstance(value, list):
+        return [_texts(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value if value is None else str(value)
