@@ -190,9 +190,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/schedule/place.py",
-        "place: `not` is lost",
-        "if not most:",
-        "if most:",
+        "place: <= becomes >=",
+        "if most <= 0:",
+        "if most >= 0:",
         ("tests/schedule",),
     ),
     Mutant(
@@ -205,8 +205,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/schedule/place.py",
         "_best: 0 becomes 1",
-        "and hand.holds(requirement) > 0",
-        "and hand.holds(requirement) > 1",
+        "or hand.holds(requirement) <= 0",
+        "or hand.holds(requirement) <= 1",
         ("tests/schedule",),
     ),
     Mutant(
