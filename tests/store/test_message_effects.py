@@ -173,3 +173,47 @@ def test_a_clock_that_is_days_ahead_makes_no_attempt_long() -> None:
         apply(store, [{**end, "started": NOW + days, "ended": NOW + days + 1}])
 
         assert phases(store)["all/1/4/1"] in ("ready", "cooloff", "assigned")
+
+
+def history(store: Store, package: int) -> list[tuple[object, ...]]:
+    """What the history has of a package since its launch."""
+    return [tuple(row) for row in store.connection.execute(
+        "select old, new, attempt_id, node_id, actor, note, at from event"
+        " where package_id = ? order by id", [package]
+    )][-2:]  # fmt: skip
+
+
+def test_the_history_is_the_same_whether_start_and_end_come_together_or_not() -> None:
+    with launched() as (store, _):
+        apply(store, [start_message(1), end_message(1, outputs=[output("/c/1", "f1")])])
+        apply(store, [start_message(2)])
+        apply(store, [end_message(2, outputs=[output("/c/2", "f2")])])
+
+        expected = [("starting", "running"), ("running", "done")]
+        for package in (1, 2):
+            found = history(store, package)
+            assert [row[:2] for row in found] == expected
+            assert {row[2:] for row in found} == {(package, 1, None, None, NOW + 5)}
+        assert faults(store) == {}
+
+
+def test_the_history_of_a_result_that_is_brought_has_that_its_package_ran() -> None:
+    with launched() as (store, _):
+        apply(store, [start_message(6), end_message(6, outputs=[output("/c/6", "result")])])
+
+        found = [row[:2] for row in history(store, 6)]
+        assert found == [("starting", "running"), ("running", "transferring")]
+
+
+def test_a_start_and_an_end_that_fails_have_both_in_the_history() -> None:
+    with launched() as (store, _):
+        apply(store, [start_message(1), end_message(1, "failed", "exit-code")])
+
+        assert history(store, 1)[0][:2] == ("starting", "running")
+
+
+def test_a_package_that_is_killed_is_not_said_to_run() -> None:
+    with launched() as (store, _):
+        apply(store, [start_message(5), end_message(5, outputs=[output("/c/5", "f5")])])
+
+        assert [row[:2] for row in history(store, 5)][-1] == ("killing", "done")

@@ -134,7 +134,7 @@ def _apply_ends(
         for query in ("purge_former_staged", "unpurge_staged", "weigh_staged", "keep_stored"):
             store.change(query)
         store.change("keep_staged", now=now)
-    _keep(store, now)
+    _keep(store, ends, now)
     # These may drain nodes, hold jobs, and change packages that have just ended.
     applied.verdicts = black_holes.weigh(store, endings.records(ends, verdicts), now=now)
     applied.verdicts += alike_failures.weigh(store, endings.final(ends, verdicts), now=now)
@@ -143,19 +143,17 @@ def _apply_ends(
     remake(store, now=now)
 
 
-def _keep(store: Store, now: float) -> None:
+def _keep(store: Store, ends: Sequence[endings.End], now: float) -> None:
     """Write the batch, one statement per kind of change; their order matters."""
-    # A batch may hold the start and the end of an attempt, and only one without an end starts.
     store.change("start_attempts")
+    passed = store.change("mark_passed") if ends else 0
     store.change("start_packages", now=now)
     store.change("keep_progress", now=now)
+    if not ends:
+        return
     store.change("forget_progress")
-    # Copies of an earlier attempt are known by the path and checksum that the next two replace.
-    store.change("purge_former_copies")
-    store.change("lose_former_copies")
-    store.change("keep_locations", now=now)
-    store.change("keep_files")
-    store.change("wake_made_transfers", parked=PARKED)
+    if any(end["outputs"] for end, _ in ends):
+        _keep_outputs(store, now)
     store.change("keep_binaries")
     # Of a killed package the results are wanted that are now present.
     store.change("want_results", now=now)
@@ -163,4 +161,19 @@ def _keep(store: Store, now: float) -> None:
     store.change("end_attempts")
     # A package that is tried again fails first, so that its history has the failure.
     store.change("fail_for_now", now=now)
+    if passed:
+        store.change("record_passed_starts", now=now)
+    last = store.value("last_event") if passed else None
     store.change("end_packages", now=now)
+    if passed:
+        store.change("record_passed_ends", last=last)
+
+
+def _keep_outputs(store: Store, now: float) -> None:
+    """Write where outputs are, before their makers end."""
+    # Copies of an earlier attempt are known by the path and checksum that the next two replace.
+    store.change("purge_former_copies")
+    store.change("lose_former_copies")
+    store.change("keep_locations", now=now)
+    store.change("keep_files")
+    store.change("wake_made_transfers", parked=PARKED)

@@ -141,6 +141,33 @@ update attempt
   from reported_state
  where attempt.id = reported_state.attempt_id and attempt.outcome is null;
 
+-- name: mark_passed
+-- Ends of packages that began in this batch and succeeded: starting, staging-in -> done or
+-- transferring is one change of phase, and their history has `running` in between.
+update reported_end
+   set passed = 1
+  from reported_state
+  join attempt on attempt.id = reported_state.attempt_id and attempt.phase = 'running'
+  join package on package.id = attempt.package_id and package.attempt_id = attempt.id
+ where reported_end.attempt_id = attempt.id and reported_end.phase in ('done', 'transferring')
+   and reported_state.why is null
+   and package.phase in ('starting', 'staging-in') and package.request is null;
+
+-- name: record_passed_starts
+-- The history of such packages has that they ran.
+insert into event (at, package_id, old, new, attempt_id, node_id)
+select :now, package.id, package.phase, 'running', package.attempt_id, package.node_id
+  from reported_end
+  join package on package.id = reported_end.package_id
+ where reported_end.passed = 1;
+
+-- name: record_passed_ends
+-- And that they ended after they ran.
+update event
+   set old = 'running'
+ where id > :last and new in ('done', 'transferring')
+   and attempt_id in (select attempt_id from reported_end where passed = 1);
+
 -- name: start_packages
 -- starting, staging-in, running, suspended -> the phase that the current attempt reported last; a
 -- request for that phase is done.
@@ -152,7 +179,8 @@ update package
   from reported_state join attempt on attempt.id = reported_state.attempt_id
  where package.id = attempt.package_id and package.attempt_id = attempt.id
    and package.phase in (select name from phase where in_contact = 1)
-   and package.phase <> attempt.phase;
+   and package.phase <> attempt.phase
+   and attempt.id not in (select attempt_id from reported_end where passed = 1);
 
 -- name: keep_progress
 -- How far the current attempts are, unless something newer is known.

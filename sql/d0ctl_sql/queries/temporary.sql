@@ -15,7 +15,7 @@ create temp table reported_end (attempt_id integer primary key, outcome text, ph
                             reason text, message text, exit_code integer, signal integer,
                             cpu real, rss integer, stderr text, not_before real,
                             package_id integer, partial integer, answer text,
-                            requirement_id integer, wall_time real, note text);
+                            requirement_id integer, wall_time real, note text, passed integer);
 create temp table failing (attempt_id integer primary key, reason text);
 create temp table reported_binary (attempt_id integer, seq integer, started real, ended real,
                                exit_code integer, signal integer, reason text, cpu real,
