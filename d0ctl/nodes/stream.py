@@ -6,8 +6,9 @@ checksum of each file before it moves it to its path, by an order that only this
 
 import json
 import secrets
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import Any, Protocol
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
@@ -18,15 +19,20 @@ from d0ctl.nodes.reports import FileFacts
 from d0ctl.nodes.transports.bulk import both
 from d0ctl.nodes.transports.download import Garbled, Spoilt
 from d0ctl.nodes.transports.transport import IO_TIMEOUT_S
+from d0ctl.units import clean
 from d0ctl_wrapper.protocol import file_stream, shape, stamp
 
-START_TIMEOUT_S = 60.0
-"""How long an end of a stream may take to start, apart from what it reads of a file before."""
+LONGEST_S, SLOWEST = 300.0, 50_000
+"""How long a stream may take, and how many bytes a second it has to move beyond that.
+
+Otherwise a node that sends a byte now and then would keep others from their streams.
+"""
 
 _OFFSETS = shape.record({"offsets": shape.many(shape.many(shape.whole, 2))})
 
 _ANSWER = shape.record(
-    {"fault": shape.one_of(*file_stream.FAULTS), "message": shape.string}, stamp.FIELDS
+    {"fault": shape.one_of(*file_stream.FAULTS), "message": shape.bounded(shape.string)},
+    stamp.FIELDS,
 )
 
 
@@ -61,8 +67,27 @@ def carry(copies: Sequence[Copy], source: Courier, target: Courier) -> list[File
         sender, receiver = stack.enter_context(both(ends, size))
         sink = stack.enter_context(closing(_start(receiver, there, "receive")))
         feed = stack.enter_context(closing(_start(sender, here, "send")))
-        answers = _carry(copies, _End(feed, here.base), _End(sink, there.base))
+        with _bounded(LONGEST_S + size / SLOWEST, feed, sink):
+            answers = _carry(copies, _End(feed, here.base), _End(sink, there.base))
     return [_outcome(*pair, source, here) for pair in zip(copies, answers, strict=True)]
+
+
+@contextmanager
+def _bounded(seconds: float, *pipes: Pipe) -> Iterator[None]:
+    """Close the pipes if the block takes longer."""
+
+    def end() -> None:
+        for pipe in pipes:
+            with suppress(Exception):
+                pipe.close()
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class _End:
@@ -115,7 +140,7 @@ def _carry(copies: Sequence[Copy], feed: _End, sink: _End) -> list[Frame]:
         raise NodeUnreachable(f"the receiver of files sent nonsense: it {error}") from error
     except NodeUnreachable as error:
         said = [end.pipe.stderr() for end in (sink, feed)]
-        raise NodeUnreachable("; ".join(filter(None, said)) or str(error)) from error
+        raise NodeUnreachable("; ".join(map(clean, filter(None, said))) or str(error)) from error
 
 
 def _order(nonce: str, base: str, files: Sequence[Frame]) -> bytes:
@@ -152,7 +177,7 @@ def _outcome(copy: Copy, answer: Frame, source: Courier, link: Link) -> FileFact
     fault = answer["fault"]
     if not fault:
         return FileFacts(copy.size, copy.checksum, answer["inode"], answer["mtime"])
-    text = f"`{copy.source}`: {answer['message']}"
+    text = f"`{copy.source}`: {clean(answer['message'])}"
     if fault == file_stream.GONE:
         return NotFound(text)
     return _judge(copy, text, source, link) if fault == file_stream.SPOILT else D0Error(text)

@@ -26,18 +26,28 @@ from d0ctl.nodes.transports.ssh import FabricTransport
 from d0ctl.nodes.transports.transport import Address
 from d0ctl_wrapper.protocol import file_stream
 from tests.nodes.conftest import SshdStarter, trust
+from tests.support.sshd import Sshd
 
 Nodes = tuple[Courier, Courier]
 
 
 @pytest.fixture
-def nodes(tmp_path: Path, known_hosts: Path, start_sshd: SshdStarter) -> Iterator[Nodes]:
+def sshds() -> list[Sshd]:
+    """The sshds of the nodes."""
+    return []
+
+
+@pytest.fixture
+def nodes(
+    tmp_path: Path, known_hosts: Path, start_sshd: SshdStarter, sshds: list[Sshd]
+) -> Iterator[Nodes]:
     """Two nodes that are up, each behind an sshd of its own."""
     site = Site("site", tmp_path / "nodes", known_hosts, tmp_path / "dropbox")
     couriers = []
     with ExitStack() as stack:
         for number, name in enumerate(("n1", "n2"), 1):
             sshd = start_sshd(name)
+            sshds.append(sshd)
             trust(known_hosts, sshd)
             address = Address(
                 name, destination=sshd.destination, identity=str(sshd.identity),
@@ -248,6 +258,28 @@ def test_large_results_and_inputs_go_by_the_ssh_program_too(
     monkeypatch.setattr(nodes[0], "site", replace(nodes[0].site, reserve=2**60))
     with pytest.raises(NoSpace):
         carry.fetch(fetched, nodes[0], link)
+
+
+@pytest.mark.parametrize("end", [0, 1])
+def test_an_end_that_hangs_ends_the_stream(
+    nodes: Nodes, sshds: list[Sshd], monkeypatch: pytest.MonkeyPatch, end: int
+) -> None:
+    monkeypatch.setattr(stream, "LONGEST_S", 1.0)
+    monkeypatch.setattr(stream, "SLOWEST", 1e12)
+    data = large()
+    copy = copy_of(made(nodes[0], "large", data), nodes[1], data)
+    pass_on = stream._pass_on
+
+    def freeze_first(*pipes: Any) -> None:
+        sshds[end].freeze()
+        pass_on(*pipes)
+
+    monkeypatch.setattr(stream, "_pass_on", freeze_first)
+    with pytest.raises(D0Error):
+        carried([copy], nodes)
+
+    sshds[end].thaw()
+    assert not Path(copy.target).exists()
 
 
 def test_a_target_that_hangs_up_ends_the_stream(nodes: Nodes, tmp_path: Path) -> None:
