@@ -3,7 +3,8 @@
 `from d0ctl import Job, jobs` brings the Python interface: docs/python.md.
 """
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False
+"""As `typing` has it, whose import would be most of the time of `d0ctl --version`."""
 
 if TYPE_CHECKING:
     from d0ctl.api.job import Job as Job
@@ -23,14 +24,15 @@ _EXPORTS = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import a name of the Python interface when it is used: commands start without it."""
-    if name not in _EXPORTS:
-        raise AttributeError(f"module `d0ctl` has no attribute `{name}`")
-    from importlib import import_module
+if not TYPE_CHECKING:  # a type checker knows the names above, and so finds a misspelt one
 
-    return getattr(import_module(_EXPORTS[name]), name)
+    def __getattr__(name):
+        """Import a name of the Python interface when it is used: commands start without it."""
+        if name not in _EXPORTS:
+            raise AttributeError(f"module `d0ctl` has no attribute `{name}`")
+        from importlib import import_module
 
+        return getattr(import_module(_EXPORTS[name]), name)
 
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_EXPORTS])
+    def __dir__():
+        return sorted([*globals(), *_EXPORTS])

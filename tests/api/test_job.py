@@ -127,7 +127,7 @@ def test_a_name_that_no_job_has_is_not_found() -> None:
 def test_importing_d0ctl_brings_in_none_of_its_modules() -> None:
     script = (
         "import sys, d0ctl\n"
-        "assert not [name for name in sys.modules if name.startswith('d0ctl.')]\n"
+        "assert not [name for name in sys.modules if name.startswith(('d0ctl.', 'typing'))]\n"
         "assert 'Job' in dir(d0ctl) and d0ctl.Job.__name__ == 'Job'\n"
         "slow = {'typer', 'textual', 'fabric', 'paramiko', 'watchdog', 'pydantic', 'yaml'}\n"
         "d0ctl.jobs\n"
@@ -145,7 +145,7 @@ def test_a_program_that_uses_it_is_type_checked(tmp_path: Path) -> None:
         "names: list[str] = [package.path for package in job.submit()]\n"
         "undo: str | None = done.undo\n"
     )
-    (tmp_path / "bad.py").write_text(good + "jobs('a').retry(memoy='4GB')\n")
+    (tmp_path / "bad.py").write_text(good + "jobs('a').retry(memoy='4GB')\nfrom d0ctl import Jop\n")
     words = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "good.py", "bad.py"]
 
     found = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True,
@@ -153,3 +153,4 @@ def test_a_program_that_uses_it_is_type_checked(tmp_path: Path) -> None:
 
     assert {line.partition(":")[0] for line in found.stdout.splitlines()[:-1]} == {"bad.py"}
     assert 'Unexpected keyword argument "memoy"' in found.stdout
+    assert 'has no attribute "Jop"' in found.stdout
