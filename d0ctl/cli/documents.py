@@ -104,6 +104,7 @@ def line(line: LineSummary) -> "jobs.Line":
         "line": line.seq,
         "name": line.name,
         "status": line.status,
+        "early_start": bool(line.early_start),
         "dropped": iso(line.dropped),
         "packages": browse.statuses(line.counts),
         "phases": dict(line.counts),

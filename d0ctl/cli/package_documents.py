@@ -8,7 +8,7 @@ from d0ctl.show.binary import Binary
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.left_out import shortfall as shortfall_of
-from d0ctl.store.views.shapes import AttemptView, PackageView
+from d0ctl.store.views.shapes import AttemptView, BinaryView, PackageView
 from d0ctl.units import iso
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def package(store: Store, one: PackageView, now: float) -> "packages.Package":
         "restarts": one.restarts,
         "cpus": one.cpus,
         "priority": one.priority,
+        "asked": _asked(one),
         "attempts": [attempt(each) for each in tries],
         "failures": [
             {
@@ -90,6 +91,16 @@ def package(store: Store, one: PackageView, now: float) -> "packages.Package":
     }
 
 
+def _asked(one: PackageView) -> "packages.Asked":
+    return {
+        "memory": one.memory, "disk": one.disk, "wall_time": one.wall_time,
+        "looping": one.looping, "platform": one.platform, "nodes": json.loads(one.nodes),
+        "exclude_nodes": json.loads(one.exclude_nodes), "wrapper": one.wrapper,
+        "wrapper_parameters": json.loads(one.wrapper_parameters or "{}"),
+        "environment": json.loads(one.environment or "{}"),
+    }  # fmt: skip
+
+
 def binary(card: Binary) -> "packages.BinaryCard":
     """All about a binary, with how it did in each attempt that ran it."""
     view = card.view
@@ -102,8 +113,13 @@ def binary(card: Binary) -> "packages.BinaryCard":
     }  # fmt: skip
 
 
-def _binary(one: Any) -> "packages.Binary":
-    return {"binary": one.seq, "name": one.name, **_record(one)}
+def _binary(one: BinaryView) -> "packages.Binary":
+    asked: packages.AskedOfBinary = {
+        "software": one.software,
+        "parameters": json.loads(one.parameters or "{}"), "needs": json.loads(one.needs or "[]"),
+        "cpu": one.cpu, "runtime": one.runtime, "work_size": one.work_size,
+    }  # fmt: skip
+    return {"binary": one.seq, "name": one.name, "asked": asked, **_record(one)}
 
 
 def _record(one: Any) -> "packages.Record":
@@ -119,14 +135,16 @@ def _input(one: Any) -> "packages.Input":
         "file": one.name, "binary": one.binary, "from": one.maker_path, "acquire": one.acquire,
         "disposition": one.disposition, "required": bool(one.required),
         "present": bool(one.present), "dropped": bool(one.dropped), "size": one.size,
+        "size_asked": one.size_asked, "checksum": one.checksum, "locator": one.locator,
     }  # fmt: skip
 
 
 def _output(one: Any) -> "packages.Output":
     return {
         "file": one.name, "binary": one.binary, "present": bool(one.present),
-        "dropped": bool(one.dropped), "size": one.size, "checksum": one.checksum,
-        "dispositions": one.dispositions.split(), "result": bool(one.result),
+        "dropped": bool(one.dropped), "size": one.size, "size_asked": one.size_asked,
+        "checksum": one.checksum, "dispositions": one.dispositions.split(),
+        "result": bool(one.result),
         "partial": bool(one.partial), "locator": one.locator, "stored": one.stored_at,
         "copies": one.copies,
     }  # fmt: skip

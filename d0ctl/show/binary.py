@@ -7,7 +7,7 @@ from msgspec import Struct
 from d0ctl.show.package import Limits, binary_use, inputs, outputs, state
 from d0ctl.show.sheet import Sheet
 from d0ctl.store.views.shapes import BinaryRecord, BinaryView, InputView, OutputView, PackageView
-from d0ctl.units import moment
+from d0ctl.units import duration, moment, size
 
 
 class Binary(Struct, frozen=True):
@@ -32,6 +32,8 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
                                        f"line {package.line_name}")  # fmt: skip
     since = f"  since {moment(package.changed, now)}"
     sheet.add("package: ", *state(sheet, package), (since, "faint"))
+    if words := _asked(view):
+        sheet.add((", ".join(words), "faint"))
     sheet.head("command")
     for line in (view.script or " ".join(json.loads(view.argv or "[]"))).splitlines():
         sheet.add("  ", line)
@@ -46,3 +48,14 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
         ])  # fmt: skip
     inputs(sheet, binary.inputs, limits)
     outputs(sheet, binary.outputs, limits)
+
+
+def _asked(view: BinaryView) -> list[str]:
+    """What the job file says of it."""
+    words = [f"software {view.software}"] if view.software else []
+    parameters = json.loads(view.parameters or "{}")
+    words += [f"{name}={value}" for name, value in parameters.items()]
+    words += [f"needs {name}" for name in json.loads(view.needs or "[]")]
+    words += [f"{view.cpu} % of a CPU"] if view.cpu is not None else []
+    words += [f"about {duration(view.runtime)}"] if view.runtime is not None else []
+    return words + ([f"{size(view.work_size)} of scratch files"] if view.work_size else [])

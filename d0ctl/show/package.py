@@ -111,6 +111,7 @@ def _requests(view: PackageView) -> list[str]:
         words.append(f"node {' or '.join(nodes)}")
     if nodes := json.loads(view.exclude_nodes):
         words.append(f"not {', '.join(nodes)}")
+    words += [f"startup script {view.wrapper}"] if view.wrapper else []
     words += [f"priority {view.priority}"] if view.priority is not None else []
     return words
 

@@ -81,6 +81,7 @@ class Line(TypedDict):
     line: int
     name: str
     status: Group
+    early_start: Annotated[bool, Meta(description="Its first package starts at its first input.")]
     dropped: Time | None
     packages: Statuses
     phases: Phases

@@ -104,11 +104,23 @@ class Record(TypedDict):
     attempt: int | None
 
 
+class AskedOfBinary(TypedDict):
+    """What the job file says of a binary; sizes in bytes, times in seconds."""
+
+    software: Annotated[str | None, Meta(description="NAME/VERSION in the catalogue.")]
+    parameters: dict[str, Any]
+    needs: list[str]
+    cpu: Annotated[int | None, Meta(description="Percent of a CPU.")]
+    runtime: float | None
+    work_size: int | None
+
+
 class Binary(Record):
     """A binary, and how it did in the last attempt that ran it."""
 
     binary: int
     name: str
+    asked: AskedOfBinary
 
 
 Input = TypedDict(
@@ -116,6 +128,7 @@ Input = TypedDict(
     {
         "file": str, "binary": int, "from": str | None, "acquire": str, "disposition": str | None,
         "required": bool, "present": bool, "dropped": bool, "size": int | None,
+        "size_asked": int | None, "checksum": str | None, "locator": str | None,
     },
 )  # fmt: skip
 """A file that a package reads, and the package that makes it."""
@@ -129,6 +142,7 @@ class Output(TypedDict):
     present: bool
     dropped: bool
     size: int | None
+    size_asked: Annotated[int | None, Meta(description="As the job file estimates it.")]
     checksum: str | None
     dispositions: list[str]
     result: bool
@@ -136,6 +150,21 @@ class Output(TypedDict):
     locator: str | None
     stored: Annotated[list[str], Meta(description="Locators at which it is stored.")]
     copies: list[str]
+
+
+class Asked(TypedDict):
+    """What the job file asks of the node for a package; sizes in bytes, times in seconds."""
+
+    memory: int | None
+    disk: int | None
+    wall_time: float | None
+    looping: float | None
+    platform: str | None
+    nodes: list[str]
+    exclude_nodes: list[str]
+    wrapper: Annotated[str | None, Meta(description="Its startup script.")]
+    wrapper_parameters: dict[str, str]
+    environment: dict[str, str]
 
 
 class Package(TypedDict):
@@ -160,6 +189,7 @@ class Package(TypedDict):
     restarts: int
     cpus: int
     priority: int | None
+    asked: Asked
     attempts: list[Attempt]
     failures: list[Failures]
     progress: Progress
@@ -190,6 +220,7 @@ class BinaryCard(TypedDict):
     status: str
     binary: int
     name: str
+    asked: AskedOfBinary
     started: Time | None
     ended: Time | None
     exit_code: int | None

@@ -196,6 +196,13 @@ class BinaryView(Struct, frozen=True):
     name: str
     script: str | None
     argv: str | None
+    software: str | None
+    parameters: str | None
+    needs: str | None
+    cpu: int | None
+    """What part of a CPU it is said to use, in percent."""
+    runtime: float | None
+    work_size: int | None
     started: float | None
     ended: float | None
     exit_code: int | None
@@ -233,6 +240,9 @@ class InputView(Struct, frozen=True):
     disposition: str | None
     required: int
     dropped: int
+    locator: str | None
+    size_asked: int | None
+    checksum: str | None
     maker_path: str | None
     maker_phase: str | None
 
@@ -326,6 +336,10 @@ class PackageView(Struct, frozen=True):
     failed_on: str | None
     stay: str | None
     wall_time: float | None
+    looping: float | None
+    wrapper: str | None
+    wrapper_parameters: str | None
+    environment: str | None
 
     @property
     def path(self) -> str:

@@ -113,7 +113,8 @@ select reason, count, last, message, node_name from failure
 -- name: binaries
 -- The binaries of a package, each with its record in the last attempt that ran it.
 select binary.seq, binary.name, binary.script, binary.argv, binary.software, binary.version,
-       binary.cpu, binary.runtime, binary.work_size, binary_attempt.started,
+       binary.parameters, binary.needs, binary.cpu, binary.runtime, binary.work_size,
+       binary_attempt.started,
        binary_attempt.ended, binary_attempt.exit_code, binary_attempt.signal,
        binary_attempt.reason, binary_attempt.cpu as cpu_time, binary_attempt.rss,
        attempt.number as attempt
@@ -140,7 +141,8 @@ select attempt.number as attempt, attempt.node_name as node, record.started, rec
 -- The inputs of a package, their origin and whether they exist; missing ones first, patterns of
 -- late outputs only while their files are unknown; at most `limit` are read.
 select file.name, file.present, file.dropped as file_dropped, file.size, some.binary, some.own,
-       some.acquire, some.disposition, some.required, some.dropped,
+       some.acquire, some.disposition, some.required, some.dropped, some.locator,
+       some.size as size_asked, some.checksum,
        (select path from package_path where package_id = file.package_id) as maker_path,
        package.phase as maker_phase
   from (select few.*
