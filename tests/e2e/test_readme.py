@@ -27,6 +27,11 @@ ELSEWHERE = {
 HERE = {"emmy@farm02.example.org": "farm02.example.org"}
 """There is no such user on this machine."""
 
+SECTIONS = (
+    "Your first production", "Other ways to begin", "Look at it", "Add machines", "The site",
+)  # fmt: skip
+"""The sections that are typed one after the other."""
+
 ASKING = "d0ctl node add "
 """The command that asks at the terminal for the host key."""
 
@@ -88,11 +93,7 @@ def test_all_that_readme_types_succeeds(reader: Site, tmp_path: Path) -> None:
     for theirs, ours in HERE.items():
         site_file = site_file.replace(theirs, ours)
     reader.write(re.sub("^    ", "", site_file, flags=re.MULTILINE), "site.yaml")
-    typed = [
-        command
-        for section in ("Your first production", "Look at it", "Add machines", "The site")
-        for command in commands(section)
-    ]
+    typed = [command for section in SECTIONS for command in commands(section)]
 
     answers = [(command, type_it(reader, command)) for command in typed]
 
