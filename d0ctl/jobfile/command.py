@@ -23,7 +23,7 @@ class Command(Struct, frozen=True):
     words: tuple[str, ...]
     """The program and its arguments; one word with spaces is a text for the shell."""
     array: str | None = None
-    """Numbers for `{n}`, as `1-200` or `1,5,9`."""
+    """Numbers for `{n}`, as `1-200` or `1,5,9`; with `%4`, at most 4 run at a time."""
     each_line: str | None = None
     """A file with the lines for `{line}`."""
     lines: tuple[str, ...] | None = None
@@ -69,8 +69,10 @@ class Command(Struct, frozen=True):
         if self.outputs:
             line["outputs"] = [_output(name) for name in self.outputs]
         line |= dict(self.settings)
-        stage = re.sub(r"[/\s]+", "-", self.name) or "run"
-        return {"title": self._title, "stages": [{"name": stage, "lines": [line]}]}
+        stage: dict[str, Any] = {"name": re.sub(r"[/\s]+", "-", self.name) or "run"}
+        if most := (self.array or "").partition("%")[2]:
+            stage["max-running"] = most
+        return {"title": self._title, "stages": [{**stage, "lines": [line]}]}
 
     @property
     def _is_script(self) -> bool:
@@ -112,7 +114,7 @@ class Command(Struct, frozen=True):
     def _first(self, folder: Path) -> tuple[str, str]:
         """Return the name of the loop and its first value."""
         if self.array is not None:
-            return "n", self.array.partition("-")[0].partition(",")[0]
+            return "n", re.split("[-,%]", self.array, maxsplit=1)[0]
         lines: Sequence[str] = self.lines or ()
         if self.each_line is not None and _is_file(folder / self.each_line):
             with (folder / self.each_line).open(errors="replace") as file:
@@ -133,9 +135,11 @@ def _output(name: str) -> Any:
 
 def _numbers(text: str) -> dict[str, Any]:
     """Return the values of `{n}`. Raises BadUsage."""
-    parts = [_PART.fullmatch(part.strip()) for part in text.split(",")]
-    if not all(parts):
-        raise BadUsage(f"--array takes numbers such as `1-200`, `0-100:5` or `1,5,9`, not `{text}`")
+    numbers, percent, most = text.partition("%")
+    parts = [_PART.fullmatch(part.strip()) for part in numbers.split(",")]
+    if not all(parts) or (percent and not most.isdecimal()):
+        raise BadUsage(f"--array takes numbers such as `1-200`, `0-100:5` or `1,5,9`, each with "
+                       f"`%4` for at most 4 at a time, not `{text}`")  # fmt: skip
     found = [part.groups() for part in parts if part]
     if len(found) == 1 and found[0][1] is not None:
         first, last, step = found[0]
@@ -143,9 +147,9 @@ def _numbers(text: str) -> dict[str, Any]:
     values: list[str] = []
     for first, last, step in found:
         width = len(first) if len(first) > 1 and first.startswith("0") else 0
-        numbers = range(int(first), int(last or first) + 1, int(step or 1) or 1)
-        if not numbers or len(values) + len(numbers) > MAX_VALUES:
-            problem = "is empty" if not numbers else f"has more than {MAX_VALUES:,} numbers"
+        these = range(int(first), int(last or first) + 1, int(step or 1) or 1)
+        if not these or len(values) + len(these) > MAX_VALUES:
+            problem = "is empty" if not these else f"has more than {MAX_VALUES:,} numbers"
             raise BadUsage(f"--array: `{text}` {problem}")
-        values += [format(number, f"0{width}d") for number in numbers]
+        values += [format(number, f"0{width}d") for number in these]
     return {"list": values}

@@ -34,10 +34,17 @@ def test_an_array_is_written_as_slurm_writes_it(
     assert line_of(tmp_path, "echo", "{n}", array=array)["for"] == {"n": values}
 
 
-@pytest.mark.parametrize("array", ["", "x", "1-", "1-2-3", "1;2", "5-1,2"])
+@pytest.mark.parametrize("array", ["", "x", "1-", "1-2-3", "1;2", "5-1,2", "1-5%", "1-5%x"])
 def test_an_array_that_is_none_is_refused(tmp_path: Path, array: str) -> None:
     with pytest.raises(BadUsage, match="--array"):
         line_of(tmp_path, "echo", array=array)
+
+
+def test_an_array_may_limit_how_many_run_at_a_time(tmp_path: Path) -> None:
+    document = yaml.safe_load(Command(("echo", "{n}"), array="1-9%4").text(tmp_path))
+
+    assert document["stages"][0]["max-running"] == "4"
+    assert document["stages"][0]["lines"][0]["for"] == {"n": {"range": ["1", "9"]}}
 
 
 def test_words_run_without_a_shell_and_a_text_runs_in_one(tmp_path: Path) -> None:
