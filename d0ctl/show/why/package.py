@@ -1,14 +1,12 @@
 """Why a package is in its phase; each phase has its function."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from d0ctl.model import Phase, Status
-from d0ctl.show.why import ended, launched, unscheduled
+from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.subject import Subject
-from d0ctl.show.why.waiting import waiting
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.left_out import shortfall
@@ -20,7 +18,7 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
     """Explain the phase of a package."""
     job = browse.job(store, one.job)
     explanation = Explanation(one.path, one.status, "", phase=one.phase)
-    _PHASES[Phase(one.phase)](Subject(store, one, job, explanation, now))
+    _of_phase(Phase(one.phase))(Subject(store, one, job, explanation, now))
     if one.request and one.phase != "killing" and not one.request.endswith(one.note or "\n"):
         explanation.facts.append(f"a request: {one.request}")
     if short := shortfall(store, one.id, one.path):
@@ -57,21 +55,31 @@ def _outcome(found: BinaryView, one: PackageView, now: float) -> str:
     return f"ended with exit code {found.exit_code} {when}"
 
 
-_PHASES: Mapping[Phase, Callable[[Subject], None]] = {
-    Phase.WAITING: waiting,
-    Phase.READY: unscheduled.ready,
-    Phase.COOLOFF: unscheduled.cooloff,
-    Phase.HELD: unscheduled.held,
-    Phase.ASSIGNED: unscheduled.assigned,
-    Phase.STARTING: launched.live,
-    Phase.STAGING_IN: launched.live,
-    Phase.RUNNING: launched.live,
-    Phase.SUSPENDED: launched.live,
-    Phase.KILLING: launched.killing,
-    Phase.UNREACHABLE: launched.unreachable,
-    Phase.TRANSFERRING: launched.transferring,
-    Phase.DONE: ended.done,
-    Phase.FAILED: ended.failed,
-    Phase.CANCELED: ended.canceled,
-    Phase.DROPPED: ended.canceled,
-}
+def _of_phase(phase: Phase) -> Callable[[Subject], None]:
+    """Return the function of a phase; only its module is imported, as imports take longest."""
+    status = STATUS_OF[phase]
+    if phase is Phase.WAITING:
+        from d0ctl.show.why.waiting import waiting
+
+        return waiting
+    if status in (Status.UNSCHEDULED, Status.SCHEDULED):
+        from d0ctl.show.why import unscheduled
+
+        return {
+            Phase.READY: unscheduled.ready,
+            Phase.COOLOFF: unscheduled.cooloff,
+            Phase.HELD: unscheduled.held,
+            Phase.ASSIGNED: unscheduled.assigned,
+        }[phase]
+    if status is Status.LAUNCHED:
+        from d0ctl.show.why import launched
+
+        return {
+            Phase.KILLING: launched.killing,
+            Phase.UNREACHABLE: launched.unreachable,
+            Phase.TRANSFERRING: launched.transferring,
+        }.get(phase, launched.live)
+    from d0ctl.show.why import ended
+
+    found = {Phase.DONE: ended.done, Phase.FAILED: ended.failed}
+    return found.get(phase, ended.canceled)
