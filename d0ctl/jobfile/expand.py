@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
-from d0ctl.jobfile.language.file_names import output_name
+from d0ctl.jobfile.language.file_names import base_name, output_name
 from d0ctl.jobfile.language.script import Arguments, Script
 from d0ctl.jobfile.language.template import Group, LoopValues
 from d0ctl.jobfile.language.values import Fields
@@ -212,4 +212,15 @@ def _input(file: InputFile, values: LoopValues, files: InputFiles) -> InputSpec:
         fields.get("required", file.entry.file is not None),
         files.match_of(file.entry, file.file, values),
         fields.get("writable", False),
+        _local(file),
     )
+
+
+def _local(file: InputFile) -> str | None:
+    """Return what tells the name of an input in the working directory from its base name."""
+    base = base_name(file.file)
+    if file.local_name == base or file.origin == Origin.OWN:
+        return None
+    if file.local_name.endswith("/" + base):
+        return file.local_name[: -len(base)]
+    return file.local_name

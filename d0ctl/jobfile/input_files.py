@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import BadValueError
-from d0ctl.jobfile.language.file_names import base_name, input_name
+from d0ctl.jobfile.language.file_names import base_name, input_name, local_name, path_below
 from d0ctl.jobfile.language.quoting import as_word
 from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe
@@ -189,16 +189,19 @@ class InputFiles(Struct, frozen=True):
     def of_entry(self, recipe: InputRecipe, values: LoopValues, at: int) -> list[InputFile]:
         """Return the files of one entry under `inputs:` for the `at`th line of its loop."""
         if recipe.file is not None:
-            return self._named(recipe, recipe.file.render(values), self.origins[recipe][at])
+            return self._named(recipe, recipe.file.render(values), self.origins[recipe][at], values)
         if recipe.group is not None:
             pairs = zip(values[recipe.group].members, self.groups[recipe][at], strict=True)
-            return [file for name, origin in pairs for file in self._named(recipe, name, origin)]
+            return [
+                file for name, origin in pairs for file in self._named(recipe, name, origin, values)
+            ]
         if recipe.stage is not None:
             names = self._from_stage(recipe, values)
-            return [InputFile(recipe, name, base_name(name), None, Origin.MADE) for name in names]
+            return [InputFile(recipe, name, _local(recipe, name, values), None, Origin.MADE)
+                    for name in names]  # fmt: skip
         assert recipe.glob is not None
         names = self.globs.matching(recipe.glob.render(values))
-        return [self._outside(recipe, input_name(n), n, Origin.FETCHED) for n in names]
+        return [self._outside(recipe, input_name(n), n, Origin.FETCHED, values) for n in names]
 
     def _from_stage(self, recipe: InputRecipe, values: LoopValues) -> Sequence[str]:
         source = self.sources.get(recipe)
@@ -208,17 +211,30 @@ class InputFiles(Struct, frozen=True):
             source.names if recipe.match is None else source.matching(recipe.match.render(values))
         )
 
-    def _named(self, recipe: InputRecipe, text: str, origin: int) -> list[InputFile]:
+    def _named(
+        self, recipe: InputRecipe, text: str, origin: int, values: LoopValues
+    ) -> list[InputFile]:
         if origin == Origin.WRONG:
             return []
         name = input_name(text)
         if origin >= Origin.FETCHED:
-            return [self._outside(recipe, name, text, origin)]
-        local_name = base_name(name) if origin == Origin.FAR else name
-        return [InputFile(recipe, name, local_name, text, origin)]
+            return [self._outside(recipe, name, text, origin, values)]
+        local = name if origin == Origin.OWN else _local(recipe, name, values)
+        return [InputFile(recipe, name, local, text, origin)]
 
-    def _outside(self, recipe: InputRecipe, name: str, text: str, origin: int) -> InputFile:
-        return InputFile(recipe, self.absolute(name), base_name(name), text, origin)
+    def _outside(
+        self, recipe: InputRecipe, name: str, text: str, origin: int, values: LoopValues
+    ) -> InputFile:
+        return InputFile(recipe, self.absolute(name), _local(recipe, name, values), text, origin)
+
+
+def _local(recipe: InputRecipe, name: str, values: LoopValues) -> str:
+    """Return the name of an input in the working directory."""
+    if "as" in recipe.fields.fixed or "as" in recipe.fields.varying:
+        return local_name(name, recipe.fields.get(values)["as"])
+    if "/" not in name or recipe.is_flat:
+        return base_name(name)
+    return local_name(name, path_below(name))
 
 
 class BinaryFiles(Struct):
@@ -252,15 +268,30 @@ class BinaryFiles(Struct):
 def check_base_names(inputs: Iterable[Iterable[InputFile]], outputs: Sequence[str]) -> None:
     """Raise BadValueError for two files that would have one name in an attempt's directory."""
     seen: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for file in chain.from_iterable(inputs):
         if file.origin == Origin.OWN:
             continue
         first = seen.setdefault(file.local_name, file.file)
         if first != file.file and not local_files.same_path(first, file.file):
             both = f"inputs {shown(first)} and {shown(file.file)}"
-            raise BadValueError(f"{both} of one package have the same base name")
+            name = shown(file.local_name)
+            raise BadValueError(f"{both} of a package are both {name}; rename one by `as: NAME`")
+        if "/" in file.local_name:
+            folders.update(dict.fromkeys(_above(file.local_name), file.file))
+    for folder in folders.keys() & seen.keys():
+        raise BadValueError(
+            f"input {shown(seen[folder])} of a package is a file where input "
+            f"{shown(folders[folder])} needs a folder"
+        )
     for output in outputs:
         first = seen.get(output.removeprefix("./"), "")
         if first:
             pair = f"output {shown(output)} would overwrite input {shown(first)}"
-            raise BadValueError(f"{pair}, which has the same base name")
+            raise BadValueError(f"{pair}, which has the same name")
+
+
+def _above(name: str) -> list[str]:
+    """Return the folders in which a file is."""
+    parts = name.split("/")
+    return ["/".join(parts[:end]) for end in range(1, len(parts))]

@@ -80,6 +80,8 @@ class InputRecipe(Struct, frozen=True, eq=False):
     match: Template | None = None
     glob: Template | None = None
     group: int | None = None
+    is_flat: bool = False
+    """Whether its files lose their folders in the working directory."""
 
     @property
     def is_named(self) -> bool:

@@ -65,6 +65,9 @@ class InputSpec(Struct, frozen=True):
     """A pattern: only matching files of a late output are taken."""
     writable: bool = False
     """Whether the program may change it, so that each attempt gets its own copy."""
+    local: str | None = None
+    """Its name in the working directory, or its folder there with `/` at the end; None if it is
+    its base name."""
 
 
 class OutputSpec(Struct, frozen=True):

@@ -7,6 +7,7 @@ sent, which wait for a copy at the node, and which were sent over this connectio
 import json
 from typing import Any
 
+from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import PARKED, spare_results
 
@@ -38,7 +39,7 @@ def _entry(store: Store, package: int, rows: list[Row]) -> dict[str, Any]:
     inputs = [(row, json.loads(row["binaries"])) for row in rows]
     fed: list[dict[str, Any]] = [
         {
-            "name": row["name"].rpartition("/")[2],
+            "name": local_name(row["name"], row["local"]),
             "path": None if row["by_itself"] else row["path"],
             "size": row["size"],
             "binaries": binaries,

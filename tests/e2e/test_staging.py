@@ -276,7 +276,7 @@ def test_a_file_from_another_node_leaves_the_users_own_file_alone(
 job: far
 stages:
   - lines:
-      - run: cp notes.txt read
+      - run: cp {{inputs}} read
         nodes: [localhost]
         inputs: [{{file: "{written}", locator: "farm:{far}"}}]
         outputs: [{{file: read, disposition: retain-indef, result: yes}}]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.errors import BadJobFile
+from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.jobfile.reader import KnownNames, read
 from d0ctl.jobfile.spec import JobSpec, LineSpec
@@ -31,7 +32,7 @@ def launched(line: LineSpec, binary: int = 0) -> str | list[str]:
     package = line.packages[0]
     own = {made.file for one in package.binaries for made in one.outputs}
     spec = package.binaries[binary]
-    names = [i.file if i.file in own else i.file.rpartition("/")[2] for i in spec.inputs]
+    names = [i.file if i.file in own else local_name(i.file, i.local) for i in spec.inputs]
     if spec.argv is not None:
         return arguments_with_inputs(spec.argv, names)
     assert spec.script is not None

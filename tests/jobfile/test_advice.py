@@ -94,16 +94,20 @@ def test_no_warning_of_a_file_that_will_be_there(
 
 
 def test_an_input_that_is_read_by_its_folder(warnings: Warnings) -> None:
-    assert warnings(line("{run: 'cat raw/a.raw', inputs: raw/a.raw}")) == [
+    assert warnings(line("{run: 'cat raw/a.raw', layout: flat, inputs: raw/a.raw}")) == [
         "`raw/a.raw` is an input, which the working directory has without its folder: write `a.raw`"
     ]
-    assert warnings(line("{run: make, inputs: raw/a.raw}")) == [
+    assert warnings(line("{run: 'cat a.raw', inputs: raw/a.raw}")) == [
+        "`a.raw` is `raw/a.raw` in the working directory: write that, or `layout: flat`"
+    ]
+    assert warnings(line("{run: make, layout: flat, inputs: raw/a.raw}")) == [
         "input `raw/a.raw` is `a.raw` in the working directory, without its folder"
     ]
 
 
 def test_an_output_of_a_folder_that_is_read_by_it(warnings: Warnings) -> None:
-    text = "{run: 'mkdir out; x > out/a', outputs: out/a}\n  - {run: 'cat out/a', inputs: out/a}"
+    text = "{run: 'mkdir out; x > out/a', outputs: out/a}\n  - "
+    text += "{run: 'cat out/a', layout: flat, inputs: out/a}"
 
     assert warnings(line(text)) == [
         "`out/a` is an input, which the working directory has without its folder: write `a`"
@@ -114,7 +118,8 @@ def test_an_output_of_a_folder_that_is_read_by_it(warnings: Warnings) -> None:
     "entry",
     [
         "{run: 'cat {inputs}', inputs: raw/a.raw}",
-        "{run: 'cat a.raw', inputs: raw/a.raw}",
+        "{run: 'cat raw/a.raw', inputs: raw/a.raw}",
+        "{run: 'cat a.raw', layout: flat, inputs: raw/a.raw}",
         "{for: {f: {glob: 'raw/*.raw'}}, run: 'cat {f}', inputs: '{f}'}",
         "{run: 'while read f; do cat $f; done < {inputs.list}', inputs: {glob: 'raw/*'}}",
     ],

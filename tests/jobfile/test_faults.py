@@ -47,7 +47,7 @@ stages:
     lines: []
   - lines:
       - run: "cat {inputs.lst} {inputs}"
-        inputs: [raw/a.raw, /tmp/a.raw, raw, {glob: "*.nope"}, {from: reco, match: "*.zzz"}]
+        inputs: [/db/a.raw, /tmp/a.raw, raw, {glob: "*.nope"}, {from: reco, match: "*.zzz"}]
         outputs: [{file: {x}}]
       - packages: [{run: x}]
         cpu: 4
@@ -92,7 +92,7 @@ at position 0
 32:33: packages `job/2/2/1` and `job/2/3/1` both make `b.x`
 33:11: two stages have the name `loop`
 34:12: `lines` takes a list of entries, not an empty list
-36:9: inputs `FOLDER/raw/a.raw` and `/tmp/a.raw` of one package have the same base name
+36:9: inputs `/db/a.raw` and `/tmp/a.raw` of a package are both `a.raw`; rename one by `as: NAME`
 36:19: `{inputs.lst}` is not one of `{inputs}`, `{inputs.list}` and `{outputs}`
 37:41: input `raw` is a directory, not a file
 37:53: no file matches `*.nope`

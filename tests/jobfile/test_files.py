@@ -24,7 +24,7 @@ def only_input(lines: Lines, keys: str) -> InputSpec:
 
 @pytest.mark.parametrize("name", ["raw/a.raw", "./raw/a.raw"])
 def test_a_relative_file_lies_beside_the_job_file(lines: Lines, folder: Path, name: str) -> None:
-    assert only_input(lines, name) == InputSpec(f"{folder}/raw/a.raw", made=False)
+    assert only_input(lines, name) == InputSpec(f"{folder}/raw/a.raw", made=False, local="raw/")
 
 
 def test_an_absolute_file_that_is_here_is_fetched(lines: Lines, folder: Path) -> None:
@@ -86,13 +86,70 @@ def test_a_wrong_input_is_reported(faults: Faults, given: str, column: int, expe
     assert faults(f"{before}{given}]}}]}}]", known) == [f"1:{len(before) + column}: {expected}"]
 
 
-def test_two_inputs_of_one_base_name_are_reported(faults: Faults, folder: Path) -> None:
+@pytest.mark.parametrize(
+    "keys", ["layout: flat, inputs: [raw/a.raw, a.raw, ./a.raw]",
+             "inputs: [raw/a.raw, {file: a.raw, as: raw/}]",
+             "inputs: [{file: raw/a.raw, as: a.raw}, ./a.raw]"],
+)  # fmt: skip
+def test_two_inputs_of_one_name_are_reported(faults: Faults, folder: Path, keys: str) -> None:
     (folder / "a.raw").touch()
 
-    answer = faults("stages: [{lines: [{run: x, inputs: [raw/a.raw, a.raw, ./a.raw]}]}]")
+    answer = faults(f"stages: [{{lines: [{{run: x, {keys}}}]}}]")
 
     both = f"inputs `{folder}/raw/a.raw` and `{folder}/a.raw`"
-    assert answer == [f"1:19: {both} of one package have the same base name"]
+    name = "raw/a.raw" if "raw/}" in keys else "a.raw"
+    assert answer == [f"1:19: {both} of a package are both `{name}`; rename one by `as: NAME`"]
+
+
+def test_a_file_where_another_input_needs_a_folder_is_reported(
+    faults: Faults, folder: Path
+) -> None:
+    (folder / "a.raw").touch()
+
+    answer = faults("stages: [{lines: [{run: x, inputs: [{file: a.raw, as: raw}, raw/b.raw]}]}]")
+
+    assert answer == [
+        f"1:19: input `{folder}/a.raw` of a package is a file where input `{folder}/raw/b.raw` "
+        "needs a folder"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "local"),
+    [
+        ("raw/a.raw", "raw/"),
+        ("raw/../raw/a.raw", "raw/"),
+        ("{file: raw/a.raw, as: x}", "x"),
+        ("{file: raw/a.raw, as: x/y}", "x/y"),
+        ("{file: raw/a.raw, as: x/y/}", "x/y/"),
+        ("{file: raw/a.raw, as: a.raw}", None),
+        ("{file: mc:sub/all.root}", "sub/"),
+        ("/data/x.raw", None),
+        ("../data/x.raw", None),
+        ("{glob: raw/a*}", "raw/"),
+    ],
+)
+def test_an_input_keeps_its_path_below_the_working_directory(
+    lines: Lines, folder: Path, entry: str, local: str | None
+) -> None:
+    (folder / "../data").mkdir(exist_ok=True)
+    (folder / "../data/x.raw").touch()
+
+    assert only_input(lines, entry).local == local
+
+
+@pytest.mark.parametrize("name", ["/x", "../x", "x/../../y", "''", "x/.."])
+def test_an_input_is_not_renamed_to_outside_of_the_working_directory(
+    faults: Faults, name: str
+) -> None:
+    (answer,) = faults(
+        f"stages: [{{lines: [{{run: x, inputs: {{file: raw/a.raw, as: {name}}}}}]}}]"
+    )
+
+    shown = name.strip("'")
+    assert answer == (
+        f"1:58: `as` takes a relative path without `..`; a folder has `/` at its end, not `{shown}`"
+    )
 
 
 def test_the_same_file_may_be_an_input_of_two_binaries(lines: Lines) -> None:
@@ -105,11 +162,10 @@ def test_the_same_file_may_be_an_input_of_two_binaries(lines: Lines) -> None:
 
 
 def test_an_output_may_not_overwrite_an_input(faults: Faults, folder: Path) -> None:
-    answer = faults("stages: [{lines: [{run: x, inputs: raw/a.raw, outputs: ./a.raw}]}]")
+    answer = faults("stages: [{lines: [{run: x, inputs: {file: raw/a.raw, as: x}, outputs: ./x}]}]")
 
     assert answer == [
-        f"1:19: output `./a.raw` would overwrite input `{folder}/raw/a.raw`, "
-        "which has the same base name"
+        f"1:19: output `./x` would overwrite input `{folder}/raw/a.raw`, which has the same name"
     ]
 
 

@@ -64,7 +64,7 @@ def test_the_job_of_the_design_is_read_whole(job: Read, folder: Path) -> None:
     assert [line.name for line in reco] == ["raw=a.raw", "raw=b.raw", "raw=c.raw"]
     binary = reco[1].packages[0].binaries[0]
     assert binary.name == "reco"
-    assert binary.script == "reco --in b.raw --out b.reco"
+    assert binary.script == "reco --in raw/b.raw --out b.reco"
     assert binary.runtime == 1200
     assert binary.inputs == (
         InputSpec(
@@ -72,6 +72,7 @@ def test_the_job_of_the_design_is_read_whole(job: Read, folder: Path) -> None:
             made=False,
             acquire=Acquire.PRE_FETCH,
             disposition=Disposition.DELETABLE,
+            local="raw/",
         ),
     )
     dispositions = frozenset({Disposition.FORWARD, Disposition.RETAIN_INDEF})

@@ -85,7 +85,7 @@ def test_groups_of_files_beside_the_job_file_are_made_by_their_size(
     found = lines(text)
 
     assert groups(found) == [["a.raw"], ["b.raw", "c.raw"]]
-    assert [launched(line) for line in found] == ["x a.raw", "x b.raw c.raw"]
+    assert [launched(line) for line in found] == ["x raw/a.raw", "x raw/b.raw raw/c.raw"]
 
 
 def test_groups_of_a_stage_can_be_made_of_the_outputs_that_match(lines: Lines) -> None:

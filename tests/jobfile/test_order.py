@@ -53,10 +53,10 @@ stages:
     )
 
     merge, logs = spec.stages[0].lines
-    assert launched(merge) == "merge 1.log 1.sim 2.log 2.sim"
+    assert launched(merge) == "merge logs/1.log 1.sim logs/2.log 2.sim"
     assert logs.packages[0].binaries[0].inputs == (
-        InputSpec("logs/1.log"),
-        InputSpec("logs/2.log"),
+        InputSpec("logs/1.log", local="logs/"),
+        InputSpec("logs/2.log", local="logs/"),
     )
 
 

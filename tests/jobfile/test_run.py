@@ -71,17 +71,17 @@ def test_parts_are_those_of_pathlib(value: str) -> None:
     assert script.replace("''", "") == parts
 
 
-def test_inputs_stand_for_all_base_names_quoted(lines: Lines, folder: Path) -> None:
+def test_inputs_stand_for_all_their_names_quoted(lines: Lines, folder: Path) -> None:
     (folder / "raw" / "-x y.raw").touch()
     (line,) = lines(
         "stages: [{lines: [{run: 'cat {inputs} > {outputs}', inputs: {glob: 'raw/*.raw'}, "
         "outputs: [out/o, -p]}]}]"
     )
 
-    assert launched(line) == "cat './-x y.raw' a.raw b.raw c.raw > out/o ./-p"
+    assert launched(line) == "cat 'raw/-x y.raw' raw/a.raw raw/b.raw raw/c.raw > out/o ./-p"
 
 
-def test_a_loop_value_that_is_an_input_stands_for_its_base_name(lines: Lines) -> None:
+def test_a_loop_value_that_is_an_input_stands_for_its_name_in_its_folder(lines: Lines) -> None:
     made = lines(
         """\
 stages:
@@ -89,6 +89,7 @@ stages:
       - for: {raw: {glob: "raw/*.raw"}, other: {list: [raw/b.raw]}}
         run: "reco {raw} {raw.parent}/{raw.name} {other}"
         inputs: ["{raw}"]
+        layout: flat
 """
     )
 
@@ -110,7 +111,7 @@ stages:
     )
 
     binary = line.packages[0].binaries[0]
-    words = ["cat", "a.raw", "b.raw", "c.raw", "--x=it's $HOME", "o", "{text}"]
+    words = ["cat", "raw/a.raw", "raw/b.raw", "raw/c.raw", "--x=it's $HOME", "o", "{text}"]
     assert launched(line) == words
     assert binary.script is None
 

@@ -64,7 +64,8 @@ LINE: dict[str, Schema] = {
 }  # fmt: skip
 PACKAGE: dict[str, Schema] = {
     "name": LABEL, "nodes": one_or_list(TEXT), "exclude-nodes": one_or_list(TEXT),
-    "platform": TEXT, "cpus": piece(t.CPUS), "memory": SIZE, "disk": SIZE,
+    "platform": TEXT, "layout": types.words(stages.LAYOUTS), "cpus": piece(t.CPUS),
+    "memory": SIZE, "disk": SIZE,
     "wall-time": piece(t.POSITIVE_TIME), "priority": PRIORITY, "looping": TIME, "wrapper": SCALAR,
     "wrapper-parameters": TEXTS | {"propertyNames": {"pattern": VARIABLE}},
     "environment": TEXTS | {"propertyNames": {"pattern": VARIABLE}},
@@ -80,7 +81,7 @@ BINARY: dict[str, Schema] = {
     "check-timeout": TIME, "events": ref("events"),
 }  # fmt: skip
 INPUT: dict[str, Schema] = {
-    "file": SCALAR, "from": SCALAR, "match": SCALAR, "glob": SCALAR,
+    "file": SCALAR, "from": SCALAR, "match": SCALAR, "glob": SCALAR, "as": piece(binaries.AS),
     "locator": piece(t.LOCATOR), "size": SIZE, "checksum": piece(t.CHECKSUM),
     "acquire": piece(t.ACQUIRE), "disposition": piece(t.INPUT_DISPOSITION), "required": FLAG,
     "writable": FLAG,

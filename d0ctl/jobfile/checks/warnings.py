@@ -154,12 +154,21 @@ def _is_relative(word: str) -> bool:
 def _flattened(
     binary: BinaryRecipe, words: list[str], own: list[InputFile], text: str, warnings: Notes
 ) -> None:
-    """Warn of an input that is named with its folder, which the working directory does not have."""
+    """Warn of an input whose name in the text is not that in the working directory."""
     plain = {word.removeprefix("./") for word in words}
     for file in own:
         written = file.written if file.written is not None else file.file
         name, base = written.removeprefix("./"), file.local_name
-        if "/" not in name or base == name or file.origin == Origin.OWN:
+        if "/" not in name or file.origin == Origin.OWN:
+            continue
+        if base == name:
+            last = base_name(name)
+            if last in plain and name not in text:
+                message = (
+                    f"{shown(last)} is {shown(name)} in the working directory: write that, or "
+                    "`layout: flat`"
+                )
+                warnings.add_similar(_position(binary, last), "folder", partial(str, message))
             continue
         if name in plain:
             message = (

@@ -1,5 +1,6 @@
 """Rules for the names of inputs and outputs."""
 
+import posixpath
 import re
 
 from d0ctl.jobfile.language.field_types import BadValueError
@@ -23,6 +24,42 @@ def base_name(file: str) -> str:
     if ":" in name and name == file and (found := _FOREIGN.fullmatch(file)):
         return found[2]
     return name
+
+
+def local_name(file: str, local: str | None) -> str:
+    """Return the name of an input in its working directory.
+
+    `local` is what `InputSpec` says: None for its base name, a folder with `/` at its end, or a
+    name of its own.
+    """
+    if local is None:
+        return base_name(file)
+    return local + base_name(file) if local.endswith("/") else local
+
+
+def path_below(file: str) -> str | None:
+    """Return the folder of an input below its working directory, with `/`; None for no folder.
+
+    A relative path keeps its folders, unless it leads out of the folder that it starts from, or
+    they are a pattern.
+    """
+    named = foreign(file)
+    folder = posixpath.normpath(named[1] if named else file).rpartition("/")[0]
+    if not folder or folder.startswith("/") or ".." in folder.split("/") or is_pattern(folder):
+        return None
+    return folder + "/"
+
+
+def renaming(file: str) -> str:
+    """Check the name or folder that an input gets by `as`; a folder has `/` at its end.
+
+    Raises ValueError for one that is not below the working directory.
+    """
+    try:
+        name = output_name(file.removesuffix("/"))
+    except BadValueError:
+        raise ValueError from None
+    return name + "/" if file.endswith("/") else name
 
 
 def foreign(file: str) -> tuple[str, str] | None:

@@ -23,6 +23,7 @@ from d0ctl.jobfile.language.field_types import (
     FieldType,
     words,
 )
+from d0ctl.jobfile.language.file_names import renaming
 from d0ctl.jobfile.language.script import Run, compile_arguments, compile_script
 from d0ctl.jobfile.language.template import Scope, Template
 from d0ctl.jobfile.language.values import Fields, TextValue, mapping_value
@@ -41,9 +42,10 @@ BINARY_KEYS = words(
     "progress check check-timeout events"
 )
 INPUT_KEYS = words(
-    "file from match glob locator size checksum acquire disposition required writable"
+    "file from match glob as locator size checksum acquire disposition required writable"
 )
 OUTPUT_KEYS = words("file locator size min-size checksum disposition result late min-count")
+AS = FieldType(renaming, "a relative path without `..`; a folder has `/` at its end")
 SHELLS = ("bash", "sh")
 PROGRESS_TYPES = {"log": PATTERN, "output": TEXT, "of": SIZE}
 """The keys of `progress` with their types."""
@@ -213,8 +215,13 @@ def _input(node: Node, reading: Reading) -> InputRecipe | None:
     if isinstance(node, Scalar):
         group = _group(node, reading)
         if group is not None:
-            return InputRecipe(node.position, Fields(), group=group)
-        return InputRecipe(node.position, Fields(), file=reading.template(node, strict=True))
+            return InputRecipe(node.position, Fields(), group=group, is_flat=reading.is_flat)
+        return InputRecipe(
+            node.position,
+            Fields(),
+            file=reading.template(node, strict=True),
+            is_flat=reading.is_flat,
+        )
     if not isinstance(node, Mapping):
         reading.fault(node.position, f"an input takes a file name or keys, not {kind_of(node)}")
         return None
@@ -231,7 +238,7 @@ def _input(node: Node, reading: Reading) -> InputRecipe | None:
     fields = Fields()
     types = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG,
              "writable": FLAG}  # fmt: skip
-    level.fields({"checksum": CHECKSUM, **types}, fields)
+    level.fields({"checksum": CHECKSUM, "as": AS, **types}, fields)
     is_brought = fields.fixed.get("acquire", Acquire.PRE_FETCH) is Acquire.PRE_FETCH
     level.fields({"locator": locator_type(reading, "fetch") if is_brought else LOCATOR}, fields)
     scalar, match = level.scalar(ways[0]), level.scalar("match")
@@ -239,14 +246,20 @@ def _input(node: Node, reading: Reading) -> InputRecipe | None:
         return None
     if ways == ["from"]:
         pattern = reading.template(match, strict=True) if match is not None else None
-        return InputRecipe(scalar.position, fields, stage=reading.text(scalar), match=pattern)
+        return InputRecipe(
+            scalar.position,
+            fields,
+            stage=reading.text(scalar),
+            match=pattern,
+            is_flat=reading.is_flat,
+        )
     group = _group(scalar, reading)
     if ways == ["file"] and group is not None:
-        return InputRecipe(scalar.position, fields, group=group)
+        return InputRecipe(scalar.position, fields, group=group, is_flat=reading.is_flat)
     template = reading.template(scalar, strict=True)
     if ways == ["glob"]:
-        return InputRecipe(scalar.position, fields, glob=template)
-    return InputRecipe(scalar.position, fields, file=template)
+        return InputRecipe(scalar.position, fields, glob=template, is_flat=reading.is_flat)
+    return InputRecipe(scalar.position, fields, file=template, is_flat=reading.is_flat)
 
 
 def _group(scalar: Scalar, reading: Reading) -> int | None:

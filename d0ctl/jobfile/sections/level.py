@@ -45,6 +45,8 @@ class Reading(Struct, frozen=True):
     known: KnownNames = NOTHING_KNOWN
     stages: list[StageRecipe] = field(default_factory=list)
     """Those that have been read."""
+    is_flat: bool = False
+    """Whether inputs lose their folders in the working directory."""
 
     def within(self, scope: Scope) -> "Reading":
         """Return the same with other known names."""

@@ -3,6 +3,8 @@
 from collections.abc import Mapping as AnyMapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from d0ctl.jobfile.language.field_types import (
     COUNT,
     CPUS,
@@ -49,9 +51,10 @@ JOB_KEYS = words(
 STAGE_KEYS = words("name require after final priority max-running lines")
 LINE_KEYS = words("name early-start after priority for packages")
 PACKAGE_KEYS = words(
-    "name nodes exclude-nodes platform cpus memory disk wall-time priority wrapper "
+    "name nodes exclude-nodes platform cpus memory disk wall-time layout priority wrapper "
     "wrapper-parameters environment policy looping binaries"
 )
+LAYOUTS = ("paths", "flat")
 SHORT_PACKAGE_KEYS = tuple(dict.fromkeys((*PACKAGE_KEYS, *BINARY_KEYS)))
 SHORT_LINE_KEYS = tuple(dict.fromkeys((*LINE_KEYS, *SHORT_PACKAGE_KEYS)))
 
@@ -171,6 +174,7 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
     sizes = {"memory": SIZE, "disk": SIZE, "wall-time": POSITIVE_TIME, "looping": TIME}
     level.fields({"platform": TEXT, "cpus": CPUS, "priority": PERCENT, **sizes}, fields)
     level.lists({"nodes": _node_type(reading), "exclude-nodes": _node_type(reading)}, fields)
+    reading = replace(reading, is_flat=_is_flat(level))
     wrapper = _wrapper(level, fields)
     if policy := _policy(level):
         fields.fixed["policy"] = policy
@@ -180,6 +184,19 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
     _check_level(level, PACKAGE_KEYS + LINE_KEYS, "binaries")
     binaries = [read_binary(item, reading) for item in level.records("binaries")]
     return PackageRecipe(node.position, fields, binaries, wrapper)
+
+
+def _is_flat(level: Level) -> bool:
+    """Read `layout`: whether the inputs of a package keep their folders."""
+    scalar = level.scalar("layout")
+    if scalar is None:
+        return False
+    text = level.reading.text(scalar)
+    if text not in LAYOUTS:
+        hint = did_you_mean(text, LAYOUTS)
+        message = f"`layout` takes `paths` or `flat`, not {shown(text)}{hint}"
+        level.reading.fault(scalar.position, message)
+    return text == "flat"
 
 
 def _check_level(level: Level, own: tuple[str, ...], key: str) -> None:
@@ -205,7 +222,7 @@ def _wrapper(level: Level, fields: Fields) -> InputRecipe | None:
             level.reading.fault(position, "`wrapper-parameters` needs `wrapper`")
         return None
     file = level.reading.template(scalar, strict=True)
-    return InputRecipe(scalar.position, Fields(), file=file)
+    return InputRecipe(scalar.position, Fields(), file=file, is_flat=True)
 
 
 def _variables(level: Level, key: str, fields: Fields) -> None:

@@ -267,7 +267,7 @@ def _input(
     return InputRow(
         package, binary, file, position, own, str(spec.acquire), int(spec.required),
         str(spec.disposition) if spec.disposition else None, spec.locator, spec.size,
-        spec.checksum, 1 if spec.writable else None,
+        spec.checksum, 1 if spec.writable else None, spec.local,
     )  # fmt: skip
 
 

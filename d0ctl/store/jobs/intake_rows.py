@@ -83,6 +83,7 @@ class InputRow(NamedTuple):
     size: int | None
     checksum: str | None
     writable: int | None
+    local: str | None
 
 
 class Chunk(Struct, array_like=True):

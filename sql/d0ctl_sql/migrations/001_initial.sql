@@ -601,6 +601,8 @@ create table input (
     locator     text,
     size        integer,
     checksum    text,
+    local       text,                      -- its name in the working directory, or its folder
+                                           -- there with /; null: its base name
     dropped     integer not null default 0 check (dropped in (0, 1)),  -- 1: it does without
     primary key (package_id, binary, file_id)
 ) strict, without rowid;

@@ -103,7 +103,7 @@ select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, 
 -- The inputs of the packages decided on, and where they lie for their nodes.
 select input.package_id, input.binary, input.own, input.acquire, input.required,
        input.locator, input.size as size_asked, input.checksum as checksum_asked, input.writable,
-       here.path as here, here.inode, here.mtime, node.cluster_id as cluster,
+       input.local, here.path as here, here.inode, here.mtime, node.cluster_id as cluster,
        (select cluster_id from node as far
          where far.name = substr(input.locator, 1, instr(input.locator, ':') - 1)) as far,
        file.name, file.package_id as maker,

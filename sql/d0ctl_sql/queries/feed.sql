@@ -64,7 +64,7 @@ update feed
 -- What to announce to packages that run on a node, in the order of the packages.
 select feed.package_id, feed.file_id, package.attempt_id, file.name, file.size,
        json_group_array(input.binary) filter (where input.binary is not null) as binaries,
-       input.acquire = 'self' as by_itself, input.writable, here.inode, here.mtime,
+       input.acquire = 'self' as by_itself, input.writable, input.local, here.inode, here.mtime,
        coalesce(here.path, (select path from location
                              where location.file_id = file.id limit 1)) as path
   from feed

@@ -34,9 +34,9 @@ returning id;
 -- name: take_late_file
 -- Let readers of a late output read a file that matched it, or only those that ask for it.
 insert into input (package_id, binary, file_id, place, own, acquire, disposition, required,
-                   dropped, locator, size, checksum, writable)
+                   dropped, locator, size, checksum, writable, local)
 select package_id, binary, :file, place, own, acquire, disposition, required, dropped, locator,
-       null, null, writable
+       null, null, writable, local
   from input
  where file_id = :pattern and "match" is :match;
 

@@ -169,8 +169,8 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- name: insert_input
 -- An input of a job under way.
 insert into input (package_id, binary, file_id, place, own, acquire, required, disposition,
-                   locator, size, checksum, writable)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 0));
+                   locator, size, checksum, writable, local)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 0), ?);
 
 -- name: insert_plain_input
 -- An input of a job under way of which nothing is known before it is there.

@@ -38,7 +38,7 @@ def _pattern(value: Any) -> str:
 
 
 _INPUT = {
-    "name": shape.base_name,
+    "name": shape.relative,
     "path": shape.maybe(shape.absolute),
     "size": shape.maybe(shape.whole),
     "required": shape.boolean,
@@ -46,7 +46,7 @@ _INPUT = {
 
 LATE_INPUT = shape.record(
     {
-        "name": shape.base_name,
+        "name": shape.relative,
         "path": shape.maybe(shape.absolute),
         "size": shape.maybe(shape.whole),
         "binaries": shape.many(shape.positive),

@@ -130,13 +130,6 @@ def filled(value: Any) -> str:
     return str(value)
 
 
-def base_name(value: Any) -> str:
-    """Accept the name of a file without any folder."""
-    if filled(value) in (".", "..") or "/" in value:
-        raise ValueError("is not the name of a file")
-    return str(value)
-
-
 @quick.test(PLAIN + " and '..' not in x and x[:1] != '/' and x[-1:] not in '/.'")
 def relative(value: Any) -> str:
     """Accept the path of a file below a folder."""

@@ -3,27 +3,23 @@
 from collections.abc import Sequence
 from typing import Any
 
+from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import spare_results
 from d0ctl.store.nodes.site import default, setting
 from d0ctl_wrapper.protocol import locator as locators
 
 
-def base_name(name: str) -> str:
-    """The name under which a file lies in the attempt's directory."""
-    return name.rpartition("/")[2]
-
-
 def links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
     """What is to lie in the working directory before the first binary starts."""
     read = [row for row in inputs if not row["own"] and row["acquire"] != "self"]
-    changed = {row["name"] for row in read if row["writable"]}
-    found = {row["name"]: row for row in read}
-    return [{**_link(row), "writable": name in changed} for name, row in found.items()]
+    found = {local_name(row["name"], row["local"]): row for row in read}
+    changed = {local_name(row["name"], row["local"]) for row in read if row["writable"]}
+    return [{**_link(row, name), "writable": name in changed} for name, row in found.items()]
 
 
-def _link(row: Row) -> dict[str, Any]:
-    link = {"name": base_name(row["name"]), "path": row["path"], "size": row["size"],
+def _link(row: Row, name: str) -> dict[str, Any]:
+    link = {"name": name, "path": row["path"], "size": row["size"],
             "required": True}  # fmt: skip
     if row["locator"] is not None and row["maker"] is None:
         known = {"size": row["size_asked"], "checksum": row["checksum_asked"]}

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.store import input_stream
 from d0ctl.store.attempts import black_holes, chains, failures, run_time_history
@@ -134,7 +135,7 @@ def _launch(
 
 def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[str, Any]:
     names = [
-        row["name"] if row["own"] else input_sources.base_name(row["name"])
+        row["name"] if row["own"] else local_name(row["name"], row["local"])
         for row in inputs
         if row["binary"] == binary["seq"]
     ]

@@ -125,7 +125,7 @@ def _make(
 ) -> None:
     remove(staging)
     os.mkdir(staging, 0o700)
-    aside = inside(staging, entry["name"])
+    aside = inside(staging, os.path.basename(entry["name"]))
     if entry["original"] is None:
         _fetch(paths, entry["locator"], carrier, aside)
         copy.settle(aside, _verify(aside, entry, carrier))

@@ -32,10 +32,11 @@ class SharedCopy:
     """The copy of one file, and the lock on it, from `hold` to the end of this process."""
 
     def __init__(self, paths: NodePaths, entry: "Dict[str, Any]") -> None:
-        key = shape.encode([_source(entry), entry["size"], entry["checksum"]])
+        base = os.path.basename(entry["name"])
+        key = shape.encode([_source(entry), entry["size"], entry["checksum"], base])
         name = hashlib.sha256(key.encode("ascii")).hexdigest()[:32].encode("ascii")
         self.folder = paths.cache + b"/in/" + _MARK + name
-        self.path = inside(self.folder, entry["name"])
+        self.path = inside(self.folder, base)
         self._lock = -1
 
     def hold(self, is_shared: bool, rest: "Callable[[float], None]") -> None:

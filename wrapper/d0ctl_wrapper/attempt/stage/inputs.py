@@ -61,6 +61,8 @@ def link(work: bytes, entry: "Dict[str, Any]", pause_point: "Callable[[], None]"
     piece of the copy, and may raise to give up.
     """
     source, target = to_path(entry["path"]), inside(work, entry["name"])
+    if "/" in entry["name"]:
+        os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
     if not entry["writable"]:
         os.symlink(source, target)
         entry["seen"] = _look(source)
