@@ -20,7 +20,7 @@ FOLDERS = {
     "running": ("init", "template", "import", "schema", "validate", "run", "submit", "wait"),
     "looking": ("status", "why", "history", "logs", "peek", "report", "policy", "export", "tui"),
     "nodes": ("file", "node", "site", "software"),
-    "admin": ("daemon", "notify", "doctor", "backup", "restore"),
+    "admin": ("daemon", "notify", "plugins", "doctor", "backup", "restore"),
 }
 """The modules of commands, by their folder in `commands`."""
 

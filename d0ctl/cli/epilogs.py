@@ -51,6 +51,7 @@ EPILOGS = {
     "notify list": ("--json", READS),
     "notify show": ("12", "0 done, 3 no such message, 4 it was sent, and its text is not kept"),
     "notify test": ("emmy@example.org", "0 sent, 1 not sent, 2 bad usage, 4 no mail is set up"),
+    "plugins": ("--json", "0 all can be used, 1 one can't be used"),
     "doctor": ("--nodes", "0 all is well, 5 a rule is broken"),
     "backup": ("d0ctl-backup.db", "0 done, 3 no such folder, 4 refused, 5 the database is damaged"),
     "restore": ("d0ctl-backup.db --dry-run", "0 done, 1 not confirmed, 2 it is no backup, "

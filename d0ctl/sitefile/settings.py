@@ -22,9 +22,12 @@ from d0ctl.jobfile.language.field_types import (
     whole,
     words,
 )
-from d0ctl.jobfile.language.script import compile_script
-from d0ctl.jobfile.language.shell import Context
-from d0ctl.jobfile.language.template import LoopName, Scope
+from d0ctl.jobfile.sections.commands import (
+    MERGE_NAMES,
+    TRANSFER_KEYS,
+    TRANSFER_NAMES,
+    check_command,
+)
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.sections.policy import read_policy
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
@@ -38,7 +41,6 @@ from d0ctl.units import format_time
 
 LOG_RULE_KEYS = words("match reason passive")
 HOOK_KEYS = words("before after end timeout")
-TRANSFER_KEYS = words("fetch store")
 
 _REASON = re.compile(r"log-message|site:[a-z0-9][a-z0-9-]*", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII)
@@ -144,7 +146,7 @@ def _commands(level: Level) -> dict[str, str]:
     for key in TRANSFER_KEYS:
         scalar = level.scalar(key)
         if scalar is not None:
-            _check_command(key, scalar, level.reading)
+            check_command(key, scalar, level.reading, TRANSFER_NAMES)
             found[key] = scalar.text
     return found
 
@@ -158,25 +160,9 @@ def read_merge(node: Node, reading: Reading) -> dict[str, str]:
             message = f"{shown(key.text)} is not the end of a file name such as `.root`"
             reading.fault(key.position, message)
         elif scalar is not None:
-            _check_command(key.text, scalar, reading, ("inputs", "output"))
+            check_command(key.text, scalar, reading, MERGE_NAMES)
             found[key.text.lower()] = scalar.text
     return found
-
-
-def _check_command(
-    key: str, scalar: Scalar, reading: Reading, names: tuple[str, str] = ("source", "dest")
-) -> None:
-    """Note a command without its file names, or with one of them inside quotes."""
-    scope = Scope({name: LoopName(at) for at, name in enumerate(names)})
-    script = compile_script(scalar, scope, reading.faults, "sh")
-    used = {insertion.placeholder.name for insertion in script.insertions}
-    for name in names:
-        if name not in used:
-            reading.fault(scalar.position, f"`{key}` needs `{{{name}}}`")
-    for insertion in script.insertions:
-        if insertion.context is not Context.BARE:
-            message = f"`{insertion.written}` is inside quotes: remove them, d0ctl adds its own"
-            reading.fault(insertion.position, message)
 
 
 def _keys(node: Node, what: str, known: tuple[str, ...], reading: Reading) -> Level | None:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.jobfile.sections.commands import TRANSFER_KEYS
 from d0ctl.model import Address
 from d0ctl.sitefile.bad_nodes import BAD_NODE_KEYS, EXCLUSION_KEYS
 from d0ctl.sitefile.defaults import BAD_NODES, EXCLUSION, STANDARD
 from d0ctl.sitefile.mail import MAIL_KEYS, PERSON_KEYS
 from d0ctl.sitefile.nodes import CLUSTER_KEYS, NODE_KEYS
 from d0ctl.sitefile.reader import SECTIONS
-from d0ctl.sitefile.settings import DEFAULTS, HOOK_KEYS, LOG_RULE_KEYS, TRANSFER_KEYS
+from d0ctl.sitefile.settings import DEFAULTS, HOOK_KEYS, LOG_RULE_KEYS
 from d0ctl.sitefile.software import SOFTWARE_KEYS
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry
 

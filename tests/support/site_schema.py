@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from d0ctl.jobfile.language import field_types as t
+from d0ctl.jobfile.sections import commands
 from d0ctl.model import Reason
 from d0ctl.sitefile import bad_nodes, fields, mail, nodes, settings, software
 from d0ctl.sitefile.reader import SECTIONS
@@ -99,7 +100,7 @@ def site_schema() -> Schema:
         "log-rules": one_or_more("log-rule"),
         "hooks": ref("hooks"),
         "defaults": section("Defaults", settings.DEFAULTS, defaults),
-        "transfer": mapping(record(level("Transfer", settings.TRANSFER_KEYS, TRANSFER)),
+        "transfer": mapping(record(level("Transfer", commands.TRANSFER_KEYS, TRANSFER)),
                             "^[a-z][a-z0-9+.-]*$"),
         "merge": mapping(SCALAR),
         "policy": ref("policy"),

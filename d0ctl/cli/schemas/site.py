@@ -266,3 +266,20 @@ class Templates(TypedDict):
     """All templates."""
 
     templates: list[Template]
+
+
+class Plugin(TypedDict):
+    """A part that another installed package adds."""
+
+    kind: str
+    name: str
+    package: str
+    version: str
+    object: Annotated[str, Meta(description="Its entry point, as `module:object`.")]
+    problem: Annotated[str | None, Meta(description="Why it can't be used.")]
+
+
+class Plugins(TypedDict):
+    """The installed plug-ins."""
+
+    plugins: list[Plugin]

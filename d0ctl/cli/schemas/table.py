@@ -38,6 +38,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "software verify": site.SoftwareOrders,
     "daemon status": site.Daemon,
     "notify list": site.MailQueue,
+    "plugins": site.Plugins,
     "doctor": reports.Doctor,
 }
 

@@ -28,6 +28,7 @@ from d0ctl.jobfile.language.script import Run, compile_arguments, compile_script
 from d0ctl.jobfile.language.template import Scope, Template
 from d0ctl.jobfile.language.values import Fields, TextValue, mapping_value
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, OutputRecipe
+from d0ctl.jobfile.sections import commands
 from d0ctl.jobfile.sections.late_outputs import check_late_keys
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.sections.locators import locator_type
@@ -35,6 +36,7 @@ from d0ctl.jobfile.sections.log_rules import read_verification
 from d0ctl.jobfile.spec import Acquire
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.plugins import PluginFailed
 from d0ctl_wrapper import merge_types
 
 BINARY_KEYS = words(
@@ -167,9 +169,12 @@ def _merge(level: Level, reading: Reading) -> Run | None:
     if not _entries(level.get("inputs")):
         reading.fault(scalar.position, "`merge` needs `inputs`")
     text = name.text.lower()
-    own = [suffix for suffix in reading.known.merge or {} if text.endswith(suffix)]
-    if own:
-        command = (reading.known.merge or {})[max(own, key=len)]
+    try:
+        command = _merge_command(text, reading)
+    except PluginFailed as error:
+        reading.fault(name.position, str(error))
+        return None
+    if command is not None:
         written = command.replace("{output}", "{outputs}")
         return compile_script(replace(scalar, text=written), reading.scope, reading.faults, "sh")
     if merge_types.kind_of(text) is None:
@@ -177,10 +182,23 @@ def _merge(level: Level, reading: Reading) -> Run | None:
         reading.fault(
             name.position,
             f"{shown(name.text)} is not of a type that can be merged: {known}; "
-            "`merge` in the site file adds others",
+            "`merge` in the site file, or a plug-in, adds others",
         )
     words = [replace(scalar, text=word) for word in (merge_types.PROGRAM, "{outputs}")]
     return compile_arguments(words, reading.scope, reading.faults)
+
+
+def _merge_command(text: str, reading: Reading) -> str | None:
+    """Return the command that merges into a file: the site's, or that of a plug-in.
+
+    Raises PluginFailed.
+    """
+    site = reading.known.merge or {}
+    own = [suffix for suffix in site if text.endswith(suffix)]
+    if own or merge_types.kind_of(text) is not None:
+        return site[max(own, key=len)] if own else None
+    plugin = commands.merging_plugin(text)
+    return None if plugin is None else commands.merge_command(plugin)
 
 
 def _is_yes(scalar: Scalar, reading: Reading) -> bool:

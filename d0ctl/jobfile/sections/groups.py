@@ -12,8 +12,11 @@ from d0ctl.jobfile.language.field_types import FLAG, SIZE, BadValueError
 from d0ctl.jobfile.language.file_names import is_pattern, output_name
 from d0ctl.jobfile.language.template import Group
 from d0ctl.jobfile.recipe import BinaryRecipe, StageRecipe
+from d0ctl.jobfile.sections import splitters
+from d0ctl.jobfile.sections.splitters import Member
 from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.plugins import Plugin, PluginFailed
 
 if TYPE_CHECKING:
     from d0ctl.jobfile.sections.level import Reading
@@ -25,19 +28,13 @@ _COUNT = re.compile(r"[0-9]{1,12}", re.ASCII)
 _EVENTS = re.compile(r"([0-9]{1,15})\s*events?", re.ASCII)
 
 
-class Member(NamedTuple):
-    """One member of a group: a file or another value, with its bytes and events if known."""
-
-    name: str
-    size: int | None = None
-    events: int | None = None
-
-
 class Limit(NamedTuple):
-    """How large a group is: so many members, bytes or events."""
+    """How large a group is: so many members, bytes or events, or as a plug-in says."""
 
     kind: str
-    size: int
+    size: int = 0
+    plugin: Plugin | None = None
+    argument: str = ""
 
 
 def read_limit(scalar: Scalar, reading: Reading) -> Limit | None:
@@ -52,12 +49,28 @@ def read_limit(scalar: Scalar, reading: Reading) -> Limit | None:
         else:
             limit = Limit("size", SIZE.convert(text))
     except ValueError:
-        limit = None
-    if limit is None or not limit.size:
-        message = "`by` takes a number of files, a size or events, as in `20`, `2GB`, `5000 events`"
-        reading.fault(scalar.position, f"{message}, not {shown(text)}")
+        return _splitter(text, scalar, reading)
+    if limit.size:
+        return limit
+    _no_limit(text, scalar, reading)
+    return None
+
+
+def _splitter(text: str, scalar: Scalar, reading: Reading) -> Limit | None:
+    try:
+        found = splitters.splitter(text)
+    except PluginFailed as error:
+        reading.fault(scalar.position, str(error))
         return None
-    return limit
+    if found is None:
+        _no_limit(text, scalar, reading, splitters.hint(text))
+        return None
+    return Limit("plug-in", plugin=found[0], argument=found[1])
+
+
+def _no_limit(text: str, scalar: Scalar, reading: Reading, hint: str = "") -> None:
+    message = "`by` takes a number of files, a size or events, as in `20`, `2GB`, `5000 events`"
+    reading.fault(scalar.position, f"{message}, not {shown(text)}{hint}")
 
 
 def grouped(
@@ -74,6 +87,8 @@ def grouped(
             reading.fault(by, f"{shown(member.name)} would go into groups twice: list it once")
             return []
         seen.add(member.name)
+    if limit.plugin is not None:
+        return splitters.split(limit.plugin, limit.argument, node, members, reading)
     weights: list[int] = []
     for member in members:
         weight = 1 if limit.kind == "members" else getattr(member, limit.kind)

@@ -13,7 +13,6 @@ from d0ctl.jobfile.recipe import Loop, Names
 from d0ctl.jobfile.sections.groups import (
     GROUP_KEYS,
     Limit,
-    Member,
     file_members,
     grouped,
     read_limit,
@@ -21,6 +20,7 @@ from d0ctl.jobfile.sections.groups import (
     stage_members,
 )
 from d0ctl.jobfile.sections.level import Reading
+from d0ctl.jobfile.sections.splitters import Member
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
 from d0ctl.jobfile.yaml.document import Sequence as ListNode
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
@@ -162,9 +162,9 @@ def _members(source: str, node: Mapping, limit: Limit, reading: Reading) -> Sequ
         return row_members(rows, columns or (), node, reading) if rows else ()
     read = {"glob": _glob, "list": _list, "lines": _lines, "range": _range}[source]
     names = read(value, reading)
-    return (
-        file_members(names, reading.directory) if limit.kind == "size" else list(map(Member, names))
-    )
+    if limit.kind in ("size", "plug-in"):
+        return file_members(names, reading.directory)
+    return list(map(Member, names))
 
 
 def _check_name(key: Scalar, reading: Reading, seen: set[str]) -> None:

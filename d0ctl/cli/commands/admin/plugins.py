@@ -1,0 +1,59 @@
+"""`d0ctl plugins`: what other installed packages add."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from d0ctl.cli import options
+from d0ctl.cli.terminal.fast_typer import single
+from d0ctl.cli.terminal.output import emit, emit_json, glyphs, say, table
+from d0ctl.errors import ExitCode
+from d0ctl.plugins import GROUPS, Plugin, PluginFailed, installed, named
+from d0ctl.show.plugins import NO_PLUGINS, cells
+from d0ctl.units import clean
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import site
+
+app = single()
+
+
+@app.command()
+def plugins(json: options.Json = False) -> None:
+    """List the plug-ins of other packages, and check that each can be used."""
+    found = [(plugin, _problem(plugin)) for kind in GROUPS for plugin in installed(kind)]
+    if json:
+        emit_json({"plugins": [_document(plugin, problem) for plugin, problem in found]})
+    elif found:
+        table([cells(plugin, problem, glyphs()) for plugin, problem in found])
+    else:
+        emit(NO_PLUGINS)
+    problems = [problem for _, problem in found if problem]
+    for problem in problems:
+        say(f"d0ctl: {clean(problem)}")
+    if problems:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _problem(plugin: Plugin) -> str | None:
+    """Import a plug-in, and return why it can't be used."""
+    from d0ctl.jobfile.sections.commands import merge_command
+
+    checks = {"merger": merge_command}
+    try:
+        named(plugin.kind, plugin.name)
+        checks.get(plugin.kind, Plugin.function)(plugin)
+    except PluginFailed as error:
+        return str(error)
+    return None
+
+
+def _document(plugin: Plugin, problem: str | None) -> "site.Plugin":
+    return {
+        "kind": plugin.kind,
+        "name": plugin.name,
+        "package": plugin.package,
+        "version": plugin.version,
+        "object": plugin.target,
+        "problem": problem,
+    }

@@ -1,0 +1,77 @@
+"""Groups that a plug-in makes of the values of a loop name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from d0ctl.jobfile.language.template import Group
+from d0ctl.jobfile.yaml.document import Mapping
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.plugins import Plugin, PluginFailed, installed, named
+
+if TYPE_CHECKING:
+    from d0ctl.jobfile.sections.level import Reading
+
+KIND = "splitter"
+
+
+class Member(NamedTuple):
+    """One member of a group: a file or another value, with its bytes and events if known."""
+
+    name: str
+    size: int | None = None
+    events: int | None = None
+
+
+def splitter(text: str) -> tuple[Plugin, str] | None:
+    """Return the plug-in that `by: NAME ARGUMENT` names, and the argument. Raises PluginFailed."""
+    name, _, argument = text.partition(" ")
+    plugin = named(KIND, name)
+    return None if plugin is None else (plugin, argument.strip())
+
+
+def hint(text: str) -> str:
+    """Suggest the plug-in that a text may have been meant to name."""
+    return did_you_mean(text.partition(" ")[0], [plugin.name for plugin in installed(KIND)])
+
+
+def split(
+    plugin: Plugin, argument: str, node: Mapping, members: Sequence[Member], reading: Reading
+) -> list[Group]:
+    """Put the members into the groups that a plug-in makes of them."""
+    by = node.items["by"][1].position
+    if "whole" in node.items:
+        reading.fault(node.items["whole"][0].position, "`whole` needs a number of files in `by`")
+        return []
+    try:
+        groups = _groups(plugin, argument, members)
+    except PluginFailed as error:
+        reading.fault(by, str(error))
+        return []
+    taken = {name for group in groups for name in group.members}
+    left = [member.name for member in members if member.name not in taken]
+    if left:
+        message = f"{len(left)} of {len(members)} left out by plug-in `{plugin.name}`"
+        reading.faults.warnings.add(by, f"{message}: {shown(left[0])}")
+    if members and not groups:
+        reading.fault(by, f"plug-in `{plugin.name}` made no group")
+    return groups
+
+
+def _groups(plugin: Plugin, argument: str, members: Sequence[Member]) -> list[Group]:
+    """Have the plug-in make groups, and check them. Raises PluginFailed."""
+    known, taken = {member.name for member in members}, set[str]()
+    groups: list[Group] = []
+    for found in plugin.items(plugin.call(list(members), argument), "groups"):
+        if not isinstance(found, list | tuple) or not found:
+            raise plugin.failed("must return lists of members, none of them empty")
+        names = tuple([str(getattr(member, "name", member)) for member in found])
+        for name in names:
+            if name not in known:
+                raise plugin.failed(f"has {shown(name)} in a group, which is no member")
+            if name in taken:
+                raise plugin.failed(f"has {shown(name)} in groups twice")
+            taken.add(name)
+        groups.append(Group(str(len(groups) + 1), names))
+    return groups

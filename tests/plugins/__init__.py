@@ -1,0 +1,1 @@
+"""Plug-ins: the example package, installed by pip, and packages with faults."""
