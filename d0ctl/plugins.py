@@ -14,6 +14,7 @@ from d0ctl.units import clean
 GROUPS = {
     "splitter": "d0ctl.splitters",
     "merger": "d0ctl.mergers",
+    "transport": "d0ctl.transports",
 }
 """The group of entry points of each kind."""
 

@@ -1,5 +1,7 @@
 """Commands with file names in them, of a site or of a plug-in: to merge, to fetch and to store."""
 
+from collections.abc import Mapping
+
 from d0ctl.jobfile.language.field_types import words
 from d0ctl.jobfile.language.script import compile_script
 from d0ctl.jobfile.language.shell import Context
@@ -37,6 +39,20 @@ def merging_plugin(name: str) -> Plugin | None:
 def merge_command(plugin: Plugin) -> str:
     """Return the command of a plug-in that merges files. Raises PluginFailed."""
     return _checked(plugin, plugin.name, plugin.load(), MERGE_NAMES)
+
+
+def transport(scheme: str) -> dict[str, str] | None:
+    """Return the commands of a plug-in for a scheme; None if there is none. Raises PluginFailed."""
+    plugin = named("transport", scheme)
+    return None if plugin is None else transport_commands(plugin)
+
+
+def transport_commands(plugin: Plugin) -> dict[str, str]:
+    """Return the commands of a plug-in that fetch and store files. Raises PluginFailed."""
+    found = plugin.load()
+    if not isinstance(found, Mapping) or not found or not set(found) <= set(TRANSFER_KEYS):
+        raise plugin.failed("must be a mapping with the keys `fetch`, `store` or both")
+    return {key: _checked(plugin, key, found[key], TRANSFER_NAMES) for key in found}
 
 
 def _checked(plugin: Plugin, key: str, command: object, names: tuple[str, str]) -> str:

@@ -1,8 +1,12 @@
 """Checks of locators against the nodes and the transfer commands of the site."""
 
+from collections.abc import Collection
+
 from d0ctl.jobfile.language.field_types import LOCATOR, BadValueError, FieldType
+from d0ctl.jobfile.sections.commands import transport
 from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.plugins import PluginFailed
 from d0ctl_wrapper.protocol.locator import on_node, scheme
 
 WITHOUT_COMMAND = ("file", "http", "https")
@@ -20,7 +24,7 @@ def locator_type(reading: Reading, way: str) -> FieldType:
             hint = did_you_mean(location.node, nodes)
             raise BadValueError(f"there is no node {shown(location.node)}{hint}")
         is_url = location is None and name not in WITHOUT_COMMAND
-        if is_url and transfer is not None and way not in transfer.get(name, ()):
+        if is_url and transfer is not None and way not in (transfer.get(name) or _plugin(name)):
             hint = did_you_mean(name, (*transfer, *WITHOUT_COMMAND))
             raise BadValueError(
                 f"the site has no command to {way} {shown(f'{name}:')} files{hint}; "
@@ -29,3 +33,11 @@ def locator_type(reading: Reading, way: str) -> FieldType:
         return value
 
     return FieldType(convert, LOCATOR.expected)
+
+
+def _plugin(name: str) -> Collection[str]:
+    """Return what the commands of a plug-in for a scheme can do."""
+    try:
+        return transport(name) or ()
+    except PluginFailed as error:
+        raise BadValueError(str(error)) from error

@@ -1,5 +1,6 @@
 """`d0ctl plugins`: what other installed packages add."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import typer
@@ -37,12 +38,13 @@ def plugins(json: options.Json = False) -> None:
 
 def _problem(plugin: Plugin) -> str | None:
     """Import a plug-in, and return why it can't be used."""
-    from d0ctl.jobfile.sections.commands import merge_command
+    from d0ctl.jobfile.sections.commands import merge_command, transport_commands
 
-    checks = {"merger": merge_command}
+    checks = {"merger": merge_command, "transport": transport_commands}
     try:
         named(plugin.kind, plugin.name)
-        checks.get(plugin.kind, Plugin.function)(plugin)
+        check: Callable[[Plugin], object] = checks.get(plugin.kind, Plugin.function)
+        check(plugin)
     except PluginFailed as error:
         return str(error)
     return None

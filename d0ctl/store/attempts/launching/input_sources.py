@@ -1,13 +1,19 @@
 """Where the inputs of a launch are, and how the missing ones are copied."""
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
 from d0ctl.jobfile.language.file_names import local_name
+from d0ctl.jobfile.sections.commands import transport
+from d0ctl.jobfile.sections.locators import WITHOUT_COMMAND
+from d0ctl.plugins import PluginFailed
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import spare_results
 from d0ctl.store.nodes.site import default, setting
 from d0ctl_wrapper.protocol import locator as locators
+
+log = logging.getLogger(__name__)
 
 
 def links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
@@ -59,6 +65,20 @@ def deliveries(outputs: Sequence[Row], package: Row) -> list[dict[str, str]]:
     return found
 
 
+def _of_plugin(scheme: str) -> dict[str, str] | None:
+    """Return the commands of a plug-in for a scheme; without any, the transfer fails and is told.
+
+    What fails is a line of the log.
+    """
+    if scheme in WITHOUT_COMMAND:
+        return None
+    try:
+        return transport(scheme)
+    except PluginFailed as error:
+        log.error("%s", error)
+        return None
+
+
 class Rules:
     """How the site has files carried, and for how long a wrapper may do without contact."""
 
@@ -73,8 +93,9 @@ class Rules:
         schemes = {locators.scheme(locator) for locator in named if locator is not None}
         if schemes:
             known = setting(self._store, "transfer") or {}
+            commands = {scheme: known.get(scheme) or _of_plugin(scheme) for scheme in schemes}
             launch["transfer"] = {
-                "commands": {s: known[s] for s in schemes if s in known},
+                "commands": {scheme: found for scheme, found in commands.items() if found},
                 "idle": default(self._store, "transfer-idle"),
                 "timeout": default(self._store, "transfer-timeout"),
             }
