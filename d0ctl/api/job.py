@@ -92,19 +92,24 @@ class Job(Part):
         import yaml
 
         keys = sorted(self.keys.items(), key=lambda pair: pair[0] == "stages")
-        return str(yaml.safe_dump(dict(keys), sort_keys=False, allow_unicode=True, width=100))
+        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+        text = yaml.dump(dict(keys), Dumper=dumper, sort_keys=False, allow_unicode=True, width=100)
+        return str(text)
 
     def check(self, *, home: str | PathLike[str] | None = None) -> JobSpec:
         """Check the job as `d0ctl validate` does, and return it with all its lines.
 
         Raises BadJobFile with every fault, each with the place where it is.
         """
+        return self._checked(self.text, home)
+
+    def _checked(self, text: str, home: str | PathLike[str] | None) -> JobSpec:
         from d0ctl.actions.jobs.submit import NO_HOME
         from d0ctl.jobfile import reader
         from d0ctl.store import opening
         from d0ctl.store.views.known_names import known_names
 
-        found, known, text = find_home(_path(home)), NO_HOME, self.text
+        found, known = find_home(_path(home)), NO_HOME
         if found.exists():
             with opening.reader(found) as store:
                 known = known_names(store)
@@ -156,9 +161,10 @@ class Job(Part):
     ) -> Done:
         from d0ctl.actions.jobs.submit import ACTION, JobFile, SubmitOptions
 
-        spec = self.check(home=home)
+        text = self.text
+        spec = self._checked(text, home)
         options = SubmitOptions(name=name, hold=hold, force=force, spec=spec)
-        request = ACTION.request(JobFile(self._source, self.text), options)
+        request = ACTION.request(JobFile(self._source, text), options)
         return carry_out(find_home(_path(home)), request, reason, is_rehearsal)
 
     def _repr_html_(self) -> str:
