@@ -20,6 +20,7 @@ _NO_RETRY = "d0ctl: exit code {} is not retried"
 _CARRIED = {
     "executable", "arguments", "environment", "env", "input", "transfer_input_files",
     "transfer_output_files", "request_cpus", "request_memory", "request_disk", "priority",
+    "container_image", "docker_image",
 }  # fmt: skip
 _NEEDLESS = re.compile(
     "log|output|error|notification|notify_user|universe|should_transfer_files|transfer_executable"
@@ -181,6 +182,8 @@ class _Import:
             else:
                 self.made[name] = line
                 line.setdefault("outputs", []).append(name)
+        if image := file.command("container_image", macros) or file.command("docker_image", macros):
+            line["image"] = literal(image.removeprefix("docker://"))
         self._requirements(node, file, macros, line)
 
     def _executable(self, program: str, folder: Path, inputs: dict[str, None]) -> str:

@@ -111,6 +111,8 @@ class BinarySpec(Struct, frozen=True):
     check: str | None = None
     check_timeout: float | None = None
     events: Mapping[str, Any] | None = None
+    image: str | None = None
+    """The container image that it runs in."""
 
 
 class PackageSpec(Struct, frozen=True):

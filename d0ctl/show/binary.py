@@ -34,7 +34,7 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
     sheet.add("package: ", *state(sheet, package), (since, "faint"))
     if words := _asked(view):
         sheet.add((", ".join(words), "faint"))
-    sheet.head("command")
+    sheet.head("command", f"in image {view.image}" if view.image else "")
     for line in (view.script or " ".join(json.loads(view.argv or "[]"))).splitlines():
         sheet.add("  ", line)
     if binary.records:

@@ -48,6 +48,7 @@ STANDARD: Mapping[str, Any] = {
     "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
     "keep-logs": KEEP_LOGS_S, "keep-failed": KEEP_FAILED_S, "transfer-idle": TRANSFER_IDLE_S,
     "transfer-timeout": TRANSFER_TIMEOUT_S, "max-alike-failures": MAX_ALIKE_FAILURES,
+    "container": "apptainer",
     "link-streams": LINK_STREAMS, "node-streams": NODE_STREAMS,
 }  # fmt: skip
 """Defaults of the section `defaults:`; None means that the setting is off."""

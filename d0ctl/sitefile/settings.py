@@ -54,16 +54,24 @@ def _reason(value: str) -> str:
     return value
 
 
+def _engine(value: str) -> str:
+    if value not in ("apptainer", "podman", "docker"):
+        raise ValueError
+    return value
+
+
 REASON = FieldType(_reason, "`log-message` or `site:NAME`")
 NICENESS = FieldType(whole(0, 19), "a whole number from 0 to 19")
 STREAMS = FieldType(whole(1, 6), "a whole number from 1 to 6")
+ENGINE = FieldType(_engine, "`apptainer`, `podman` or `docker`")
 
 DEFAULTS = {
     "looping": TIME, "lease": TIME, "unreachable-after": TIME, "nice": NICENESS, "grace": TIME,
     "partial-grace": TIME,
     "reserve": SIZE, "control-reserve": SIZE, "patience": TIME, "swap": SIZE, "yield-cpu": FRACTION,
     "keep-logs": TIME, "keep-failed": TIME, "transfer-idle": TIME, "transfer-timeout": TIME,
-    "max-alike-failures": COUNT, "link-streams": STREAMS, "node-streams": STREAMS,
+    "max-alike-failures": COUNT, "container": ENGINE,
+    "link-streams": STREAMS, "node-streams": STREAMS,
 }  # fmt: skip
 
 

@@ -80,6 +80,7 @@ TRIES = whole(0, 1_000_000)
 _PIECES: list[tuple[FieldType, Schema]] = [
     (of_job.TEXT, _TEXT),
     (of_job.ONE_LINE, {"type": ANY_SCALAR, "pattern": r"\S"}),
+    (of_job.IMAGE, {"type": ANY_SCALAR, "pattern": "^[^- ][^ ]*$"}),
     (of_job.LABEL, {"type": ANY_SCALAR, "pattern": _NAME}),
     (of_job.LINE, {"type": ("string", "null"), "pattern": "/"}),
     (of_job.JOB, {"type": WORD, "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,199}$"}),
@@ -123,6 +124,7 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (settings.REASON, REASON),
     (settings.NICENESS, whole(0, 19)),
     (bad_nodes.FAILURES, or_no(whole(1, 10_000_000))),
+    (settings.ENGINE, words(["apptainer", "podman", "docker"])),
     (settings.STREAMS, whole(1, 6)),
     (mail.HOST, {"type": ANY_SCALAR, "pattern": "^[A-Za-z0-9][A-Za-z0-9_.:-]*$"}),
     (mail.PORT, whole(1, 65535)),

@@ -72,7 +72,7 @@ PACKAGE: dict[str, Schema] = {
     "policy": ref("policy"), "binaries": many("binary"),
 }  # fmt: skip
 BINARY: dict[str, Schema] = {
-    "name": LABEL, "run": RUN, "merge": FLAG, "shell": SHELL,
+    "name": LABEL, "image": piece(t.IMAGE), "run": RUN, "merge": FLAG, "shell": SHELL,
     "software": {"type": ["string", "null"], "pattern": "^[^/]+/[^/]+$",
                  "errorMessage": "takes software as NAME/VERSION, such as `reco/v12-01`"},
     "parameters": mapping(), "inputs": one_or_more("input"), "outputs": one_or_more("output"),

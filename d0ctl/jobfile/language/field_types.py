@@ -58,6 +58,13 @@ def one_line(value: str) -> str:
     return value
 
 
+def image(value: str) -> str:
+    """Accept the name, path or URL of a container image."""
+    if not value or not value.isprintable() or " " in value or value.startswith("-"):
+        raise ValueError
+    return value
+
+
 def label(value: str) -> str:
     """Accept a name of a stage, line, package or binary."""
     if not value.strip() or not value.isprintable() or "/" in value:
@@ -170,6 +177,7 @@ def unfit_variable(name: str) -> str | None:
 
 TEXT = FieldType(text, "a text")
 ONE_LINE = FieldType(one_line, "one line without control characters")
+IMAGE = FieldType(image, "an image without spaces that does not begin with `-`")
 LABEL = FieldType(label, "a name without `/`, line ends and control characters")
 LINE = FieldType(line_reference, "a line such as `gen/3`, `gen/NAME` or `gen/=`")
 JOB = FieldType(job_name, "a name of letters, digits, `_` and `-` that begins with a letter")

@@ -9,6 +9,7 @@ from d0ctl.jobfile.language.field_types import (
     CHECKSUM,
     COUNT,
     FLAG,
+    IMAGE,
     INPUT_DISPOSITION,
     LABEL,
     LOCATOR,
@@ -40,8 +41,8 @@ from d0ctl.plugins import PluginFailed
 from d0ctl_wrapper import merge_types
 
 BINARY_KEYS = words(
-    "name run merge shell software parameters inputs outputs runtime work-size cpu needs log-rules "
-    "progress check check-timeout events"
+    "name run merge shell image software parameters inputs outputs runtime work-size cpu needs "
+    "log-rules progress check check-timeout events"
 )
 INPUT_KEYS = words(
     "file from match glob as locator size checksum acquire disposition required writable"
@@ -63,6 +64,7 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
         {"software": _software_type(level), "runtime": TIME, "work-size": SIZE, "cpu": PERCENT},
         fields,
     )
+    level.fields({"image": IMAGE}, fields)
     level.lists({"needs": TEXT}, fields)
     level.trees({"parameters": False}, fields)
     read_verification(level, fields)

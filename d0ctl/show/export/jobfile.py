@@ -105,6 +105,7 @@ def _binary(binary: Row, package: PackageRows, known: Collection[str]) -> Entry:
     return {
         "name": _escaped(binary["name"], known), "run": run,
         "shell": binary["shell"] if script is not None and binary["shell"] != "bash" else None,
+        "image": _escaped(binary["image"], known),
         "software": _escaped(binary["software"], known),
         "parameters": _all_escaped(parameters, known),
         "inputs": [_input(one, known) for one in package.inputs if one["binary"] == binary["seq"]],

@@ -48,6 +48,7 @@ class BinaryRow(NamedTuple):
     check: str | None
     check_timeout: float | None
     events: str | None
+    image: str | None
 
 
 class FileRow(NamedTuple):

@@ -522,6 +522,7 @@ create table binary (
     "check"       text,                    -- command that verifies its outputs
     check_timeout real,
     events        text,                    -- first, last, and the part that has them
+    image         text,                    -- the container image that it runs in
     primary key (package_id, seq)
 ) strict, without rowid;
 

@@ -112,8 +112,8 @@ select reason, count, last, message, node_name from failure
 
 -- name: binaries
 -- The binaries of a package, each with its record in the last attempt that ran it.
-select binary.seq, binary.name, binary.script, binary.argv, binary.software, binary.version,
-       binary.parameters, binary.needs, binary.cpu, binary.runtime, binary.work_size,
+select binary.seq, binary.name, binary.image, binary.script, binary.argv, binary.software,
+       binary.version, binary.parameters, binary.needs, binary.cpu, binary.runtime, binary.work_size,
        binary_attempt.started,
        binary_attempt.ended, binary_attempt.exit_code, binary_attempt.signal,
        binary_attempt.reason, binary_attempt.cpu as cpu_time, binary_attempt.rss,

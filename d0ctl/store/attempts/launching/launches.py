@@ -11,7 +11,7 @@ from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.store import input_stream
 from d0ctl.store.attempts import black_holes, chains, failures, run_time_history
-from d0ctl.store.attempts.launching import input_sources, job_state
+from d0ctl.store.attempts.launching import container, input_sources, job_state
 from d0ctl.store.attempts.launching.software_env import equipped
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import Catalogue
@@ -78,6 +78,12 @@ def details(store: Store) -> list[Launch]:
             launch["leave"] = True
         carried.add(launch)
         launch = chains.judged(launch, *judges)
+        if any(binary["image"] for binary in binaries[package]):
+            engine = default(store, "container")
+            launch["binaries"] = [
+                container.in_container(made, binary["image"], engine) if binary["image"] else made
+                for made, binary in zip(launch["binaries"], binaries[package], strict=True)
+            ]
         launches.append(run_time_history.guarded(launch, row, binaries[package], site))
     return launches
 
