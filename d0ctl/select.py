@@ -1,8 +1,9 @@
 """Read selectors, such as `reco001/2/1-10` or `reco001/2/*:failed`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +21,7 @@ MOST_NAMED = 3
 
 _LEVELS = ("job", "stage", "line", "package", "binary")
 _JOB = re.compile(r"[A-Za-z*?\[][A-Za-z0-9_*?\[\]!-]*", re.ASCII)
-_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
+_RANGE = re.compile(r"(\d{1,9})(-?)(\d{1,9})?|-(\d{1,9})", re.ASCII)
 WILD = frozenset("*?[")
 """What makes a pattern of the name of a job."""
 
@@ -39,7 +40,9 @@ class Span(Struct, frozen=True):
     def __str__(self) -> str:
         if self.first == self.last:
             return str(self.first)
-        return "*" if self == ALL else f"{self.first}-{self.last}"
+        if self == ALL:
+            return "*"
+        return f"{self.first}-" if self.last == LAST else f"{self.first}-{self.last}"
 
 
 ALL = Span()
@@ -198,8 +201,24 @@ def parse(
 
 
 def parse_all(texts: Iterable[str], **filters: Any) -> Selector:
-    """Read several selectors as one selection, with the same filters for each."""
-    return union([parse(text, **filters) for text in texts])
+    """Read several selectors as one selection, with the same filters for each.
+
+    A level may have a list of numbers and ranges, as in `reco001/2/1,3,7-9`.
+    """
+    return union([parse(one, **filters) for text in texts for one in _alternatives(text)])
+
+
+def _alternatives(text: str) -> Iterator[str]:
+    """Write out the lists of numbers in a selector."""
+    path, colon, states = text.partition(":")
+    job, *parts = path.split("/")
+    lists = [part.split(",") if "," in part else [part] for part in parts]
+    choices = [
+        numbers if all(_numbers(number) for number in numbers) else [part]
+        for part, numbers in zip(parts, lists, strict=True)
+    ]
+    for chosen in product(*choices):
+        yield "/".join((job, *chosen)) + colon + states
 
 
 def union(selectors: Iterable[Selector]) -> Selector:
@@ -244,7 +263,8 @@ def states() -> list[str]:
 def _span(part: str, text: str) -> Span:
     span = _numbers(part)
     if span is None:
-        raise BadUsage(f"`{part}` in `{text}` is neither a number, nor a range as `1-10`, nor `*`")
+        forms = "a range as `1-10` or `5-`, nor `*`"
+        raise BadUsage(f"`{part}` in `{text}` is neither a number, nor {forms}")
     if not 1 <= span.first <= span.last:
         raise BadUsage(f"`{part}` in `{text}` holds nothing: numbers count up from 1")
     return span
@@ -256,7 +276,12 @@ def _numbers(part: str) -> Span | None:
     if part == "*":
         return ALL
     found = _RANGE.fullmatch(part)
-    return Span(int(found[1]), int(found[2] or found[1])) if found else None
+    if found is None:
+        return None
+    if found[4]:
+        return Span(1, int(found[4]))
+    first = int(found[1])
+    return Span(first, int(found[3] or LAST) if found[2] else int(found[0]))
 
 
 def _one_binary(span: Span, text: str) -> Span:

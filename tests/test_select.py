@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from d0ctl.errors import BadUsage
 from d0ctl.model import Phase
-from d0ctl.select import ALL, Selector, Span, parse
+from d0ctl.select import ALL, LAST, Selector, Span, parse, parse_all
 
 
 def test_a_path_names_one_package() -> None:
@@ -119,3 +119,33 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except BadUsage:
         return
     assert parse(str(wanted)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("part", "first", "last"),
+    [("5-", 5, LAST), ("-5", 1, 5), ("3-7", 3, 7), ("4", 4, 4), ("*", 1, LAST)],
+)
+def test_a_range_may_be_open_at_either_end(part: str, first: int, last: int) -> None:
+    selector = parse(f"reco001/2/{part}")
+
+    assert (selector.line.first, selector.line.last) == (first, last)
+    assert parse(str(selector)) == selector
+
+
+def test_a_list_of_numbers_and_ranges_is_one_selection() -> None:
+    selector = parse_all(["reco001/1,2/3,5-7,9-:failed", "other"])
+
+    assert str(selector).split() == [
+        "reco001/1/3:failed", "reco001/1/5-7:failed", "reco001/1/9-:failed",
+        "reco001/2/3:failed", "reco001/2/5-7:failed", "reco001/2/9-:failed", "other",
+    ]  # fmt: skip
+
+
+def test_a_name_with_a_comma_is_no_list() -> None:
+    assert parse_all(["reco001/a,b"]).stage_name == "a,b"
+
+
+@pytest.mark.parametrize("text", ["reco001/2/1,", "reco001/2/,1", "reco001/2/-", "reco001/2/1,x"])
+def test_half_a_list_is_bad_usage(text: str) -> None:
+    with pytest.raises(BadUsage):
+        parse_all([text])
