@@ -21,7 +21,7 @@ app = single()
 
 @app.command()
 def plugins(json: options.Json = False) -> None:
-    """List the plug-ins of other packages, and check that each can be used."""
+    """List the plug-ins of other packages, and check each of them."""
     found = [(plugin, _problem(plugin)) for kind in GROUPS for plugin in installed(kind)]
     if json:
         emit_json({"plugins": [_document(plugin, problem) for plugin, problem in found]})
