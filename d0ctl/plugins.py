@@ -15,6 +15,7 @@ GROUPS = {
     "splitter": "d0ctl.splitters",
     "merger": "d0ctl.mergers",
     "transport": "d0ctl.transports",
+    "classifier": "d0ctl.classifiers",
 }
 """The group of entry points of each kind."""
 

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from d0ctl import plugins
 from d0ctl.jobfile.language.field_types import BadValueError, FieldType
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
-from d0ctl.jobfile.yaml.faults import shown
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl_wrapper.protocol import software_order
 
 _SERVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*", re.ASCII)
@@ -91,3 +92,18 @@ def named(node: Node, section: str, reading: Reading) -> Iterator[tuple[Scalar, 
 def entries(node: Node) -> list[Node]:
     """Return the items of a list, or a node that is not a list as the only one."""
     return node.items if isinstance(node, Sequence) else [node]
+
+
+def is_installed(kind: str, scalar: Scalar, reading: Reading) -> bool:
+    """Note a plug-in that no package has, or that can't be used."""
+    try:
+        plugin = plugins.named(kind, scalar.text)
+        if plugin is not None:
+            plugin.function()
+            return True
+        hint = did_you_mean(scalar.text, [plugin.name for plugin in plugins.installed(kind)])
+        message = f"no installed package has a {kind} {shown(scalar.text)}{hint}"
+    except plugins.PluginFailed as error:
+        message = str(error)
+    reading.fault(scalar.position, message)
+    return False

@@ -35,7 +35,7 @@ from d0ctl.jobfile.yaml.document import Node, Scalar
 from d0ctl.jobfile.yaml.faults import shown
 from d0ctl.sitefile.bad_nodes import read_bad_nodes, read_exclusion
 from d0ctl.sitefile.defaults import STANDARD
-from d0ctl.sitefile.fields import entries, named, values
+from d0ctl.sitefile.fields import entries, is_installed, named, values
 from d0ctl.sitefile.mail import read_mail
 from d0ctl.units import format_time
 
@@ -92,6 +92,14 @@ def read_code_server(node: Node, reading: Reading) -> str | None:
     if not local_files.is_directory(folder):
         reading.fault(scalar.position, f"there is no folder {shown(folder)}")
     return folder
+
+
+def read_classifier(node: Node, reading: Reading) -> str | None:
+    """Read the name of the plug-in that gives failures a reason."""
+    scalar = reading.scalar(node, "`classifier`")
+    if scalar is None:
+        return None
+    return scalar.text if is_installed("classifier", scalar, reading) else None
 
 
 def read_log_rules(node: Node, reading: Reading) -> list[dict[str, Any]]:
@@ -183,6 +191,7 @@ def _keys(node: Node, what: str, known: tuple[str, ...], reading: Reading) -> Le
 SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "code-server": read_code_server,
     "log-rules": read_log_rules,
+    "classifier": read_classifier,
     "hooks": read_hooks,
     "defaults": read_defaults,
     "transfer": read_transfer,

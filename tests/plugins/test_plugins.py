@@ -34,7 +34,7 @@ def test_a_plugin_that_can_not_be_used_is_named_and_the_exit_code_is_1(
     assert done.err == f"d0ctl: {problems[0]}\n"
 
 
-def test_a_user_without_plugins_is_told_so(bare_site: Site) -> None:
+def test_a_user_without_plugins_sees_where_they_are_described(bare_site: Site) -> None:
     assert "no plug-ins are installed" in bare_site.ok("plugins")
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from d0ctl.store.attempts import (
     alike_failures,
     black_holes,
+    classifiers,
     declared,
     endings,
     late_outputs,
@@ -123,6 +124,7 @@ def _apply_ends(
     for (said, _), (end, _) in zip(reported, ends, strict=True):
         if said["outcome"] == "successful" and end["outcome"] != "successful":
             store.change("purge_unbelieved", attempt=end["attempt"])
+    ends = classifiers.classified(store, ends)
     # Policies count the attempts before this one: the batch is not written yet.
     verdicts = endings.judge(store, ends, now=now)
     message_rows.add_ends(store, ends, verdicts)

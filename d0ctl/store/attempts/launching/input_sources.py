@@ -66,7 +66,7 @@ def deliveries(outputs: Sequence[Row], package: Row) -> list[dict[str, str]]:
 
 
 def _of_plugin(scheme: str) -> dict[str, str] | None:
-    """Return the commands of a plug-in for a scheme; without any, the transfer fails and is told.
+    """Return the commands of a plug-in for a scheme; without any, the transfer fails.
 
     What fails is a line of the log.
     """
