@@ -221,8 +221,16 @@ def carry_out(request: AnyRequest[Any, Any]) -> None:
         emit(line)
     if undoing := undo.sentence(plan):
         say(clean(undoing))
-    if plan.packages and not is_driven:
-        say("no daemon is running, so nothing new starts: d0ctl daemon start")
+    if (plan.packages or plan.jobs) and not is_driven:
+        say(f"no daemon is running, so nothing new starts: {_starting(request.target)}")
+
+
+def _starting(target: Target) -> str:
+    """Return the commands that let packages of a target start."""
+    jobs = {part.job for part in target.parts} if isinstance(target, select.Selector) else set()
+    if len(jobs) != 1 or select.parse(one := jobs.pop()).wild_level:
+        return "d0ctl daemon start"
+    return f"`d0ctl daemon start`, or `d0ctl run {one}`"
 
 
 def opened(request: AnyRequest[Any, Any]) -> AbstractContextManager[Store]:

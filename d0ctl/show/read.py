@@ -128,11 +128,14 @@ def binary(store: Store, view: PackageView, number: int) -> Binary:
     )
 
 
-def part(store: Store, wanted: Selector, now: float) -> Part:
-    """Read the card of a job, stage or line. Raises NotFound."""
+def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = None) -> Part:
+    """Read the card of a job, stage or line. Raises NotFound.
+
+    A process that drives the job itself says so.
+    """
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
-        return _job(store, job, now)
+        return _job(store, job, now, driven)
     stage, headway = browse.stage(store, job, wanted), activity.headway(store, job.id)
     if wanted.level == "stage":
         return Part(
@@ -152,11 +155,11 @@ def part(store: Store, wanted: Selector, now: float) -> Part:
     )  # fmt: skip
 
 
-def _job(store: Store, job: JobSummary, now: float) -> Part:
+def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part:
     headway, dropped = activity.headway(store, job.id), browse.dropped_lines(store, job.id)
-    site = standstill.production(store, now=now)
+    site = standstill.production(store, now=now, driven=driven)
     return Part(
-        job.name, job, job, group.job(store, job, now),
+        job.name, job, job, group.job(store, job, now, driven=driven),
         cause=next((one.standing.cause for one in site.jobs if one.id == job.id), None),
         live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
         kept_back=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_KEPT_BACK),

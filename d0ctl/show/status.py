@@ -64,13 +64,18 @@ def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
     _next(page, *[f"d0ctl logs {path}"] * bool(card.attempts), f"d0ctl history {path}")
 
 
-def draw_part(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
-    """Read and draw a job, stage or line; what stops all jobs stands above it."""
+def draw_part(
+    page: Sheet, store: Store, wanted: Selector, now: float, *, driven: bool | None = None
+) -> None:
+    """Read and draw a job, stage or line; what stops all jobs stands above it.
+
+    A process that drives the job itself says so.
+    """
     from d0ctl.show import part, read
 
-    card = read.part(store, wanted, now)
+    card = read.part(store, wanted, now, driven=driven)
     if card.job.ended is None:
-        jobs.stop(page, obstacles(production(store, now=now), now))
+        jobs.stop(page, obstacles(production(store, now=now, driven=driven), now))
     part.draw(page, card, now)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.conftest import Type
 from tests.cli.suggestions import suggested
-from tests.support.building import Site, job, line, package
+from tests.support.building import Site, document, job, line, package
 from tests.support.rows import change
 
 
@@ -79,3 +79,63 @@ def test_for_alike_failures_one_command_retries_all(site: Site, d0ctl: Type) -> 
     assert command in suggested(d0ctl, "why", "prod")
     assert command in suggested(d0ctl, "status", "prod")
     assert "would retry 2 packages" in d0ctl(*shlex.split(command)[1:], "--dry-run").stdout
+
+
+def _hold_for_alike_failures(site: Site, reason: str = "exit-code", **limits: Any) -> None:
+    lines = [line(package(f"x{n}", **limits)) for n in range(1, 6)]
+    site.submit(job(("a", lines), max_alike_failures=3))
+    for number in (1, 2, 3):
+        site.fail(f"prod/1/{number}/1", reason=reason)
+
+
+@pytest.mark.parametrize("asked", ["why prod", "status prod"])
+def test_of_a_job_held_for_alike_failures_the_hold_is_named_before_the_daemon(
+    site: Site, d0ctl: Type, asked: str
+) -> None:
+    _hold_for_alike_failures(site)
+
+    answer = d0ctl(*asked.split()).stdout
+
+    hold = answer.index("nothing of job `prod` starts: job `prod` is held by d0ctl")
+    assert "stands still" not in answer
+    assert "no daemon is running" in answer[hold:] or asked == "status prod"
+
+
+@pytest.mark.parametrize(
+    ("reason", "limits"),
+    [("exit-code", {}), ("out-of-memory", {"memory": 300_000_000})],
+)
+def test_of_a_job_held_for_alike_failures_a_retry_is_suggested_before_a_release(
+    site: Site, d0ctl: Type, reason: str, limits: dict[str, Any]
+) -> None:
+    _hold_for_alike_failures(site, reason, **limits)
+
+    commands = document(d0ctl("why", "prod", "--json").stdout)["commands"]
+
+    assert commands[0].startswith(f"d0ctl retry 'prod:failed' --failed-for {reason}")
+    assert [text for text in commands if text.startswith("d0ctl retry")] == commands[:1]
+    assert "d0ctl release prod" in commands[1:]
+    said = d0ctl(*shlex.split(commands[0])[1:])
+    assert said.stdout.splitlines()[0].startswith("retried 3 packages of `prod:failed`")
+    assert said.stdout.splitlines()[0].endswith(", and released the job")
+    assert document(d0ctl("status", "prod", "--json").stdout)["held"] is None
+
+
+def test_a_retry_in_a_job_that_is_not_held_speaks_of_no_release(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x"))])))
+    site.fail("prod/1/1/1")
+
+    said = d0ctl("retry", "prod/1/1/1")
+
+    assert said.stdout.splitlines()[0] == "retried package `prod/1/1/1`"
+
+
+@pytest.mark.parametrize("words", ["retry prod/1/1/1", "release prod"])
+def test_without_a_daemon_a_run_is_offered_beside_it(site: Site, d0ctl: Type, words: str) -> None:
+    site.submit(job(("a", [line(package("x")), line(package("y"))])))
+    site.fail("prod/1/1/1")
+    assert d0ctl("hold", "prod").exit_code == 0
+
+    said = d0ctl(*words.split()).stderr
+
+    assert "`d0ctl daemon start`, or `d0ctl run prod`" in said

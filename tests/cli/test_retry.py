@@ -232,7 +232,7 @@ def test_a_retry_without_a_daemon_says_what_drives_the_packages(site: Site, d0ct
 
     answer = d0ctl("retry", "prod:failed").stderr
 
-    assert "no daemon is running, so nothing new starts: d0ctl daemon start\n" in answer
+    assert "nothing new starts: `d0ctl daemon start`, or `d0ctl run prod`\n" in answer
 
 
 def test_a_result_that_is_not_made_yet_is_listed_so(site: Site, d0ctl: Type) -> None:

@@ -27,6 +27,7 @@ from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
+from d0ctl.store.attempts import alike_failures
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.scripts import Script
@@ -104,6 +105,8 @@ class RetryPlan(Plan):
 
     refused: Mapping[str, int]
     """How many packages are left alone because another try can't succeed, by reason."""
+    releases: int
+    """How many jobs go on that d0ctl holds for their failures."""
 
 
 def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request[RetryOptions]:
@@ -145,6 +148,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         kept=kept,
         changes=tuple(rows(store)[:MOST_SHOWN]),
         refused=dict(refused),
+        releases=alike_failures.jobs_to_release(store),
     )
 
 
@@ -196,13 +200,13 @@ def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:
 
 def describe(plan: RetryPlan) -> Iterator[str]:
     """Say what would run again."""
-    yield from wording.describe_packages(plan, "retry", _changes(plan.request.options))
+    yield from wording.describe_packages(plan, "retry", _changes(plan, "release"))
     yield from _refused(plan)
 
 
 def report(plan: RetryPlan) -> Iterator[str]:
     """Describe the packages that will run again."""
-    yield from wording.report_packages(plan, "retry", "retried", _changes(plan.request.options))
+    yield from wording.report_packages(plan, "retry", "retried", _changes(plan, "released"))
     yield from wording.unchanged(plan)
     yield from _refused(plan)
 
@@ -212,7 +216,8 @@ def _refused(plan: RetryPlan) -> Iterator[str]:
         yield f"not retried: {count(number, 'package')}, because {why}"
 
 
-def _changes(options: RetryOptions) -> str:
+def _changes(plan: RetryPlan, release: str) -> str:
+    options: RetryOptions = plan.request.options
     changes: list[str] = []
     if options.memory is not None:
         changes.append(f"{size(options.memory)} of memory")
@@ -227,7 +232,11 @@ def _changes(options: RetryOptions) -> str:
         changes.append(f"{node} {' or '.join(options.nodes)}")
     changes += write_pairs(options.environment) + write_pairs(options.parameters)
     changed = f" with {', '.join(changes)}" if changes else ""
-    return changed + (" from scratch" if options.from_scratch else "")
+    changed += " from scratch" if options.from_scratch else ""
+    if not plan.releases:
+        return changed
+    job = "the job" if plan.releases == 1 else count(plan.releases, "job")
+    return f"{changed}, and {release} {job}"
 
 
 ACTION = Action(

@@ -47,8 +47,8 @@ class _Part(Struct, frozen=True):
         return f"{self.path}:failed" if self.path == self.job.name else f"{self.path}/*:failed"
 
 
-def job(store: Store, one: JobSummary, now: float) -> Explanation:
-    """Explain the state of a job."""
+def job(store: Store, one: JobSummary, now: float, *, driven: bool | None = None) -> Explanation:
+    """Explain the state of a job; a process that drives it itself says so."""
     return _explain(
         store,
         _Part(
@@ -57,6 +57,7 @@ def job(store: Store, one: JobSummary, now: float) -> Explanation:
             lambda most: browse.failures(store, one.id, most),
         ),
         now,
+        driven,
     )  # fmt: skip
 
 
@@ -102,8 +103,11 @@ def line(
     return _explain(store, part, now)
 
 
-def _explain(store: Store, part: _Part, now: float) -> Explanation:
-    """Explain: obstacles, failures, packages that no node can take, holds, running packages."""
+def _explain(store: Store, part: _Part, now: float, driven: bool | None = None) -> Explanation:
+    """Explain: obstacles, failures, packages that no node can take, holds, running packages.
+
+    Without a daemon a hold comes first: to start one would not help.
+    """
     if part.path == part.job.name:
         status = part.job.status
     else:
@@ -111,25 +115,54 @@ def _explain(store: Store, part: _Part, now: float) -> Explanation:
     explanation = Explanation(part.path, status, "")
     totals = by_status(part.counts)
     is_open = bool(totals["unscheduled"] or totals["scheduled"] or totals["launched"])
-    site = standstill.production(store, now=now)
+    site = standstill.production(store, now=now, driven=driven)
+    kept = kept_back(part.job, now) if is_open else None
+    if kept and not site.driven:
+        _kept(part, explanation, kept, totals)
     if is_open and part.job.ended is None:
         _site(site, part, explanation, now)
     if part.counts.get("failed"):
         _failed(store, part, explanation, now)
     if unfit := job_obstacles(site).get(part.job.name):
         _add(explanation, unfit.text, [])
-    if (why := kept_back(part.job, now)) and is_open:
-        moving = totals["launched"] - part.counts.get("suspended", 0)
-        _add(
-            explanation,
-            f"nothing{' more' if moving else ''} of {part.title} starts: {why[0]}",
-            [why[1]],
-        )
+    if kept and site.driven:
+        _kept(part, explanation, kept, totals)
     _moving(store, part, explanation, totals, now)
     if not explanation.answer:
         _rest(store, part, explanation, status, now)
     _leftovers(part, explanation)
+    if is_open and part.job.hold:
+        _retry_first(part, explanation)
     return explanation
+
+
+def _kept(
+    part: _Part, explanation: Explanation, why: tuple[str, str], totals: dict[str, int]
+) -> None:
+    """Add why nothing of it may start."""
+    moving = totals["launched"] - part.counts.get("suspended", 0)
+    more = " more" if moving else ""
+    _add(explanation, f"nothing{more} of {part.title} starts: {why[0]}", [why[1]])
+
+
+def _retry_first(part: _Part, explanation: Explanation) -> None:
+    """Suggest a retry before the release of a job that is held for its failures.
+
+    A retry releases it, too, and begins with what failed; a release alone uses up the rest.
+    """
+    from d0ctl.store.attempts import alike_failures  # most jobs are not held
+
+    if part.job.hold_actor != alike_failures.ACTOR:
+        return
+    retries = [text for text in explanation.commands if text.startswith("d0ctl retry ")]
+    if not retries:
+        from d0ctl.show.why.advice import is_deterministic
+
+        reasons = dict.fromkeys(one.reason for one in part.failures(SAMPLE))
+        retries = [f"d0ctl retry '{part.failed}' --failed-for {reason}"
+                   for reason in reasons if is_deterministic(reason)]  # fmt: skip
+    others = [text for text in explanation.commands if text not in retries]
+    explanation.commands[:] = retries + others
 
 
 def _add(explanation: Explanation, text: str, commands: list[str]) -> None:

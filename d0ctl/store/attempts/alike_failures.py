@@ -55,6 +55,11 @@ def _hold(store: Store, job: int, name: str, note: str, now: float) -> list[str]
     return [f"job `{name}` is held: {note}"]
 
 
+def jobs_to_release(store: Store) -> int:
+    """How many jobs of the chosen packages d0ctl holds, which a retry releases."""
+    return len(store.rows("stopped_jobs_of_chosen", actor=ACTOR))
+
+
 def forget_jobs(store: Store) -> None:
     """A person has something of the chosen packages' jobs tried again: they are released if d0ctl
     holds them, and their alike failures count anew.

@@ -193,7 +193,7 @@ def _end(name: str) -> ExitCode:
         with store.reading():
             job = browse.job(store, name)
             page, now = sheet(), time.time()
-            draw_part(page, store, parse(name), now)
+            draw_part(page, store, parse(name), now, driven=True)
             reason = stopped(store, job_standing(store, job.id, now=now), now)
         if job.status == "successful":
             _tell(store, job)
