@@ -75,7 +75,7 @@ def test_a_file_of_another_job_is_named_with_its_job(lines: Lines) -> None:
         ("{glob: '*.x'}", 8, "no file matches `*.x`"),
         ("{from: stage1}", 8, "stage `stage1` can't take its inputs from itself"),
         ("{file: raw/a.raw, match: b}", 19, "`match` needs `from`"),
-        ("{size: 4}", 1, "an input needs one of `file`, `from` and `glob`, but has none"),
+        ("{size: 4}", 1, "an input needs one of `file`, `from`, `glob` and `list`, but has none"),
         ("[a]", 1, "an input takes a file name or keys, not a list"),
     ],
 )
@@ -234,3 +234,36 @@ def test_a_locator_that_the_site_cannot_serve_is_a_fault(
 )
 def test_a_locator_that_the_site_can_serve_is_accepted(job: Read, entry: str) -> None:
     assert job(f"stages:\n- lines:\n  - {{run: a, {entry}}}\n", KNOWN).packages == 1
+
+
+def test_a_list_file_names_inputs_one_per_line(lines: Lines, folder: Path) -> None:
+    (folder / "files.txt").write_text("raw/a.raw\n\n  mc:all.root \n/data/{x}.raw\n")
+
+    inputs = binary(lines, "inputs: {list: files.txt, as: in/}").inputs
+
+    assert inputs == (
+        InputSpec(f"{folder}/raw/a.raw", made=False, local="in/"),
+        InputSpec("mc:all.root", local="in/"),
+        InputSpec("/data/{x}.raw", made=False, acquire=Acquire.NONE, local="in/"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "fault"),
+    [
+        ("{list: no}", "there is no file `no` beside the job file"),
+        ("{list: empty.txt}", "`empty.txt` has no lines"),
+        ("{list: wrong.txt}", "no package makes `gone.raw`, and it is not beside the job file"),
+        ("{list: empty.txt, match: x}", "`match` can't stand beside `list`"),
+        ("{list: [a]}", "`list` takes a text, not a list"),
+    ],
+)
+def test_a_list_file_that_can_not_be_read_is_a_fault(
+    faults: Faults, folder: Path, entry: str, fault: str
+) -> None:
+    (folder / "empty.txt").write_text("\n")
+    (folder / "wrong.txt").write_text("gone.raw\n")
+
+    answer = faults(f"stages: [{{lines: [{{run: x, inputs: {entry}}}]}}]")
+
+    assert fault in {one.partition(": ")[2] for one in answer}

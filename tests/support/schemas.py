@@ -81,7 +81,8 @@ BINARY: dict[str, Schema] = {
     "check-timeout": TIME, "events": ref("events"),
 }  # fmt: skip
 INPUT: dict[str, Schema] = {
-    "file": SCALAR, "from": SCALAR, "match": SCALAR, "glob": SCALAR, "as": piece(binaries.AS),
+    "file": SCALAR, "from": SCALAR, "match": SCALAR, "glob": SCALAR, "list": SCALAR,
+    "as": piece(binaries.AS),
     "locator": piece(t.LOCATOR), "size": SIZE, "checksum": piece(t.CHECKSUM),
     "acquire": piece(t.ACQUIRE), "disposition": piece(t.INPUT_DISPOSITION), "required": FLAG,
     "writable": FLAG,
@@ -244,7 +245,7 @@ def job_schema() -> Schema:
         "package": {**short_package, "allOf": [_needs_program("binaries"), chain]},
         "binary": {**record(binary), **any_of(("run", "software"))},
         "input": {**record(level("Input", binaries.INPUT_KEYS, INPUT)), "type": ANY_OR_PART,
-                  **any_of(("file", "from", "glob"))},
+                  **any_of(("file", "from", "glob", "list"))},
         "output": {**record(level("Output", binaries.OUTPUT_KEYS, OUTPUT), "file"),
                    "type": ANY_OR_PART},
         "for": for_schema(), "log-rule": log_rule(), "progress": progress(), "events": events(),

@@ -26,7 +26,7 @@ from d0ctl.jobfile.language.field_types import (
 )
 from d0ctl.jobfile.language.file_names import renaming
 from d0ctl.jobfile.language.script import Run, compile_arguments, compile_script
-from d0ctl.jobfile.language.template import Scope, Template
+from d0ctl.jobfile.language.template import Scope, Template, constant
 from d0ctl.jobfile.language.values import Fields, TextValue, mapping_value
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, OutputRecipe
 from d0ctl.jobfile.sections import commands
@@ -34,6 +34,7 @@ from d0ctl.jobfile.sections.late_outputs import check_late_keys
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.sections.locators import locator_type
 from d0ctl.jobfile.sections.log_rules import read_verification
+from d0ctl.jobfile.sections.loops import read_lines
 from d0ctl.jobfile.spec import Acquire
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
@@ -45,7 +46,7 @@ BINARY_KEYS = words(
     "log-rules progress check check-timeout events"
 )
 INPUT_KEYS = words(
-    "file from match glob as locator size checksum acquire disposition required writable"
+    "file from match glob list as locator size checksum acquire disposition required writable"
 )
 OUTPUT_KEYS = words("file locator size min-size checksum disposition result late min-count")
 AS = FieldType(renaming, "a relative path without `..`; a folder has `/` at its end")
@@ -227,11 +228,32 @@ def _entries(node: Node | None) -> list[Node]:
 
 
 def _inputs(node: Node | None, reading: Reading) -> list[InputRecipe]:
-    recipes = (_input(item, reading) for item in _entries(node))
-    return [recipe for recipe in recipes if recipe is not None]
+    return [recipe for item in _entries(node) for recipe in _input(item, reading)]
 
 
-def _input(node: Node, reading: Reading) -> InputRecipe | None:
+def _input(node: Node, reading: Reading) -> list[InputRecipe]:
+    """Read one entry; a list file makes one of each of its lines."""
+    if isinstance(node, Mapping) and "list" in node.items:
+        level = Level(node, "an input", INPUT_KEYS, reading)
+        ways = [key for key in ("file", "from", "glob", "match") if key in level]
+        if ways:
+            message = f"`{ways[0]}` can't stand beside `list`"
+            reading.fault(level.position(ways[0]), message)
+        scalar, fields = level.scalar("list"), _input_fields(level, reading)
+        names = read_lines(scalar, reading) if scalar is not None else ()
+        return [
+            InputRecipe(
+                scalar.position, fields, file=constant(scalar, name.strip()),
+                is_flat=reading.is_flat,
+            )
+            for name in names
+            if scalar is not None
+        ]  # fmt: skip
+    recipe = _one_input(node, reading)
+    return [] if recipe is None else [recipe]
+
+
+def _one_input(node: Node, reading: Reading) -> InputRecipe | None:
     if isinstance(node, Scalar):
         group = _group(node, reading)
         if group is not None:
@@ -250,17 +272,13 @@ def _input(node: Node, reading: Reading) -> InputRecipe | None:
     if len(ways) != 1:
         written = " and ".join(f"`{way}`" for way in ways) if ways else "none"
         reading.fault(
-            node.position, f"an input needs one of `file`, `from` and `glob`, but has {written}"
+            node.position,
+            f"an input needs one of `file`, `from`, `glob` and `list`, but has {written}",
         )
         return None
     if "match" in level and ways != ["from"]:
         reading.fault(level.position("match"), "`match` needs `from`")
-    fields = Fields()
-    types = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG,
-             "writable": FLAG}  # fmt: skip
-    level.fields({"checksum": CHECKSUM, "as": AS, **types}, fields)
-    is_brought = fields.fixed.get("acquire", Acquire.PRE_FETCH) is Acquire.PRE_FETCH
-    level.fields({"locator": locator_type(reading, "fetch") if is_brought else LOCATOR}, fields)
+    fields = _input_fields(level, reading)
     scalar, match = level.scalar(ways[0]), level.scalar("match")
     if scalar is None:
         return None
@@ -280,6 +298,17 @@ def _input(node: Node, reading: Reading) -> InputRecipe | None:
     if ways == ["glob"]:
         return InputRecipe(scalar.position, fields, glob=template, is_flat=reading.is_flat)
     return InputRecipe(scalar.position, fields, file=template, is_flat=reading.is_flat)
+
+
+def _input_fields(level: Level, reading: Reading) -> Fields:
+    """Read what an entry says of its files, however it names them."""
+    fields = Fields()
+    types = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG,
+             "writable": FLAG}  # fmt: skip
+    level.fields({"checksum": CHECKSUM, "as": AS, **types}, fields)
+    is_brought = fields.fixed.get("acquire", Acquire.PRE_FETCH) is Acquire.PRE_FETCH
+    level.fields({"locator": locator_type(reading, "fetch") if is_brought else LOCATOR}, fields)
+    return fields
 
 
 def _group(scalar: Scalar, reading: Reading) -> int | None:

@@ -160,7 +160,7 @@ def _members(source: str, node: Mapping, limit: Limit, reading: Reading) -> Sequ
     if source == "csv":
         rows, columns = _csv(value, reading)
         return row_members(rows, columns or (), node, reading) if rows else ()
-    read = {"glob": _glob, "list": _list, "lines": _lines, "range": _range}[source]
+    read = {"glob": _glob, "list": _list, "lines": read_lines, "range": _range}[source]
     names = read(value, reading)
     if limit.kind in ("size", "plug-in"):
         return file_members(names, reading.directory)
@@ -197,7 +197,7 @@ def _values(key: Scalar, node: Node, reading: Reading) -> Values:
     if source == "glob":
         return _glob(value, reading), None
     if source == "lines":
-        return _lines(value, reading), None
+        return read_lines(value, reading), None
     return (_list if source == "list" else _range)(value, reading), None
 
 
@@ -273,8 +273,9 @@ def _read(scalar: Scalar, reading: Reading) -> list[str] | None:
     return None
 
 
-def _lines(node: Node, reading: Reading) -> Sequence[str]:
-    scalar = reading.scalar(node, "`lines`")
+def read_lines(node: Node, reading: Reading) -> Sequence[str]:
+    """Read the lines of a text file beside the job file that are not empty."""
+    scalar = reading.scalar(node, "a list file")
     read = _read(scalar, reading) if scalar is not None else None
     if scalar is None or read is None:
         return ()
