@@ -96,6 +96,9 @@ class Command(Struct, frozen=True):
             if not self.lines:
                 raise BadUsage("there are no lines on stdin")
             return {"line": {"list": list(self.lines)}}
+        if found := re.search(r"\{(n|line)\b[^{}]*\}", " ".join((*self.words, *self.outputs))):
+            option = "--array NUMBERS" if found[1] == "n" else "--each-line FILE or --stdin"
+            raise BadUsage(f"`{found[0]}` needs {option}")
         return {}
 
     def _files(self, folder: Path) -> Iterator[str]:

@@ -44,6 +44,11 @@ class StagePreview(Struct):
     makes: int = 0
     results: int = 0
     """How many of the files that it makes come back as results."""
+    require: float = 1.0
+    max_running: int | None = None
+    after: tuple[str, ...] = ()
+    """The names of the stages that it waits for without reading their files."""
+    is_final: bool = False
     change: str = ""
     """`split` or `merge`, by the number of lines of the stages that it reads (D0 Job Definition,
     section 2: a stage is where the parallelization changes); empty if that stays."""
@@ -57,7 +62,13 @@ class Preview:
         self._makers: dict[str, tuple[int, int]] = {}
         self._plain: set[str] = set()
         """Files that are results unless something reads them."""
-        self.stages = [StagePreview(at, one.name) for at, one in enumerate(job.stages, 1)]
+        names = [one.name for one in job.stages]
+        self.stages = [
+            StagePreview(at, one.name, require=one.require, max_running=one.max_running,
+                         after=tuple(names[number - 1] for number in one.after),
+                         is_final=one.final)
+            for at, one in enumerate(job.stages, 1)
+        ]  # fmt: skip
         for stage, spec in zip(self.stages, job.stages, strict=True):
             for number, line in enumerate(spec.lines, 1):
                 self._count(stage, number, line)

@@ -30,9 +30,11 @@ def _stage(
     size = count(stage.lines, "line")
     if stage.packages != stage.lines:
         size += f", {count(stage.packages, 'package')}"
-    change = f" ({stage.change})" if stage.change else ""
+    change = f", {CHANGES[stage.change]}" if stage.change else ""
     sheet.head(f"{stage.number}  {stage.name}", f"{size}{change}")
     rows: list[list[Cell]] = []
+    if order := _order(stage):
+        rows.append([("runs", "faint"), order])
     if stage.reads:
         files = [_files(source, len(names)) for source, names in stage.reads.items()]
         rows.append([("reads", "faint"), listed(files)])
@@ -42,6 +44,22 @@ def _stage(
     if (seconds := _seconds(stage, earlier)) is not None:
         rows.append([("takes", "faint"), f"about {duration(seconds)} each"])
     sheet.table(rows, indent=3)
+
+
+CHANGES = {"split": "more than before", "merge": "fewer than before"}
+"""How the number of lines changes against the stages that a stage reads."""
+
+
+def _order(stage: StagePreview) -> str:
+    """Return what its place among the stages does not say: when it runs, and how much of it."""
+    words = [f"after {listed(f'`{name}`' for name in stage.after)}"] if stage.after else []
+    if stage.is_final:
+        words.append("last, whatever becomes of the others")
+    if stage.require < 1:
+        words.append(f"if {stage.require * 100:g} % of what it reads from succeed")
+    if stage.max_running is not None:
+        words.append(f"at most {count(stage.max_running, 'package')} at a time")
+    return ", ".join(words)
 
 
 def _made(stage: StagePreview) -> str:
@@ -151,14 +169,19 @@ def graph(sheet: Sheet, preview: Preview) -> None:
         for source, names in stage.reads.items():
             number = len(names)
             is_stage = source.kind == "stage"
-            change = f", {stage.change}" if is_stage and stage.change else ""
             rows.append([
                 (source.name, "strong") if is_stage else _files(source, number),
                 sizes.get(source.name, "") if is_stage else "",
                 "->", (stage.name, "strong"), sizes[stage.name],
-                (f"{count(number, 'file')}{change}" if is_stage else "", "faint"),
+                (count(number, "file") if is_stage else "", "faint"),
             ])  # fmt: skip
-        if not stage.reads:
+        for name in stage.after:
+            rows.append([(name, "strong"), sizes[name], "->", (stage.name, "strong"),
+                         sizes[stage.name], ("after it", "faint")])  # fmt: skip
+        if stage.is_final:
+            rows.append(["all others", "", "->", (stage.name, "strong"), sizes[stage.name],
+                         ("final", "faint")])  # fmt: skip
+        if not (stage.reads or stage.after or stage.is_final):
             rows.append(["nothing", "", "->", (stage.name, "strong"), sizes[stage.name], ""])
         if stage.results:
             rows.append([(stage.name, "strong"), sizes[stage.name], "->", "results", "",

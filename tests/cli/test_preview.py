@@ -50,11 +50,11 @@ def test_each_stage_says_what_it_reads_makes_and_where_it_runs(
         "would submit `reco`: 3 stages, 7 lines, 7 packages\n\n1  sim  4 lines\n"
     )
     assert "   reads    1 file beside the job file\n   makes    4 files\n" in seen
-    assert "2  merge  1 line (merge)" in seen
+    assert "2  merge  1 line, fewer than before" in seen
     assert "reads    4 files of `sim`, 1 file of job `old` and 1 file on the node" in seen
     assert "makes    2 files, 1 of them a result" in seen
     assert "runs on  no node; not on localhost (" in seen
-    assert "3  plot  2 lines (split)" in seen
+    assert "3  plot  2 lines, more than before" in seen
     assert "makes    2 results" in seen
     assert "no estimate: how long packages of `sim`, `merge` and `plot` take is not known" in seen
 
@@ -80,8 +80,8 @@ def test_the_graph_has_a_row_for_each_edge(file: str, d0ctl: Type) -> None:
     rows = [" ".join(row.split()) for row in d0ctl("validate", file, "--graph").stdout.splitlines()]
 
     assert "1 file beside the job file -> sim 4 lines" in rows
-    assert "sim 4 lines -> merge 1 line 4 files, merge" in rows
-    assert "merge 1 line -> plot 2 lines 1 file, split" in rows
+    assert "sim 4 lines -> merge 1 line 4 files" in rows
+    assert "merge 1 line -> plot 2 lines 1 file" in rows
     assert "plot 2 lines -> results 2 files" in rows
 
 
@@ -105,3 +105,23 @@ def test_an_estimate_is_made_of_what_is_said_or_was_seen(
     seen = d0ctl("submit", str(path), "--dry-run").stdout
     assert "takes    about 2.0 s each" in seen
     assert "about 4.0 s on 4 CPUs as in `a-001`" in seen
+
+
+def test_order_without_files_and_limits_are_shown(tmp_path: Path, d0ctl: Type) -> None:
+    path = tmp_path / "order.yaml"
+    path.write_text(
+        "stages:\n"
+        "  - {name: a, max-running: 2, lines: [{for: {n: [1, 2]}, run: x, outputs: 'a{n}'}]}\n"
+        "  - {name: b, after: a, lines: [{run: x}]}\n"
+        "  - {name: c, require: 50%, lines: [{run: x, inputs: {from: a}}]}\n"
+        "  - {name: d, final: yes, lines: [{run: x}]}\n"
+    )
+
+    seen = d0ctl("validate", str(path), "--list", "--graph").stdout
+    rows = [" ".join(row.split()) for row in seen.splitlines()]
+
+    assert "runs at most 2 packages at a time" in rows
+    assert "runs after `a`" in rows and "a 2 lines -> b 1 line after it" in rows
+    assert "runs if 50 % of what it reads from succeed" in rows
+    assert "runs last, whatever becomes of the others" in rows
+    assert "all others -> d 1 line final" in rows

@@ -27,6 +27,8 @@ _ORDER = re.compile(
 
 def _hint(name: str, known: list[str]) -> str:
     """Suggest what an unknown key may have been meant to be."""
+    if name in ("run", "inputs", "outputs") and "stages" in known:
+        return ": it belongs in a line, as in `stages: [{lines: [{run: ./sim.sh}]}]`"
     is_work = not {"inputs", "lines", "packages", "binaries"}.isdisjoint(known)
     if is_work and _ORDER.fullmatch(name) and near(name, known, 0.8) is None:
         files = "order comes from files, so list the files that it reads under `inputs`"

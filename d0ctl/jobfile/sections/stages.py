@@ -96,7 +96,9 @@ def _parameters(
             known[name] = None, level.reading.tree_value(value, typed=False).root
     for name in replaced:
         if name not in known:
-            message = f"the job has no parameter {shown(name)} to set{did_you_mean(name, known)}"
+            others = ", ".join(f"`{other}`" for other in known)
+            hint = did_you_mean(name, known) or (f"; it has {others}" if known else "; it has none")
+            message = f"the job has no parameter {shown(name)} to set{hint}"
             level.reading.fault(level.position("parameters"), message)
         elif known[name][0] is None:
             message = f"parameter {shown(name)} is not a text, so it can't be set"
@@ -244,7 +246,8 @@ def _node_type(reading: Reading) -> FieldType:
             raise ValueError
         nodes = reading.known.nodes
         if nodes is not None and value not in nodes:
-            raise BadValueError(f"there is no node {shown(value)}{did_you_mean(value, nodes)}")
+            hint = did_you_mean(value, nodes) or ": d0ctl node list"
+            raise BadValueError(f"there is no node {shown(value)}{hint}")
         return value
 
     return FieldType(convert, "names of nodes")
