@@ -15,7 +15,7 @@ SOURCES = str(Path(d0ctl_wrapper.__path__[0]).parent)
 
 
 def run(python: str, end: str, said: bytes) -> bytes:
-    """What an end of a stream prints when it is told this."""
+    """What an end of a stream prints when it gets this."""
     words = [python, "-S", "-m", "d0ctl_wrapper", end]
     done = subprocess.run(
         words, input=said, capture_output=True, timeout=60,

@@ -148,7 +148,7 @@ def _kept(
 def _retry_first(part: _Part, explanation: Explanation) -> None:
     """Suggest a retry before the release of a job that is held for its failures.
 
-    A retry releases it, too, and begins with what failed; a release alone uses up the rest.
+    A retry releases it, too, and begins with the failed packages; a release alone uses up the rest.
     """
     from d0ctl.store.attempts import alike_failures  # most jobs are not held
 
