@@ -44,6 +44,12 @@ GOOD: dict[str, Any] = {
                 {"software": "reco/v1", "parameters": {"cards": "x"}, "looping": "30m",
                  "inputs": [{"file": "/data/x", "acquire": "none", "required": "no"}, "/data/y"],
                  "outputs": "all.root"}]}]},
+        {"after": "one", "lines": [
+            {"for": {"part": {"from": "one", "by": 2}}, "name": "{part.index}", "layout": "flat",
+             "after": "one/1", "image": "reco.sif", "run": "cat {part} > m{part.index}",
+             "inputs": ["{part}", {"file": "/data/c", "acquire": "none", "as": "cards"}],
+             "outputs": "m{part.index}"}]},
+        {"final": "yes", "lines": [{"run": "date"}]},
     ],
 }  # fmt: skip
 
@@ -88,7 +94,7 @@ def test_an_editor_accepts_the_examples(path: Path) -> None:
 def test_an_editor_and_the_reader_accept_a_job_with_every_part() -> None:
     text = json.dumps(GOOD)
 
-    assert read_text(text, directory=Path("/nonexistent")).packages == 6
+    assert read_text(text, directory=Path("/nonexistent")).packages == 9
     assert refusals("job", text) == []
 
 
