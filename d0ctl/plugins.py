@@ -16,6 +16,7 @@ GROUPS = {
     "merger": "d0ctl.mergers",
     "transport": "d0ctl.transports",
     "classifier": "d0ctl.classifiers",
+    "notifier": "d0ctl.notifiers",
 }
 """The group of entry points of each kind."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from d0ctl.config import Home
 from d0ctl.errors import D0Error, NotSent
-from d0ctl.notify import command, compose
+from d0ctl.notify import command, compose, notifier
 from d0ctl.notify.routes import COMMAND
 from d0ctl.store import Store, open_store
 from d0ctl.store.connection import Row
@@ -97,7 +97,7 @@ class Carrier(threading.Thread):
             for recipient in self._waiting(store, now):
                 compose.write(store, said, recipient, now=now)
         rows = self._open(store, now)
-        if rows and self._is_command and "command" in said:
+        if rows and self._is_command and notifier.command(said):
             self._carry(store, rows, lambda row: self._run(said, row))
         elif rows and not self._is_command and "host" in said:
             self._mail(store, rows, said)
@@ -126,7 +126,10 @@ class Carrier(threading.Thread):
     def _run(self, said: Mapping[str, Any], row: Row) -> None:
         timeout = said.get("command-timeout", command.TIMEOUT_S)
         try:
-            command.run(said["command"], row["body"], timeout=timeout, stop=self._abandoned)
+            command.run(
+                notifier.command(said) or (), row["body"], timeout=timeout, stop=self._abandoned,
+                name=notifier.way(said),
+            )  # fmt: skip
         except NotSent as error:
             is_last = row["tries"] + 1 >= MOST_RUNS
             raise NotSent(str(error), for_good=is_last) from error

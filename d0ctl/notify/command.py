@@ -23,11 +23,21 @@ MOST_SAID = 200
 """How much of what it printed to stderr is kept."""
 
 
-def run(command: Sequence[str], event: str, *, timeout: float, stop: threading.Event) -> None:
+def run(
+    command: Sequence[str],
+    event: str,
+    *,
+    timeout: float,
+    stop: threading.Event,
+    name: str | None = None,
+) -> None:
     """Run the command with an event. Raises NotSent when it fails, or takes too long.
+
+    `name` is what it is called in errors, by default its program.
 
     Its process group is ended when its time is over, or `stop` is set.
     """
+    name = name or f"`{command[0]}`"
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
         given.write(event.encode())
         given.seek(0)
@@ -37,13 +47,13 @@ def run(command: Sequence[str], event: str, *, timeout: float, stop: threading.E
                 start_new_session=True, cwd="/",
             )  # fmt: skip
         except OSError as error:
-            raise NotSent(f"`{command[0]}` can't be run: {error.strerror}") from error
+            raise NotSent(f"{name} can't be run: {error.strerror}") from error
         try:
-            _wait(process, command[0], timeout, stop)
+            _wait(process, name, timeout, stop)
         finally:
             _end(process)
         if process.returncode:
-            raise NotSent(_failure(command[0], process.returncode, errors))
+            raise NotSent(_failure(name, process.returncode, errors))
 
 
 def _wait(
@@ -52,9 +62,9 @@ def _wait(
     deadline = time.monotonic() + timeout
     while process.poll() is None:
         if time.monotonic() > deadline:
-            raise NotSent(f"`{name}` took longer than {duration(timeout)}")
+            raise NotSent(f"{name} took longer than {duration(timeout)}")
         if stop.is_set():
-            raise NotSent(f"`{name}` was stopped with d0ctl")
+            raise NotSent(f"{name} was stopped with d0ctl")
         stop.wait(POLL_S)
 
 
@@ -72,4 +82,4 @@ def _failure(name: str, code: int, errors: IO[bytes]) -> str:
     lines = errors.read().decode(errors="replace").strip().splitlines()
     words = f"exit code {code}" if code > 0 else f"signal {-code}"
     last = f": {clean(lines[-1])}" if lines else ""
-    return f"`{name}` ended with {words}{last}"[:MOST_SAID]
+    return f"{name} ended with {words}{last}"[:MOST_SAID]

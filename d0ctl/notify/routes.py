@@ -121,5 +121,6 @@ class Routes(Struct, frozen=True):
         return said  # type: ignore[no-any-return]
 
     def _with_command(self, people: Iterable[Person]) -> list[Person]:
-        command = [self.person(COMMAND)] if self.said.get("command") else []
+        has_command = self.said.get("command") or self.said.get("notifier")
+        command = [self.person(COMMAND)] if has_command else []
         return [*people, *command]

@@ -22,11 +22,11 @@ from d0ctl.jobfile.sections.policy import is_reason
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
 from d0ctl.jobfile.yaml.document import Node, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
-from d0ctl.sitefile.fields import list_value, named, values
+from d0ctl.sitefile.fields import is_installed, list_value, named, values
 
 MAIL_KEYS = words(
     "host port security certificates login sender cluster-admin grid-control routes digest rate "
-    "mode recipients command command-timeout"
+    "mode recipients command notifier command-timeout"
 )
 PERSON_KEYS = words("address digest rate mode")
 ROLES = words("researcher grid-control cluster-admin")
@@ -120,6 +120,10 @@ def read_mail(node: Node, reading: Reading) -> dict[str, Any]:
         found["recipients"] = _people(people, reading)
     if level.get("command") is not None:
         found["command"] = _command(level)
+    if (notifier := level.scalar("notifier")) is not None and is_installed(
+        "notifier", notifier, reading
+    ):
+        found["notifier"] = notifier.text
     _check(level, found)
     return {key: value for key, value in found.items() if value not in ([], {})}
 
@@ -192,8 +196,12 @@ def _check(level: Level, found: Mapping[str, Any]) -> None:
     """Note keys that contradict each other or miss one."""
     if "host" in level and "sender" not in level:
         level.reading.fault(level.position("host"), "`mail` with a `host` needs a `sender`")
-    if "host" not in level and "command" not in level:
-        level.reading.fault(level.node.position, "`mail` needs a `host`, a `command` or both")
+    if "command" in level and "notifier" in level:
+        message = "`notifier` stands in place of `command`: remove one"
+        level.reading.fault(level.position("notifier"), message)
+    if not any(key in level for key in ("host", "command", "notifier")):
+        message = "`mail` needs a `host`, a `command` or a `notifier`"
+        level.reading.fault(level.node.position, message)
     is_unencrypted = found.get("security") == "none" and found.get("host") not in _HERE
     if "login" in level and is_unencrypted:
         message = "with `security: none` the password would be sent unencrypted"

@@ -64,7 +64,8 @@ MAIL: dict[str, Schema] = {
     "routes": mapping(_ROLES) | {"minProperties": 1,
                                  "propertyNames": {"anyOf": [{"pattern": SITE_REASON},
                                                              {"enum": [*Reason]}]}},
-    "recipients": mapping(ref("recipient")), "command": one_or_list(TEXT), "command-timeout": TIME,
+    "recipients": mapping(ref("recipient")), "command": one_or_list(TEXT), "notifier": SCALAR,
+    "command-timeout": TIME,
 }  # fmt: skip
 
 

@@ -117,15 +117,18 @@ def _test_command(said: dict[str, Any], site: str) -> None:
     from json import dumps
 
     from d0ctl.notify.command import TIMEOUT_S, run
+    from d0ctl.notify.notifier import command, way
 
-    if "command" not in said:
+    words, name = command(said), way(said)
+    if words is None or name is None:
         raise BadUsage(
-            "the site's `mail` has no `command` to test", hint="d0ctl notify test ADDRESS"
+            "the site's `mail` has no `command` or `notifier` to test",
+            hint="d0ctl notify test ADDRESS",
         )
     event = {"event": "test", "headline": "a test event from d0ctl", "site": site}
     timeout = said.get("command-timeout", TIMEOUT_S)
-    run(said["command"], dumps(event), timeout=timeout, stop=threading.Event())
-    emit(f"{glyph('successful')} `{clean(said['command'][0])}` has taken a test event")
+    run(words, dumps(event), timeout=timeout, stop=threading.Event(), name=name)
+    emit(f"{glyph('successful')} {clean(name)} has taken a test event")
 
 
 def _said(store: "Store") -> dict[str, Any]:
@@ -135,10 +138,13 @@ def _said(store: "Store") -> dict[str, Any]:
 
 
 def _summary(said: dict[str, Any]) -> str:
+    from d0ctl.notify.notifier import way
+
     if not said:
         return f"{NO_MAIL}: docs/mail.md"
     ways = [f"mail by {said['host']}"] if "host" in said else []
-    ways += [f"the command `{clean(said['command'][0])}`"] if "command" in said else []
+    kind = "the command " if "command" in said else ""
+    ways += [kind + clean(name)] if (name := way(said)) else []
     return f"people are notified by {' and '.join(ways)}"
 
 
@@ -176,6 +182,7 @@ def _document(
     return {
         "mail": said.get("host"),
         "command": said.get("command"),
+        "notifier": said.get("notifier"),
         "waiting": [
             {"recipient": row["recipient"], "things": row["things"], "due": iso(row["due"])}
             for row in waiting
