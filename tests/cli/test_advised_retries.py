@@ -139,3 +139,17 @@ def test_without_a_daemon_a_run_is_offered_beside_it(site: Site, d0ctl: Type, wo
     said = d0ctl(*words.split()).stderr
 
     assert "`d0ctl daemon start`, or `d0ctl run prod`" in said
+
+
+@pytest.mark.parametrize("asked", ["why prod/1/1/1", "why prod"])
+def test_after_a_missing_output_a_corrected_job_file_is_run_as_another_job(
+    site: Site, d0ctl: Type, asked: str
+) -> None:
+    site.submit(job(("a", [line(package("x")), line(package("y"))])))
+    site.fail("prod/1/1/1", reason="missing-output")
+    site.fail("prod/1/2/1", reason="missing-output")
+
+    answer = d0ctl(*asked.split()).stdout
+
+    assert "a retry runs the job as it was submitted: if the job file is wrong" in answer
+    assert "`d0ctl run FILE --as NAME`, or remove the job and run it again" in answer

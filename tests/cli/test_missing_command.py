@@ -1,4 +1,4 @@
-"""`why` of exit codes 126 and 127 says which command it was and what to do about it."""
+"""`why` says which command or file was missing and what to do about it."""
 
 from pathlib import Path
 
@@ -36,7 +36,8 @@ def test_a_script_beside_the_job_file_that_is_no_input_is_named(
     answer = why(session, d0ctl, "./sim.sh", shell=shell)
 
     assert "`sim.sh` is beside the job file but is no input, so it is not on the node" in answer
-    assert "add `inputs: sim.sh` to the job file" in answer
+    assert "add `inputs: sim.sh` to the job file, then `d0ctl run FILE --as NAME`" in answer
+    assert "d0ctl retry" not in answer
 
 
 @SHELLS
@@ -81,3 +82,37 @@ def test_what_the_message_says_already_is_not_printed_again(session: Session, d0
 
     assert "exit code 3" in answer
     assert answer.count("boom") == 1
+
+
+NOT_FOUND = (
+    "cat cuts.dat",
+    "python3 -c 'open(\"cuts.dat\")'",
+    "echo 'reco: cannot open cuts.dat' >&2; exit 1",
+    "echo 'Error in <TFile::TFile>: file cuts.dat does not exist' >&2; exit 1",
+)
+
+
+@pytest.mark.parametrize("script", NOT_FOUND)
+def test_a_file_beside_the_job_file_that_a_program_did_not_find_is_named(
+    session: Session, d0ctl: Type, script: str
+) -> None:
+    (session.folder / "cuts.dat").write_text("pt 20\n")
+
+    answer = why(session, d0ctl, script)
+
+    assert "`cuts.dat` is beside the job file but is no input" in answer
+    assert "add `inputs: cuts.dat` to the job file" in answer
+    assert "d0ctl retry" not in answer
+
+
+def test_a_file_that_is_an_input_or_not_beside_the_job_file_is_not_blamed(
+    session: Session, d0ctl: Type
+) -> None:
+    (session.folder / "cuts.dat").write_text("pt 20\n")
+
+    answer = why(
+        session, d0ctl, "cat other.dat; cd /; cat cuts.dat", f"{session.folder / 'cuts.dat'}"
+    )
+
+    assert "is beside the job file" not in answer
+    assert "fix the cause, then `d0ctl retry one/1/1/1`" in answer

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.model import Reason
 from d0ctl.show.why.common import requirement_of
-from d0ctl.show.why.missing_command import missing_command
+from d0ctl.show.why.missing_command import AGAIN, missing
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import NodeView, node_views
 from d0ctl.store.views import browse
@@ -19,6 +19,13 @@ DETERMINISTIC = frozenset({
     Reason.SEG_FAULT, Reason.LOG_MESSAGE, Reason.NO_INPUTS,
 })  # fmt: skip
 """Reasons for which the same program with the same inputs would fail again."""
+
+BY_JOB_FILE = frozenset({Reason.MISSING_OUTPUT, Reason.NO_INPUTS})
+"""Reasons of which the cause may be in the job file."""
+
+OLD_FILE = (
+    f"a retry runs the job as it was submitted: if the job file is wrong, correct it, then {AGAIN}"
+)
 
 GROWTH = 1.5
 """Suggested increase of a resource that ran out, as a factor of its use or limit."""
@@ -49,8 +56,10 @@ def advice(store: Store, one: PackageView, last: AttemptView | None) -> Advice:
         return _more_time(one, last)
     if last.reason == Reason.DISK_FULL and one.disk:
         return Advice(options=f" --disk {format_size(_grown(one.disk))}")
-    if found := missing_command(store, one, last):
-        return Advice((*found, _fix(one.path)), None)
+    if found := missing(store, one, last):
+        return Advice((found.fact, *([_fix(one.path)] if found.may_retry else [])), None)
+    if last.reason in BY_JOB_FILE:
+        return Advice((_fix(one.path), OLD_FILE), None)
     if is_deterministic(last.reason, last.exit_code):
         return Advice((_fix(one.path),), None)
     return Advice()

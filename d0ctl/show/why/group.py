@@ -160,7 +160,7 @@ def _retry_first(part: _Part, explanation: Explanation) -> None:
 
         reasons = dict.fromkeys(one.reason for one in part.failures(SAMPLE))
         retries = [f"d0ctl retry '{part.failed}' --failed-for {reason}"
-                   for reason in reasons if is_deterministic(reason)]  # fmt: skip
+                   for reason in reasons if is_deterministic(reason, 127)]  # fmt: skip
     others = [text for text in explanation.commands if text not in retries]
     explanation.commands[:] = retries + others
 

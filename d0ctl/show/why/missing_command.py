@@ -1,7 +1,10 @@
-"""Why a shell found no command (exit code 127), or could not run it (126)."""
+"""Which command a shell did not find (exit code 127) or could not run (126), or which file."""
 
+import posixpath
 import re
 from pathlib import Path
+
+from msgspec import Struct
 
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
@@ -14,15 +17,62 @@ _SHELL_MESSAGES = re.compile(
 )
 """What sh, bash and dash print, with the command as the last name before it."""
 
+_FILE_MESSAGES = re.compile(
+    r"No such file or directory: b?['\"](?P<python>[^'\"]+)['\"]"
+    r"|(?:cannot|can't|could not|unable to|failed to) open (?:the )?(?:input )?(?:file )?"
+    r"['\"`‘]?(?P<opened>[^\s'\"`’:]+)"
+    r"|(?:^|: )['\"`‘]?(?P<shell>[^\s:'\"`’]+)['\"’]?: No such file or directory"
+    r"|file ['\"`‘]?(?P<root>[^\s'\"`’]+)['\"’]? does not exist",
+    re.IGNORECASE,
+)
+"""What python, C++ programs, the usual tools and ROOT print, with the name of the file."""
 
-def missing_command(store: Store, one: PackageView, last: AttemptView) -> list[str]:
-    """Say which command it was and what to do about it; nothing for other failures."""
-    if last.exit_code not in (126, 127):
-        return []
+AGAIN = "`d0ctl run FILE --as NAME`, or remove the job and run it again"
+"""What to do after the job file was corrected; a retry runs the job as it was submitted."""
+
+
+class Missing(Struct, frozen=True):
+    """What was missing, and what to do; whether a retry may help then."""
+
+    fact: str
+    may_retry: bool = True
+
+
+def missing(store: Store, one: PackageView, last: AttemptView) -> Missing | None:
+    """Say which command or file was missing; None for other failures."""
+    if last.exit_code in (126, 127):
+        return _command(store, one, last)
+    return _file(store, one, last) if last.exit_code else None
+
+
+def _file(store: Store, one: PackageView, last: AttemptView) -> Missing | None:
+    """A file that lies beside the job file, and is no input."""
+    names = {Path(file.name).name for file in browse.inputs(store, one.id)}
+    folder = browse.directory(store, one.job_id)
+    for found in _FILE_MESSAGES.finditer(f"{last.message or ''}\n{last.stderr or ''}"):
+        name = next(filter(None, found.groups())).rstrip(".,;")
+        if Path(name).name not in names and _is_beside(folder, name):
+            return _no_input(name)
+    return None
+
+
+def _is_beside(folder: str, name: str) -> bool:
+    return not name.startswith("/") and (Path(folder) / name).is_file()
+
+
+def _no_input(name: str) -> Missing:
+    name = posixpath.normpath(name)
+    return Missing(
+        f"`{name}` is beside the job file but is no input, so it is not on the node: "
+        f"add `inputs: {name}` to the job file, then {AGAIN}", may_retry=False,
+    )  # fmt: skip
+
+
+def _command(store: Store, one: PackageView, last: AttemptView) -> Missing:
     name = _name(last)
     if name is None:
         word = "not executable" if last.exit_code == 126 else "not found"
-        return [f"a command was {word} on node `{last.node_name}`: its log says which"]
+        return Missing(f"a command was {word} on node `{last.node_name}`: its log says which")
     if "/" not in name:
         return _on_the_path(name, last)
     if name.startswith("/"):
@@ -37,37 +87,38 @@ def _name(last: AttemptView) -> str | None:
     return None
 
 
-def _on_the_path(name: str, last: AttemptView) -> list[str]:
+def _on_the_path(name: str, last: AttemptView) -> Missing:
     if last.exit_code == 126:
-        return [f"`{name}` is on the PATH of node `{last.node_name}`, but is not executable there"]
-    return [
+        return Missing(
+            f"`{name}` is on the PATH of node `{last.node_name}`, but is not executable there"
+        )
+    return Missing(
         f"`{name}` is not on the PATH of node `{last.node_name}`: install it there, "
         f"name its full path, or ship it as an input (`inputs: {name}`, `run: ./{name} ...`)"
-    ]
+    )
 
 
-def _absolute(name: str, last: AttemptView) -> list[str]:
+def _absolute(name: str, last: AttemptView) -> Missing:
     if last.exit_code == 126:
-        return [f"`{name}` is not executable on node `{last.node_name}`: chmod +x {name}"]
-    return [f"`{name}` does not exist on node `{last.node_name}`"]
+        return Missing(f"`{name}` is not executable on node `{last.node_name}`: chmod +x {name}")
+    return Missing(f"`{name}` does not exist on node `{last.node_name}`")
 
 
-def _beside(store: Store, one: PackageView, name: str, last: AttemptView) -> list[str]:
+def _beside(store: Store, one: PackageView, name: str, last: AttemptView) -> Missing:
     """A script that should be in the folder of the attempt."""
-    here = Path(browse.directory(store, one.job_id)) / name
+    folder = browse.directory(store, one.job_id)
+    here = Path(folder) / name
     base = here.name
     is_input = any(Path(file.name).name == base for file in browse.inputs(store, one.id))
     if last.exit_code == 126:
         where = f": chmod +x {here}" if here.is_file() else ""
-        return [f"`{name}` is not executable{where}"]
+        return Missing(f"`{name}` is not executable{where}")
     if is_input:
-        return [
+        return Missing(
             f"`{base}` is an input, so the program on its first line (`#!`) is missing on node "
             f"`{last.node_name}`, or `{name}` is not where it is: inputs have their base names"
-        ]
-    if here.is_file():
-        return [
-            f"`{base}` is beside the job file but is no input, so it is not on the node: "
-            f"add `inputs: {base}` to the job file, remove the job and submit it again"
-        ]
-    return [f"`{name}` is neither an input nor beside the job file"]
+        )
+    if _is_beside(folder, name):
+        return _no_input(name)
+    return Missing(f"`{name}` is neither an input nor beside the job file: add it to `inputs`, "
+                   f"then {AGAIN}", may_retry=False)  # fmt: skip
