@@ -17,6 +17,7 @@ GROUPS = {
     "transport": "d0ctl.transports",
     "classifier": "d0ctl.classifiers",
     "notifier": "d0ctl.notifiers",
+    "importer": "d0ctl.importers",
 }
 """The group of entry points of each kind."""
 

@@ -4,9 +4,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from d0ctl.errors import BadJobFile, NotFound
+from d0ctl.errors import BadJobFile, BadUsage, NotFound
 from d0ctl.importers import dag_file, dagman, snakemake, wfcommons
 from d0ctl.importers.draft import Draft, Unreadable
+from d0ctl.jobfile.yaml.faults import did_you_mean
+from d0ctl.plugins import installed, named
 
 FORMATS = ("dagman", "wfcommons", "snakemake")
 """What can be read."""
@@ -24,6 +26,8 @@ def read(path: Path, form: str | None = None) -> Imported:
     if not path.exists():
         raise NotFound(f"there is no file `{path}`")
     draft = Draft(path.stem)
+    if form is not None and form not in FORMATS:
+        return _by_plugin(path, form)
     try:
         text = dag_file.text_of(path, str(path))
         form = form or _form_of(text)
@@ -36,6 +40,22 @@ def read(path: Path, form: str | None = None) -> Imported:
     except Unreadable as error:
         raise BadJobFile([str(error)]) from error
     return Imported(draft.text(), tuple(draft.left_out))
+
+
+def _by_plugin(path: Path, form: str) -> Imported:
+    """Have a plug-in read a file. Raises PluginFailed, and BadUsage if there is none."""
+    plugin = named("importer", form)
+    if plugin is None:
+        known = (*FORMATS, *(one.name for one in installed("importer")))
+        names = ", ".join(f"`{name}`" for name in known)
+        raise BadUsage(f"`{form}` is not one of {names}{did_you_mean(form, known)}")
+    found = plugin.call(path)
+    if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[0], str):
+        raise plugin.failed("must return the text of a job file, and a list of what is left out")
+    left_out = tuple(plugin.items(found[1], "a list of what is left out"))
+    if isinstance(found[1], str) or not all(isinstance(line, str) for line in left_out):
+        raise plugin.failed("must return what is left out as a list of texts")
+    return Imported(found[0], left_out)
 
 
 def _form_of(text: str) -> str:

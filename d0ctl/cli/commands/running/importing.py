@@ -7,7 +7,7 @@ import typer
 
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import say
-from d0ctl.errors import BadJobFile, BadUsage, ExitCode, Refused
+from d0ctl.errors import BadJobFile, ExitCode, Refused
 from d0ctl.importers.read import FORMATS, read
 from d0ctl.jobfile.reader import read_text
 from d0ctl.units import clean, count
@@ -29,16 +29,15 @@ def import_file(
     ] = None,
     form: Annotated[
         str | None,
-        typer.Option("--from", metavar="FORMAT", help="dagman, wfcommons or snakemake (default: "
-                     "by the form of the file).", autocompletion=lambda: list(FORMATS)),
+        typer.Option("--from", metavar="FORMAT", help="dagman, wfcommons, snakemake or a "
+                     "plug-in (default: by the form of the file).",
+                     autocompletion=lambda: list(FORMATS)),
     ] = None,
 ) -> None:  # fmt: skip
     """Print the workflow of another program as a job file.
 
     What can't be carried over is named on stderr, and the exit code is 1.
     """
-    if form is not None and form not in FORMATS:
-        raise BadUsage(f"`{form}` is not one of {', '.join(f'`{name}`' for name in FORMATS)}")
     found = read(file, form)
     target = output or file.with_suffix(".yaml")
     try:
