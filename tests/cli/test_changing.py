@@ -29,7 +29,8 @@ READS = {
     "policy show", "file list", "node list", "node check", "site check", "site show",
     "software list",
     "software verify", "notify list", "notify show", "notify test", "daemon run", "daemon start",
-    "daemon stop", "daemon status", "tui", "doctor", "backup",
+    "daemon stop", "daemon status", "tui", "doctor", "backup", "export", "import", "init",
+    "template list", "template show", "template new", "schema", "plugins",
 }  # fmt: skip
 """Commands that leave jobs, nodes and the site as they are."""
 
