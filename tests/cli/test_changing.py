@@ -64,7 +64,7 @@ CALLS = {
 """A call of each command that changes something."""
 
 
-ELSEWHERE = {"file purge", "file set-disposition"}
+ELSEWHERE = {"clone", "file purge", "file set-disposition"}
 """Commands whose dry run and reason have tests of their own."""
 
 
