@@ -13,6 +13,7 @@ from d0ctl.units import clean
 
 GROUPS = {
     "splitter": "d0ctl.splitters",
+    "catalogue": "d0ctl.catalogues",
     "merger": "d0ctl.mergers",
     "transport": "d0ctl.transports",
     "classifier": "d0ctl.classifiers",

@@ -132,13 +132,13 @@ stages:
         ("{}", "1:25: `for` has no names"),
         (
             "{n: 3}",
-            "1:29: `n` takes one of `glob:`, `list:`, `range:`, `csv:`, `lines:`, "
+            "1:29: `n` takes one of `glob:`, `list:`, `range:`, `csv:`, `lines:`, `catalogue:`, "
             "as in `{range: [1, 5]}`",
         ),
         ("{n: []}", "1:29: `list` takes values, as in `list: [10, 20]`"),
         (
             "{n: {rang: [1, 2]}}",
-            "1:30: `rang` is not one of `glob:`, `list:`, `range:`, `csv:`, `lines:` "
+            "1:30: `rang` is not one of `glob:`, `list:`, `range:`, `csv:`, `lines:`, `catalogue:` "
             "(did you mean `range`?)",
         ),
         (

@@ -93,7 +93,7 @@ OUTPUT: dict[str, Schema] = {
     "result": FLAG, "late": FLAG, "min-count": piece(t.COUNT),
 }  # fmt: skip
 SOURCES: dict[str, Schema] = {
-    "glob": SCALAR, "csv": SCALAR, "lines": SCALAR,
+    "glob": SCALAR, "csv": SCALAR, "lines": SCALAR, "catalogue": SCALAR,
     "list": {"type": "array", "minItems": 1, "items": SCALAR},
     "range": {"type": "array", "minItems": 2, "maxItems": 3,
               "items": {"type": ["integer", "string"], "pattern": "^-?[0-9]{1,15}$"}},

@@ -215,9 +215,11 @@ def row_members(
     rows: Sequence[tuple[str, ...]], columns: Sequence[str], node: Mapping, reading: Reading
 ) -> list[Member]:
     """Return the files of a csv file with their sizes and events."""
-    position = node.items["csv"][1].position
+    source = "csv" if "csv" in node.items else "catalogue"
+    position = node.items[source][1].position
     if "file" not in columns:
-        reading.fault(position, "groups of a csv file need a column `file`")
+        what = "csv file" if source == "csv" else source
+        reading.fault(position, f"groups of a {what} need a column `file`")
         return []
     members = []
     for row in rows:

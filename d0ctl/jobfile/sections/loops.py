@@ -10,6 +10,7 @@ from d0ctl.jobfile.language.field_types import LOOP_NAME
 from d0ctl.jobfile.language.quoting import is_plain
 from d0ctl.jobfile.language.template import RESERVED, Group, LoopName
 from d0ctl.jobfile.recipe import Loop, Names
+from d0ctl.jobfile.sections.catalogues import read_rows
 from d0ctl.jobfile.sections.groups import (
     GROUP_KEYS,
     Limit,
@@ -25,7 +26,7 @@ from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
 from d0ctl.jobfile.yaml.document import Sequence as ListNode
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 
-SOURCES = ("glob", "list", "range", "csv", "lines")
+SOURCES = ("glob", "list", "range", "csv", "lines", "catalogue")
 MAX_VALUES = 10_000_000
 """The largest number of values of a loop name, and of packages of a job."""
 
@@ -160,6 +161,9 @@ def _members(source: str, node: Mapping, limit: Limit, reading: Reading) -> Sequ
     if source == "csv":
         rows, columns = _csv(value, reading)
         return row_members(rows, columns or (), node, reading) if rows else ()
+    if source == "catalogue":
+        rows, columns = read_rows(value, MAX_VALUES, reading)
+        return row_members(rows, columns, node, reading) if rows else ()
     read = {"glob": _glob, "list": _list, "lines": read_lines, "range": _range}[source]
     names = read(value, reading)
     if limit.kind in ("size", "plug-in"):
@@ -194,6 +198,8 @@ def _values(key: Scalar, node: Node, reading: Reading) -> Values:
         return (), None
     if source == "csv":
         return _csv(value, reading)
+    if source == "catalogue":
+        return read_rows(value, MAX_VALUES, reading)
     if source == "glob":
         return _glob(value, reading), None
     if source == "lines":

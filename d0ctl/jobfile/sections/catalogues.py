@@ -1,0 +1,49 @@
+"""Rows of a catalogue, which is a plug-in, as values of a loop name."""
+
+from collections.abc import Mapping, Sequence
+
+from d0ctl.jobfile.sections.level import Reading
+from d0ctl.jobfile.yaml.document import Node
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.plugins import Plugin, PluginFailed, installed, named
+
+Rows = tuple[Sequence[tuple[str, ...]], tuple[str, ...]]
+"""Rows, and the names of their columns."""
+
+
+def read_rows(node: Node, most: int, reading: Reading) -> Rows:
+    """Read `catalogue: NAME QUERY`, with at most so many rows."""
+    scalar = reading.scalar(node, "`catalogue`")
+    if scalar is None:
+        return (), ()
+    name, _, query = reading.text(scalar).strip().partition(" ")
+    try:
+        plugin = named("catalogue", name)
+        if plugin is not None:
+            rows, columns = _rows(plugin, query.strip(), most)
+            message = f"catalogue {shown(name)} has nothing for {shown(query.strip())}"
+        else:
+            rows, columns = [], ()
+            hint = did_you_mean(name, [one.name for one in installed("catalogue")])
+            message = f"no installed package has a catalogue {shown(name)}{hint}"
+    except PluginFailed as error:
+        rows, columns, message = [], (), str(error)
+    if not rows:
+        reading.fault(scalar.position, message)
+    return rows, columns
+
+
+def _rows(plugin: Plugin, query: str, most: int) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+    """Ask the plug-in, and check its rows. Raises PluginFailed."""
+    rows: list[tuple[str, ...]] = []
+    columns: tuple[str, ...] = ()
+    for row in plugin.items(plugin.call(query), "rows"):
+        if not isinstance(row, Mapping) or not all(isinstance(key, str) for key in row):
+            raise plugin.failed("must return mappings of columns to values")
+        columns = columns or tuple(row)
+        if tuple(row) != columns or not columns:
+            raise plugin.failed(f"has other columns in row {len(rows) + 1} than in the first")
+        rows.append(tuple([str(value) for value in row.values()]))
+        if len(rows) > most:
+            raise plugin.failed(f"has more than {most:,} rows")
+    return rows, columns
