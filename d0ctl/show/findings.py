@@ -56,7 +56,10 @@ def draw(
             _item(sheet, "unknown", f"node {text}")
         return
     checked = listed([f"`{database}`", "the home around it", *_nodes(nodes)])
-    _item(sheet, "successful", "; ".join([f"no problems found: {checked}", *unchecked]))
+    if stop is None:
+        _item(sheet, "successful", "; ".join([f"no problems found: {checked}", *unchecked]))
+    else:
+        sheet.add(("; ".join([f"  nothing else found: {checked}", *unchecked]), "faint"))
 
 
 def _item(sheet: Sheet, state: str, text: str, advice: str = "") -> None:

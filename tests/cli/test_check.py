@@ -194,6 +194,8 @@ def test_doctor_says_first_that_production_stands_still(site: Site, d0ctl: Type)
         "✘ production stands still: no daemon is running, so nothing new starts; "
         "3 packages to run: d0ctl daemon start"
     )
+    assert "no problems found" not in result.stdout
+    assert result.stdout.splitlines()[1].startswith("  nothing else found: ")
 
 
 def test_doctor_names_a_node_that_is_down_as_not_checked(site: Site, d0ctl: Type) -> None:

@@ -272,3 +272,19 @@ def test_validate_warns_of_packages_that_no_node_can_take(
     )
     assert expected in result.stderr
     assert d0ctl("validate", str(path), "--strict").exit_code == 2
+
+
+def test_only_a_job_that_has_ended_is_said_to_make_room(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path = tmp_path / "prod.yaml"
+    path.write_text("job: prod\nstages: [{lines: [{run: 'true'}]}]\n")
+    site.submit(job(("a", [line(package("x"))])))
+
+    while_it_runs = d0ctl("submit", str(path)).stderr
+    site.finish("prod/1/1/1")
+    when_it_has_ended = d0ctl("submit", str(path)).stderr
+
+    assert "`--as NAME` submits another" in while_it_runs
+    assert "d0ctl remove prod" not in while_it_runs
+    assert "`d0ctl remove prod` makes room" in when_it_has_ended

@@ -126,3 +126,19 @@ def test_without_a_terminal_run_ends_at_once_and_holds_nothing(
     go_on(site)
     site.ok("run", "slow")
     assert ran(record) == ["1", "2", "3"]
+
+
+def test_while_a_daemon_runs_it_goes_on_with_an_interrupted_run(
+    site: Site, job: Path, record: Path
+) -> None:
+    site.start_daemon()
+    with terminal(site, "run", job) as screen:
+        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        screen.type(CTRL_C)
+        screen.expect(QUESTION)
+        screen.type("y\n")
+
+        assert screen.end() == 130
+        assert "the daemon goes on with `slow`; `d0ctl kill slow` ends it" in screen.text
+    go_on(site)
+    site.ok("wait", "slow")

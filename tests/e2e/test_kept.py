@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.site import Site
 from tests.support.waiting import wait_until
 
@@ -188,6 +190,39 @@ def test_what_a_missing_program_left_is_not_offered_as_a_result(site: Site) -> N
     site.wait_phase("none/1/1/1", "failed")
 
     assert "set-status" not in site.ok("why", "none/1/1/1")
+
+
+@pytest.mark.parametrize(
+    "run",
+    ["cat a > b; python3 -c '1/0'", "touch b; exit 3"],
+    ids=["an exception", "an empty output"],
+)
+def test_outputs_that_are_likely_broken_are_not_offered_as_results(site: Site, run: str) -> None:
+    site.start_daemon()
+    text = EXITS_3.replace('"cat a > b; exit 3"', f'"{run}"')
+    site.ok("submit", site.write(text, "three.yaml"))
+    site.wait_phase("three/1/1/1", "failed")
+
+    said = site.ok("why", "three/1/1/1")
+
+    assert "its outputs (" in said
+    assert "set-status" not in said
+
+
+def test_a_failed_merge_is_not_offered_as_a_result(site: Site) -> None:
+    job = """
+        job: merged
+        stages:
+          - name: sim
+            lines: [{run: 'echo no zip > a.zip', outputs: [a.zip]}]
+          - name: merge
+            lines: [{merge: yes, inputs: {from: sim}, outputs: [all.zip]}]
+    """
+    site.start_daemon()
+    site.ok("submit", site.write(job, "merged.yaml"))
+    site.wait_phase("merged/2/1/1", "failed")
+
+    assert "set-status" not in site.ok("why", "merged/2/1/1")
 
 
 def test_a_verdict_stands_where_the_outputs_have_changed(site: Site) -> None:

@@ -13,6 +13,7 @@ from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values,
 from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import JobSpec
+from d0ctl.model import Group
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
@@ -176,6 +177,10 @@ def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:
     return replace(plan, job=job, misfits=tuple(misfits))
 
 
+ENDED = frozenset({Group.SUCCESSFUL, Group.FAILED, Group.CANCELED})
+"""The states of a job that may be removed to make room."""
+
+
 def check_name(store: Store, name: str | None, spec: JobSpec) -> None:
     """Raise BadUsage or Refused for a name that the job can't have."""
     if name is not None and not is_name(name):
@@ -184,10 +189,11 @@ def check_name(store: Store, name: str | None, spec: JobSpec) -> None:
         )
     wanted = name or (spec.name if spec.named else None)
     if wanted and (found := browse.jobs(store, wanted)):
+        makes_room = f", `d0ctl remove {wanted}` makes room"
         raise Refused(
             f"there is a job `{wanted}` already, and it is {found[0].status}",
-            hint=f"`--as NAME` submits another, `d0ctl run {wanted}` continues that one, "
-            f"`d0ctl remove {wanted}` makes room",
+            hint=f"`--as NAME` submits another, `d0ctl run {wanted}` continues that one"
+            f"{makes_room if found[0].status in ENDED else ''}",
         )
 
 

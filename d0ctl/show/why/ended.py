@@ -1,6 +1,7 @@
 """How a package ended, what that means for others, and whether a retry helps."""
 
 import json
+import re
 from collections.abc import Sequence
 
 from d0ctl.model import Reason
@@ -14,6 +15,19 @@ from d0ctl.store.nodes.site import default
 from d0ctl.store.views import browse, dependencies
 from d0ctl.store.views.shapes import AttemptView
 from d0ctl.units import count, duration, listed, moment, size
+from d0ctl_wrapper import merge_types
+
+OVERRULED = frozenset({
+    Reason.EXIT_CODE, Reason.VERIFICATION, Reason.WALL_TIME, Reason.LOG_MESSAGE, Reason.LOOPING,
+    Reason.LOST, Reason.HOOK,
+})  # fmt: skip
+"""Reasons for which a package may have made whole outputs."""
+
+_EXCEPTION = re.compile(
+    r"^Traceback \(most recent call last\)|terminate called|^[\w.]*(?:Error|Exception)\b",
+    re.MULTILINE,
+)
+"""What a program prints that an exception ended."""
 
 
 def done(subject: Subject) -> None:
@@ -72,7 +86,7 @@ def _retry(subject: Subject, found: Advice) -> None:
 def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
     """Say which outputs its attempts left, and until when; return whether they can be accepted.
 
-    Files of a program that never started are no result.
+    Empty files are no result, nor those of a program that did not start, or did not end well.
     """
     left = [one for one in tries if one.left_size is not None and one.ended is not None]
     if not left:
@@ -84,8 +98,19 @@ def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
     if subject.package.stay:
         subject.fact("a retry only delivers them; with --from-scratch it produces them again")
         return False
-    is_result = last.reason != Reason.SOFTWARE_MISSING
-    return is_result and accept.is_acceptable(subject.store, subject.package.id)
+    return _may_overrule(subject, last) and accept.is_acceptable(subject.store, subject.package.id)
+
+
+def _may_overrule(subject: Subject, last: AttemptView) -> bool:
+    """Whether a person may find that it did its work all the same."""
+    reason = last.reason or ""
+    if reason not in OVERRULED and not reason.startswith("site:"):
+        return False
+    if _EXCEPTION.search(last.stderr or ""):
+        return False
+    failed = [one for one in browse.binaries(subject.store, subject.package.id)
+              if one.seq == last.binary]  # fmt: skip
+    return not any(merge_types.PROGRAM in (one.argv or "") for one in failed)
 
 
 def _suggest_verifying(subject: Subject, node: str | None) -> None:

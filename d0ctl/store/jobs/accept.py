@@ -54,8 +54,16 @@ def set_failed(store: Store, *, actor: str, note: str | None, now: float) -> Non
 
 
 def is_acceptable(store: Store, package: int) -> bool:
-    """Whether a failed package has left all of its outputs, so that a person can accept them."""
+    """Whether a failed package has left all of its outputs, so that a person can accept them.
+
+    Empty ones can be accepted, but nobody is asked to.
+    """
     store.change("clear_chosen")
     store.change_many("choose_package", [(package,)])
     rows = lacking(store)
-    return bool(rows) and all(missing_output(row) is None for row in rows)
+    return bool(rows) and all(missing_output(row) is None and not _has_empty(row) for row in rows)
+
+
+def _has_empty(row: Row) -> bool:
+    kept: dict[str, Any] = json.loads(row["kept"] or "{}")
+    return any(file["size"] == 0 for file in [*kept.get("files", ()), *kept.get("left", ())])

@@ -25,6 +25,7 @@ from d0ctl.model import by_status
 from d0ctl.select import parse
 from d0ctl.show.status import draw_part
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.standstill import job_standing
 from d0ctl.store.views import browse, file_locations, names
 from d0ctl.store.views.shapes import JobSummary
@@ -123,13 +124,20 @@ def _drive(name: str) -> None:
             _watch(ended, progress)
     except KeyboardInterrupt:
         _stop(ended, stop, progress)
-        say(f"`{name}` goes on by `d0ctl run {name}` or `d0ctl daemon start`; "
-            f"`d0ctl kill {name}` ends it")  # fmt: skip
+        say(f"{_goes_on(name)}; `d0ctl kill {name}` ends it")
         raise
     finally:
         progress.close()
     if failures:
         raise failures[0]
+
+
+def _goes_on(name: str) -> str:
+    """Say who drives the job from now on."""
+    with session.reader() as store:
+        if leases.living_holder(store, leases.LEASE):
+            return f"the daemon goes on with `{name}`"
+    return f"`{name}` goes on by `d0ctl run {name}` or `d0ctl daemon start`"
 
 
 class Terminated(KeyboardInterrupt):
