@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from d0ctl.model import Reason
+from d0ctl.model import Phase, Reason
 from d0ctl.show.why import recovery
 from d0ctl.show.why.advice import Advice, advice
 from d0ctl.show.why.common import MOST
@@ -23,6 +23,9 @@ OVERRULED = frozenset({
 })  # fmt: skip
 """Reasons for which a package may have made whole outputs."""
 
+MOST_ACTIONS = 1000
+"""How many of the latest actions on its job are looked through."""
+
 _EXCEPTION = re.compile(
     r"^Traceback \(most recent call last\)|terminate called|^[\w.]*(?:Error|Exception)\b",
     re.MULTILINE,
@@ -39,7 +42,22 @@ def done(subject: Subject) -> None:
     subject.explanation.answer = f"{subject.name} is successful: it ended {subject.since()}{took}"
     if len(tries) > 1:
         subject.fact(f"it took {count(len(tries), 'attempt')}")
+    _overruled(subject, tries)
     subject.command(f"d0ctl status {subject.package.path}")
+
+
+def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
+    """Say who set it to successful, and how it had failed."""
+    deed = subject.last_action()
+    if deed is None or deed.old != Phase.FAILED:
+        return
+    actions = browse.actions(subject.store, subject.job.name, MOST_ACTIONS)
+    if not any(one.verb == "set-status" and one.at == deed.at for one in actions):
+        return
+    reason = next((one.message or one.reason for one in reversed(tries) if one.reason), None)
+    subject.fact(
+        f"set successful by {deed.actor}; it had failed: {reason or 'for no known reason'}"
+    )
 
 
 def failed(subject: Subject) -> None:
