@@ -274,9 +274,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/select.py",
-        "_span: 2 becomes 3",
-        "Span(int(found[1]), int(found[2] or found[1]))",
-        "Span(int(found[1]), int(found[3] or found[1]))",
+        "_span: 3 becomes 1",
+        "return Span(first, int(found[3] or LAST) if found[2] else int(found[0]))",
+        "return Span(first, int(found[1] or LAST) if found[2] else int(found[0]))",
         ("tests/test_select.py", "tests/store/test_browse.py"),
     ),
     Mutant(

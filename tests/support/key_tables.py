@@ -31,7 +31,10 @@ def of_level(page: str, level: str) -> dict[str, str]:
 def loop_values() -> dict[str, str]:
     """What the reference says of each way to write the values of a loop."""
     text = (DOCS / "jobfile.md").read_text()
-    return _rows(text.partition("| values | meaning |\n")[2].partition("\n\n")[0])
+    head = "| key | values | written as |\n"
+    assert head in text, "the table of loops has another head"
+    table = _rows(text.partition(head)[2].partition("\n\n")[0])
+    return {key: answer.partition(" | ")[0] for key, answer in table.items()}
 
 
 def _rows(table: str) -> dict[str, str]:

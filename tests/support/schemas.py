@@ -145,11 +145,7 @@ def policy_schema() -> tuple[Schema, Schema]:
 
 def for_schema() -> Schema:
     """The loop names, and the values they take."""
-    told = loop_values()
-    by_source = {
-        source: next((text for key, text in told.items() if f"{{{source}: " in key), "")
-        for source in loops.SOURCES
-    }
+    by_source = loop_values()
     missing = set(loops.SOURCES) - set(SOURCES)
     if missing:
         raise LookupError(f"the loop source `{missing.pop()}` has no type: add it to SOURCES "
