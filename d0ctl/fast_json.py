@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 
 _decode = msgspec.json.Decoder().decode
 _decode_text = msgspec.json.Decoder(str).decode

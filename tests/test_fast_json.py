@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl import fast_json
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 
 EDGES = [
     "", " ", "{", "nul", "NaN", "-Infinity", "1e999", "-0", "01", "1.", "1e5", "[1,]", '{"a":1,}',

@@ -1,4 +1,4 @@
-"""How the tests are written: small modules, and SQL only where the store is tested."""
+"""How the tests are written, and that no folder of the product holds too many modules."""
 
 import ast
 from collections import Counter
@@ -48,3 +48,10 @@ def test_only_tests_of_the_store_use_sql() -> None:
     )
 
     assert +uses == OTHERS_WITH_SQL
+
+
+def test_no_folder_of_the_product_has_more_than_fifteen_modules() -> None:
+    roots = [TESTS.parent / name for name in ("d0ctl", "tui", "wrapper", "sql")]
+    folders = Counter(path.parent for root in roots for path in root.rglob("*.py"))
+
+    assert {str(folder): number for folder, number in folders.items() if number > 15} == {}

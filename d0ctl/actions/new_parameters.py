@@ -12,7 +12,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs import scripts
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import browse
-from d0ctl.store.views.known_names import known_names
+from d0ctl.store.views.job_files.known_names import known_names
 
 
 def scripts_of(store: Store, target: Selector, parameters: Mapping[str, str]) -> tuple[Script, ...]:

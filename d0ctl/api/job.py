@@ -107,7 +107,7 @@ class Job(Part):
         from d0ctl.actions.jobs.submit import NO_HOME
         from d0ctl.jobfile import reader
         from d0ctl.store import opening
-        from d0ctl.store.views.known_names import known_names
+        from d0ctl.store.views.job_files.known_names import known_names
 
         found, known = find_home(_path(home)), NO_HOME
         if found.exists():

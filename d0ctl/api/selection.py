@@ -25,7 +25,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views.shapes import PackageRow
 
 if TYPE_CHECKING:
-    from d0ctl.show.sheet import Sheet
+    from d0ctl.show.drawing.sheet import Sheet
 
 LOOK_S = 0.1
 LOOK_ANYWAY_S = 5.0
@@ -138,8 +138,8 @@ class Selection(Verbs):
 
     def why(self) -> str:
         """Return why it is as it is, and what helps, as `d0ctl why` says it."""
-        from d0ctl.show.package import answer
-        from d0ctl.show.sheet import Sheet
+        from d0ctl.show.cards.package import answer
+        from d0ctl.show.drawing.sheet import Sheet
         from d0ctl.show.why.selected import explain
 
         page = Sheet()
@@ -152,13 +152,13 @@ class Selection(Verbs):
         return _text(self._sheet())
 
     def _repr_html_(self) -> str:
-        from d0ctl.show.html import page
+        from d0ctl.show.drawing.html import page
 
         return page(self._sheet().lines)
 
     def _sheet(self) -> "Sheet":
         from d0ctl.show import status
-        from d0ctl.show.sheet import Sheet
+        from d0ctl.show.drawing.sheet import Sheet
 
         page = Sheet()
         with self._reading() as store, store.reading():
@@ -323,6 +323,6 @@ def _written(value: Any) -> Any:
 
 
 def _text(page: "Sheet") -> str:
-    from d0ctl.show.spans import text
+    from d0ctl.show.drawing.spans import text
 
     return "\n".join(text(line).rstrip() for line in page.lines)

@@ -59,12 +59,12 @@ def run(call: Call) -> None:
     session.settings.home = call.home
     with reported_failures():
         if call.command == "why":
-            from d0ctl.cli.commands.looking import explanation
+            from d0ctl.cli.commands.looking.pages import explanation
 
             explanation.show(call.what, json=call.json)
             return
         from d0ctl import select
-        from d0ctl.cli.commands.looking import status_page
+        from d0ctl.cli.commands.looking.pages import status_page
 
         wanted = select.parse(call.what, with_binary=True) if call.what else None
         status_page.show(wanted, json=call.json)

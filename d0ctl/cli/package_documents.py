@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from d0ctl.cli import documents
-from d0ctl.show.binary import Binary
+from d0ctl.show.cards.binary import Binary
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.left_out import shortfall as shortfall_of

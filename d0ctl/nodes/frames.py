@@ -5,7 +5,8 @@ from typing import Any
 
 from d0ctl import fast_json
 from d0ctl.errors import NodeUnreachable
-from d0ctl_wrapper.protocol import shape, stamp
+from d0ctl_wrapper.protocol import stamp
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.frames import LISTED, LONGEST
 from d0ctl_wrapper.protocol.message import LARGEST_COUNT, LATEST, LONGEST_SPAN_S, LONGEST_TEXT
 

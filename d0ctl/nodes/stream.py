@@ -20,7 +20,8 @@ from d0ctl.nodes.transports.bulk import both
 from d0ctl.nodes.transports.download import Garbled, Spoilt
 from d0ctl.nodes.transports.transport import IO_TIMEOUT_S
 from d0ctl.units import clean
-from d0ctl_wrapper.protocol import file_stream, shape, stamp
+from d0ctl_wrapper.protocol import file_stream, stamp
+from d0ctl_wrapper.protocol.checks import shape
 
 LONGEST_S, SLOWEST = 300.0, 50_000
 """How long a stream may take, and how many bytes a second it has to move beyond that.

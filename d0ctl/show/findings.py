@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from d0ctl.show import signs
-from d0ctl.show.sheet import Sheet
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.why.production import Obstacle
 from d0ctl.units import count, listed
 

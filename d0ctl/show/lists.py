@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from d0ctl.model import STATUS_OF, Phase, Status, known_eta
-from d0ctl.show import signs
-from d0ctl.show.sheet import Cell, Sheet
-from d0ctl.show.spans import cut
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.drawing.spans import cut
 from d0ctl.show.why.common import NOT_PRODUCED
 from d0ctl.store.views.shapes import FailureView, PackageRow
 from d0ctl.units import duration, moment

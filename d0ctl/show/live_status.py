@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.lists import how_far
-from d0ctl.show.sheet import Sheet
 from d0ctl.units import count, duration, moment, size
 
 if TYPE_CHECKING:

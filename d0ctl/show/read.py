@@ -8,13 +8,13 @@ from msgspec import Struct
 from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector, parse
-from d0ctl.show.binary import Binary
-from d0ctl.show.file import File, FileLine, origin
-from d0ctl.show.node import Node
-from d0ctl.show.package import Package
-from d0ctl.show.part import Part
+from d0ctl.show.cards.binary import Binary
+from d0ctl.show.cards.file import File, FileLine, origin
+from d0ctl.show.cards.node import Node
+from d0ctl.show.cards.package import Package
+from d0ctl.show.cards.part import Part
 from d0ctl.show.why import group
-from d0ctl.show.why.node_pauses import excluded
+from d0ctl.show.why.phases.node_pauses import excluded
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill

@@ -4,8 +4,9 @@ What only some of these need is imported late: imports are most of the time of a
 """
 
 from d0ctl.select import Selector
-from d0ctl.show import jobs, lists
-from d0ctl.show.sheet import Sheet
+from d0ctl.show import lists
+from d0ctl.show.cards import jobs
+from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.why.production import obstacles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import production
@@ -50,7 +51,8 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
 
 def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
     """Read and draw a package or a binary."""
-    from d0ctl.show import binary, package, read
+    from d0ctl.show import read
+    from d0ctl.show.cards import binary, package
 
     if wanted.level == "binary":
         one = read.binary(store, browse.package(store, wanted), wanted.binary.first)
@@ -71,7 +73,8 @@ def draw_part(
 
     A process that drives the job itself says so.
     """
-    from d0ctl.show import part, read
+    from d0ctl.show import read
+    from d0ctl.show.cards import part
 
     card = read.part(store, wanted, now, driven=driven)
     if card.job.ended is None:

@@ -10,7 +10,7 @@ from d0ctl.config import Home
 from d0ctl.jobfile.reader import read
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import Store, open_store
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from d0ctl.store.nodes import registry
 from tests.bench.measure import Figure, Options, cpu_to_the_nanosecond, pss_of
 from tests.bench.site import counts, daemon, passing_home, wait_done

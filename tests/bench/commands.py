@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from d0ctl.store import open_store
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from tests.bench.measure import D0CTL, NOTHING, PYTHON, Figure, Options, median, process
 from tests.bench.site import d0ctl, job, passing_home
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from d0ctl.config import Home
 from d0ctl.select import parse
 from d0ctl.store import Store, lifecycle, open_store
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from d0ctl.store.nodes.registry import add_localhost
 from d0ctl.store.views import choice
 from tests.bench.measure import (

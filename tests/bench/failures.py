@@ -7,7 +7,7 @@ from unittest.mock import patch
 from d0ctl.model import Reason
 from d0ctl.store import Store, open_store
 from d0ctl.store.attempts import failures, messages
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from tests.bench.measure import Figure, Options
 from tests.bench.site import job, passing_home
 from tests.support.messages import end_message

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import BinarySpec, JobSpec, LineSpec, PackageSpec, StageSpec
 from d0ctl.store import Store, open_store
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from tests.bench.measure import Figure, Options
 from tests.bench.site import counts, daemon, job, passing_home, ssh_nodes, wait_done
 from tests.support.sshd import Sshd

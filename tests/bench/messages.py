@@ -12,7 +12,7 @@ from d0ctl.nodes.transports.transport import Address
 from d0ctl.schedule.place import Decision
 from d0ctl.store import Store, open_store
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.placement import assign

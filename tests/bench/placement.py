@@ -11,7 +11,7 @@ from d0ctl.dropbox import DropBox
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import open_store
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from d0ctl.store.nodes import contact, registry
 from tests.bench.measure import Figure, Options, timed
 from tests.bench.site import job, passing_home

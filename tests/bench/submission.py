@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from d0ctl.config import Home
 from d0ctl.store import open_store
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from tests.bench.measure import Ended, Figure, Options, process, timed
 from tests.bench.site import d0ctl, job, passing_home
 

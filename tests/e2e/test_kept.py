@@ -178,9 +178,8 @@ def test_a_verdict_is_overruled_by_set_status(site: Site) -> None:
     site.wait_phase("three/1/1/1", "done")
 
     assert (site.home / "results/three/b").read_text() == "a\n"
-    assert re.search(
-        "set successful by .*; it had failed: .*exit code 3", site.ok("why", "three/1/1/1")
-    )
+    why = site.ok("why", "three/1/1/1")
+    assert re.search("set successful by .*; it had failed: .*exit code 3", why)
     [checksum] = site.ask("select checksum from file where name = 'b'")
     assert checksum[0].startswith("sha256:")
     assert site.ok("doctor")

@@ -673,7 +673,7 @@ PLANTED: tuple[Mutant, ...] = (
         ("tests/notify",),
     ),
     Mutant(
-        "d0ctl/show/why/waiting.py",
+        "d0ctl/show/why/phases/waiting.py",
         "likelihood: `in` becomes `not in`",
         'if self.phase in (None, "failed", "canceled", "dropped"):',
         'if self.phase not in (None, "failed", "canceled", "dropped"):',
@@ -685,7 +685,7 @@ PLANTED: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "d0ctl/show/why/waiting.py",
+        "d0ctl/show/why/phases/waiting.py",
         "suggest: the call of explanation.commands.append is lost",
         'explanation.commands.append(f"d0ctl kill-line {line} --drop-outputs")',
         "pass",
@@ -697,7 +697,7 @@ PLANTED: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "d0ctl/show/why/waiting.py",
+        "d0ctl/show/why/phases/waiting.py",
         "waiting: `!=` becomes `==`",
         'cause = first if first.phase != "waiting"',
         'cause = first if first.phase == "waiting"',
@@ -709,7 +709,7 @@ PLANTED: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "d0ctl/show/why/waiting.py",
+        "d0ctl/show/why/phases/waiting.py",
         "_root_cause: `is` becomes `is not`",
         "elif best is None or prerequisite.likelihood < best.likelihood:",
         "elif best is not None or prerequisite.likelihood < best.likelihood:",
@@ -721,7 +721,7 @@ PLANTED: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "d0ctl/show/why/node_pauses.py",
+        "d0ctl/show/why/phases/node_pauses.py",
         "drained: `>` becomes `>=`",
         'more = f" and {len(packages) - MOST} more" if len(packages) > MOST else ""',
         'more = f" and {len(packages) - MOST} more" if len(packages) >= MOST else ""',
@@ -733,7 +733,7 @@ PLANTED: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "d0ctl/show/why/node_pauses.py",
+        "d0ctl/show/why/phases/node_pauses.py",
         "add_drainings: the call of explanation.facts.append is lost",
         "explanation.facts.append(f\"{moment(row['at'], now)} {row['actor']}: {row['verb']}{note}\")",
         "pass",
@@ -844,14 +844,14 @@ PLANTED: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "wrapper/d0ctl_wrapper/protocol/ranges.py",
+        "wrapper/d0ctl_wrapper/protocol/checks/ranges.py",
         "_pair: `or` becomes `and`",
         "if not isinstance(pair, (list, tuple)) or len(pair) != 2:",
         "if not isinstance(pair, (list, tuple)) and len(pair) != 2:",
         ("tests/wrapper/test_events.py",),
     ),
     Mutant(
-        "wrapper/d0ctl_wrapper/protocol/ranges.py",
+        "wrapper/d0ctl_wrapper/protocol/checks/ranges.py",
         "common: `<=` becomes `<`",
         "        first, last = max(some[here][0], others[there][0]), min(some[here][1], others[there][1])\n        if first <= last:",
         "        first, last = max(some[here][0], others[there][0]), min(some[here][1], others[there][1])\n        if first < last:",

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from d0ctl.show.spans import cell_len as cell_width
-from d0ctl.show.spans import (
+from d0ctl.show.drawing.spans import cell_len as cell_width
+from d0ctl.show.drawing.spans import (
     cut,
     cut_front,
     fit,

@@ -10,8 +10,8 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.store import open_store
-from d0ctl.store.jobs.making import LARGE
 from d0ctl.store.jobs.removal import sweep
+from d0ctl.store.jobs.submission.making import LARGE
 from tests.store.test_submit import TABLES, rows
 from tests.support.waiting import wait_until
 
@@ -22,7 +22,7 @@ from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.jobfile.reader import read_text
 from d0ctl.store import open_store
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 def main():
     with open_store(Home(Path(sys.argv[1])), create=True) as store:
         try:

@@ -20,7 +20,7 @@ from d0ctl.select import parse
 from d0ctl.store import Store
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from d0ctl.store.nodes import contact, placement, registry
 from d0ctl.store.views import browse
 from tests.support.rows import change, delete

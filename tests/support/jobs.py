@@ -13,7 +13,7 @@ from d0ctl.jobfile.spec import (
     StageSpec,
 )
 from d0ctl.store import Store
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from tests.support.rows import read, value
 
 NOW = 1_000_000.0

@@ -17,7 +17,7 @@ from d0ctl.daemon.drive import drive
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Address
 from d0ctl.store import open_store
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from d0ctl.store.nodes import leases, registry
 from tests.support.homes import equip_nodes, faults, make_home
 from tests.support.jobs import phases

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Phase
-from d0ctl.show.sheet import Sheet
-from d0ctl.show.signs import ASCII, ROLES, UNICODE, bar, short, tally
-from d0ctl.show.spans import text, width
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.drawing.signs import ASCII, ROLES, UNICODE, bar, short, tally
+from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.views.activity import Failed
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from d0ctl.model import Address
-from d0ctl.show.spans import text, width
+from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.nodes import registry
 from d0ctl_tui.draw.log_text import marked, shifted, spans, wrapped
 from d0ctl_tui.draw.pager import Pager

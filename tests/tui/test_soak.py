@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from d0ctl.store import open_store
-from d0ctl.store.jobs.submit import submit
+from d0ctl.store.jobs.submission.submit import submit
 from tests.bench.site import job
 from tests.support.building import Site
 from tests.tui.conftest import Desk, Open

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl_wrapper.protocol import ranges
+from d0ctl_wrapper.protocol.checks import ranges
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.test_progress import STAYS
 from tests.wrapper.test_resume import former

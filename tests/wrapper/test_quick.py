@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.nodes import frames
-from d0ctl_wrapper.protocol import message, quick, requests, shape
+from d0ctl_wrapper.protocol import message, requests
+from d0ctl_wrapper.protocol.checks import quick, shape
 
 MODULES = (frames, message, requests)
 """Whose checks are tested: an import makes them."""

@@ -7,8 +7,8 @@ from textual.app import App
 from textual.message import Message
 
 from d0ctl.config import Home
-from d0ctl.show.signs import Glyphs
-from d0ctl.show.spans import Line, Span
+from d0ctl.show.drawing.signs import Glyphs
+from d0ctl.show.drawing.spans import Line, Span
 from d0ctl_tui.commands import Command
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.places import Places

@@ -9,8 +9,8 @@ from d0ctl.actions.jobs.submit import SubmitOptions, describe, plan, report, sub
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs.submit import free_name, text_of
-from d0ctl.store.views.known_names import known_names
+from d0ctl.store.jobs.submission.submit import free_name, text_of
+from d0ctl.store.views.job_files.known_names import known_names
 
 
 def prepare(store: Store, request: Request[SubmitOptions], now: float) -> Request[SubmitOptions]:

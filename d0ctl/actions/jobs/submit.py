@@ -19,7 +19,7 @@ from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.nodes.registry import LOCAL
 from d0ctl.store.views import browse
-from d0ctl.store.views.known_names import known_names
+from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.units import count
 
 MANY = 20_000
@@ -160,7 +160,7 @@ def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:
 
 def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:
     """Make the rows of the job."""
-    from d0ctl.store.jobs.submit import submit as insert
+    from d0ctl.store.jobs.submission.submit import submit as insert
 
     options, person, spec = plan.request.options, plan.request.person, plan.spec
     job = insert(

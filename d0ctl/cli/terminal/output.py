@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TextIO
 
 from d0ctl.errors import BadUsage
-from d0ctl.show import signs
-from d0ctl.show.sheet import Cell, Sheet
-from d0ctl.show.signs import ASCII, UNICODE, Glyphs
-from d0ctl.show.spans import Line, text
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
+from d0ctl.show.drawing.spans import Line, text
 
 _CODES = {
     "good": "32", "bad": "31", "warn": "33", "live": "36", "faint": "2", "command": "2",

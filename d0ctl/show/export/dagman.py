@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from d0ctl.jobfile.language.file_names import base_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.show.export import graph
-from d0ctl.store.views.definition import JobRows, PackageRows, StageRows, parsed
+from d0ctl.store.views.job_files.definition import JobRows, PackageRows, StageRows, parsed
 
 MIDDLE = 50
 """The priority that DAGMan calls 0."""

@@ -5,7 +5,7 @@ from collections import defaultdict
 
 from msgspec import Struct
 
-from d0ctl.store.views.definition import JobRows, PackageRows
+from d0ctl.store.views.job_files.definition import JobRows, PackageRows
 
 _SIGNS = re.compile(r"[^A-Za-z0-9]+")
 

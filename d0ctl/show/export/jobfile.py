@@ -9,7 +9,7 @@ from d0ctl.importers.draft import Entry, as_text
 from d0ctl.jobfile.language.template import PLACEHOLDER, RESERVED
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.store.connection import Row
-from d0ctl.store.views.definition import JobRows, LineRows, PackageRows, StageRows, parsed
+from d0ctl.store.views.job_files.definition import JobRows, LineRows, PackageRows, StageRows, parsed
 
 _MARK = "\x02inputs\x02"
 

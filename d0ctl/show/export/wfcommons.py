@@ -7,7 +7,7 @@ from typing import Any
 from d0ctl.jobfile.language.file_names import base_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.show.export import graph
-from d0ctl.store.views.definition import JobRows, PackageRows, parsed
+from d0ctl.store.views.job_files.definition import JobRows, PackageRows, parsed
 from d0ctl.units import iso
 
 

@@ -1,7 +1,7 @@
 """Why a node is in its state, and which packages use it."""
 
-from d0ctl.show.why import node_pauses
 from d0ctl.show.why.common import MOST, Explanation, usage
+from d0ctl.show.why.phases import node_pauses
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import named

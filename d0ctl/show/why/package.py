@@ -59,11 +59,11 @@ def _of_phase(phase: Phase) -> Callable[[Subject], None]:
     """Return the function of a phase; only its module is imported, as imports take longest."""
     status = STATUS_OF[phase]
     if phase is Phase.WAITING:
-        from d0ctl.show.why.waiting import waiting
+        from d0ctl.show.why.phases.waiting import waiting
 
         return waiting
     if status in (Status.UNSCHEDULED, Status.SCHEDULED):
-        from d0ctl.show.why import unscheduled
+        from d0ctl.show.why.phases import unscheduled
 
         return {
             Phase.READY: unscheduled.ready,
@@ -72,14 +72,14 @@ def _of_phase(phase: Phase) -> Callable[[Subject], None]:
             Phase.ASSIGNED: unscheduled.assigned,
         }[phase]
     if status is Status.LAUNCHED:
-        from d0ctl.show.why import launched
+        from d0ctl.show.why.phases import launched
 
         return {
             Phase.KILLING: launched.killing,
             Phase.UNREACHABLE: launched.unreachable,
             Phase.TRANSFERRING: launched.transferring,
         }.get(phase, launched.live)
-    from d0ctl.show.why import ended
+    from d0ctl.show.why.phases import ended
 
     found = {Phase.DONE: ended.done, Phase.FAILED: ended.failed}
     return found.get(phase, ended.canceled)

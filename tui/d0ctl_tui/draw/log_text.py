@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from d0ctl.show.spans import Line, Span, cell_len, foreign, width
+from d0ctl.show.drawing.spans import Line, Span, cell_len, foreign, width
 
 _SGR = re.compile(r"\x1b\[([0-9;:]{0,64})m")
 

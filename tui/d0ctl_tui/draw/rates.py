@@ -3,8 +3,8 @@
 from collections import deque
 from collections.abc import Iterable
 
-from d0ctl.show.signs import Glyphs
-from d0ctl.show.spans import Line
+from d0ctl.show.drawing.signs import Glyphs
+from d0ctl.show.drawing.spans import Line
 
 STRETCH_S = 10
 """How long a column of the plot is."""

@@ -7,11 +7,11 @@ from msgspec import Struct
 
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import Counts, Phase, by_status, known_eta
-from d0ctl.show import signs
-from d0ctl.show.package import binary_state
-from d0ctl.show.part import status_of
-from d0ctl.show.signs import Glyphs
-from d0ctl.show.spans import Line, Span, cell_len, fit, foreign, pad, width
+from d0ctl.show.cards.package import binary_state
+from d0ctl.show.cards.part import status_of
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.signs import Glyphs
+from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, width
 from d0ctl.store.views.activity import NO_HEADWAY, Headway
 from d0ctl.store.views.shapes import (
     BinaryView,

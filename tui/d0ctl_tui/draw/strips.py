@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from d0ctl.show import signs
-from d0ctl.show.signs import Glyphs
-from d0ctl.show.spans import EMPTY, Line, Span, fit, foreign, pad, spread, width
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.signs import Glyphs
+from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, foreign, pad, spread, width
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.views.activity import Event
 from d0ctl.units import count, moment

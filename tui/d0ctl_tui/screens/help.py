@@ -5,7 +5,7 @@ from itertools import groupby
 
 from textual.app import ComposeResult
 
-from d0ctl.show.spans import EMPTY, Line, Span, fit, pad, width
+from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, pad, width
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import MOVE, Command, bindings
 from d0ctl_tui.screens.dialog import Dialog

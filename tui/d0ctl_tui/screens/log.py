@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
-from d0ctl.show.spans import EMPTY, Line, Span, foreign, spread
+from d0ctl.show.drawing.spans import EMPTY, Line, Span, foreign, spread
 from d0ctl.units import size
 from d0ctl_tui.app_events import Repeated
 from d0ctl_tui.app_interface import Board

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from d0ctl import select
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
-from d0ctl.show.spans import Line, Span
+from d0ctl.show.drawing.spans import Line, Span
 from d0ctl.store.connection import Store
 from d0ctl.store.views import outline, search
 from d0ctl_tui.app_events import ColumnsMoved, CursorMoved, RowChosen, RowOpened

@@ -9,7 +9,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from d0ctl.errors import D0Error
-from d0ctl.show.spans import EMPTY, Line, foreign, wrap
+from d0ctl.show.drawing.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.app_events import Handed
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import Command, bindings

@@ -9,8 +9,8 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
-from d0ctl.show.signs import Glyphs
-from d0ctl.show.spans import EMPTY, Line, Span, fit, foreign, spread
+from d0ctl.show.drawing.signs import Glyphs
+from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, foreign, spread
 from d0ctl_tui.app_events import Handed, LineOpened
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import Command, bindings

@@ -3,7 +3,7 @@
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from d0ctl.show.spans import Line
+from d0ctl.show.drawing.spans import Line
 from d0ctl_tui.app_interface import Board
 from d0ctl_tui.commands import SUB, Command, bindings
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH

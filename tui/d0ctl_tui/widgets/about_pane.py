@@ -7,13 +7,13 @@ from textual import work
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
-from d0ctl.show import package, part
-from d0ctl.show.package import WHOLE, Limits, Package
-from d0ctl.show.part import Part
+from d0ctl.show.cards import package, part
+from d0ctl.show.cards.package import WHOLE, Limits, Package
+from d0ctl.show.cards.part import Part
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.drawing.signs import Glyphs, is_live
+from d0ctl.show.drawing.spans import Line
 from d0ctl.show.read import About, Gone, about
-from d0ctl.show.sheet import Sheet
-from d0ctl.show.signs import Glyphs, is_live
-from d0ctl.show.spans import Line
 from d0ctl.store.connection import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import Handed

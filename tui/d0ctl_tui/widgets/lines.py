@@ -8,8 +8,8 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 
-from d0ctl.show.signs import ASCII, UNICODE, Glyphs
-from d0ctl.show.spans import ELLIPSIS, EMPTY, Line, cell_len, merged, width
+from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
+from d0ctl.show.drawing.spans import ELLIPSIS, EMPTY, Line, cell_len, merged, width
 from d0ctl_tui.app_events import CursorMoved, LineOpened
 from d0ctl_tui.commands import MOVE, bindings
 

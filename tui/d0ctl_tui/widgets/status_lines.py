@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from d0ctl.show import sheet
-from d0ctl.show.signs import UNICODE, Glyphs
-from d0ctl.show.spans import EMPTY, Line
+from d0ctl.show.drawing import sheet
+from d0ctl.show.drawing.signs import UNICODE, Glyphs
+from d0ctl.show.drawing.spans import EMPTY, Line
 from d0ctl_tui.app_events import CommandClicked, PathClicked
 from d0ctl_tui.widgets.lines import LineView
 

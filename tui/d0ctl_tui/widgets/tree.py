@@ -6,8 +6,8 @@ from array import array
 from textual import events
 
 from d0ctl.select import Selector
-from d0ctl.show.signs import Glyphs
-from d0ctl.show.spans import Line
+from d0ctl.show.drawing.signs import Glyphs
+from d0ctl.show.drawing.spans import Line
 from d0ctl.store.views import outline as store_outline
 from d0ctl.store.views.activity import Headway
 from d0ctl.store.views.shapes import BinaryView, JobSummary, PackageRow, StageSummary

@@ -8,9 +8,9 @@ import os
 from typing import Any, Dict, Iterator, List, NamedTuple
 
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.protocol import ranges
+from d0ctl_wrapper.protocol.checks import ranges
+from d0ctl_wrapper.protocol.checks.ranges import Ranges
 from d0ctl_wrapper.protocol.paths import AttemptFolder, remove, to_path, write
-from d0ctl_wrapper.protocol.ranges import Ranges
 
 LONGEST = 100
 """The most bytes of a line in the file of finished events."""

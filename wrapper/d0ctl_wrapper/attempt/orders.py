@@ -7,7 +7,7 @@ signals a change; SIGTERM is the order to end.
 import os
 from typing import Any, Dict, NamedTuple
 
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import AttemptFolder, read, remove, write
 
 KILL, PAUSE = b"kill", b"pause"

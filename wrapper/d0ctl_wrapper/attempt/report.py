@@ -7,8 +7,9 @@ from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt.run.progress_report import UNKNOWN, ProgressReport
 from d0ctl_wrapper.host import spool
-from d0ctl_wrapper.protocol import message, shape
+from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.protocol import text as texts
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.message import LARGEST_COUNT
 from d0ctl_wrapper.protocol.paths import AttemptFolder

@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterator
 from d0ctl_wrapper.attempt.report import Report
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.host import process
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import write as write_file
 
 STATUS = b"status"

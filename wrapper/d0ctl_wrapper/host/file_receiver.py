@@ -11,7 +11,8 @@ import sys
 from typing import Any, Dict, List, Tuple
 
 from d0ctl_wrapper.disk import CHUNK, sync, write_all
-from d0ctl_wrapper.protocol import file_stream, shape, stamp
+from d0ctl_wrapper.protocol import file_stream, stamp
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.checksum import normal
 from d0ctl_wrapper.protocol.paths import NodePaths, is_below, to_path
 

@@ -6,7 +6,8 @@ import sys
 from typing import Any, Dict
 
 from d0ctl_wrapper.disk import CHUNK, write_all
-from d0ctl_wrapper.protocol import file_stream, shape
+from d0ctl_wrapper.protocol import file_stream
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 
 Order = Dict[str, Any]

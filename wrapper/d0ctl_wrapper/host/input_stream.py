@@ -8,7 +8,7 @@ import os
 from typing import Any, Dict, List, NamedTuple, Set
 
 from d0ctl_wrapper.disk import write_all
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
 
 Entry = Dict[str, Any]

@@ -4,7 +4,7 @@ import os
 from typing import List, NamedTuple
 
 from d0ctl_wrapper.host import process
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, read, write
 
 

@@ -4,7 +4,7 @@ import json
 import signal
 from typing import IO, Any, Dict
 
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 
 LONGEST_ORDER = 16 * 1024 * 1024
 """The most bytes of an order, which lists the files of a stream."""

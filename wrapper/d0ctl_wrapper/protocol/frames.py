@@ -6,7 +6,7 @@ import select
 import time
 from typing import Any, Deque, Dict, Iterable, List
 
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 
 Frame = Dict[str, Any]
 

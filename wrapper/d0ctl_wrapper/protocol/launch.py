@@ -3,7 +3,8 @@
 import re
 from typing import Any, Dict, Tuple
 
-from d0ctl_wrapper.protocol import checksum, lease, locator, retained, shape, software_order, stamp
+from d0ctl_wrapper.protocol import checksum, lease, locator, retained, software_order, stamp
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.message import LOG_REASON
 
 Launch = Dict[str, Any]

@@ -8,7 +8,8 @@ import hmac
 import re
 from typing import Any, Callable, Dict, List, Tuple
 
-from d0ctl_wrapper.protocol import parts, quick, ranges, retained, shape, stamp
+from d0ctl_wrapper.protocol import retained, stamp
+from d0ctl_wrapper.protocol.checks import parts, quick, ranges, shape
 
 Message = Dict[str, Any]
 

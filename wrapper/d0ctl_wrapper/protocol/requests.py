@@ -3,7 +3,8 @@
 import re
 from typing import Any, Dict, Tuple
 
-from d0ctl_wrapper.protocol import shape, software_order
+from d0ctl_wrapper.protocol import software_order
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.launch import LATE_INPUT
 
 Frame = Dict[str, Any]

@@ -10,7 +10,7 @@ binaries are done, and outputs that are not in `stored` have yet to reach their 
 import re
 from typing import Any, Dict, Tuple
 
-from d0ctl_wrapper.protocol import quick, ranges, shape
+from d0ctl_wrapper.protocol.checks import quick, ranges, shape
 
 Retained = Dict[str, Any]
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Dict
 
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}\Z")
 

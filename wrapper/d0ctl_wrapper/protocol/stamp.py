@@ -3,7 +3,7 @@
 import os
 from typing import Any, Dict, Tuple
 
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 
 FIELDS: "Dict[str, Tuple[shape.Check, Any]]" = {
     "inode": (shape.maybe(shape.whole), None),

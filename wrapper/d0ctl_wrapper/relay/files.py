@@ -9,7 +9,8 @@ from typing import Any, Callable, Dict, List
 from d0ctl_wrapper.attempt.deliver import stageout
 from d0ctl_wrapper.attempt.stage import cache
 from d0ctl_wrapper.disk import digest, sync
-from d0ctl_wrapper.protocol import message, shape, stamp
+from d0ctl_wrapper.protocol import message, stamp
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import NodePaths, is_below, remove, to_path
 
 Frame = Dict[str, Any]

@@ -6,7 +6,7 @@ import signal
 from typing import Any, Callable, Deque, Dict, List, Set, Tuple
 
 from d0ctl_wrapper.host import process
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.relay.loop import Loop
 
 Frame = Dict[str, Any]

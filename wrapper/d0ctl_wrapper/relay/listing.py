@@ -8,7 +8,8 @@ from typing import Any, Dict, Iterator, List
 
 from d0ctl_wrapper.disk import digest
 from d0ctl_wrapper.host import process, records
-from d0ctl_wrapper.protocol import shape, stamp
+from d0ctl_wrapper.protocol import stamp
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.frames import SPLIT_AT, Stream
 from d0ctl_wrapper.protocol.paths import NodePaths, to_text
 

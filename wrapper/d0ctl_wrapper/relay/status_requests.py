@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from d0ctl_wrapper.attempt.status_file import STATUS
 from d0ctl_wrapper.host import process, records
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import NodePaths, read
 from d0ctl_wrapper.relay.loop import LONGEST_WAIT_S
 

@@ -64,7 +64,7 @@ def status(json: options.Json = False) -> None:
     if json:
         emit_json({**found, "since": iso(found["since"]), "unsent": _unsent(found["unsent"])})
     else:
-        from d0ctl.show import daemon
+        from d0ctl.show.cards import daemon
 
         page = sheet()
         daemon.draw(page, found, time.time())

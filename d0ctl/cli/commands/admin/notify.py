@@ -9,14 +9,14 @@ from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, glyph, glyphs, paint, table
 from d0ctl.errors import BadUsage, ExitCode, NotFound, NotSent, Refused
-from d0ctl.show import signs
+from d0ctl.show.drawing import signs
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes.site import site_name
 from d0ctl.units import clean, count, duration, iso, moment
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
-    from d0ctl.show.sheet import Cell
+    from d0ctl.show.drawing.sheet import Cell
     from d0ctl.store.connection import Row, Store
 
 app = group("Mail and notifications to people: list, show, test.")

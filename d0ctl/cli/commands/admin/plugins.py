@@ -10,7 +10,7 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, emit_json, glyphs, say, table
 from d0ctl.errors import ExitCode
 from d0ctl.plugins import GROUPS, Plugin, PluginFailed, installed, named
-from d0ctl.show.plugins import NO_PLUGINS, cells
+from d0ctl.show.cards.plugins import NO_PLUGINS, cells
 from d0ctl.units import clean
 
 if TYPE_CHECKING:

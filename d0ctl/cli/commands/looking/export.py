@@ -11,7 +11,8 @@ from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.errors import BadUsage
 from d0ctl.show.export import dagman, graph, jobfile, wfcommons
-from d0ctl.store.views import browse, definition
+from d0ctl.store.views import browse
+from d0ctl.store.views.job_files import definition
 
 app = single()
 

@@ -9,9 +9,9 @@ from d0ctl.cli import documents, options, session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.select import Selector, brief
+from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.lists import STDERR_LINES, cause
-from d0ctl.show.sheet import Sheet
-from d0ctl.show.why import recovery
+from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, choice, failure_counts
 from d0ctl.store.views.shapes import PackageView

@@ -12,9 +12,11 @@ from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import ExitCode, NodeUnreachable
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.peek import Visit, Where, visit
-from d0ctl.show import live_status, package, signs
+from d0ctl.show import live_status
+from d0ctl.show.cards import package
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.live_status import LiveStatus
-from d0ctl.show.sheet import Cell, Sheet
 from d0ctl.store.views.shapes import AttemptView, PackageView, ProgressView
 from d0ctl.units import clean, count, iso, moment, size
 

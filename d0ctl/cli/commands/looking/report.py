@@ -10,8 +10,8 @@ from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, sheet, show
+from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.lists import cause
-from d0ctl.show.sheet import Cell
 from d0ctl.units import count, iso, moment
 
 if TYPE_CHECKING:

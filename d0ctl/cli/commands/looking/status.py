@@ -6,7 +6,7 @@ import typer
 
 from d0ctl import select
 from d0ctl.cli import options
-from d0ctl.cli.commands.looking import status_page
+from d0ctl.cli.commands.looking.pages import status_page
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import refuse_both
 
@@ -40,7 +40,7 @@ def status(
     refuse_both(watch, now, "--watch and --now")
     filtered = bool(status or reason or node or older_than)
     if check:
-        from d0ctl.cli.commands.looking import status_check as monitor
+        from d0ctl.cli.commands.looking.pages import status_check as monitor
 
         refuse_both(check, bool(selector or filtered or watch or now), "--check and other choices")
         raise typer.Exit(monitor.run(json))

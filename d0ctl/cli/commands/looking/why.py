@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from d0ctl.cli import options
-from d0ctl.cli.commands.looking import explanation
+from d0ctl.cli.commands.looking.pages import explanation
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.errors import BadUsage

@@ -29,7 +29,7 @@ def list_files(
     """List files: maker, size, disposition and where copies are."""
     from d0ctl.actions import file_choice
     from d0ctl.cli import documents
-    from d0ctl.show.file import cells, line_of
+    from d0ctl.show.cards.file import cells, line_of
     from d0ctl.store.files.selection import pages
 
     choice = file_choice.parse(selector, node=node, disposition=disposition)

@@ -12,7 +12,7 @@ from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, glyphs, table
 from d0ctl.errors import ExitCode
-from d0ctl.show import node as node_line
+from d0ctl.show.cards import node as node_line
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.nodes.site import site_name

@@ -29,7 +29,7 @@ SiteFile = Annotated[
 @app.command()
 def check(file: SiteFile = None, json: options.Json = False) -> None:
     """List every fault and warning of a site file, and do nothing."""
-    from d0ctl.show import site as site_text
+    from d0ctl.show.cards import site as site_text
 
     site = _read(file)
     parts = {"nodes": len(site.nodes), "clusters": len(site.clusters),
@@ -48,7 +48,7 @@ def apply(
     file: SiteFile = None,
 ) -> None:
     """Make the site what the file says, whole or not at all."""
-    from d0ctl.show import site as site_text
+    from d0ctl.show.cards import site as site_text
     from d0ctl.store.nodes import site
 
     wanted = _read(file)
@@ -86,7 +86,7 @@ def _meet(store: "Store", site: "Site", found: "list[Difference]") -> dict[str, 
 
 
 def _print(found: "list[Difference]", *, would: bool) -> None:
-    from d0ctl.show import site as site_text
+    from d0ctl.show.cards import site as site_text
 
     for line in site_text.outcome(found, would=would):
         emit(line)

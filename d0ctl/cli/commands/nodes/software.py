@@ -38,7 +38,7 @@ Nodes = Annotated[
 @app.command("list")
 def list_software(json: options.Json = False) -> None:
     """Show the catalogue."""
-    from d0ctl.show import software
+    from d0ctl.show.cards import software
     from d0ctl.store.nodes import catalogue
 
     rows: list[Row] = []
@@ -79,7 +79,7 @@ def add(
     ] = None,
 ) -> None:
     """Add software to the catalogue, with its tar file looked through."""
-    from d0ctl.show import software as software_text
+    from d0ctl.show.cards import software as software_text
     from d0ctl.store.lifecycle import keep_action
     from d0ctl.store.nodes.site import keep_software, software_name
 
@@ -147,7 +147,7 @@ def remove(
     ] = None,
 ) -> None:
     """Take software out of the catalogue, and off no node."""
-    from d0ctl.show import software as software_text
+    from d0ctl.show.cards import software as software_text
     from d0ctl.store.lifecycle import keep_action
     from d0ctl.store.nodes import catalogue
     from d0ctl.store.nodes.site import current, remove_software

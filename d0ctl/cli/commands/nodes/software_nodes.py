@@ -11,7 +11,7 @@ from d0ctl.cli.changing import rehearsal
 from d0ctl.cli.commands.nodes.software_title import no_such, split
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import ExitCode, NotFound, Refused
-from d0ctl.show import software as software_page
+from d0ctl.show.cards import software as software_page
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue, user_on

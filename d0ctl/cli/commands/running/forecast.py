@@ -7,10 +7,10 @@ from d0ctl.cli import changing
 from d0ctl.cli.terminal.output import emit, sheet, show
 from d0ctl.jobfile.preview import Preview
 from d0ctl.jobfile.spec import JobSpec
-from d0ctl.show import preview as words
+from d0ctl.show.cards import preview as words
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import fitting
-from d0ctl.store.views import forecast
+from d0ctl.store.views.job_files import forecast
 
 
 def show_all(spec: JobSpec, *, listing: bool, graph: bool) -> None:

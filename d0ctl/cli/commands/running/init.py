@@ -11,7 +11,7 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import can_ask, say, table
 from d0ctl.errors import BadUsage
 from d0ctl.jobfile import job_templates
-from d0ctl.show import job_template
+from d0ctl.show.cards import job_template
 
 app = single()
 

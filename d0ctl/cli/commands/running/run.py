@@ -133,7 +133,7 @@ def _drive(name: str) -> None:
 
 
 def _goes_on(name: str) -> str:
-    """Say who drives the job from now on."""
+    """Say what drives the job from now on."""
     with session.reader() as store:
         if leases.living_holder(store, leases.LEASE):
             return f"the daemon goes on with `{name}`"

@@ -13,7 +13,7 @@ from d0ctl.cli.terminal.output import emit_json, say, sheet, show, table
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile import job_templates
 from d0ctl.jobfile.job_templates import JobTemplate
-from d0ctl.show import job_template
+from d0ctl.show.cards import job_template
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site

@@ -17,7 +17,7 @@ from d0ctl_wrapper.attempt.stage import inputs as stage
 from d0ctl_wrapper.attempt.stage import supplied
 from d0ctl_wrapper.attempt.stage.previous import NOTHING, RECORD, PreviousAttempts, Reusable
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, remove, to_path, to_text, write
 from d0ctl_wrapper.protocol.retained import Retained

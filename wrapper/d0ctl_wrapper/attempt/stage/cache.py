@@ -9,7 +9,8 @@ import hashlib
 import os
 from typing import Any, Callable, Dict, NamedTuple
 
-from d0ctl_wrapper.protocol import shape, stamp
+from d0ctl_wrapper.protocol import stamp
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import NodePaths, inside, read, remove, to_path, write
 
 LOCK_POLL_S = 0.2

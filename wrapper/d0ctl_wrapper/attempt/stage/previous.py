@@ -9,10 +9,11 @@ from d0ctl_wrapper.attempt.events import Part, read_done
 from d0ctl_wrapper.attempt.stage import supplied
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.host import records as attempts
-from d0ctl_wrapper.protocol import message, ranges, shape
+from d0ctl_wrapper.protocol import message
+from d0ctl_wrapper.protocol.checks import ranges, shape
+from d0ctl_wrapper.protocol.checks.ranges import Ranges
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, is_below, to_path
-from d0ctl_wrapper.protocol.ranges import Ranges
 from d0ctl_wrapper.protocol.retained import RETAINED, Retained
 from d0ctl_wrapper.protocol.text import one_line
 

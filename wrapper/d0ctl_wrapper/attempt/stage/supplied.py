@@ -8,7 +8,7 @@ import hashlib
 import os
 from typing import Any, Dict
 
-from d0ctl_wrapper.protocol import shape
+from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import to_path
 

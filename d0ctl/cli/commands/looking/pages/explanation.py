@@ -1,0 +1,106 @@
+"""Why something is not running, is here, or failed, and what to type."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict
+
+from d0ctl import select
+from d0ctl.cli import session
+from d0ctl.cli.terminal.output import emit_json, sheet
+from d0ctl.cli.terminal.output import show as print_sheet
+from d0ctl.errors import NotFound
+from d0ctl.show.cards.package import answer
+from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.selected import explain
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
+from d0ctl.store.views import browse, file_locations
+from d0ctl.store.views.file_locations import FileView
+
+if TYPE_CHECKING:
+    from d0ctl.show.cards.file import File as FileCard
+
+
+def show(
+    selector: str | None, node: str | None = None, file: str | None = None, *, json: bool = False
+) -> None:
+    """Print why one thing is as it is."""
+    if not session.has_home():
+        raise NotFound(f"there is no job `{selector or node or file}`, nor any other",
+                       hint="d0ctl run FILE")  # fmt: skip
+    with session.reader() as store, store.reading():
+        now = time.time()
+        if found := _file(store, selector, file):
+            from d0ctl.show import read
+
+            card = read.file(store, found, now)
+            explanation = card.why
+        else:
+            card, explanation = None, _explain(store, selector, node, now)
+    if json:
+        emit_json(document(explanation))
+    else:
+        _print(card, explanation)
+
+
+def _explain(store: Store, selector: str | None, node: str | None, now: float) -> Explanation:
+    if selector is None or _is_node(store, selector):
+        from d0ctl.show.why.node import node as explain_node
+
+        return explain_node(store, node or selector or "", now)
+    wanted = select.parse(selector, with_binary=True)
+    if not select.has_states(selector) and "/" not in selector and not _has_job(store, selector):
+        missing = browse.no_such_job(store, selector)
+        raise NotFound(f"{missing}, nor a node or file of that name", hint=missing.hint)
+    return explain(store, wanted, now)
+
+
+def _file(store: Store, selector: str | None, file: str | None) -> FileView | None:
+    """The file that is meant; None where something else is. Raises NotFound, BadUsage."""
+    text = file or selector or ""
+    if file is None and (not text or _is_node(store, text) or select.has_states(text)):
+        return None
+    if (named := select.file_of_job(text)) and _has_job(store, named[0]):
+        return file_locations.in_job(store, *named, also=() if file else _states(named[1]))
+    if file is None and _has_job(store, text.partition("/")[0]):
+        return None
+    found = file_locations.anywhere(store, text, str(Path(text).absolute()))
+    if found is None and (file is not None or not select.is_selector(text)):
+        raise NotFound(f"there is no file `{text}` in any job", hint="d0ctl why JOB:NAME")
+    if found is None and (named := select.file_of_job(text)):
+        raise browse.no_such_job(store, named[0])
+    return found
+
+
+def _states(word: str) -> list[str]:
+    """The state that a word is a slip for, if any: what is after the colon is mostly a file."""
+    from difflib import get_close_matches
+
+    return get_close_matches(word, select.states(), 1, cutoff=0.8)
+
+
+def _has_job(store: Store, name: str) -> bool:
+    return browse.has_job(store, name)
+
+
+def _is_node(store: Store, name: str) -> bool:
+    """Whether a word without a job of that name names a node."""
+    return registry.find(store, name) is not None and not _has_job(store, name)
+
+
+def document(explanation: Explanation) -> dict[str, Any]:
+    """Return the explanation as JSON."""
+    return asdict(explanation)
+
+
+def _print(card: "FileCard | None", explanation: Explanation) -> None:
+    page = sheet()
+    if card is None:
+        answer(page, explanation)
+    else:
+        from d0ctl.show.cards import file
+
+        file.draw(page, card)
+    print_sheet(page)

@@ -1,0 +1,108 @@
+"""One screen about all jobs, a job, a stage, a line, a package or a binary.
+
+What only some of these need is imported late: imports are most of the time of a call.
+"""
+
+import sys
+import time
+
+from d0ctl.cli import session
+from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, sheet
+from d0ctl.cli.terminal.output import show as print_sheet
+from d0ctl.errors import NotFound
+from d0ctl.select import Selector
+from d0ctl.show import status
+from d0ctl.show.cards import jobs
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.store.connection import Store
+from d0ctl.store.views import browse, choice
+
+LOOK_S = 0.2
+"""How often --watch asks whether anything has changed."""
+
+
+def show(
+    wanted: Selector | None, *, watch: bool = False, now: bool = False, json: bool = False
+) -> None:
+    """Print what is meant, again after each change, or with the answer of the wrapper."""
+    if not session.has_home():
+        _without_home(wanted, json)
+        return
+    with session.reader() as store:
+        if now:
+            from d0ctl.cli.commands.looking.pages import live_status
+
+            live_status.show(store, wanted, json)
+        elif watch:
+            _watch(store, wanted)
+        else:
+            _once(store, wanted, json)
+
+
+def _without_home(wanted: Selector | None, json: bool) -> None:
+    if wanted is not None:
+        raise NotFound(f"there is no job `{wanted.job}`, nor any other", hint="d0ctl run FILE")
+    if json:
+        emit_json({"jobs": []})
+    else:
+        emit(jobs.NO_JOBS)
+
+
+def _once(store: Store, wanted: Selector | None, json: bool) -> None:
+    with store.reading():
+        if json:
+            document = _document(store, wanted, time.time())
+        else:
+            page = _page(store, wanted)
+    if json:
+        emit_json(document)
+    else:
+        print_sheet(page)
+
+
+def _document(store: Store, wanted: Selector | None, now: float) -> object:
+    """Read what is meant as JSON."""
+    from d0ctl.cli import documents
+
+    if wanted is None or status.is_overview(wanted):
+        return {"jobs": [documents.job(job) for job in status.jobs_of(store, wanted)]}
+    if not wanted.is_one:
+        choice.choose(store, wanted, now=now, lenient=True)
+        return {"packages": [documents.package_row(row, now) for row in choice.chosen(store)]}
+    if wanted.level in ("package", "binary"):
+        from d0ctl.cli import package_documents
+        from d0ctl.show import read
+
+        package = browse.package(store, wanted)
+        if wanted.level == "package":
+            return package_documents.package(store, package, now)
+        return package_documents.binary(read.binary(store, package, wanted.binary.first))
+    job = browse.job(store, wanted.job)
+    if wanted.level == "job":
+        return documents.job_card(store, job, now)
+    stage = browse.stage(store, job, wanted)
+    if wanted.level == "stage":
+        return documents.stage_card(store, job, stage, now)
+    return documents.line_card(store, job, stage, wanted.line.first, now)
+
+
+def _page(store: Store, wanted: Selector | None) -> Sheet:
+    page = sheet()
+    status.draw(page, store, wanted, time.time())
+    return page
+
+
+def _watch(store: Store, wanted: Selector | None) -> None:
+    """Draw again after each change of the database; print nothing in between."""
+    seen = None
+    while True:
+        version = store.version()
+        if version != seen:
+            seen = version
+            with store.reading():
+                page = _page(store, wanted)
+            if is_terminal(sys.stdout):
+                sys.stdout.write("\x1b[H\x1b[2J\x1b[3J")
+            print_sheet(page)
+            sys.stdout.flush()
+        time.sleep(LOOK_S)

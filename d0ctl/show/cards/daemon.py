@@ -1,0 +1,22 @@
+"""The page of `daemon status`: whether a daemon runs, and mail that can't be delivered."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.units import count, duration, moment
+
+
+def draw(sheet: Sheet, status: Mapping[str, Any], now: float) -> None:
+    """Draw the page."""
+    if status["running"]:
+        ago = duration(now - status["since"])
+        sheet.add(signs.mark("running", sheet.glyphs), f" for {ago}, pid {status['pid']}")
+    else:
+        sheet.add("not running: d0ctl daemon start")
+    if unsent := status["unsent"]:
+        number, since = count(unsent["messages"], "message"), moment(unsent["since"], now)
+        text = f" {number} can't be delivered since {since}: {unsent['trouble']}"
+        sheet.add(signs.glyph("failed", sheet.glyphs), text)
+        sheet.add("  d0ctl notify list")

@@ -1,0 +1,88 @@
+"""The card of a file: its maker, size, disposition and locations, and why it exists or not."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from d0ctl.model import Phase
+from d0ctl.show.cards.package import answer
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.why.common import Explanation
+from d0ctl.store.files.selection import FileRow
+from d0ctl.units import listed, size
+
+
+class FileLine(Struct, frozen=True):
+    """What one line says of a file; `caches` are the nodes or clusters that have copies.
+
+    `origin` is where a file from outside is.
+    """
+
+    path: str
+    maker: str | None
+    maker_phase: str | None
+    origin: str | None
+    size: int | None
+    disposition: str
+    is_present: bool
+    is_dropped: bool
+    is_result: bool
+    caches: Sequence[str]
+    stored_at: Sequence[str]
+
+
+class File(Struct, frozen=True):
+    """Everything on the card, read at one moment."""
+
+    line: FileLine
+    why: Explanation
+
+
+def line_of(row: FileRow) -> FileLine:
+    """Return the line of a selected file."""
+    return FileLine(
+        f"{row.job}:{row.name}", row.maker, row.maker_phase,
+        None if row.maker else origin(row.locator, row.acquired), row.size,
+        row.disposition or row.dispositions, bool(row.present), bool(row.dropped),
+        bool(row.result), [str(copy["node"] or copy["cluster"]) for copy in row.copies],
+        row.stored,
+    )  # fmt: skip
+
+
+def origin(locator: str | None, acquired: Iterable[str]) -> str:
+    """Return where a file from outside is, by its locator and how its readers get it."""
+    if locator is not None:
+        return f"at {locator}"
+    ways = set(acquired)
+    if ways == {"none"}:
+        return "on the nodes already"
+    return "fetched by its readers" if ways == {"self"} else "on this machine"
+
+
+def cells(line: FileLine) -> list[Cell]:
+    """Return the line of a file, in columns."""
+    return [
+        (line.path, "strong"),
+        line.maker or "from outside",
+        "" if line.size is None else size(line.size),
+        line.disposition or "as its readers need",
+        _locations(line),
+    ]
+
+
+def _locations(line: FileLine) -> str:
+    places = ["results"] if line.is_result and line.is_present else []
+    places += [line.origin] if line.origin else []
+    places += [f"on {', '.join(line.caches)}"] if line.caches else []
+    places += [f"stored at {locator}" for locator in line.stored_at]
+    if places:
+        return listed(places)
+    if line.is_dropped:
+        return "dropped"
+    return "purged" if line.maker_phase == Phase.DONE and not line.is_present else "not made yet"
+
+
+def draw(sheet: Sheet, file: File) -> None:
+    """Draw the card."""
+    sheet.table([cells(file.line)], indent=0)
+    answer(sheet, file.why)

@@ -1,0 +1,41 @@
+"""Templates of job files: their list, and the card of one."""
+
+from shlex import quote
+
+from d0ctl.jobfile.job_templates import JobTemplate
+from d0ctl.show.drawing.sheet import Cell, Sheet
+
+NO_VALUE = "needed"
+"""What stands for the default of a parameter that has none."""
+
+
+def cells(template: JobTemplate) -> list[Cell]:
+    """Return the line of a template, in columns."""
+    where = "" if template.is_built_in else str(template.path)
+    return [(template.name, "strong"), template.declared.about, (where, "faint")]
+
+
+def card(sheet: Sheet, template: JobTemplate) -> None:
+    """Draw what a template is for, its parameters, and what to type."""
+    sheet.add((template.name, "strong"), f"  {template.declared.about}")
+    sheet.add((str(template.path), "faint"))
+    if template.declared.parameters:
+        sheet.head("parameters")
+        sheet.table([
+            [(one.name, "strong"), " | ".join(one.choices) or one.type,
+             template.default(one.name) or NO_VALUE, one.help]
+            for one in template.declared.parameters
+        ])  # fmt: skip
+    needed = [one.name for one in template.declared.parameters if not template.default(one.name)]
+    settings = "".join(f" --set {name}=..." for name in needed)
+    sheet.head("use it")
+    sheet.add((f"  $ d0ctl template new {quote(template.name)}{settings} -o job.yaml", "command"))
+
+
+def written(path: str) -> list[str]:
+    """Return what to type after a job file was written."""
+    return [
+        f"wrote {path}: edit it as you like, then",
+        f"  d0ctl validate {quote(path)}",
+        f"  d0ctl run {quote(path)}",
+    ]

@@ -1,0 +1,81 @@
+"""The card of a node: its state, its slots, why it takes nothing, and its packages."""
+
+import json
+
+from msgspec import Struct
+
+from d0ctl.show.cards.package import explain
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.drawing.signs import Glyphs
+from d0ctl.show.drawing.spans import Span
+from d0ctl.show.lists import packages
+from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.phases.node_pauses import trial
+from d0ctl.store.connection import Row
+from d0ctl.store.views.shapes import PackageRow
+from d0ctl.units import count, moment, size
+
+NO_NODES = "no nodes yet: d0ctl node add NAME [user@]host"
+
+
+class Node(Struct, frozen=True):
+    """Everything on the card, read at one moment."""
+
+    row: Row
+    used: int
+    why: Explanation
+    live: list[PackageRow]
+
+
+def draw(sheet: Sheet, node: Node, now: float) -> None:
+    """Draw the card."""
+    row = node.row
+    state = "drained" if row["drained"] and row["state"] == "up" else row["state"]
+    sheet.add((row["name"], "strong"), f"  {row['destination'] or 'this machine'}")
+    since = row["drained_at"] if state == "drained" else row["since"]
+    words = f" since {moment(since, now)}, last heard {moment(row['contact'], now)}"
+    if row["load"] is not None and row["state"] == "up":
+        words += f", load {row['load']:.1f} then"
+    sheet.add(signs.mark(state, sheet.glyphs), (words, "faint"))
+    facts = json.loads(row["facts"] or "{}")
+    details = [f"{node.used} of {count(row['cpus'], 'slot')} in use", size(row["memory"]),
+            row["platform"], facts.get("os"), f"python {facts.get('python') or '?'}",
+            f"cluster {row['cluster']}"]  # fmt: skip
+    sheet.say("; ".join(str(word) for word in details if word), "faint")
+    sheet.add(signs.gauge(node.used / max(1, row["cpus"]), min(40, sheet.columns), sheet.glyphs))
+    explain(sheet, node.why)
+    sheet.head("running here", count(len(node.live), "package"))
+    packages(sheet, node.live, now)
+
+
+def cells(row: Row, used: int, bad: Row | None, now: float, glyphs: Glyphs) -> list[Cell]:
+    """Return the line of a node, in columns; `bad` is why d0ctl has drained it."""
+    notes: list[Span] = []
+    if bad is not None:
+        notes += [(f"drained by d0ctl: {bad['evidence']}", "warn"), (trial(bad, now), "plain")]
+    elif row["drained"]:
+        notes.append((f"drained: {row['drain_note'] or 'no reason given'}", "warn"))
+    if row["last_error"]:
+        notes.append((row["last_error"], "bad"))
+    is_off = row["state"] == "unknown" and row["contact"] is not None
+    since = f"since {moment(row['since'], now)}" if row["since"] else ""
+    if is_off:
+        since = f"last heard {moment(row['contact'], now)}"
+    return [
+        (row["name"], "strong"),
+        signs.mark("not connected" if is_off else row["state"], glyphs),
+        f"{used}/{row['cpus']} in use",
+        row["destination"] or "this machine",
+        row["platform"],
+        (since, "faint"),
+        [span for note in notes for span in (("; ", "plain"), note)][1:],
+    ]
+
+
+def finding(sheet: Sheet, ok: bool | None, what: str, detail: str, advice: str) -> None:
+    """Draw what `node check` found; `ok` is None for a fact that is neither good nor bad."""
+    sign = " " if ok is None else signs.glyph("successful" if ok else "failed", sheet.glyphs)
+    sheet.add(sign, f" {what:<20} {detail}")
+    if advice:
+        sheet.add((f"    {advice}", "faint"))

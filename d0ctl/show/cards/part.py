@@ -1,0 +1,266 @@
+"""The card of a job, stage or line: its progress, why it is as it is, failures and packages."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, field
+
+from d0ctl.model import Phase, by_status
+from d0ctl.schedule.standstill import Cause
+from d0ctl.select import brief
+from d0ctl.show.cards import jobs
+from d0ctl.show.cards.package import explain
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.lists import failures, packages
+from d0ctl.show.why.common import Explanation
+from d0ctl.store.views.activity import NO_HEADWAY, Headway
+from d0ctl.store.views.left_out import Shortfall
+from d0ctl.store.views.shapes import (
+    ActionView,
+    FailureView,
+    JobSummary,
+    LineSummary,
+    PackageRow,
+    StageSummary,
+)
+from d0ctl.units import count, duration, listed, moment
+
+BAR, SHORT_BAR = 60, 24
+"""How many columns the bar of the card takes, and that of a stage or line in it."""
+
+MOST_STAGES = 40
+"""How many stages are shown."""
+
+MOST_NODES = 8
+"""How many nodes are named beside the running packages."""
+
+
+class Part(Struct, frozen=True):
+    """Everything on the card, read at one moment."""
+
+    path: str
+    job: JobSummary
+    row: JobSummary | StageSummary | LineSummary
+    why: Explanation
+    cause: Cause | None = None
+    live: list[PackageRow] = field(default_factory=list)
+    packages: list[PackageRow] = field(default_factory=list)
+    kept_back: list[PackageRow] = field(default_factory=list)
+    failed: list[FailureView] = field(default_factory=list)
+    stages: list[StageSummary] = field(default_factory=list)
+    lines: list[LineSummary] = field(default_factory=list)
+    where: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    short: list[Shortfall] = field(default_factory=list)
+    excluded: list[str] = field(default_factory=list)
+    actions: list[ActionView] = field(default_factory=list)
+    dropped: int = 0
+    after: list[str] = field(default_factory=list)
+    headway: Headway = NO_HEADWAY
+    stage_headways: Mapping[int, Headway] = field(default_factory=dict)
+
+    @property
+    def held_back(self) -> str:
+        """How a person keeps its job from going on."""
+        return "held" if self.job.hold else "paused" if self.job.pause else ""
+
+    def selector(self, states: str) -> str:
+        """Return a selector of its packages in some states."""
+        return f"{self.path}{'' if isinstance(self.row, JobSummary) else '/*'}:{states}"
+
+
+def draw(sheet: Sheet, part: Part, now: float) -> None:
+    """Draw the card."""
+    _head(sheet, part, now)
+    _bar(sheet, part)
+    explain(sheet, part.why, stderr=not part.failed)
+    _stages(sheet, part)
+    _lines(sheet, part)
+    _failed(sheet, part, now)
+    _packages(sheet, part, now)
+    if part.problems:
+        sheet.head("files that can't be transferred")
+        for problem in part.problems:
+            sheet.say(problem, "warn", indent="- ")
+    _actions(sheet, part.actions, now)
+
+
+def _head(sheet: Sheet, part: Part, now: float) -> None:
+    job, row = part.job, part.row
+    sheet.add((part.path, "strong"), f"  {job.title if isinstance(row, JobSummary) else row.name}")
+    done, total = by_status(row.counts)["successful"], sum(row.counts.values())
+    is_job = isinstance(row, JobSummary)
+    state = jobs.state(job, part.cause) if is_job else status_of(row, part.held_back)
+    words = [f"{count(done)} of {count(total, 'package')} done"]
+    words += [count(row.lines, "line")] if isinstance(row, StageSummary) else []
+    words += [f"{count(part.dropped, 'line')} dropped"] if part.dropped else []
+    if isinstance(row, JobSummary):
+        length = duration((job.ended or now) - job.submitted)
+        words.append(f"took {length}" if job.ended else f"{length} so far")
+    sheet.add(signs.mark(state, sheet.glyphs), f" · {' · '.join(words)}")
+    if isinstance(row, JobSummary):
+        text = f"submitted {moment(job.submitted, now)} by {job.originator}"
+        text += f", ended {moment(job.ended, now)}" if job.ended is not None else ""
+        text += f"; priority {job.priority}"
+        sheet.add((f"{text}; {'; '.join(limits)}" if (limits := _limits(row)) else text, "faint"))
+    elif isinstance(row, StageSummary) and (words := [*_order(part, row), *_limits(row)]):
+        sheet.add(("; ".join(words), "faint"))
+    if isinstance(row, LineSummary) and row.dropped is not None:
+        sheet.add((f"dropped {moment(row.dropped, now)}", "warn"))
+    _kept_back(sheet, job, now)
+    for short in part.short:
+        sheet.say(f"{short.path} goes with {short.sentence()}")
+    for sentence in part.excluded:
+        sheet.say(sentence, "warn")
+
+
+def _order(part: Part, row: StageSummary) -> list[str]:
+    """Say after which stages a stage begins."""
+    words = ["final: after all other stages, whatever becomes of them"] if row.final else []
+    if part.after:
+        words.append(f"after {listed(f'`{name}`' for name in part.after)}")
+    return words
+
+
+def _limits(row: JobSummary | StageSummary) -> list[str]:
+    """Say how many packages may run at once, and how many failures hold the job."""
+    limits = []
+    if row.max_running is not None:
+        limits.append(f"at most {count(row.max_running, 'package')} at once")
+    if isinstance(row, JobSummary) and row.max_failures is not None:
+        limits.append(f"held after {count(row.max_failures, 'failed package')}")
+    return limits
+
+
+def _kept_back(sheet: Sheet, job: JobSummary, now: float) -> None:
+    """Say who holds, paused or finishes the job, since when and why."""
+    if job.hold:
+        why = f": {job.hold_note}" if job.hold_note else ""
+        sheet.say(f"held by {job.hold_actor} since {moment(job.hold_since, now)}{why}", "warn")
+    if job.pause:
+        why = f": {job.pause_note}" if job.pause_note else ""
+        sheet.say(f"paused by {job.pause_actor} since {moment(job.pause_since, now)}{why}", "warn")
+    if job.finish and not job.ended:
+        since = moment(job.finish_since, now)
+        sheet.say(f"being finished ({job.finish}) by {job.finish_actor} since {since}", "warn")
+
+
+def _bar(sheet: Sheet, part: Part) -> None:
+    counts, percents = part.row.counts, part.headway.percents
+    columns = min(BAR, sheet.columns - 2)
+    sheet.add(signs.bar(counts, columns, sheet.glyphs, percents / 100))
+    if percents:
+        share = _percent(part.row, part.headway)
+        sheet.add(f"{share:.0f} % including running packages")
+    if text := signs.tallied(counts, blocked=part.row.blocked):
+        sheet.add(text)
+
+
+def _percent(row: JobSummary | StageSummary | LineSummary, headway: Headway) -> float:
+    done = by_status(row.counts)["successful"]
+    return (100 * done + headway.percents) / max(1, sum(row.counts.values()))
+
+
+def status_of(row: JobSummary | StageSummary | LineSummary, held_back: str) -> str:
+    """Return the word for a job, stage or line; `held_back` says how its job is kept back."""
+    if isinstance(row, LineSummary) and row.dropped is not None:
+        return "dropped"
+    if held_back and row.status == "submitted":
+        return held_back
+    if row.status == "failed" and not row.counts.get("failed"):
+        return "blocked"
+    return str(row.status)
+
+
+def _stages(sheet: Sheet, part: Part) -> None:
+    if not part.stages:
+        return
+    sheet.head("stages")
+    sheet.table([
+        [
+            (str(stage.seq), "strong"), stage.name, *_progress(sheet, stage, part.held_back),
+            (f"{_percent(stage, part.stage_headways.get(stage.id, NO_HEADWAY)):.0f} %", "faint"),
+            (count(stage.lines, "line"), "faint"),
+            signs.tallied(stage.counts, blocked=stage.blocked),
+        ]
+        for stage in part.stages[:MOST_STAGES]
+    ], give=1)  # fmt: skip
+
+
+def _progress(sheet: Sheet, row: StageSummary | LineSummary, held_back: str) -> list[Cell]:
+    """Return the state, the bar and the numbers of a stage or line."""
+    done, total = by_status(row.counts)["successful"], sum(row.counts.values())
+    columns = SHORT_BAR if sheet.columns > 100 else 0
+    return [
+        signs.mark(status_of(row, held_back), sheet.glyphs),
+        signs.bar(row.counts, columns, sheet.glyphs) if columns else "",
+        f"{count(done)}/{count(total)}",
+    ]
+
+
+def _lines(sheet: Sheet, part: Part) -> None:
+    if not part.lines or not isinstance(part.row, StageSummary):
+        return
+    sheet.head("lines")
+    sheet.table([
+        [
+            (str(line.seq), "strong"), "" if line.name == str(line.seq) else line.name,
+            *_progress(sheet, line, part.held_back),
+            signs.tallied(line.counts, blocked=line.blocked),
+        ]
+        for line in part.lines
+    ], give=1)  # fmt: skip
+    shown = len(part.lines)
+    if part.row.lines > shown:
+        more = f"d0ctl status {part.path}/{shown + 1}-{shown * 2}"
+        sheet.add((f"  and {count(part.row.lines - shown)} more: {more}", "faint"))
+
+
+def _failed(sheet: Sheet, part: Part, now: float) -> None:
+    if not part.failed:
+        return
+    sheet.head("failed last")
+    failures(sheet, part.failed, now)
+    _more(sheet, part.row.counts.get("failed", 0) - len(part.failed),
+          f"d0ctl history {part.path}")  # fmt: skip
+
+
+def _packages(sheet: Sheet, part: Part, now: float) -> None:
+    """Add running packages, those that are kept back, and all packages of a line."""
+    counts = part.row.counts
+    launched = by_status(counts)["launched"]
+    if part.live:
+        where = listed(f"{count(n)} on {node}" for node, n in [*part.where.items()][:MOST_NODES])
+        running = launched > counts.get("unreachable", 0)
+        sheet.head("running" if running else "unreachable", where if running else "")
+        packages(sheet, part.live, now)
+        _more(sheet, launched - len(part.live), f"d0ctl status '{part.selector('launched')}'")
+    if part.kept_back:
+        sheet.head("held or cooling off")
+        packages(sheet, part.kept_back, now)
+        aside = counts.get(Phase.HELD, 0) + counts.get(Phase.COOLOFF, 0) - len(part.kept_back)
+        _more(sheet, aside, f"d0ctl status '{part.selector('held,cooloff')}'")
+        verb, phase = ("release", "held") if counts.get(Phase.HELD) else ("retry", "cooloff")
+        sheet.commands([f"d0ctl {verb} '{part.selector(phase)}'"])
+    if part.packages:
+        sheet.head("packages")
+        packages(sheet, part.packages, now, is_blocked=lambda row: part.row.blocked)
+        _more(sheet, sum(counts.values()) - len(part.packages), f"d0ctl status '{part.path}/*'")
+
+
+def _more(sheet: Sheet, number: int, command: str) -> None:
+    if number > 0:
+        sheet.add((f"  and {count(number)} more: {command}", "faint"))
+
+
+def _actions(sheet: Sheet, actions: Sequence[ActionView], now: float) -> None:
+    if not actions:
+        return
+    sheet.head("actions of people")
+    sheet.table([
+        [
+            (moment(one.at, now), "faint"), one.actor, one.verb, (brief(one.target), "strong"),
+            (one.note, "faint"),
+        ]
+        for one in actions
+    ])  # fmt: skip

@@ -1,0 +1,189 @@
+"""What a job would do: its stages and lines, what reads what, where it could run, how long."""
+
+from collections.abc import Callable, Collection, Sequence
+from math import ceil
+
+from d0ctl.jobfile.preview import LinePreview, Preview, Source, StagePreview
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.store.nodes.fitting import Fit
+from d0ctl.store.views.job_files.forecast import RunTimes
+from d0ctl.units import count, duration, listed
+
+Absent = Callable[[str, Collection[str]], int]
+"""Returns how many files of a job are not there."""
+
+MOST_NAMED = 3
+"""How many files or nodes are named; the rest are counted."""
+
+
+def overview(sheet: Sheet, preview: Preview, fits: Sequence[Fit], earlier: RunTimes | None) -> None:
+    """Draw each stage, and how long it all may take."""
+    for stage in preview.stages:
+        _stage(sheet, stage, [fit for fit in fits if fit.stage == stage.name], earlier)
+    sheet.add()
+    sheet.say(_estimate(preview.stages, fits, earlier))
+
+
+def _stage(
+    sheet: Sheet, stage: StagePreview, fits: Sequence[Fit], earlier: RunTimes | None
+) -> None:
+    size = count(stage.lines, "line")
+    if stage.packages != stage.lines:
+        size += f", {count(stage.packages, 'package')}"
+    change = f", {CHANGES[stage.change]}" if stage.change else ""
+    sheet.head(f"{stage.number}  {stage.name}", f"{size}{change}")
+    rows: list[list[Cell]] = []
+    if order := _order(stage):
+        rows.append([("runs", "faint"), order])
+    if stage.reads:
+        files = [_files(source, len(names)) for source, names in stage.reads.items()]
+        rows.append([("reads", "faint"), listed(files)])
+    rows.append([("makes", "faint"), _made(stage)])
+    if fits:
+        rows.append([("runs on", "faint"), _nodes(fits)])
+    if (seconds := _seconds(stage, earlier)) is not None:
+        rows.append([("takes", "faint"), f"about {duration(seconds)} each"])
+    sheet.table(rows, indent=3)
+
+
+CHANGES = {"split": "more than before", "merge": "fewer than before"}
+"""How the number of lines changes against the stages that a stage reads."""
+
+
+def _order(stage: StagePreview) -> str:
+    """Return what its place among the stages does not say: when it runs, and how much of it."""
+    words = [f"after {listed(f'`{name}`' for name in stage.after)}"] if stage.after else []
+    if stage.is_final:
+        words.append("last, whatever becomes of the others")
+    if stage.require < 1:
+        words.append(f"if {stage.require * 100:g} % of what it reads from succeed")
+    if stage.max_running is not None:
+        words.append(f"at most {count(stage.max_running, 'package')} at a time")
+    return ", ".join(words)
+
+
+def _made(stage: StagePreview) -> str:
+    if not stage.makes:
+        return "nothing that is kept but its logs"
+    if stage.makes == stage.results:
+        return count(stage.results, "result")
+    files = count(stage.makes, "file")
+    if not stage.results:
+        return files
+    return f"{files}, {stage.results:,} of them {'a result' if stage.results == 1 else 'results'}"
+
+
+def _files(source: Source, number: int) -> str:
+    """Return how many files come from where."""
+    files = count(number, "file")
+    match source.kind:
+        case "stage":
+            return f"{files} of `{source.name}`"
+        case "job":
+            return f"{files} of job `{source.name}`"
+        case "here":
+            return f"{files} beside the job file"
+        case "locator":
+            return f"{files} by `{source.name}:`"
+        case "node":
+            return f"{files} on the node"
+    return f"{files} that the program fetches"
+
+
+def _nodes(fits: Sequence[Fit]) -> str:
+    """Return which nodes could take the packages of a stage, and which never will."""
+    able = list(dict.fromkeys(name for fit in fits for name, why in fit.nodes.items()
+                              if why is None))  # fmt: skip
+    unable = {name: why for fit in fits for name, why in fit.nodes.items()
+              if why is not None and name not in able}  # fmt: skip
+    words = _some(able) if able else "no node"
+    if unable:
+        reasons = [f"{name} ({why})" for name, why in list(unable.items())[:MOST_NAMED]]
+        more = [f"{len(unable) - MOST_NAMED:,} more"] if len(unable) > MOST_NAMED else []
+        words += f"; not on {listed([*reasons, *more])}"
+    return words
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return listed([*names[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])])
+
+
+def _seconds(stage: StagePreview, earlier: RunTimes | None) -> float | None:
+    """Return how long a package of a stage takes; None if nothing is known."""
+    if stage.runtime and stage.packages:
+        return stage.runtime / stage.packages
+    return earlier.seconds.get(stage.name) if earlier is not None else None
+
+
+def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunTimes | None) -> str:
+    """Return how long the job may take on the nodes there are, stage by stage."""
+    total, slots_seen, unknown = 0.0, 0, []
+    for stage in stages:
+        seconds = _seconds(stage, earlier)
+        cpus = max((fit.cpus for fit in fits if fit.stage == stage.name), default=0)
+        if seconds is None or not stage.packages:
+            unknown.append(f"`{stage.name}`")
+            continue
+        slots = max(1, cpus // max(1, stage.cpus))
+        slots_seen = max(slots_seen, cpus)
+        total += max(ceil(stage.packages / slots), stage.packages / max(1, stage.lines)) * seconds
+    if unknown:
+        why = "give `runtime`, or run it once"
+        return f"no estimate: how long packages of {listed(unknown)} take is not known; {why}"
+    source = f" as in `{earlier.job}`" if earlier and not all(one.runtime for one in stages) else ""
+    return f"about {duration(total)} on {count(slots_seen, 'CPU')}{source}, if nothing else runs"
+
+
+def line(one: LinePreview, absent: Absent) -> list[Cell]:
+    """Return a line of a stage, in columns: its number, its loop values, what it reads, makes."""
+    reads = listed(_named(source, names, absent) for source, names in one.reads.items())
+    return [
+        (one.path, "strong"),
+        one.name if one.name != one.path.rpartition("/")[2] else "",
+        count(one.packages, "package") if one.packages > 1 else "",
+        f"{reads} ->" if one.reads else "->",
+        _some(one.makes) if one.makes else "nothing",
+    ]
+
+
+def _named(source: Source, names: Sequence[str], absent: Absent) -> str:
+    """Return files by their names if they are few."""
+    short = [name.rpartition("/")[2] for name in names]
+    what = f"{_some(short)}" if len(names) <= MOST_NAMED else _files(source, len(names))
+    if source.kind == "job":
+        missing = absent(source.name, names)
+        state = f", {missing:,} not there yet" if missing else ""
+        return f"{what} (job `{source.name}`{state})"
+    if source.kind in ("locator", "self", "node") and len(names) <= MOST_NAMED:
+        where = {"locator": f"by `{source.name}:`", "self": "fetched", "node": "on the node"}
+        return f"{what} ({where[source.kind]})"
+    return what
+
+
+def graph(sheet: Sheet, preview: Preview) -> None:
+    """Draw which stage gets files from where: a row for each edge."""
+    rows: list[list[Cell]] = []
+    sizes = {stage.name: count(stage.lines, "line") for stage in preview.stages}
+    for stage in preview.stages:
+        for source, names in stage.reads.items():
+            number = len(names)
+            is_stage = source.kind == "stage"
+            rows.append([
+                (source.name, "strong") if is_stage else _files(source, number),
+                sizes.get(source.name, "") if is_stage else "",
+                "->", (stage.name, "strong"), sizes[stage.name],
+                (count(number, "file") if is_stage else "", "faint"),
+            ])  # fmt: skip
+        for name in stage.after:
+            rows.append([(name, "strong"), sizes[name], "->", (stage.name, "strong"),
+                         sizes[stage.name], ("after it", "faint")])  # fmt: skip
+        if stage.is_final:
+            rows.append(["all others", "", "->", (stage.name, "strong"), sizes[stage.name],
+                         ("final", "faint")])  # fmt: skip
+        if not (stage.reads or stage.after or stage.is_final):
+            rows.append(["nothing", "", "->", (stage.name, "strong"), sizes[stage.name], ""])
+        if stage.results:
+            rows.append([(stage.name, "strong"), sizes[stage.name], "->", "results", "",
+                         (count(stage.results, "file"), "faint")])  # fmt: skip
+    sheet.table(rows, indent=0)

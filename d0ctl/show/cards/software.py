@@ -1,0 +1,62 @@
+"""The catalogue of software, and what nodes answer about it."""
+
+import json
+
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.store.connection import Row
+from d0ctl.units import clean, count, size
+
+NO_SOFTWARE = "no software yet: d0ctl software add NAME/VERSION --archive FILE"
+
+
+def cells(row: Row) -> list[Cell]:
+    """Return the line of an entry of the catalogue, in columns."""
+    return [
+        (row["title"], "strong"),
+        row["platform"] or "any platform",
+        "script" if row["script"] else "",
+        size(row["size"]) if row["size"] is not None else "",
+        row["archive"],
+    ]
+
+
+def addition(name: str) -> str:
+    """Return what adding an entry would do."""
+    return f"would add `{clean(name)}`"
+
+
+def added(name: str, bytes_packed: int | None, checksum: str | None) -> str:
+    """Return that an entry was added, with the size and checksum of its archive."""
+    archive = f": {size(bytes_packed)}, {checksum}" if checksum and bytes_packed else ""
+    return f"added `{clean(name)}`{archive}"
+
+
+def removal(title: str, entries: int) -> str:
+    """Return what a removal does, without a subject."""
+    return f"remove {count(entries, 'entry', 'entries')} of `{title}` from the catalogue"
+
+
+def removed(title: str) -> str:
+    """Return that software was removed."""
+    return f"removed `{title}`"
+
+
+def obstacle(order: Row) -> str:
+    """Return why a node has not done an order yet."""
+    if order["state"] != "down" and order["copy_error"]:
+        return f"its archive could not be copied: {order['copy_error']}"
+    return f"is down: {order['last_error'] or 'no answer'}"
+
+
+def outcome(sheet: Sheet, order: Row) -> None:
+    """Draw what came of an order to a node."""
+    name = (f" {order['node']:<16}", "strong")
+    if order["ended"] is None:
+        later = "" if order["verb"] == "verify" else "; it will be done when the node answers"
+        sheet.add(signs.glyph("down", sheet.glyphs), name, f" {obstacle(order)}{later}")
+        return
+    state = "successful" if order["ok"] else "failed"
+    sheet.add(signs.glyph(state, sheet.glyphs), name, f" {order['message']}")
+    for fault in json.loads(order["faults"]):
+        sheet.add(f"    {fault}")

@@ -1,0 +1,129 @@
+"""A sheet: headed blocks of lines about one thing, for a width."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from msgspec import Struct, field
+
+from d0ctl.show.drawing.signs import UNICODE, Glyphs
+from d0ctl.show.drawing.spans import EMPTY, Line, Span, cut, fit, foreign, text, width, wrap
+
+Cell = str | tuple[str | None, str] | list[Span] | None
+"""A text with or without a role, or several spans; None is empty."""
+
+ENDLESS = 1 << 20
+"""As many columns as any line takes."""
+
+LONG, ROOM = 16, 44
+"""Above so many columns, the last cell of a table goes on lines of its own, with less room."""
+
+PROMPT, BROKEN = "  $ ", " \\"
+"""What a command begins with, and what a line of it ends with that goes on in the next."""
+
+PATH = re.compile(r"(?<![\w/.-])[A-Za-z_][\w.+-]*(?:/\d+){1,3}(?![\w/])")
+
+
+class Sheet(Struct):
+    """Lines that grow downwards; whatever is put on it is made harmless."""
+
+    columns: int = ENDLESS
+    glyphs: Glyphs = UNICODE
+    lines: list[Line] = field(default_factory=list)
+
+    def head(self, title: str, about: str = "") -> None:
+        """Add a heading, after a blank line unless it comes first."""
+        if self.lines:
+            self.lines.append(EMPTY)
+        self.add((title, "title"), (f"  {about}" if about else "", "faint"))
+
+    def add(self, *cells: Cell) -> None:
+        """Add a line, cut where it is too long."""
+        line = [span for cell in cells for span in _spans(cell)]
+        self.lines.append(fit(line, self.columns, ellipsis=self.glyphs.ellipsis))
+
+    def say(self, sentence: str, role: str = "plain", *, indent: str = "") -> None:
+        """Add a text, wrapped."""
+        room = max(8, self.columns - len(indent))
+        for index, line in enumerate(wrap(foreign(sentence), room)):
+            self.lines.append(((indent if not index else " " * len(indent), "faint"), (line, role)))
+
+    def table(
+        self,
+        cells: Sequence[Sequence[Cell]],
+        *,
+        give: int = -1,
+        right: Collection[int] = (),
+        indent: int = 2,
+    ) -> None:
+        """Add rows in columns, of which the one numbered `give` gives way to a narrow screen.
+
+        Where it is the last and too little room is left, it goes below its row and is wrapped.
+        Columns in `right` are flush right; those without any text are left out.
+        """
+        rows = [[_spans(cell) for cell in row] for row in cells]
+        if not rows:
+            return
+        widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]))]
+        there = [i for i, columns in enumerate(widths) if columns]
+        if not there:
+            return
+        last = there[-1]
+        spare = self.columns - indent - 2 * (len(there) - 1) - sum(widths)
+        below = spare < 0 and give == -1 and widths[last] > LONG and widths[last] + spare < ROOM
+        if spare < 0 and not below:
+            give = last if give == -1 else give
+            widths[give] = max(6, widths[give] + spare)
+        for row in rows:
+            line: list[Span] = []
+            for i in there[:-1] if below else there:
+                cell = fit(row[i], widths[i], ellipsis=self.glyphs.ellipsis)
+                blank = (" " * (widths[i] - width(cell)), "")
+                line.append((" " * (2 if line else indent), ""))
+                line += [blank, *cell] if i in right else [*cell, blank]
+            self.lines.append(fit(line, self.columns, ellipsis=self.glyphs.ellipsis))
+            if below and row[last]:
+                self.say(text(row[last]), row[last][0][1], indent=" " * 6)
+
+    def quote(self, output: str, most: int) -> None:
+        """Add the last lines of an output."""
+        for line in output.rstrip().splitlines()[-most:]:
+            bar = f"  {self.glyphs.upright} "
+            shown = cut(foreign(line.expandtabs()), self.columns - len(bar),
+                        ellipsis=self.glyphs.ellipsis)  # fmt: skip
+            self.add((bar, "faint"), (shown, "plain"))
+
+    def commands(self, commands: Iterable[str]) -> None:
+        """Add commands to type, each once; a long one is continued as a shell takes it."""
+        for command in dict.fromkeys(commands):
+            front, *rest = wrap(foreign(command), max(8, self.columns - 6))
+            for index, line in enumerate([front, *rest]):
+                mark = (PROMPT if not index else " " * 6, "faint")
+                self.lines.append((mark, (line + BROKEN * (index < len(rest)), "command")))
+
+
+def _spans(cell: Cell) -> list[Span]:
+    if isinstance(cell, list):
+        return [(foreign(text), role) for text, role in cell]
+    text, role = cell if isinstance(cell, tuple) else (cell, "plain")
+    return [(foreign(text), role)] if text else []
+
+
+def command_at(lines: Sequence[Line], number: int) -> str | None:
+    """Return the command on a line, with the lines that it is continued on."""
+    if not any(role == "command" for _, role in lines[number]):
+        return None
+    first = last = number
+    while first and lines[first][0][0] != PROMPT:
+        first -= 1
+    while text(lines[last]).endswith(BROKEN) and last + 1 < len(lines):
+        last += 1
+    parts = [text(line[1:]).removesuffix(BROKEN) for line in lines[first : last + 1]]
+    return " ".join(parts)
+
+
+def path_at(line: Line, column: int | None) -> str | None:
+    """Return the path of a line or package at a column; the first on the line without one."""
+    for found in PATH.finditer(text(line)):
+        if column is None or found.start() <= column < found.end():
+            return found[0]
+    return None

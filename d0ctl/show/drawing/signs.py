@@ -1,0 +1,179 @@
+"""The glyph, word and role of every state: colour alone says nothing."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status
+from d0ctl.show.drawing.spans import Span
+from d0ctl.units import count
+
+
+class Glyphs(Struct, frozen=True):
+    """The signs of an alphabet."""
+
+    states: Mapping[str, str]
+    bar: Mapping[str, str]
+    rest: str
+    open: str
+    shut: str
+    leaf: str
+    mark: str
+    point: str
+    rule: str
+    upright: str
+    ellipsis: str
+    arrow: str
+    sparks: str
+
+
+UNICODE = Glyphs(
+    states={
+        "successful": "✔", "failed": "✘", "running": "▶", "submitted": "·", "canceled": "⊘",
+        "waiting": "·", "ready": "○", "cooloff": "◔", "held": "‖", "assigned": "◌",
+        "starting": "▷", "staging-in": "⇣", "suspended": "◫", "transferring": "⇡",
+        "killing": "⨯", "unreachable": "?", "done": "✔", "dropped": "⊘", "blocked": "⊗",
+        "up": "●", "down": "✘", "unknown": "○", "drained": "◒", "paused": "◫",
+        "unscheduled": "·", "scheduled": "◌", "launched": "▶", "stands still": "✘",
+        "not connected": "○",
+    },
+    bar={"successful": "█", "launched": "▓", "failed": "▒", "canceled": "░"},
+    rest="─", open="▾", shut="▸", leaf=" ", mark="◆", point="›", rule="─", upright="│",
+    ellipsis="…", arrow="→", sparks="▁▂▃▄▅▆▇█",
+)  # fmt: skip
+
+ASCII = Glyphs(
+    states={
+        "successful": "+", "failed": "x", "running": ">", "submitted": ".", "canceled": "-",
+        "waiting": ".", "ready": "o", "cooloff": "~", "held": "=", "assigned": ":",
+        "starting": ">", "staging-in": "v", "suspended": "=", "transferring": "^",
+        "killing": "!", "unreachable": "?", "done": "+", "dropped": "-", "blocked": "#",
+        "up": "+", "down": "x", "unknown": "?", "drained": "/", "paused": "=",
+        "unscheduled": ".", "scheduled": ":", "launched": ">", "stands still": "x",
+        "not connected": "?",
+    },
+    bar={"successful": "#", "launched": ">", "failed": "x", "canceled": "-"},
+    rest=".", open="v", shut=">", leaf=" ", mark="*", point=">", rule="-", upright="|",
+    ellipsis="..", arrow="->", sparks="_.-=+*%#",
+)  # fmt: skip
+
+ROLES: Mapping[str, str] = {
+    "successful": "good", "done": "good", "up": "good",
+    "failed": "bad", "down": "bad", "blocked": "bad", "stands still": "bad",
+    "held": "warn", "cooloff": "warn", "unreachable": "warn", "suspended": "warn",
+    "killing": "warn", "paused": "warn", "drained": "warn",
+    "running": "live", "starting": "live", "staging-in": "live", "transferring": "live",
+    "launched": "live", "assigned": "live", "scheduled": "live",
+    "canceled": "faint", "dropped": "faint", "waiting": "faint", "submitted": "plain",
+    "ready": "plain", "unscheduled": "plain", "unknown": "faint",
+    "not connected": "faint",
+}  # fmt: skip
+"""The role of each state."""
+
+STACK = (("successful", "good"), ("launched", "live"), ("failed", "bad"), ("canceled", "faint"))
+"""The parts of a bar, from left to right."""
+
+
+def role(state: str) -> str:
+    """Return the role of a state."""
+    return ROLES.get(state, "plain")
+
+
+def glyph(state: str, glyphs: Glyphs) -> Span:
+    """Return the glyph of a state, for use beside a word that says the same."""
+    return glyphs.states.get(state, glyphs.states["unscheduled"]), role(state)
+
+
+def mark(state: str, glyphs: Glyphs) -> list[Span]:
+    """Return a state as glyph and word."""
+    sign, colour = glyph(state, glyphs)
+    return [(f"{sign} ", colour), (state, colour)]
+
+
+def phase_name(phase: str, *, blocked: bool = False) -> str:
+    """Return the word for a package's phase."""
+    return "blocked" if phase == Phase.WAITING and blocked else phase
+
+
+def badges(counts: Counts, glyphs: Glyphs) -> list[Span]:
+    """Return the numbers of failed and unreachable packages, each behind its glyph."""
+    return [
+        (f"{glyphs.states[phase]}{short(counts[phase])}", role(phase))
+        for phase in ("failed", "unreachable")
+        if counts.get(phase)
+    ]
+
+
+def bar(counts: Counts, columns: int, glyphs: Glyphs, earned: float = 0.0) -> list[Span]:
+    """Draw progress: successful, launched, failed, canceled, and the rest.
+
+    Every status that occurs takes a column, as long as there is one left. `earned` is the
+    finished share of launched packages, in packages.
+    """
+    totals = by_status(counts)
+    everything = sum(totals.values()) or 1
+    spans: list[Span] = []
+    used = passed = 0
+    later = sum(bool(totals[status]) for status, _ in STACK)
+    for status, colour in STACK:
+        passed += totals[status]
+        later -= bool(totals[status])
+        reached = passed + (earned if status == "successful" else 0.0)
+        end = max(int(reached * columns / everything), used + bool(totals[status]))
+        end = min(columns - later, end)
+        if end > used:
+            spans.append((glyphs.bar[status] * (end - used), colour))
+            used = end
+    if used < columns:
+        spans.append((glyphs.rest * (columns - used), "faint"))
+    return spans
+
+
+def gauge(share: float, columns: int, glyphs: Glyphs) -> list[Span]:
+    """Draw a share of a whole."""
+    full = round(max(0.0, min(1.0, share)) * columns)
+    return [(glyphs.bar["successful"] * full, "live"), (glyphs.rest * (columns - full), "faint")]
+
+
+def tally(
+    counts: Counts, *, blocked: bool = False, number: Callable[[int], str] = count
+) -> list[Span]:
+    """Return the counts that are not zero, each with its word; those that need a person first."""
+    totals = by_status(counts)
+    held, waiting = counts.get("held", 0), counts.get("waiting", 0)
+    unreachable, dropped = counts.get("unreachable", 0), counts.get("dropped", 0)
+    cooling = counts.get("cooloff", 0)
+    entries = (
+        (totals["failed"], "failed", "bad"),
+        (held, "held", "warn"),
+        (unreachable, "unreachable", "warn"),
+        (totals["launched"] - unreachable, "running", "live"),
+        (totals["scheduled"], "scheduled", "live"),
+        (cooling, "cooling off", "warn"),
+        (totals["unscheduled"] - held - waiting - cooling, "ready", "plain"),
+        (waiting, "blocked" if blocked else "waiting", "bad" if blocked else "faint"),
+        (totals["canceled"] - dropped, "canceled", "faint"),
+        (dropped, "dropped", "faint"),
+    )
+    return [(f"{number(n)} {word}", colour) for n, word, colour in entries if n]
+
+
+def tallied(counts: Counts, *, blocked: bool = False) -> list[Span]:
+    """Return the same with blanks between."""
+    return [span for each in tally(counts, blocked=blocked) for span in (("  ", ""), each)][1:]
+
+
+def short(number: int) -> str:
+    """Write a number in at most five columns."""
+    if number < 10_000:
+        return str(number)
+    for unit, factor in (("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)):
+        if number < 999.5 * factor or unit == "G":
+            scaled = number / factor
+            return f"{scaled:.1f}{unit}" if scaled < 99.95 else f"{scaled:.0f}{unit}"
+    raise AssertionError(number)
+
+
+def is_live(phase: str) -> bool:
+    """Return whether a package in this phase is launched."""
+    return STATUS_OF[Phase(phase)] is Status.LAUNCHED

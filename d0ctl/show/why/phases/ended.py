@@ -1,0 +1,163 @@
+"""How a package ended, what that means for others, and whether a retry helps."""
+
+import json
+import re
+from collections.abc import Sequence
+
+from d0ctl.model import Phase, Reason
+from d0ctl.show.why.advice import Advice, advice
+from d0ctl.show.why.common import MOST
+from d0ctl.show.why.phases import recovery
+from d0ctl.show.why.subject import Subject
+from d0ctl.store.jobs import accept
+from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.site import default
+from d0ctl.store.views import browse, dependencies
+from d0ctl.store.views.shapes import AttemptView
+from d0ctl.units import count, duration, listed, moment, size
+from d0ctl_wrapper import merge_types
+
+OVERRULED = frozenset({
+    Reason.EXIT_CODE, Reason.VERIFICATION, Reason.WALL_TIME, Reason.LOG_MESSAGE, Reason.LOOPING,
+    Reason.LOST, Reason.HOOK,
+})  # fmt: skip
+"""Reasons for which a package may have made whole outputs."""
+
+MOST_ACTIONS = 1000
+"""How many of the latest actions on its job are looked through."""
+
+_EXCEPTION = re.compile(
+    r"^Traceback \(most recent call last\)|terminate called|^[\w.]*(?:Error|Exception)\b",
+    re.MULTILINE,
+)
+"""What a program prints that an exception ended."""
+
+
+def done(subject: Subject) -> None:
+    """Explain a successful package."""
+    tries = browse.attempts(subject.store, subject.package.id)
+    took = ""
+    if tries and tries[-1].ended is not None and tries[-1].started is not None:
+        took = f" in {duration(tries[-1].ended - tries[-1].started)} on `{tries[-1].node_name}`"
+    subject.explanation.answer = f"{subject.name} is successful: it ended {subject.since()}{took}"
+    if len(tries) > 1:
+        subject.fact(f"it took {count(len(tries), 'attempt')}")
+    _overruled(subject, tries)
+    subject.command(f"d0ctl status {subject.package.path}")
+
+
+def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
+    """Say who set it to successful, and how it had failed."""
+    deed = subject.last_action()
+    if deed is None or deed.old != Phase.FAILED:
+        return
+    actions = browse.actions(subject.store, subject.job.name, MOST_ACTIONS)
+    if not any(one.verb == "set-status" and one.at == deed.at for one in actions):
+        return
+    reason = next((one.message or one.reason for one in reversed(tries) if one.reason), None)
+    subject.fact(
+        f"set successful by {deed.actor}; it had failed: {reason or 'for no known reason'}"
+    )
+
+
+def failed(subject: Subject) -> None:
+    """Explain a failed package: its last attempt, who waits for it, and what can be done."""
+    one, explanation = subject.package, subject.explanation
+    tries = browse.attempts(subject.store, one.id)
+    last = tries[-1] if tries else None
+    words = [word for word in (last and last.reason, last and last.message) if word]
+    explanation.answer = (
+        f"{subject.name} failed: {': '.join(words) or one.note or 'for no known reason'}"
+    )
+    if last:
+        binary = f" in binary {last.binary}" if last.binary else ""
+        subject.fact(f"on node `{last.node_name}`, {moment(last.ended, subject.now)}{binary}, "
+                          f"attempt {last.number}")  # fmt: skip
+        said = (last.stderr or "").strip()
+        explanation.stderr = None if said and said in (last.message or "") else last.stderr
+    consumers = dependencies.consumers_of(subject.store, one.id, MOST)
+    if consumers:
+        more = " and others" if len(consumers) == MOST else ""
+        are = "waits" if len(consumers) == 1 else "wait"
+        names = listed(f"`{path}`" for path in consumers)
+        subject.fact(f"{names}{more} {are} for its files")
+    explanation.facts += recovery.refusal(subject.store, one, last)
+    acceptable = _left_outputs(subject, tries)
+    found = advice(subject.store, one, last)
+    explanation.facts += found.facts
+    if last:
+        subject.command(f"d0ctl logs {one.path}")
+    _retry(subject, found)
+    if one.line_dropped is None:
+        line = one.path.rpartition("/")[0]
+        subject.command(f"d0ctl kill-line {line} --drop-outputs")
+    if acceptable:
+        subject.command(f"d0ctl set-status {one.path} successful")
+    _suggest_verifying(subject, last.node_name if last else None)
+
+
+def _retry(subject: Subject, found: Advice) -> None:
+    if found.options is not None:
+        subject.command(f"d0ctl retry {subject.package.path}{found.options}")
+
+
+def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
+    """Say which outputs its attempts left, and until when; return whether they can be accepted.
+
+    Empty files are no result, nor those of a program that did not start, or did not end well.
+    """
+    left = [one for one in tries if one.left_size is not None and one.ended is not None]
+    if not left:
+        return False
+    last = left[-1]
+    until = (last.ended or 0.0) + default(subject.store, "keep-failed")
+    subject.fact(f"its outputs ({size(last.left_size)}) stay on `{last.node_name}` until "
+                      f"{moment(until, subject.now)}")  # fmt: skip
+    if subject.package.stay:
+        subject.fact("a retry only delivers them; with --from-scratch it produces them again")
+        return False
+    return _may_overrule(subject, last) and accept.is_acceptable(subject.store, subject.package.id)
+
+
+def _may_overrule(subject: Subject, last: AttemptView) -> bool:
+    """Whether a person may find that it did its work all the same."""
+    reason = last.reason or ""
+    if reason not in OVERRULED and not reason.startswith("site:"):
+        return False
+    if _EXCEPTION.search(last.stderr or ""):
+        return False
+    failed = [one for one in browse.binaries(subject.store, subject.package.id)
+              if one.seq == last.binary]  # fmt: skip
+    return not any(merge_types.PROGRAM in (one.argv or "") for one in failed)
+
+
+def _suggest_verifying(subject: Subject, node: str | None) -> None:
+    """Suggest to verify the files of its software on the node where it failed."""
+    catalogue = Catalogue(subject.store)
+    for title in json.loads(subject.package.software):
+        if node and any(row["archive"] for row in catalogue.entries(title)):
+            subject.command(f"d0ctl software verify {title} --node {node}")
+
+
+def canceled(subject: Subject) -> None:
+    """Explain a canceled or dropped package."""
+    one, action = subject.package, subject.last_action()
+    word = "dropped" if one.phase == "dropped" else "canceled"
+    by = (
+        f" by {action.actor}, {moment(action.at, subject.now)}"
+        if action
+        else f", {subject.since()}"
+    )
+    note = (action.note if action else None) or one.note
+    subject.explanation.answer = f"{subject.name} was {word}{by}" + (f": {note}" if note else "")
+    if one.line_named:
+        subject.fact("its line is dropped: packages that can run without it do so")
+    elif one.phase == "dropped":
+        subject.fact("an input that it needs was dropped")
+    if one.phase == "canceled":
+        found = advice(subject.store, one, None)
+        subject.explanation.facts += found.facts
+        _retry(subject, found)
+    elif one.line_named:
+        subject.command(f"d0ctl restore-line {one.path.rpartition('/')[0]}")
+    subject.command(f"d0ctl history {one.path}")

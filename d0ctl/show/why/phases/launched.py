@@ -1,0 +1,78 @@
+"""How a launched package is doing, and what it still waits for."""
+
+from d0ctl.model import Phase
+from d0ctl.show.why.common import MOST, transfer_text
+from d0ctl.show.why.phases import recovery
+from d0ctl.show.why.phases.waiting import prerequisites_of, suggest
+from d0ctl.show.why.subject import Subject
+from d0ctl.store.views import browse, dependencies
+from d0ctl.units import count, duration, moment
+
+
+def live(subject: Subject) -> None:
+    """Explain a package that is starting, staging in, running or suspended."""
+    one, explanation = subject.package, subject.explanation
+    tries = browse.attempts(subject.store, one.id)
+    since = (
+        f" for {duration(subject.now - tries[-1].started)}" if tries and tries[-1].started else ""
+    )
+    explanation.answer = f"{subject.name} is {one.phase} on `{one.node}`{since}"
+    if one.phase == Phase.SUSPENDED and one.note:
+        subject.fact(f"because: {one.note}")
+    if len(tries) > 1:
+        subject.fact(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
+    explanation.commands += [f"d0ctl logs {one.path}", f"d0ctl kill {one.path}"]
+    _early_start(subject)
+
+
+def _early_start(subject: Subject) -> None:
+    """Say which inputs a package that started early still waits for."""
+    row = dependencies.input_list(subject.store, subject.package.id)
+    if row is None or row["early"] != 1 or not row["awaited"]:
+        return
+    more = count(row["awaited"], "more input")
+    subject.fact(f"it started early; it takes no cpu while it waits for {more}")
+    prerequisites = prerequisites_of(subject.store, subject.package.id)
+    subject.explanation.facts += [
+        f"it waits for {prerequisite.text}" for prerequisite in prerequisites[:MOST]
+    ]
+    if prerequisites and prerequisites[0].likelihood == 0:
+        suggest(subject.explanation, prerequisites[0])
+
+
+def killing(subject: Subject) -> None:
+    """Explain a package that is being killed."""
+    one, explanation = subject.package, subject.explanation
+    action = subject.last_action()
+    by = f", requested by {action.actor} at {moment(action.at, subject.now)}" if action else ""
+    explanation.answer = f"{subject.name} is being killed on `{one.node}`{by}"
+    if action and action.note:
+        subject.fact(f"because: {action.note}")
+    if (until := recovery.ends_by_itself_until(subject.store, one)) is not None:
+        subject.fact(f"its binary has until {moment(until, subject.now)} to end by itself, "
+                     "so that its outputs are kept")  # fmt: skip
+    if one.request not in ("kill now", "drop now"):
+        subject.command(f"d0ctl kill {one.path}   # ends it sooner")
+    subject.command(f"d0ctl why {one.node}")
+
+
+def unreachable(subject: Subject) -> None:
+    """Explain a package whose node does not answer."""
+    one = subject.package
+    subject.explanation.answer = (
+        f"{subject.name} was launched on `{one.node}`, which does not answer since "
+        f"{subject.since()}"
+    )
+    if one.note:
+        subject.fact(f"because: {one.note}")
+    subject.fact("it continues there; its state is known again when the node answers")
+    subject.explanation.commands += [f"d0ctl node check {one.node}", f"d0ctl kill {one.path}"]
+
+
+def transferring(subject: Subject) -> None:
+    """Explain a package that succeeded and whose results are being copied."""
+    rows = dependencies.results_of(subject.store, subject.package.id, MOST)
+    subject.explanation.answer = (
+        f"{subject.name} succeeded; its results are being copied to results/"
+    )
+    subject.explanation.facts += [transfer_text(*row) for row in rows]

@@ -1,0 +1,121 @@
+"""Why a package is not launched: ready, cooling off, held, or assigned to a node."""
+
+from d0ctl.model import Phase
+from d0ctl.show.why.common import MOST, kept_back, transfer_text
+from d0ctl.show.why.phases import recovery
+from d0ctl.show.why.phases.free_slots import room
+from d0ctl.show.why.subject import Subject, job_hold
+from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.views import browse, dependencies
+from d0ctl.store.views.dependencies import Transfer
+from d0ctl.units import count, duration, iso, moment
+
+
+def ready(subject: Subject) -> None:
+    """Explain a package that no node has taken yet."""
+    explanation = subject.explanation
+    if why := kept_back(subject.job, subject.now):
+        explanation.answer = f"{subject.name} is ready, but {why[0]}"
+        subject.command(why[1])
+        return
+    explanation.answer = f"{subject.name} is ready, and {room(subject)}"
+    if not _remade(subject) and subject.package.note:
+        subject.fact(f"it was put back: {subject.package.note}")
+
+
+def _remade(subject: Subject) -> bool:
+    """Add that a package that had succeeded runs again, and why; return whether it does."""
+    events = browse.events(subject.store, subject.package.id)
+    back = [event for event in events if event.old in (Phase.DONE, Phase.TRANSFERRING)]
+    is_again = bool(back) and back[-1].new != Phase.DONE
+    if is_again:
+        by = f"{back[-1].actor}: " if back[-1].actor else ""
+        when = moment(back[-1].at, subject.now)
+        subject.fact(f"it runs again since {when}: {by}{back[-1].note}")
+    return is_again
+
+
+def cooloff(subject: Subject) -> None:
+    """Explain a package that waits until it is retried."""
+    one = subject.package
+    left = duration((one.not_before or subject.now) - subject.now)
+    subject.explanation.answer = (
+        f"{subject.name} is {recovery.cooling(one.not_before, one.note, subject.now)}"
+    )
+    subject.fact(f"it will be retried in {left}")
+    subject.explanation.details["until"] = iso(one.not_before)
+    if one.avoid:
+        subject.fact(f"not on `{one.avoid}` if another node can take it")
+    subject.explanation.commands += [
+        f"d0ctl {verb} {one.path}" for verb in ("retry", "hold", "policy show")
+    ]
+    job_hold(subject)
+
+
+def held(subject: Subject) -> None:
+    """Explain a held or paused package."""
+    one = subject.package
+    is_by_policy = one.actor == recovery.BY_POLICY
+    by = f" by {'the policy' if is_by_policy else one.actor}" if one.actor else ""
+    why = f": {one.note}" if one.note else ""
+    state = "paused" if one.parked else "held"
+    subject.explanation.answer = f"{subject.name} is {state}{by} since {subject.since()}{why}"
+    subject.command(f"d0ctl {'resume' if one.parked else 'release'} {one.path}")
+    subject.explanation.details["held"] = {
+        "by": one.actor,
+        "since": iso(one.changed),
+        "reason": one.note,
+        "until": iso(one.not_before),
+    }
+    if fact := recovery.held(one.actor, one.not_before, subject.now):
+        subject.fact(fact)
+    if is_by_policy:
+        subject.command(f"d0ctl policy show {one.path}")
+
+
+def assigned(subject: Subject) -> None:
+    """Explain a package that has a node and is not launched yet."""
+    one, explanation = subject.package, subject.explanation
+    moving = dependencies.transfers_for(subject.store, one.id, MOST)
+    if one.staging and moving:
+        inputs = count(one.staging, "input is", "inputs are")
+        explanation.answer = (
+            f"{subject.name} is to run on `{one.node}`, where {inputs} not yet present"
+        )
+        explanation.facts += [_fetch(file) for file in moving]
+        explanation.commands += [
+            f"d0ctl node check {file.source}" for file in moving if _is_away(file)
+        ]
+    else:
+        explanation.answer = f"{subject.name} is to run on `{one.node}` and is launched next"
+        _archives(subject)
+    if not any_driver(subject.store):
+        subject.fact("no daemon is running, so nothing launches it")
+        subject.command("d0ctl daemon start")
+    subject.command(f"d0ctl why {one.node}")
+
+
+def _archives(subject: Subject) -> None:
+    """Say that its software is being copied to the node, if it is."""
+    rows = dependencies.archives_for(subject.store, subject.package.id)
+    if rows:
+        node = subject.package.node
+        subject.explanation.answer = (
+            f"{subject.name} is to run on `{node}`, where its software is not yet present"
+        )
+    for row in rows:
+        tries = count(row["tries"] or 0, "try", "tries")
+        error = f", {tries} so far: {row['last_error']}" if row["last_error"] else ""
+        subject.fact(f"software `{row['title']}` is being copied{error}")
+
+
+def _fetch(file: Transfer) -> str:
+    """Describe an input that the node lacks: being copied, unless the node that has it is down."""
+    if not _is_away(file):
+        return transfer_text(file.name, file.tries, file.last_error)
+    error = f": {file.source_error}" if file.source_error else ""
+    return f"file `{file.name}` can't be copied: node `{file.source}` is down{error}"
+
+
+def _is_away(file: Transfer) -> bool:
+    return file.source_state == "down"

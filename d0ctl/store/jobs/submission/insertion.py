@@ -1,0 +1,146 @@
+"""The insertion of the rows of a job that comes in, by short transactions."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct, field
+
+from d0ctl.errors import Refused
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs.submission.intake_rows import Chunk, Row
+
+TRANSACTION_S = 0.1
+"""The time after which a transaction takes no further chunk; a writer may take at most 0.2 s."""
+
+_PLAIN = {
+    "bring_package": ("bring_plain_package", 10),
+    "insert_binary": ("insert_plain_binary", 6),
+    "insert_file": ("insert_plain_file", 9),
+    "insert_input": ("insert_plain_input", 7),
+}
+"""The query for rows that end in nulls only, and how many columns it takes.
+
+To bind a null takes python ten times as long as to bind a number, and most rows have many.
+"""
+
+
+REQUIREMENT = (
+    "stage", "cpus", "memory", "disk", "space", "platform", "nodes", "exclude_nodes", "priority",
+    "early", "fetches", "software", "needs",
+)  # fmt: skip
+"""What a requirement says, in the order in which the intake lists it."""
+
+
+class Chunks(Protocol):
+    """Chunks that are made one after the other."""
+
+    def take(self) -> Chunk | None:
+        """Return the next one when it is made; None at the end."""
+
+    def is_ready(self) -> bool:
+        """Tell whether the next one is at hand."""
+
+
+class Insertion(Struct):
+    """The rows of one job on their way into the database."""
+
+    store: Store
+    job: int
+    packages: int = 0
+    lines: Counter[int] = field(default_factory=Counter)
+    """The number of lines of each stage."""
+    absent: set[int] = field(default_factory=set)
+    """Files of other jobs that are not there: not yet, or no more."""
+
+    def reserve(self, table: str, count: int) -> int:
+        """Keep ids of a table for this job; return the first."""
+        if not self.store.connection.in_transaction:
+            with self.store.writing():
+                return self.reserve(table, count)
+        last = self.store.value("reserve_ids", table=table, count=count)
+        return int(last) - count + 1
+
+    def insert_all(self, chunks: Chunks, progress: Callable[[int], None] | None) -> None:
+        """Insert the chunks, in each transaction as many as are ready in its time."""
+        chunk = chunks.take()
+        while chunk is not None:
+            with self.store.writing():
+                until = time.monotonic() + TRANSACTION_S
+                self._insert(chunk)
+                while chunks.is_ready() and time.monotonic() < until:
+                    chunk = chunks.take()
+                    if chunk is None:
+                        break
+                    self._insert(chunk)
+            if progress is not None:
+                progress(self.packages)
+            chunk = chunk and chunks.take()
+
+    def _insert(self, chunk: Chunk) -> None:
+        """Insert the rows of a chunk, each kind after those that it refers to."""
+        store = self.store
+        self.packages += len(chunk.packages)
+        self.lines.update(line[1] for line in chunk.lines)
+        for number, *fields in chunk.requirements:
+            requirement = store.value("make_requirement", **self._requirement(fields))
+            store.change("number_requirement", number=number, requirement=requirement)
+        self._change_many("insert_line", chunk.lines)
+        inputs, matches, absent = self._foreign(chunk.foreign)
+        if chunk.packages:
+            self._insert_rows("bring_package", chunk.packages)
+            self._change_many("bring_waiting", list(absent.items()))
+            store.change("insert_packages")
+            store.change("clear_incoming")
+        self._insert_rows("insert_binary", chunk.binaries)
+        self._insert_rows("insert_file", chunk.files)
+        self._insert_rows("insert_input", [*chunk.inputs, *inputs])
+        early = [
+            (there - absent[of], missing + absent[of], of) for there, missing, of in chunk.early
+        ]
+        self._change_many("let_start_early", early)
+        self._change_many("make_late", chunk.late)
+        self._change_many("match_late", [*chunk.matches, *matches])
+        self._change_many("order_line", chunk.orders)
+        self._change_many("mark_result", chunk.results)
+
+    def _requirement(self, fields: Sequence[object]) -> dict[str, object]:
+        return {"job": self.job, **dict(zip(REQUIREMENT, fields, strict=True))}
+
+    def _foreign(self, entries: Sequence[Row]) -> tuple[list[Row], list[Row], Counter[int]]:
+        """Find files of other jobs; count those that packages wait for."""
+        inputs: list[Row] = []
+        matches: list[Row] = []
+        absent = Counter[int]()
+        for job, name, (package, binary, _, *rest), match in entries:
+            row = self.store.row("file_of_job", job=job, name=name)
+            if row is None:
+                raise Refused(f"job `{job}` makes no file `{name}` any more")
+            if row["dropped"]:
+                raise Refused(f"file `{name}` of job `{job}` was dropped, so nothing can read it")
+            if not row["present"]:
+                self.absent.add(row["id"])
+                absent[package] += 1
+            self.store.change("keep_need", job=self.job, maker=row["job_id"])
+            inputs.append((package, binary, row["id"], *rest))
+            if match is not None:
+                matches.append((match, package, binary, row["id"]))
+        return inputs, matches, absent
+
+    def _insert_rows(self, query: str, rows: Sequence[Row]) -> None:
+        """Insert rows, each by the query that is enough for it."""
+        plain, width = _PLAIN[query]
+        short, whole = [], []
+        for row in rows:
+            rest = row[width:]
+            if rest.count(None) == len(rest):
+                short.append(row[:width])
+            else:
+                whole.append(row)
+        self._change_many(plain, short)
+        self._change_many(query, whole)
+
+    def _change_many(self, query: str, rows: Sequence[Row]) -> None:
+        if rows:
+            self.store.change_many(query, rows)

@@ -1,0 +1,281 @@
+"""From the lines of a JobSpec to rows: ids, counters and references."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct
+
+from d0ctl.jobfile.language.file_names import base_name, foreign, is_pattern
+from d0ctl.jobfile.spec import (
+    Acquire,
+    BinarySpec,
+    InputSpec,
+    LineSpec,
+    PackageSpec,
+    StageSpec,
+)
+from d0ctl.store.connection import as_json
+from d0ctl.store.jobs.submission.intake_rows import (
+    BinaryRow,
+    Chunk,
+    FileRow,
+    InputRow,
+    PackageRow,
+    Row,
+)
+from d0ctl.store.nodes.fitting import space, wants
+
+STARTUP = 0
+"""The number under which the startup script stands among the inputs of the binaries."""
+
+CHUNK_ROWS = 3_000
+"""The number of rows after which a chunk is closed, which take about 20 ms to insert."""
+
+MOST_IDS = 100_000
+"""The number of ids that are reserved at once."""
+
+Reserve = Callable[[str, int], int]
+"""Keeps ids of a table for this job; returns the first of as many as asked for."""
+
+
+class Ids(Struct):
+    """The ids that a job may give to rows of one table."""
+
+    table: str
+    reserve: Reserve
+    size: int
+    """How many are reserved at once."""
+    next: int = 0
+    end: int = 0
+
+    def take(self) -> int:
+        """Return an id that no other row has."""
+        if self.next == self.end:
+            self.next = self.reserve(self.table, self.size)
+            self.end = self.next + self.size
+        self.next += 1
+        return self.next - 1
+
+
+class Intake:
+    """Makes the rows of a job, in the order of its lines, without a look at the database.
+
+    `stages` are the ids of its stages.
+    """
+
+    def __init__(
+        self, job: int, stages: Sequence[int], packages: int, now: float, reserve: Reserve
+    ) -> None:
+        self._job = job
+        self._stages = stages
+        self._now = now
+        few = max(1, min(packages, MOST_IDS))
+        self._line_ids = Ids("line", reserve, few)
+        self._package_ids = Ids("package", reserve, few)
+        self._file_ids = Ids("file", reserve, min(2 * few, MOST_IDS))
+        self._made: dict[str, int] = {}
+        self._outside: dict[str, int] = {}
+        self._consumed: set[int] = set()
+        self._plain: list[int] = []
+        """Files that go to results/ if nothing consumes them."""
+        self._requirements: dict[Row, int] = {}
+        self._late: list[tuple[int, int, int, InputSpec]] = []
+        """Inputs whose maker's rows come in after those of their consumer."""
+        self._orders: list[Row] = []
+        """A line, the job, and the numbers of a stage and a line of it that come before."""
+        self._before = 0
+        """How many stages each line of the present stage waits for."""
+
+    def chunks(self, stages: Iterable[StageSpec]) -> Iterator[Chunk]:
+        """Make the rows of all lines, then those that need to know all of them."""
+        for stage, spec in zip(self._stages, stages, strict=True):
+            self._before = len(spec.after) + int(spec.final)
+            yield from self._lines(stage, spec)
+        orders = iter(self._orders)
+        while batch := list(islice(orders, 2 * CHUNK_ROWS)):
+            yield Chunk(orders=batch)
+        yield from self._late_inputs()
+        wanted = iter([(file,) for file in self._plain if file not in self._consumed])
+        while batch := list(islice(wanted, 2 * CHUNK_ROWS)):
+            yield Chunk(results=batch)
+
+    def _lines(self, stage: int, spec: StageSpec) -> Iterator[Chunk]:
+        chunk = Chunk()
+        for seq, line in enumerate(spec.lines, start=1):
+            self._line(chunk, stage, seq, line)
+            if len(chunk.packages) + len(chunk.inputs) + len(chunk.files) > CHUNK_ROWS:
+                yield chunk
+                chunk = Chunk()
+        yield chunk
+
+    def _late_inputs(self) -> Iterator[Chunk]:
+        """Make the rows of inputs that were named before their maker."""
+        pending = iter(self._late)
+        while batch := list(islice(pending, CHUNK_ROWS)):
+            chunk = Chunk()
+            for package, binary, position, spec in batch:
+                self._consumed.add(self._made[spec.file])
+                self._read(chunk, package, binary, self._made[spec.file], position, 0, spec)
+            yield chunk
+
+    def _line(self, chunk: Chunk, stage: int, seq: int, spec: LineSpec) -> None:
+        line = self._line_ids.take()
+        chunk.lines.append((line, stage, seq, spec.name, int(spec.early_start)))
+        self._orders += [(line, self._job, *before) for before in spec.after]
+        waits = self._before + len(spec.after)
+        for number, package in enumerate(spec.packages, start=1):
+            is_early = spec.early_start and number == 1
+            self._package(chunk, stage, line, number, package, is_early, waits)
+            waits = 1
+
+    def _package(
+        self,
+        chunk: Chunk,
+        stage: int,
+        line: int,
+        seq: int,
+        spec: PackageSpec,
+        is_early: bool,
+        waits: int,
+    ) -> None:
+        package = self._package_ids.take()
+        own = self._outputs(chunk, package, spec)
+        missing = waits
+        for number, binary in enumerate(spec.binaries, start=1):
+            chunk.binaries.append(_binary(package, number, binary))
+            for position, entry in enumerate(binary.inputs):
+                missing += self._take(chunk, package, number, position, entry, own)
+        if spec.wrapper is not None:
+            missing += self._take(chunk, package, STARTUP, 0, spec.wrapper, own)
+        if is_early:
+            chunk.early.append((self._gathered(spec, own) - missing, missing, package))
+        chunk.packages.append(PackageRow(
+            package, self._job, stage, line, seq, spec.name, "waiting" if missing else "ready",
+            missing, self._requirement(chunk, stage, spec, is_early), self._now, spec.wall_time,
+            spec.looping, base_name(spec.wrapper.file) if spec.wrapper else None,
+            as_json(spec.wrapper_parameters), as_json(spec.environment), as_json(spec.policy),
+        ))  # fmt: skip
+
+    def _outputs(self, chunk: Chunk, package: int, spec: PackageSpec) -> set[int]:
+        """The rows of what a package makes; their ids."""
+        own = set()
+        for number, binary in enumerate(spec.binaries, start=1):
+            for output in binary.outputs:
+                file = self._file_ids.take()
+                own.add(file)
+                self._made[output.file] = file
+                if not output.dispositions and output.locator is None:
+                    self._plain.append(file)
+                is_late = int(output.late and is_pattern(output.file))
+                if is_late:
+                    chunk.late.append((output.min_count, file))
+                chunk.files.append(FileRow(
+                    file, self._job, output.file, package, number, 0,
+                    " ".join(sorted(output.dispositions)), int(output.result), is_late,
+                    output.locator, output.size, output.min_size, output.checksum,
+                ))  # fmt: skip
+        return own
+
+    def _take(
+        self,
+        chunk: Chunk,
+        package: int,
+        binary: int,
+        position: int,
+        spec: InputSpec,
+        own: set[int],
+    ) -> int:
+        """Make the row of an input; return 1 if it is not there yet.
+
+        One whose maker comes later counts as missing now and gets its row later. Whether a file
+        of another job is there is seen when the rows are inserted.
+        """
+        if not spec.made:
+            file, missing = self._from_outside(chunk, spec), 0
+        elif spec.file in self._made:
+            file = self._made[spec.file]
+            missing = int(file not in own)
+            self._consumed.add(file)
+        elif named := foreign(spec.file):
+            row = _input(package, binary, 0, position, 0, spec)
+            chunk.foreign.append((*named, tuple(row), spec.match))
+            return 0
+        else:
+            self._late.append((package, binary, position, spec))
+            return 1
+        self._read(chunk, package, binary, file, position, int(file in own), spec)
+        return missing
+
+    def _read(
+        self,
+        chunk: Chunk,
+        package: int,
+        binary: int,
+        file: int,
+        position: int,
+        own: int,
+        spec: InputSpec,
+    ) -> None:
+        chunk.inputs.append(_input(package, binary, file, position, own, spec))
+        if spec.match is not None:
+            chunk.matches.append((spec.match, package, binary, file))
+
+    def _gathered(self, spec: PackageSpec, own: set[int]) -> int:
+        """How many inputs a package has that other packages make, whether they are there or not."""
+        inputs = [one for one in _inputs(spec) if one.made]
+        return sum(self._made.get(one.file) not in own for one in inputs)
+
+    def _from_outside(self, chunk: Chunk, spec: InputSpec) -> int:
+        file = self._outside.get(spec.file)
+        if file is None:
+            file = self._outside[spec.file] = self._file_ids.take()
+            size, checksum = (spec.size, spec.checksum) if spec.locator else (None, None)
+            chunk.files.append(FileRow(file, self._job, spec.file, None, None, 1, "", 0, 0,
+                                       spec.locator, size, None, checksum))  # fmt: skip
+        return file
+
+    def _requirement(self, chunk: Chunk, stage: int, spec: PackageSpec, is_early: bool) -> int:
+        """Return the number of a package's requirement, from 1 in this job."""
+        fetches = any(one.acquire == Acquire.PRE_FETCH for one in _inputs(spec))
+        key = (
+            stage, spec.cpus, spec.memory, spec.disk, space(spec), spec.platform, spec.nodes,
+            spec.exclude_nodes, spec.priority, is_early, fetches, *wants(spec),
+        )  # fmt: skip
+        number = self._requirements.get(key)
+        if number is None:
+            number = self._requirements[key] = len(self._requirements) + 1
+            chunk.requirements.append((number, *[_listed(value) for value in key]))
+        return number
+
+
+def _listed(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, tuple) else value
+
+
+def _inputs(spec: PackageSpec) -> Iterator[InputSpec]:
+    """All files that a package reads, its startup script among them."""
+    yield from (one for binary in spec.binaries for one in binary.inputs)
+    if spec.wrapper is not None:
+        yield spec.wrapper
+
+
+def _input(
+    package: int, binary: int, file: int, position: int, own: int, spec: InputSpec
+) -> InputRow:
+    return InputRow(
+        package, binary, file, position, own, str(spec.acquire), int(spec.required),
+        str(spec.disposition) if spec.disposition else None, spec.locator, spec.size,
+        spec.checksum, 1 if spec.writable else None, spec.local,
+    )  # fmt: skip
+
+
+def _binary(package: int, seq: int, spec: BinarySpec) -> BinaryRow:
+    progress: Mapping[str, Any] | None = spec.progress
+    return BinaryRow(
+        package, seq, spec.name, spec.script, spec.shell, as_json(spec.argv), spec.software,
+        as_json(spec.parameters), as_json(spec.needs), spec.cpu, spec.runtime, spec.work_size,
+        as_json(spec.log_rules), as_json(progress), spec.check, spec.check_timeout,
+        as_json(spec.events), spec.image,
+    )  # fmt: skip

@@ -1,0 +1,189 @@
+"""A job on its way in: by short transactions, visible whole or not at all."""
+
+import gc
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from d0ctl.errors import Refused
+from d0ctl.jobfile.spec import JobSpec
+from d0ctl.store.connection import Store, as_json
+from d0ctl.store.files.copies import lose
+from d0ctl.store.jobs import results
+from d0ctl.store.jobs.removal import remove_rows, sweep
+from d0ctl.store.jobs.submission.insertion import Insertion
+from d0ctl.store.jobs.submission.intake import Intake, Reserve
+from d0ctl.store.jobs.submission.intake_rows import Chunk
+from d0ctl.store.jobs.submission.making import made
+from d0ctl.store.lifecycle import keep_action
+from d0ctl.store.nodes.fitting import misfits_of_job, refuse
+from d0ctl.store.nodes.holder import holder
+
+
+def submit(
+    store: Store,
+    spec: JobSpec,
+    *,
+    now: float,
+    actor: str,
+    name: str | None = None,
+    hold: bool = False,
+    note: str | None = None,
+    force: bool = True,
+    progress: Callable[[int], None] | None = None,
+    moved: Callable[[Path], None] | None = None,
+) -> str:
+    """Make a job's rows and then show it; the name it got.
+
+    Older files in the way of its results are moved aside, and `moved` is called with their folder.
+
+    Raises Refused when the name is in use, and without `force` when it asks for what no node can
+    ever give. A crash leaves rows that nobody sees and
+    that `sweep` removes.
+    """
+    sweep(store, now=now)
+    job, chosen = _begin(store, spec, name=name, hold=hold, actor=actor, now=now)
+    insertion = Insertion(store, job)
+    try:
+        with _without_collector():
+            _insert(insertion, spec, now, progress)
+        if not force:
+            refuse(misfits_of_job(store, job, now=now))
+        with store.writing():
+            lose(store, [(file, 0) for file in insertion.absent], now=now)
+            keep_action(
+                store,
+                now=now,
+                actor=actor,
+                verb="submit",
+                target=chosen,
+                note=note,
+                packages=insertion.packages,
+            )
+            store.change("show_job", job=job)
+            aside = results.move_aside(store.home, chosen)
+    except BaseException:
+        remove_rows(store, job, now=now)
+        raise
+    if aside is not None and moved is not None:
+        moved(aside)
+    return chosen
+
+
+def _insert(
+    insertion: Insertion, spec: JobSpec, now: float, progress: Callable[[int], None] | None
+) -> None:
+    """Insert the rows of all stages."""
+    store, job = insertion.store, insertion.job
+    with store.writing():
+        store.change("clear_incoming_requirements")
+        stages = [
+            int(
+                store.value(
+                    "make_stage",
+                    job=job,
+                    seq=seq,
+                    name=stage.name,
+                    require=stage.require,
+                    max_running=stage.max_running,
+                    final=int(stage.final),
+                )
+            )
+            for seq, stage in enumerate(spec.stages, start=1)
+        ]
+
+    def make(reserve: Reserve) -> Iterator[Chunk]:
+        return Intake(job, stages, spec.packages, now, reserve).chunks(spec.stages)
+
+    with made(make, spec.packages, insertion.reserve) as chunks:
+        insertion.insert_all(chunks, progress)
+    with store.writing():
+        for seq, (stage, of) in enumerate(zip(stages, spec.stages, strict=True), start=1):
+            store.change("count_lines", stage=stage, lines=insertion.lines[stage])
+            for before in of.after:
+                store.change("order_stage", job=job, seq=seq, after=before)
+            if of.final:
+                store.change("order_final", job=job, seq=seq)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Spare python its search for cycles among millions of rows, of which none is in one."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _begin(
+    store: Store, spec: JobSpec, *, name: str | None, hold: bool, actor: str, now: float
+) -> tuple[int, str]:
+    """The job's row, under its own name or the next free number of its stem."""
+    held = hold or spec.hold
+    with store.writing():
+        if name is None and spec.named:
+            name = spec.name
+        if name is None:
+            name = free_name(store, spec.name)
+        elif name in {row[0] for row in store.rows("job_names_like", pattern=name)}:
+            raise Refused(f"there is a job `{name}` already", hint=f"--as {free_name(store, name)}")
+        job = store.value(
+            "make_job",
+            name=name,
+            title=spec.title,
+            originator=spec.originator,
+            priority=spec.priority,
+            hold=int(held),
+            hold_actor=actor if held else None,
+            hold_note="held at submission" if held else None,
+            hold_since=now if held else None,
+            submitter=holder(),
+            now=now,
+            parameters=as_json(spec.parameters) or "{}",
+            policy=as_json(spec.policy) or "{}",
+            directory=spec.directory,
+            source=spec.source,
+            mail=spec.mail,
+            most_alike=spec.max_alike_failures,
+            max_running=spec.max_running,
+            max_failures=spec.max_failures,
+        )
+        if spec.text:
+            store.change("keep_job_text", job=job, text=zlib.compress(spec.text.encode()))
+    return int(job), name
+
+
+def free_name(store: Store, stem: str) -> str:
+    """Return the next name that is not taken: STEM-001, STEM-002."""
+    taken = {row[0] for row in store.rows("job_names_like", pattern=f"{stem}-[0-9]*")}
+    number = 1
+    while f"{stem}-{number:03d}" in taken:
+        number += 1
+    return f"{stem}-{number:03d}"
+
+
+class JobText(NamedTuple):
+    """A job file with what is needed to read it again."""
+
+    text: str
+    directory: Path
+    source: str
+    parameters: Mapping[str, str]
+    """The values of the parameters that are texts, those of `--set` among them."""
+
+
+def text_of(store: Store, job: int) -> JobText | None:
+    """Return the job file of a job as it was submitted; None if it was not made from one."""
+    row = store.row("job_text", job=job)
+    if row is None or row["text"] is None:
+        return None
+    values = json.loads(row["parameters"])
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    text = zlib.decompress(row["text"]).decode()
+    return JobText(text, Path(row["directory"]), row["source"], texts)

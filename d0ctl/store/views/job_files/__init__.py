@@ -1,0 +1,1 @@
+"""What is read of the database for job files, and for what they say."""

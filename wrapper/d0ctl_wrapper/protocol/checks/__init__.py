@@ -1,0 +1,1 @@
+"""Checks of records that came as JSON."""
