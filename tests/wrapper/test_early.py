@@ -223,7 +223,9 @@ def test_half_a_line_of_an_input_stream_is_ignored(tmp_path: Path) -> None:
     assert input_stream.delivered(folder) == input_stream.Delivered({"a", "c"}, True)
 
 
-@pytest.mark.parametrize("wrong", [{"binaries": [0]}, {"path": "relative"}, {"name": "a/b"}])
+@pytest.mark.parametrize(
+    "wrong", [{"binaries": [0]}, {"path": "relative"}, {"name": "../b"}, {"name": "/b"}]
+)
 def test_an_invalid_input_stream_is_a_fault(
     node: Client, tmp_path: Path, wrong: dict[str, Any]
 ) -> None:
