@@ -116,7 +116,7 @@ def _beside(store: Store, one: PackageView, name: str, last: AttemptView) -> Mis
     if is_input:
         return Missing(
             f"`{base}` is an input, so the program on its first line (`#!`) is missing on node "
-            f"`{last.node_name}`, or `{name}` is not where it is: inputs have their base names"
+            f"`{last.node_name}`, or `{name}` is not its path there: d0ctl peek {one.path}"
         )
     if _is_beside(folder, name):
         return _no_input(name)
