@@ -7,7 +7,6 @@ sent, which wait for a copy at the node, and which were sent over this connectio
 import json
 from typing import Any
 
-from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import PARKED, spare_results
 
@@ -36,6 +35,8 @@ def due(store: Store, node: int, *, limit: int, now: float) -> list[dict[str, An
 
 
 def _entry(store: Store, package: int, rows: list[Row]) -> dict[str, Any]:
+    from d0ctl.jobfile.language.file_names import local_name  # readers import this module
+
     inputs = [(row, json.loads(row["binaries"])) for row in rows]
     fed: list[dict[str, Any]] = [
         {

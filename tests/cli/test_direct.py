@@ -10,6 +10,7 @@ import typer
 from d0ctl.cli import direct
 from d0ctl.cli.app import app
 from d0ctl.cli.direct import Call
+from tests.support.building import Site, production
 
 USUAL = (
     "status", "status reco001", "status reco001/1/2/1", "status reco001:failed",
@@ -67,3 +68,16 @@ def test_status_and_why_import_no_typer(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "no jobs" in done.stdout
+
+
+def test_status_imports_nothing_that_reads_job_files(site: Site) -> None:
+    look = (
+        "import sys; from d0ctl.cli import main; main()\n"
+        "sys.exit(' '.join(name for name in sys.modules if 'jobfile.' in name) or None)"
+    )
+    site.submit(production())
+
+    done = subprocess.run([sys.executable, "-c", look, "status"], capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "prod" in done.stdout

@@ -137,7 +137,9 @@ def test_a_healthy_home_passes_the_doctor(site: Site, d0ctl: Type) -> None:
     )
     assert answer["standstill"].startswith("no daemon is running")
     assert result.exit_code == 0
-    assert "✔ no problems found: " in d0ctl("doctor").stdout
+    said = d0ctl("doctor").stdout
+    assert "✘ production stands still: no daemon is running" in said
+    assert "nothing else found: " in said and "no problems" not in said
 
 
 def test_the_doctor_says_what_is_wrong_where_and_what_to_type(

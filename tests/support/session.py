@@ -4,6 +4,7 @@ What the packages do they note themselves: each script says `ran NAME`, which ap
 to the record, so that nothing that ran twice goes unnoticed.
 """
 
+import os
 import signal
 import subprocess
 import sys
@@ -213,10 +214,14 @@ class Session(Machines):
 
     # processes on nodes ------------------------------------------------------------------
 
+    def _files(self, name: str) -> list[Path]:
+        """The files of a name; folders may go while it looks, which a glob does not survive."""
+        return [Path(at, name) for at, _, names in os.walk(self.folder) if name in names]
+
     def relays(self) -> list[Pid]:
         """The relays that run: those that have the lock of their node."""
         found = []
-        for path in self.folder.glob("**/lock"):
+        for path in self._files("lock"):
             with suppress(OSError, ValueError):
                 number, started = path.read_text().split()
                 pid = Pid.of(int(number))
@@ -227,7 +232,9 @@ class Session(Machines):
     def wrappers(self) -> dict[int, int]:
         """The pid of the wrapper of each attempt that runs."""
         found = {}
-        for path in self.folder.glob("**/attempts/*/wrapper"):
+        for path in self._files("wrapper"):
+            if path.parent.parent.name != "attempts":
+                continue
             words = path.read_text().split()
             if has_ended(path.parent):
                 continue
