@@ -45,7 +45,7 @@ class Command(Struct, frozen=True):
 
     @property
     def _texts(self) -> list[str]:
-        if len(self.words) > 1 or not re.search(r"\s", self.words[0]):
+        if not self._is_script:
             return list(self.words)
         try:
             return shlex.split(self.words[0]) or [""]

@@ -150,7 +150,7 @@ def line(one: LinePreview, absent: Absent) -> list[Cell]:
 def _named(source: Source, names: Sequence[str], absent: Absent) -> str:
     """Return files by their names if they are few."""
     short = [name.rpartition("/")[2] for name in names]
-    what = f"{_some(short)}" if len(names) <= MOST_NAMED else _files(source, len(names))
+    what = _some(short) if len(names) <= MOST_NAMED else _files(source, len(names))
     if source.kind == "job":
         missing = absent(source.name, names)
         state = f", {missing:,} not there yet" if missing else ""
@@ -167,13 +167,12 @@ def graph(sheet: Sheet, preview: Preview) -> None:
     sizes = {stage.name: count(stage.lines, "line") for stage in preview.stages}
     for stage in preview.stages:
         for source, names in stage.reads.items():
-            number = len(names)
             is_stage = source.kind == "stage"
             rows.append([
-                (source.name, "strong") if is_stage else _files(source, number),
+                (source.name, "strong") if is_stage else _files(source, len(names)),
                 sizes.get(source.name, "") if is_stage else "",
                 "->", (stage.name, "strong"), sizes[stage.name],
-                (count(number, "file") if is_stage else "", "faint"),
+                (count(len(names), "file") if is_stage else "", "faint"),
             ])  # fmt: skip
         for name in stage.after:
             rows.append([(name, "strong"), sizes[name], "->", (stage.name, "strong"),
