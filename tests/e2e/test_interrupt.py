@@ -1,7 +1,9 @@
 """Ctrl-C in `run` asks once, and loses nothing."""
 
+import os
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -126,6 +128,47 @@ def test_without_a_terminal_run_ends_at_once_and_holds_nothing(
     go_on(site)
     site.ok("run", "slow")
     assert ran(record) == ["1", "2", "3"]
+
+
+def test_ctrl_c_right_after_the_submission_waits_for_the_run(site: Site, job: Path) -> None:
+    """The run cannot get past its first line, as nobody reads it."""
+    theirs, ours = full_pipe()
+    process = subprocess.Popen(
+        [D0CTL, "run", job], env=site.environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=ours,
+    )  # fmt: skip
+    os.close(ours)
+    try:
+        wait_until(lambda: catches(process.pid, signal.SIGTERM), PATIENCE_S, "it is submitted")
+        process.send_signal(signal.SIGINT)
+        with os.fdopen(theirs, "rb") as stream:
+            answer = stream.read().lstrip(b".").decode()
+
+        assert process.wait(PATIENCE_S) == 130
+        assert "submitted `slow`" in answer
+        assert "`slow` goes on by `d0ctl run slow` or `d0ctl daemon start`" in answer
+    finally:
+        end_process(process)
+    go_on(site)
+    site.ok("run", "slow")
+
+
+def full_pipe() -> tuple[int, int]:
+    """Return both ends of a pipe that takes no more."""
+    theirs, ours = os.pipe()
+    os.set_blocking(ours, False)
+    with suppress(BlockingIOError):
+        while os.write(ours, b"." * 4096):
+            pass
+    os.set_blocking(ours, True)
+    return theirs, ours
+
+
+def catches(process: int, number: signal.Signals) -> bool:
+    """Whether a process has a handler for a signal."""
+    status = Path(f"/proc/{process}/status").read_text()
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
 def test_while_a_daemon_runs_it_goes_on_with_an_interrupted_run(

@@ -4,10 +4,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -57,12 +55,13 @@ def run(
     if changing.is_rehearsal():
         _rehearse(file, job, parameter, name, force)
         return
-    if job is None:
-        _check_file(file)
-        job = _submit(file, parameter, name, force)
-    elif parameter or name:
+    if job is not None and (parameter or name):
         raise BadUsage(f"`{file}` is a job already, so --set and --as come too late")
-    _drive(job)
+    with _Interrupts() as interrupts:
+        if job is None:
+            _check_file(file)
+            job = _submit(file, parameter, name, force, interrupts)
+        _drive(job, interrupts)
     raise typer.Exit(_end(job))
 
 
@@ -86,18 +85,69 @@ def _check_file(file: str) -> None:
     raise NotFound(f"there is no file and no job `{file}`", hint=hint)
 
 
-def _submit(file: str, parameter: list[str] | None, name: str | None, force: bool) -> str:
+class _Terminated(KeyboardInterrupt):
+    """This process was asked to end, by SIGTERM or because its terminal is gone."""
+
+
+class _Interrupts:
+    """Ctrl-C, SIGTERM and SIGHUP, which wait from a job's submission until it is watched.
+
+    A daemon may start the job at once, so a person may press Ctrl-C before this process watches it.
+    """
+
+    def __init__(self) -> None:
+        self.kept: type[KeyboardInterrupt] | None = None
+        self.is_watching = False
+        self.former: dict[int, Any] = {}
+
+    def __enter__(self) -> "_Interrupts":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self.former.items():
+            signal.signal(number, handler)
+
+    def keep(self) -> None:
+        """Remember what comes from now on, and raise it in `watch`."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            handler = signal.getsignal(number)
+            if handler != signal.SIG_IGN:  # as under nohup
+                self.former.setdefault(number, handler)
+                signal.signal(number, self._take)
+
+    def watch(self) -> None:
+        """Raise what was kept, and what comes from now on at once."""
+        self.is_watching = True
+        kept, self.kept = self.kept, None
+        if kept:
+            raise kept
+
+    def _take(self, number: int, _: object) -> None:
+        kind = KeyboardInterrupt if number == signal.SIGINT else _Terminated
+        if self.is_watching:
+            raise kind
+        self.kept = kind
+
+
+def _submit(
+    file: str,
+    parameter: list[str] | None,
+    name: str | None,
+    force: bool,
+    interrupts: _Interrupts,
+) -> str:
     request, spec = intake.read(intake.request_of(file, parameter, name=name, force=force))
     intake.warn(spec, file)
     with session.founder() as store:
         store.home.site_key()  # without it no package can be launched
         plan: SubmitPlan = action_command.act(store, request)
+        interrupts.keep()
     for line in actions.report(plan):
         say(line)
     return plan.job
 
 
-def _drive(name: str) -> None:
+def _drive(name: str, interrupts: _Interrupts) -> None:
     """Drive the job in a thread of its own, so that Ctrl-C reaches us and not its steps."""
     from d0ctl.daemon.drive import drive
 
@@ -118,10 +168,10 @@ def _drive(name: str) -> None:
             ended.set()
 
     thread = threading.Thread(target=work, name=f"drive {name}")
+    interrupts.keep()
     thread.start()
     try:
-        with _terminable():
-            _watch(ended, progress)
+        _watch(ended, progress, interrupts)
     except KeyboardInterrupt:
         _stop(ended, stop, progress)
         say(f"{_goes_on(name)}; `d0ctl kill {name}` ends it")
@@ -140,37 +190,16 @@ def _goes_on(name: str) -> str:
     return f"`{name}` goes on by `d0ctl run {name}` or `d0ctl daemon start`"
 
 
-class Terminated(KeyboardInterrupt):
-    """This process was asked to end, by SIGTERM or because its terminal is gone."""
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Raise Terminated on SIGTERM and SIGHUP, so that leases are given back and workers end."""
-
-    def end(*_: object) -> None:
-        raise Terminated
-
-    former = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    for number, handler in former.items():
-        if handler != signal.SIG_IGN:  # as under nohup
-            signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
-
-
-def _watch(ended: threading.Event, progress: Progress) -> None:
+def _watch(ended: threading.Event, progress: Progress, interrupts: _Interrupts) -> None:
     """Wait for the end; Ctrl-C asks once.
 
     Not by `join`: up to python 3.12 one that is interrupted takes the thread for ended.
     """
     while not ended.is_set():
         try:
+            interrupts.watch()
             ended.wait(1.0)
-        except Terminated:
+        except _Terminated:
             raise
         except KeyboardInterrupt:
             if not _really_stop(progress):
