@@ -108,6 +108,31 @@ def test_an_output_that_is_not_a_file_is_missing(node: Client, script: str, deta
     assert Path("/etc/passwd").exists() and not (node.base / "cache/1").exists()
 
 
+@pytest.mark.parametrize(
+    ("script", "others"),
+    [
+        ("true", "and there is no other file"),
+        ("touch Hist.root", "but there is `Hist.root`"),
+        (
+            "touch aaa.txt; mkdir -p d; touch d/hist.root",
+            "but there are `d/hist.root` and `aaa.txt`",
+        ),
+        ("touch a b c d hist_1.root", "but there are `hist_1.root`, `a`, `b` and 2 others"),
+        ("touch \"$(printf 'h\\033[1mist.root\\nx')\"", "but there is `hist.root x`"),
+    ],
+)
+def test_a_missing_output_says_which_files_were_made_the_most_alike_first(
+    node: Client, tmp_path: Path, script: str, others: str
+) -> None:
+    (tmp_path / "raw.dat").touch()
+    made = [output("log"), output("hist.root")]
+    end = node.run(
+        binary(script=f"touch log; {script}", outputs=made), inputs=[given(tmp_path / "raw.dat")]
+    )
+
+    assert end["detail"].endswith(f", {others}"), end["detail"]
+
+
 def test_an_output_below_a_link_that_leads_out_is_missing(node: Client, tmp_path: Path) -> None:
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign/x").write_text("precious")

@@ -46,6 +46,14 @@ class Failed(Exception):
         }
 
 
+class MissingOutput(Failed):
+    """The failure of a binary that did not make one of its outputs."""
+
+    def __init__(self, name: str, detail: str) -> None:
+        super().__init__("missing-output", detail)
+        self.name = name
+
+
 def with_disk(failed: Failed, folder: bytes) -> Failed:
     """Return a failure with reason `disk-full` if the disk of the folder is full.
 

@@ -11,7 +11,7 @@ from d0ctl_wrapper.attempt import orders, verdict
 from d0ctl_wrapper.attempt.chain import late_outputs
 from d0ctl_wrapper.attempt.chain.hooks import Hooks
 from d0ctl_wrapper.attempt.chain.resume import Resume
-from d0ctl_wrapper.attempt.deliver import outputs
+from d0ctl_wrapper.attempt.deliver import outputs, unexpected
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.guards import cpu_request
 from d0ctl_wrapper.attempt.guards.guards import Guards
@@ -33,7 +33,7 @@ from d0ctl_wrapper.attempt.run.suspend import POLL_S, Suspension
 from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.stage import software
 from d0ctl_wrapper.attempt.stage.input_list import InputList
-from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.attempt.verdict import Failed, MissingOutput
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.protocol import text
 from d0ctl_wrapper.protocol.launch import Launch
@@ -221,8 +221,13 @@ class Chain:
 
     def _verify(self, number: int, binary: Binary, who: str) -> None:
         """Raise Failed unless a binary without an error has made what it declares."""
-        late_outputs.settle(self.folder.work, self.launch, binary)
-        outputs.check(self.folder.work, binary["outputs"], self.inputs)
+        try:
+            late_outputs.settle(self.folder.work, self.launch, binary)
+            outputs.check(self.folder.work, binary["outputs"], self.inputs)
+        except MissingOutput as missing:
+            known = late_outputs.known(self.launch)
+            made = unexpected.sentence(self.folder.work, missing.name, known)
+            raise MissingOutput(missing.name, "%s, %s" % (missing.detail, made))
         outputs.verify(self.folder.work, binary["outputs"], self.inputs, self.resume.digests)
         self.resume.judge_events(number, who)
         if binary["check"] is not None:

@@ -10,7 +10,7 @@ import stat
 from fnmatch import fnmatchcase
 from typing import Any, Dict, List, Set
 
-from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.attempt.verdict import Failed, MissingOutput
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import to_path
 from d0ctl_wrapper.protocol.text import one_line
@@ -38,7 +38,7 @@ def settle(work: bytes, launch: Launch, binary: "Dict[str, Any]", is_partial: bo
     """
     if not has_late(binary):
         return
-    taken = {entry["name"] for entry in launch["inputs"]} | _declared(launch)
+    taken = known(launch)
     found = {
         output["name"]: _matching(work, output, taken, 0 if is_partial else output["min_count"])
         for output in binary["outputs"]
@@ -81,10 +81,11 @@ def described(launch: Launch, kept: "List[Output]") -> "List[Output]":
     return [*(file for file in kept if file["name"] not in patterns), *late]
 
 
-def _declared(launch: Launch) -> "Set[str]":
-    """Return the names of the outputs that are known or were found before."""
+def known(launch: Launch) -> "Set[str]":
+    """Return the names of inputs, and of outputs that are known or were found before."""
     outputs = [output for binary in launch["binaries"] for output in binary["outputs"]]
-    return {os.path.normpath(output["name"]) for output in outputs if not output["late"]}
+    declared = {os.path.normpath(output["name"]) for output in outputs if not output["late"]}
+    return {entry["name"] for entry in launch["inputs"]} | declared
 
 
 def _matching(work: bytes, output: Output, taken: "Set[str]", least: int) -> "List[Output]":
@@ -93,9 +94,11 @@ def _matching(work: bytes, output: Output, taken: "Set[str]", least: int) -> "Li
     for name in found:
         _check(name)
     if len(found) < least:
-        count = "%d of at least %d files match" % (len(found), least)
-        matches = "no file matches" if not found else count
-        raise Failed("missing-output", "%s the late output `%s`" % (matches, one_line(pattern)))
+        shown = one_line(pattern)
+        if not found:
+            raise MissingOutput(pattern, "no file matches the late output `%s`" % shown)
+        detail = "%d of at least %d files match the late output `%s`"
+        raise Failed("missing-output", detail % (len(found), least, shown))
     taken.update(found)
     return [_named(output, name) for name in found]
 

@@ -5,7 +5,7 @@ import stat
 from typing import Any, Callable, Dict, List, Tuple
 
 from d0ctl_wrapper.attempt.digests import Digests
-from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.attempt.verdict import Failed, MissingOutput
 from d0ctl_wrapper.disk import copy_pieces, sync
 from d0ctl_wrapper.protocol import stamp, text
 from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, is_below, remove, to_path, to_text
@@ -27,7 +27,7 @@ def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
             raise Failed("missing-output", "%s is still the input of that name" % shown)
         status = os.stat(path)
     except OSError:
-        raise Failed("missing-output", "%s is missing" % shown)
+        raise MissingOutput(name, "%s is missing" % shown)
     real = os.path.realpath(path) if is_link or "/" in name else path
     if not is_below(real, work):
         raise Failed("missing-output", "%s is outside of the working directory" % shown)

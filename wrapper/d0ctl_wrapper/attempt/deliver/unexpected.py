@@ -1,0 +1,54 @@
+"""The files that a binary made, for one whose declared output is missing."""
+
+import os
+from typing import Iterator, List, Set
+
+from d0ctl_wrapper.protocol.paths import to_text
+from d0ctl_wrapper.protocol.text import one_line
+
+NAMED = 3
+"""The most files that are named."""
+
+LOOKED_AT = 1000
+"""The most files among which they are looked for."""
+
+
+def sentence(work: bytes, name: str, known: "Set[str]") -> str:
+    """Say which files a working directory has besides the known ones, the most alike first."""
+    names = [found for found in _files(work) if found not in known]
+    if not names:
+        return "and there is no other file"
+    named = ["`%s`" % one_line(found) for found in _by_likeness(name, names)[:NAMED]]
+    if len(names) > NAMED:
+        more = len(names) - NAMED
+        named.append("%d %s" % (more, "other" if more == 1 else "others"))
+    listed = ", ".join(named[:-1]) + " and " + named[-1] if len(named) > 1 else named[0]
+    return "but there %s %s" % ("are" if len(names) > 1 else "is", listed)
+
+
+def _by_likeness(name: str, names: "List[str]") -> "List[str]":
+    """Sort names by how much they are like the one that is missing."""
+    from difflib import SequenceMatcher  # late, as only failed attempts need it
+
+    matcher = SequenceMatcher(None, "", os.path.basename(name).lower())
+
+    def likeness(found: str) -> float:
+        matcher.set_seq1(os.path.basename(found).lower())
+        return matcher.ratio()
+
+    return sorted(names, key=lambda found: (-likeness(found), found))
+
+
+def _files(work: bytes) -> "List[str]":
+    found: "List[str]" = []
+    for path in _walk(work):
+        found.append(to_text(os.path.relpath(path, work)))
+        if len(found) == LOOKED_AT:
+            break
+    return found
+
+
+def _walk(work: bytes) -> "Iterator[bytes]":
+    for folder, _, names in os.walk(work):
+        paths = (os.path.join(folder, name) for name in sorted(names))
+        yield from (path for path in paths if not os.path.islink(path))
