@@ -123,6 +123,37 @@ def test_a_killed_idle_wrapper_costs_no_attempt(single: Client) -> None:
     assert not [frame for frame in single.frames if frame["kind"] == "dead"]
 
 
+def test_a_launch_that_a_dying_wrapper_did_not_read_is_given_to_another_one(
+    single: Client, tmp_path: Path
+) -> None:
+    single.run(binary("true"))
+    idle = process_of(single, 1)
+    idle.kill(signal.SIGSTOP)
+    single.launch(launch(2, binary(script=f"echo ran >> {tmp_path}/runs")))
+    assert wrapper_of(single, 2) == idle.number
+    single.ping()
+    single.wait("pong")
+    idle.kill(signal.SIGKILL)
+
+    assert single.end(2)["outcome"] == "successful"
+    assert (tmp_path / "runs").read_text() == "ran\n"
+    assert wrapper_of(single, 2) != idle.number == wrapper_of(single, 1)
+    assert not [frame for frame in single.frames if frame["kind"] == "dead"]
+
+
+def test_a_killed_attempt_that_a_dying_wrapper_did_not_read_is_dead(single: Client) -> None:
+    single.run(binary("true"))
+    idle = process_of(single, 1)
+    idle.kill(signal.SIGSTOP)
+    single.launch(launch(2, binary("sleep", "300")))
+    wrapper_of(single, 2)
+    single.send("kill", attempts=[2], grace=1)
+    wait_until(lambda: (single.folder(2) / "kill").exists())
+    idle.kill(signal.SIGKILL)
+
+    assert dead(single)["attempt"] == 2
+
+
 def test_a_shutdown_that_reaches_an_idle_wrapper_ends_the_attempt_it_is_given(
     single: Client,
 ) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.waiting import Pid, wait_until
+from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.conftest import Connect
-from tests.wrapper.serving import process_of, wrapper_of
+from tests.wrapper.serving import process_of
 from tests.wrapper.test_death import dead, states
 
 TRAPS = Path(__file__).parents[1] / "chaos" / "node.py"
@@ -87,8 +87,8 @@ def test_a_wrapper_that_dies_with_its_launch_leaves_a_dead_attempt(
     trapped: Trapped, tmp_path: Path
 ) -> None:
     node = trapped("wrapper", "launch", 2, after=True)
-    node.run(binary("true"))
-    node.launch(launch(2, binary(script=f"echo ran >> {tmp_path}/runs")))
+    ran = binary(script=f"echo ran >> {tmp_path}/runs")
+    node.launch(launch(1, binary("true")), launch(2, ran))
 
     assert dead(node) == {"attempt": 2, "message": "its wrapper was ended by SIGKILL"}
     assert node.run(binary("true"), attempt=3)["outcome"] == "successful"
@@ -100,11 +100,9 @@ def test_a_wrapper_that_dies_when_its_attempt_is_over_has_ended_it(
     trapped: Trapped, after: bool
 ) -> None:
     node = trapped("wrapper", "tell_end", 1, after=after)
-    assert node.run(binary("true"))["outcome"] == "successful"
-    used = wrapper_of(node, 1)
-    wait_until(lambda: Pid.of(used) is None)
+    node.launch(launch(1, binary("true")), launch(2, binary("true")))
 
-    assert node.run(binary("true"), attempt=2)["outcome"] == "successful"
+    assert [node.end(number)["outcome"] for number in (1, 2)] == ["successful"] * 2
     assert not [frame for frame in node.frames if frame["kind"] == "dead"]
 
 

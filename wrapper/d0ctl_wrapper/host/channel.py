@@ -25,6 +25,9 @@ CHECK_S = 1
 MESSAGE, END, LAST_END = b"m", b"e", b"l"
 """The kinds of packets of a wrapper; after the last end it takes no more launches."""
 
+UNREAD = b"u"
+"""The kind of packet that stands for the end of a wrapper that had not read its launch."""
+
 
 class Packet(NamedTuple):
     """A message in the spool: its kind of packet, its name, and its text unless that is long."""
@@ -55,11 +58,16 @@ def send(end: "socket.socket", packet: bytes) -> bool:
 
 
 def receive(end: "socket.socket") -> "Packet | None":
-    """Return the next packet of a wrapper, empty at its end; None if there is none yet."""
+    """Return the next packet of a wrapper, empty at its end; None if there is none yet.
+
+    A socket that is closed with unread packets resets the connection (unix(7)).
+    """
     try:
         packet = end.recv(LONGEST, socket.MSG_DONTWAIT)
     except BlockingIOError:
         return None
+    except ConnectionResetError:
+        packet = UNREAD
     except OSError:
         packet = b""
     name, _, text = packet[1:].partition(b" ")

@@ -28,6 +28,8 @@ class WrapperProcess:
         self.started = found.started if found is not None else 0
         self.end = end
         self.attempt: "int | None" = None
+        self.launch: "Launch | None" = None
+        """The launch of this attempt, unless it was inherited."""
         self.record: "records.Record | None" = None
         self.recorded: "AttemptFolder | None" = None
         """The folder in which this record was written."""
@@ -35,11 +37,16 @@ class WrapperProcess:
         self.is_signaled = False
         self.idle_since = 0.0
 
-    def take(self, packet: bytes, attempt: int) -> bool:
+    def take(self, packet: bytes, attempt: int, launch: "Launch | None" = None) -> bool:
         """Hand over a launch; return whether the wrapper can receive it."""
-        self.attempt = attempt
+        self.attempt, self.launch = attempt, launch
         self.attempts += 1
         return channel.send(self.end, packet)
+
+    def release(self) -> "int | None":
+        """Note that it has no attempt any more, and return the one that it had."""
+        attempt, self.attempt, self.launch = self.attempt, None, None
+        return attempt
 
     @property
     def is_open(self) -> bool:
@@ -78,6 +85,8 @@ class WrapperPool:
         """The idle wrappers; the last was busy last."""
         self.on_end: "Callable[[int], None]" = lambda attempt: None
         """Called with an attempt that has ended."""
+        self.on_unread: "Callable[[Launch], None]" = lambda launch: None
+        """Called with a launch whose wrapper has ended without reading it."""
 
     @property
     def pids(self) -> "Set[int]":
@@ -94,9 +103,9 @@ class WrapperPool:
         while packet is not None and self._idle:
             wrapper = self._idle.pop()
             self._claim(folder, wrapper, launch["cpus"])
-            if wrapper.take(packet, folder.attempt):
+            if wrapper.take(packet, folder.attempt, launch):
                 break
-            wrapper.attempt = None
+            wrapper.release()
             self._close(wrapper)
             remove(folder.file(b"wrapper"))
         else:
@@ -147,15 +156,29 @@ class WrapperPool:
         if not packet.kind:
             self._close(wrapper)
             return False
+        if packet.kind == channel.UNREAD:
+            self._give_again(wrapper)
+            return False
         self._add_message(packet.name, packet.text)
-        if packet.kind != channel.MESSAGE and wrapper.attempt is not None:
-            attempt, wrapper.attempt = wrapper.attempt, None
+        attempt = None if packet.kind == channel.MESSAGE else wrapper.release()
+        if attempt is not None:
             if packet.kind == channel.END and wrapper.may_go_on:
                 self._rest(wrapper)
             else:
                 self._close(wrapper)
             self.on_end(attempt)
         return True
+
+    def _give_again(self, wrapper: WrapperProcess) -> None:
+        """Give the launch that a wrapper had not read to another one.
+
+        Not after a signal, such as that of a kill: it may be the cause of the wrapper's end.
+        """
+        self._close(wrapper)
+        launch = wrapper.launch
+        if launch is not None and not wrapper.is_signaled:
+            wrapper.release()
+            self.on_unread(launch)
 
     def _rest(self, wrapper: WrapperProcess) -> None:
         wrapper.idle_since = time.monotonic()

@@ -49,6 +49,7 @@ class Supervisor:
         self.live: "Dict[int, LiveWrapper]" = {}
         self.pool = pool
         pool.on_end = self._forget
+        pool.on_unread = self._start_again
         self.reaper = Reaper(context.paths)
         self.cpu_free = CpuFree(context.paths)
         self.input_streams = InputStreams(context.paths)
@@ -187,6 +188,20 @@ class Supervisor:
             return 0
         self.live[attempt] = LiveWrapper(pid, cpus, True)
         return cpus
+
+    def _start_again(self, launch: Launch) -> None:
+        """Start an attempt whose wrapper has ended before it read the launch."""
+        attempt: int = launch["attempt"]
+        folder = self.paths.attempt(attempt)
+        remove(folder.file(b"wrapper"))
+        try:
+            pid = self.pool.start(launch)
+        except OSError as error:
+            self._forget(attempt)
+            remove(folder.path)
+            self._refuse_for(attempt, error)
+        else:
+            self.live[attempt] = self.live[attempt]._replace(pid=pid)
 
     def _refuse_for(self, attempt: int, error: OSError) -> None:
         reason = "disk-full" if error.errno in FULL else "launch-failed"
