@@ -191,12 +191,16 @@ class Desk(Struct):
         """Record that a transfer is under way."""
         self.transfers[transfer] = node
 
-    def begin_stream(self, pair: Pair, jobs: Sequence[CopyJob]) -> None:
-        """Carry files from one node to another; they are under way from now on."""
+    def begin_stream(self, pair: Pair, jobs: Sequence[CopyJob], callers: Sequence[int]) -> None:
+        """Carry files from one node to another; they are under way from now on.
+
+        One of the nodes `callers` logs in at the other for it, if it can.
+        """
         self.streams.begin(pair)
         for job in jobs:
             self.begin_transfer(job.transfer, pair.target)
-        streams.run(jobs, self.couriers[pair.source], self.couriers[pair.target], self.report)
+        ends = self.couriers[pair.source], self.couriers[pair.target]
+        streams.run(jobs, *ends, self.report, callers)
 
     def begin_archive(self, archive: ArchiveTransfer) -> None:
         """Record that an archive is on its way."""

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from d0ctl.nodes import stream
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier, failed
+from d0ctl.nodes.direct import Login
 from d0ctl.nodes.reports import FileFacts, Report, StreamEnded, TransferEnded
 
 MOST_FILES = 1000
@@ -20,6 +21,10 @@ MOST_FILES = 1000
 
 MOST_BYTES = 256_000_000
 """A stream has no further file beyond so many bytes."""
+
+
+DIRECT = 8_000_000
+"""From so many bytes on, a login of one node at the other is worth its start."""
 
 
 class Pair(NamedTuple):
@@ -73,13 +78,24 @@ def cut(jobs: Sequence[Any]) -> Iterator[list[Any]]:
         yield batch
 
 
-def run(jobs: Sequence[Any], source: Courier, target: Courier, report: Any) -> None:
-    """Carry files in a thread; the end of each comes as a report, and then that of the stream."""
+def run(
+    jobs: Sequence[Any],
+    source: Courier,
+    target: Courier,
+    report: Any,
+    callers: Sequence[int] = (),
+) -> None:
+    """Carry files in a thread; the end of each comes as a report, and then that of the stream.
+
+    They go directly if one of the nodes `callers` can log in at the other.
+    """
 
     def work() -> None:
         copies: list[Copy] = [job.copy for job in jobs]
         try:
-            outcomes = stream.carry(copies, source, target)
+            ends = {source.node: (source, target), target.node: (target, source)}
+            logins = [Login(*ends[caller]) for caller in callers]
+            outcomes = stream.carry(copies, source, target, logins, report)
         except Exception as error:  # all of them are tried again
             outcomes = [error] * len(jobs)  # type: ignore[list-item]
         for job, outcome in zip(jobs, outcomes, strict=True):

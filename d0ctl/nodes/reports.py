@@ -68,4 +68,12 @@ class StreamEnded(Struct, frozen=True):
     source: int
 
 
-Report: TypeAlias = NodeUp | NodeDown | Received | TransferEnded | StreamEnded
+class LoginTried(Struct, frozen=True):
+    """One node has tried to log in at another for a stream; `fault` is empty if it could."""
+
+    node: int
+    callee: int
+    fault: str
+
+
+Report: TypeAlias = NodeUp | NodeDown | Received | TransferEnded | StreamEnded | LoginTried

@@ -50,6 +50,7 @@ STANDARD: Mapping[str, Any] = {
     "transfer-timeout": TRANSFER_TIMEOUT_S, "max-alike-failures": MAX_ALIKE_FAILURES,
     "container": "apptainer",
     "link-streams": LINK_STREAMS, "node-streams": NODE_STREAMS,
+    "direct-streams": True,
 }  # fmt: skip
 """Defaults of the section `defaults:`; None means that the setting is off."""
 

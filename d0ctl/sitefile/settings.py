@@ -71,7 +71,7 @@ DEFAULTS = {
     "reserve": SIZE, "control-reserve": SIZE, "patience": TIME, "swap": SIZE, "yield-cpu": FRACTION,
     "keep-logs": TIME, "keep-failed": TIME, "transfer-idle": TIME, "transfer-timeout": TIME,
     "max-alike-failures": COUNT, "container": ENGINE,
-    "link-streams": STREAMS, "node-streams": STREAMS,
+    "link-streams": STREAMS, "node-streams": STREAMS, "direct-streams": FLAG,
 }  # fmt: skip
 
 

@@ -3,10 +3,15 @@
 from collections import Counter, defaultdict
 
 from d0ctl.daemon.desk import CopyJob, Desk, Transfer
-from d0ctl.daemon.steps.transfers import _Planner
-from d0ctl.daemon.streams import MOST_BYTES, MOST_FILES, Limits, Pair, Streams, cut
+from d0ctl.daemon.steps.transfers import _Planner, note_login
+from d0ctl.daemon.streams import DIRECT, MOST_BYTES, MOST_FILES, Limits, Pair, Streams, cut
 from d0ctl.daemon.turn import Turn
+from d0ctl.model import Address
 from d0ctl.nodes.carry import Copy
+from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.reports import LoginTried
+from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.logins import AGAIN_S
 
 
 def sizes(*sizes: int) -> list[CopyJob]:
@@ -56,3 +61,33 @@ def test_the_site_says_how_many_streams_there_are(desk: Desk) -> None:
         desk.store.change("keep_setting", name="defaults", value=answer)
 
     assert (begun(desk, Pair(1, 2)), begun(desk, *three)) == (1, 2)
+
+
+def test_large_streams_between_remote_nodes_may_be_direct_unless_the_site_forbids_it(
+    desk: Desk,
+) -> None:
+    store = desk.store
+    with store.writing():
+        nodes = [registry.add(store, Address(name, "ssh", name), cpus=1) for name in ("n1", "n2")]
+    for node, kind in ((1, "local"), *((node, "ssh") for node in nodes)):
+        desk.couriers[node] = Courier(
+            node, Address(str(node), kind), desk.site, cpus=1, deliver=lambda *_: None,
+            report=desk.report,
+        )  # fmt: skip
+    planner = _Planner(desk, Turn(1e6), Counter(), defaultdict(list))
+    remote, large = Pair(*nodes), sizes(DIRECT - 1, 1)
+
+    assert planner._callers(remote, large) == nodes
+    assert planner._callers(remote, large[:1]) == []
+    assert planner._callers(Pair(1, nodes[0]), large) == []
+    with store.writing():
+        note_login(desk, LoginTried(nodes[0], nodes[1], "timed out"), 1e6)
+    assert planner._callers(remote, large) == nodes[1:]
+    with store.writing():
+        note_login(desk, LoginTried(nodes[1], nodes[0], ""), 1e6)
+    planner = _Planner(desk, Turn(1e6 + AGAIN_S + 1), Counter(), defaultdict(list))
+    assert planner._callers(remote, large) == nodes[::-1]
+    with store.writing():
+        store.change("keep_setting", name="defaults", value='{"direct-streams": false}')
+    assert planner._callers(remote, large) == []
+    desk.couriers.clear()

@@ -1,14 +1,19 @@
 """A private sshd or several, and a user of our own: no keys, no agent, no ssh_config but ours."""
 
 import os
+import queue
 import re
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.link import Site
+from d0ctl.nodes.reports import NodeUp
 from d0ctl.nodes.transports import hostkeys
 from d0ctl.nodes.transports.connect import connect
 from d0ctl.nodes.transports.resolve import CONFIG_VARIABLE
@@ -18,6 +23,7 @@ from tests.support.sshd import Sshd
 
 SshdStarter = Callable[..., Sshd]
 Opener = Callable[..., Transport]
+Nodes = tuple[Courier, Courier]
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +109,51 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     process.terminate()
     process.wait()
     process.stdout.close()
+
+
+@pytest.fixture
+def sshd_options() -> dict[str, object]:
+    """The options of the sshds of `nodes`."""
+    return {}
+
+
+@pytest.fixture
+def sshds() -> list[Sshd]:
+    """The sshds of the nodes."""
+    return []
+
+
+@pytest.fixture
+def nodes(
+    tmp_path: Path,
+    known_hosts: Path,
+    start_sshd: SshdStarter,
+    sshds: list[Sshd],
+    sshd_options: dict[str, object],
+) -> Iterator[Nodes]:
+    """Two nodes that are up, each behind an sshd of its own."""
+    site = Site("site", tmp_path / "nodes", known_hosts, tmp_path / "dropbox")
+    couriers = []
+    with ExitStack() as stack:
+        for number, name in enumerate(("n1", "n2"), 1):
+            sshd = start_sshd(name, **sshd_options)
+            sshds.append(sshd)
+            trust(known_hosts, sshd)
+            address = Address(
+                name, destination=sshd.destination, identity=str(sshd.identity),
+                directory=str(sshd.folder / "work"),
+            )  # fmt: skip
+            reports: queue.SimpleQueue[Any] = queue.SimpleQueue()
+            courier = Courier(
+                number, address, site, cpus=1, deliver=lambda node, texts: None, report=reports.put
+            )
+            courier.start()
+            stack.callback(courier.stop)
+            report = reports.get(timeout=60)
+            assert isinstance(report, NodeUp), report
+            courier.accept(report.link)
+            couriers.append(courier)
+        yield couriers[0], couriers[1]
 
 
 def trust(known_hosts: Path, *sshds: Sshd) -> None:

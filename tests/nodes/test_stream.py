@@ -1,12 +1,7 @@
 """Streams of files from one node to another, through real sshds and real ends."""
 
-import hashlib
-import os
-import queue
 import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,81 +9,20 @@ import pytest
 from msgspec.structs import replace
 
 import d0ctl.nodes.transports.bulk
-import d0ctl_wrapper
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes import carry, stream
 from d0ctl.nodes.carry import Copy
-from d0ctl.nodes.courier import Courier
-from d0ctl.nodes.link import Site
-from d0ctl.nodes.reports import FileFacts, NodeUp
+from d0ctl.nodes.reports import FileFacts
 from d0ctl.nodes.transports.download import NoSpace, Oversized, Spoilt
 from d0ctl.nodes.transports.ssh import FabricTransport
-from d0ctl.nodes.transports.transport import Address
-from d0ctl_wrapper.protocol import file_stream
-from tests.nodes.conftest import SshdStarter, trust
+from tests.nodes.conftest import Nodes
+from tests.nodes.streams import copy_of, entry, large, leftovers, made, receive
 from tests.support.sshd import Sshd
-
-Nodes = tuple[Courier, Courier]
-
-
-@pytest.fixture
-def sshds() -> list[Sshd]:
-    """The sshds of the nodes."""
-    return []
-
-
-@pytest.fixture
-def nodes(
-    tmp_path: Path, known_hosts: Path, start_sshd: SshdStarter, sshds: list[Sshd]
-) -> Iterator[Nodes]:
-    """Two nodes that are up, each behind an sshd of its own."""
-    site = Site("site", tmp_path / "nodes", known_hosts, tmp_path / "dropbox")
-    couriers = []
-    with ExitStack() as stack:
-        for number, name in enumerate(("n1", "n2"), 1):
-            sshd = start_sshd(name)
-            sshds.append(sshd)
-            trust(known_hosts, sshd)
-            address = Address(
-                name, destination=sshd.destination, identity=str(sshd.identity),
-                directory=str(sshd.folder / "work"),
-            )  # fmt: skip
-            reports: queue.SimpleQueue[Any] = queue.SimpleQueue()
-            courier = Courier(
-                number, address, site, cpus=1, deliver=lambda node, texts: None, report=reports.put
-            )
-            courier.start()
-            stack.callback(courier.stop)
-            report = reports.get(timeout=60)
-            assert isinstance(report, NodeUp), report
-            courier.accept(report.link)
-            couriers.append(courier)
-        yield couriers[0], couriers[1]
-
-
-def made(courier: Courier, name: str, data: bytes) -> Path:
-    """A file in the cache of a node."""
-    path = Path(courier.open_link().base, "cache", "7", name)
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(data)
-    path.chmod(0o400)
-    return path
-
-
-def copy_of(path: Path, target: Courier, data: bytes) -> Copy:
-    """A copy of a file that was made with these contents."""
-    to = f"{target.open_link().base}/cache/in/9/{path.name}"
-    return Copy(str(path), to, len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
 
 
 def carried(copies: Sequence[Copy], nodes: Nodes) -> list[FileFacts | D0Error]:
     """What became of copies from the first node to the second."""
     return stream.carry(copies, *nodes)
-
-
-def leftovers(courier: Courier) -> list[str]:
-    """What is still aside on a node."""
-    return [path.name for path in Path(courier.open_link().base, "cache/aside").iterdir()]
 
 
 def test_many_files_arrive_whole_and_read_only(nodes: Nodes) -> None:
@@ -122,27 +56,6 @@ def test_a_file_that_is_gone_or_another_one_keeps_no_other_from_arriving(nodes: 
     assert isinstance(whole, FileFacts)
     assert [Path(copy.target).exists() for copy in copies] == [False, False, False, True]
     assert not leftovers(nodes[1])
-
-
-def large(size: int = 3 * file_stream.RESUMED) -> bytes:
-    return os.urandom(1 << 20) * (size >> 20)
-
-
-def receive(copy: Copy, courier: Courier, sent: bytes) -> "subprocess.CompletedProcess[bytes]":
-    """Run a receiver for one file, whose sender ends after these bytes."""
-    file = {"path": copy.target, "size": copy.size, "checksum": copy.checksum}
-    order = {"nonce": "n", "base": courier.open_link().base, "files": [file]}
-    said = file_stream.encode(order) + b"Welcome!\n" + file_stream.greet("n") + sent
-    folder = str(Path(d0ctl_wrapper.__path__[0]).parent)
-    words = [sys.executable, "-S", "-m", "d0ctl_wrapper", "receive"]
-    return subprocess.run(
-        words, input=said, capture_output=True, timeout=60, env={"PYTHONPATH": folder}
-    )
-
-
-def entry(size: int) -> bytes:
-    """The line before a file."""
-    return file_stream.encode({"size": size, "executable": False, "fault": "", "message": ""})
 
 
 def test_a_large_file_goes_on_where_it_was_cut_off(nodes: Nodes) -> None:

@@ -32,7 +32,8 @@ class Sshd:
     """One sshd on a loopback port, whose files lie in `folder`.
 
     `shell` is a program's name; each command goes through it as if it were the login shell.
-    `home` is the HOME of all who log in, by default a folder of its own in `folder`.
+    `home` is the HOME of all who log in, by default a folder of its own in `folder`. With
+    `is_plain` they get the account's own shell, and only commands that their key may run.
     Use it as a context manager, or `start()` and `close()`.
     """
 
@@ -43,6 +44,7 @@ class Sshd:
     bashrc: str = ""
     forwarding: bool = True
     sftp: bool = True
+    is_plain: bool = False
     port: int = 0
     more_settings: tuple[str, ...] = ()
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
@@ -201,9 +203,8 @@ class Sshd:
             f"ListenAddress {self.address}",
             f"Port {self.port}",
             f"HostKey {self.folder}/host_key",
-            f"AuthorizedKeysFile {self.folder}/authorized_keys",
-            f"ForceCommand {self.folder}/session",
-            f"SetEnv HOME={self.folder}/nowhere",
+            f"AuthorizedKeysFile {self.folder}/authorized_keys {self.home}/.ssh/authorized_keys",
+            *self.session_settings(),
             f"AllowTcpForwarding {'yes' if self.forwarding else 'no'}",
             "AllowUsers *",
             "PermitRootLogin prohibit-password",
@@ -219,6 +220,12 @@ class Sshd:
         if self.sftp:
             lines.append(f"Subsystem sftp {sftp_server()}")
         return "\n".join([*lines, *newer_options(), *self.more_settings]) + "\n"
+
+    def session_settings(self) -> list[str]:
+        """Which program serves a login, and its HOME."""
+        if self.is_plain:
+            return [f"SetEnv HOME={self.home}"]
+        return [f"ForceCommand {self.folder}/session", f"SetEnv HOME={self.folder}/nowhere"]
 
     def session_script(self) -> str:
         """What stands between sshd and the shell, so that account and home can be others.

@@ -1,4 +1,4 @@
-"""Entry point on a node: `python3 -I -S PATH.pyz relay`, or an end of a stream of files."""
+"""Entry point on a node: a relay (`python3 -I -S PATH.pyz relay`), or a part of a stream."""
 
 import sys
 from typing import Callable
@@ -14,8 +14,14 @@ def main() -> None:
         from d0ctl_wrapper.host.file_sender import main as run
     elif words == ["receive"]:
         from d0ctl_wrapper.host.file_receiver import main as run
+    elif words[:1] == ["arrive"] and len(words) == 2:
+        import os
+
+        from d0ctl_wrapper.host.direct.connection import arrive
+
+        sys.exit(arrive(os.fsencode(words[1])))
     else:
-        sys.exit("usage: python3 -I -S PATH relay|send|receive")
+        sys.exit("usage: python3 -I -S PATH relay|send|receive|arrive SOCKET")
     sys.exit(run())
 
 

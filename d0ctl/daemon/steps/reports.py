@@ -9,7 +9,14 @@ from d0ctl.daemon.steps.orders import kill_orders
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier import Courier, launch, order_many
 from d0ctl.nodes.link import Frame
-from d0ctl.nodes.reports import NodeDown, NodeUp, Received, StreamEnded, TransferEnded
+from d0ctl.nodes.reports import (
+    LoginTried,
+    NodeDown,
+    NodeUp,
+    Received,
+    StreamEnded,
+    TransferEnded,
+)
 from d0ctl.sitefile.defaults import GRACE_S
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
@@ -35,6 +42,8 @@ def act_on_reports(desk: Desk, turn: Turn) -> None:
                 _received(desk, turn, report.node, report.frame)
             case TransferEnded(name=ArchiveTransfer()):
                 software.end_archive(desk, report, turn.now)
+            case LoginTried():
+                transfers.note_login(desk, report, turn.now)
             case StreamEnded():
                 transfers.end_stream(desk, report, turn.now)
             case TransferEnded():

@@ -2,23 +2,24 @@
 
 import logging
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
 
 from d0ctl.daemon.desk import THIS_MACHINE, CopyJob, Desk, Transfer
-from d0ctl.daemon.streams import Limits, Pair, Streams, cut
+from d0ctl.daemon.streams import DIRECT, Limits, Pair, Streams, cut
 from d0ctl.daemon.turn import Turn
 from d0ctl.errors import Refused
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
-from d0ctl.nodes.reports import StreamEnded, TransferEnded
+from d0ctl.nodes.reports import LoginTried, StreamEnded, TransferEnded
 from d0ctl.store.attempts import outputs
 from d0ctl.store.connection import Row
 from d0ctl.store.files import copies
 from d0ctl.store.jobs import unneeded_files
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import logins, registry
 from d0ctl.store.nodes.site import default
 from d0ctl.units import size
 from d0ctl_wrapper.protocol import locator as locators
@@ -161,7 +162,17 @@ class _Planner(Struct, frozen=True):
             for batch in cut(jobs):
                 if begun.has_room(pair, limits):
                     begun.begin(pair)
-                    self.turn.after(self.desk.begin_stream, pair, batch)
+                    callers = self._callers(pair, batch)
+                    self.turn.after(self.desk.begin_stream, pair, batch, callers)
+
+    def _callers(self, pair: Pair, batch: Sequence[CopyJob]) -> list[int]:
+        """Return which of two nodes may log in at the other for a stream."""
+        store, nodes = self.desk.store, [self.desk.couriers.get(node) for node in pair]
+        is_large = sum(job.copy.size or 0 for job in batch) >= DIRECT
+        is_remote = all(node is not None and node.address.kind == "ssh" for node in nodes)
+        if not (is_large and is_remote and default(store, "direct-streams")):
+            return []
+        return logins.to_try(store, *pair, now=self.turn.now)
 
     def _fetch(self, transfer: Transfer, row: Row) -> None:
         """Begin a transfer from a node that has the file; if no copy is left, remake the file."""
@@ -235,6 +246,14 @@ def _check_space(node: Row, bytes_needed: int | None) -> None:
 def _cached(node: Row, transfer: Transfer, row: Row) -> str:
     """Return the path of a copy in the cache of a node."""
     return f"{node['base'] or ''}/cache/in/{transfer.file}/{Path(row['name']).name}"
+
+
+def note_login(desk: Desk, report: LoginTried, now: float) -> None:
+    """Record whether a node could log in at another one."""
+    logins.note(desk.store, report.node, report.callee, report.fault, now=now)
+    if report.fault:
+        ends = desk.name_of(report.node), desk.name_of(report.callee)
+        log.info("node %s can't log in at %s: %s", *ends, report.fault)
 
 
 def end_stream(desk: Desk, report: StreamEnded, now: float) -> None:

@@ -10,17 +10,12 @@ from typing import Any, Protocol
 from d0ctl.errors import D0Error
 from d0ctl.model import Address
 from d0ctl.nodes.transports.openssh import OpenSshTransport
+from d0ctl_wrapper.protocol.file_stream import CIPHERS
 
 log = logging.getLogger(__name__)
 
 BULK = 32_000_000
 """From so many bytes on, a connection of its own is worth its start."""
-
-CIPHERS = (
-    "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
-    "aes128-ctr,aes192-ctr,aes256-ctr"
-)
-"""The fastest first: CPUs have instructions for AES."""
 
 
 class Reached(Protocol):

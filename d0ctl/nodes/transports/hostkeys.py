@@ -71,6 +71,14 @@ def entries(path: Path, name: str) -> list[Entry]:
     return [entry for line in lines for entry in read_line(line, name)]
 
 
+def lines(path: Path, name: str, alias: str) -> str:
+    """Return the trusted keys of the host `name` as lines of a known_hosts file about `alias`."""
+    known = entries(path, name)
+    revoked = {entry.key.text for entry in known if entry.revoked}
+    keys = [entry.key for entry in known if entry.key.text not in revoked]
+    return "".join(f"{alias} {key.algorithm} {key.text}\n" for key in keys)
+
+
 def read_line(line: str, name: str) -> Iterator[Entry]:
     """Yield the key of a line if the line is about `name`."""
     words = line.split()

@@ -1,5 +1,6 @@
 """Why a node is in its state, and which packages use it."""
 
+from d0ctl.show import direct_streams
 from d0ctl.show.why.common import MOST, Explanation, usage
 from d0ctl.show.why.phases import node_pauses
 from d0ctl.store.connection import Row, Store
@@ -35,6 +36,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
     if room["used"]:
         explanation.facts.append(usage(store, room, now))
     _blocked(store, row["cluster_id"], explanation, is_away=row["state"] != "up")
+    explanation.facts += direct_streams.lines(store, row["id"], name)
     node_pauses.add_drainings(store, name, explanation, now)
     return explanation
 

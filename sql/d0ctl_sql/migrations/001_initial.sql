@@ -927,6 +927,17 @@ create table habit (
     primary key (software, stage_id, binary)
 ) strict, without rowid;
 
+-- Whether a node could log in at another one, for files that go directly between them.
+create table node_login (
+    node_id   integer not null references node on delete cascade,
+    callee_id integer not null references node on delete cascade,
+    fault     text not null,               -- empty: it could
+    tried     real not null,
+    primary key (node_id, callee_id)
+) strict, without rowid;
+
+create index node_login_of_callee on node_login (callee_id);
+
 -- How a job did on a node since it was submitted, or a user retried packages of it.
 create table job_node_record (
     job_id     integer not null references job on delete cascade,

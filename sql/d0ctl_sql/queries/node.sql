@@ -204,3 +204,24 @@ select requirement.id, requirement.cpus, requirement.memory, requirement.space,
   from requirement join stage on stage.id = requirement.stage_id
  where requirement.job_id = :job
  order by requirement.id;
+
+-- name: note_login
+-- Whether a node could log in at another one.
+insert into node_login (node_id, callee_id, fault, tried)
+values (:node, :callee, :fault, :now)
+on conflict (node_id, callee_id) do update set fault = excluded.fault, tried = excluded.tried;
+
+-- name: logins_between
+-- What is known of logins between two nodes.
+select node_id, callee_id, fault, tried
+  from node_login
+ where (node_id, callee_id) in (values (:one, :other), (:other, :one));
+
+-- name: logins_of
+-- What is known of logins from and to a node.
+select caller.name as caller, callee.name as callee, fault, tried
+  from node_login
+       join node as caller on caller.id = node_login.node_id
+       join node as callee on callee.id = node_login.callee_id
+ where node_login.node_id = :node or node_login.callee_id = :node
+ order by caller.name, callee.name;

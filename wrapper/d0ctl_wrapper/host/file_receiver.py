@@ -154,9 +154,12 @@ def main() -> int:
         return 1
     _say(file_stream.greet(order["nonce"]) + file_stream.encode({"offsets": offsets}))
     try:
-        file_stream.skip_greeting(source, order["nonce"])
-        for file in files:
-            _receive(file)
+        if order["direct"] is None:
+            file_stream.skip_greeting(source, order["nonce"])
+            for file in files:
+                _receive(file, source)
+        else:
+            _receive_directly(paths, order["direct"], files)
     except (OSError, ValueError) as error:
         _drop(files)
         sys.stderr.write("d0ctl receive: %s\n" % error)
@@ -177,9 +180,18 @@ def _begin(files: "List[Arriving]") -> "List[Tuple[int, int]]":
     return offsets
 
 
-def _receive(file: Arriving) -> None:
+def _receive_directly(paths: NodePaths, direct: Order, files: "List[Arriving]") -> None:
+    from d0ctl_wrapper.host.direct import connection  # other streams need nothing of it
+
+    way = connection.connect(paths, direct, sys.stdin.buffer)
+    with open(way.receive, "rb", CHUNK, closefd=False) as stream:
+        for file in files:
+            _receive(file, stream)
+    way.finish()
+
+
+def _receive(file: Arriving, source: Any) -> None:
     """Receive one file; raise ValueError if the stream ends or is none."""
-    source: Any = sys.stdin.buffer
     entry = file_stream.ENTRY(shape.decode(file_stream.line(source)))
     if entry["fault"]:
         file.fail(entry["fault"], entry["message"])

@@ -26,49 +26,63 @@ def main() -> int:
         sys.stderr.write("d0ctl send: the order %s\n" % error)
         return 2
     paths = NodePaths(to_path(order["base"]))
-    _write(file_stream.greet(order["nonce"]))
+    _write(1, file_stream.greet(order["nonce"]))
     try:
-        for file in order["files"]:
-            _send(paths, file)
-    except (OSError, Cut) as error:
+        if order["direct"] is None:
+            for file in order["files"]:
+                _send(paths, file, 1)
+        else:
+            _send_directly(paths, order)
+    except (OSError, ValueError, Cut) as error:
         sys.stderr.write("d0ctl send: %s\n" % error)
         return 1
     return 0
 
 
-def _send(paths: NodePaths, file: Order) -> None:
+def _send_directly(paths: NodePaths, order: Order) -> None:
+    from d0ctl_wrapper.host.direct import connection  # other streams need nothing of it
+
+    way = connection.connect(paths, order["direct"], sys.stdin.buffer)
+    for file in order["files"]:
+        _send(paths, file, way.send)
+    way.finish()
+
+
+def _send(paths: NodePaths, file: Order, target: int) -> None:
     entry: Order = {"size": 0, "executable": False, "fault": "", "message": ""}
     try:
         opened = os.open(paths.resolve(file["path"]), os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         fault = {"fault": file_stream.GONE, "message": "it does not exist"}
-        return _write(file_stream.encode({**entry, **fault}))
+        return _write(target, file_stream.encode({**entry, **fault}))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        return _write(file_stream.encode({**entry, "fault": file_stream.OTHER, "message": why}))
+        return _write(
+            target, file_stream.encode({**entry, "fault": file_stream.OTHER, "message": why})
+        )
     try:
         status = os.fstat(opened)
         if not stat.S_ISREG(status.st_mode) or status.st_size != file["size"]:
             message = "it has %d bytes instead of %d" % (status.st_size, file["size"])
             fault = {"fault": file_stream.SPOILT, "message": message}
-            return _write(file_stream.encode({**entry, **fault}))
+            return _write(target, file_stream.encode({**entry, **fault}))
         left = max(0, file["size"] - file["offset"])
         is_program = bool(status.st_mode & 0o100)
-        _write(file_stream.encode({**entry, "size": left, "executable": is_program}))
-        _copy(opened, file["offset"], left)
+        _write(target, file_stream.encode({**entry, "size": left, "executable": is_program}))
+        _copy(opened, target, file["offset"], left)
     finally:
         os.close(opened)
 
 
-def _copy(source: int, offset: int, left: int) -> None:
+def _copy(source: int, target: int, offset: int, left: int) -> None:
     while left:
         file_stream.alive()
-        sent = os.sendfile(1, source, offset, min(left, CHUNK))
+        sent = os.sendfile(target, source, offset, min(left, CHUNK))
         if not sent:
             raise Cut("a file became shorter while it was sent")
         offset, left = offset + sent, left - sent
 
 
-def _write(data: bytes) -> None:
+def _write(target: int, data: bytes) -> None:
     file_stream.alive()
-    write_all(1, data)
+    write_all(target, data)

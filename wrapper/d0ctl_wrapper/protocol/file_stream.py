@@ -1,6 +1,7 @@
 """The stream of files from one node to another (docs/protocol.md, section Streams of files)."""
 
 import json
+import re
 import signal
 from typing import IO, Any, Dict
 
@@ -18,6 +19,12 @@ RESUMED = 8 * 1024 * 1024
 PART = b"part-"
 """The beginning of the names of files that are continued."""
 
+CIPHERS = (
+    "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
+    "aes128-ctr,aes192-ctr,aes256-ctr"
+)
+"""Of the ssh program for much data, the fastest first: CPUs have instructions for AES."""
+
 SILENCE_S = 120
 """The seconds without a byte after which a process at an end of a stream ends."""
 
@@ -26,6 +33,35 @@ GONE, SPOILT, OTHER = "gone", "spoilt", "other"
 
 FAULTS = ("", GONE, SPOILT, OTHER)
 
+ANSWER, CALL = "answer", "call"
+"""The roles of the two ends of a direct connection."""
+
+DIRECT = shape.record(
+    {
+        "role": shape.one_of(ANSWER, CALL),
+        "name": shape.match(re.compile("[0-9a-f]{32}"), "is no name of a login"),
+    },
+    {"public": (shape.string, "")},
+)
+"""How an end is connected to the other node, and the key that may log in where it answers."""
+
+ALIAS = "d0ctl"
+"""The name of the other node in the lines of `known_hosts`."""
+
+CALL_ORDER = shape.record(
+    {
+        "user": shape.filled,
+        "host": shape.filled,
+        "port": shape.positive,
+        "known_hosts": shape.filled,
+        "private": shape.filled,
+        "command": shape.filled,
+    }
+)
+"""The second order to the end that calls: where and how it logs in."""
+
+_DIRECT = {"direct": (shape.maybe(DIRECT), None)}
+
 SEND = shape.record(
     {
         "nonce": shape.filled,
@@ -33,7 +69,8 @@ SEND = shape.record(
         "files": shape.many(
             shape.record({"path": shape.filled, "size": shape.whole, "offset": shape.whole})
         ),
-    }
+    },
+    _DIRECT,
 )
 """The order to a sender: absolute paths, or relative to `base`."""
 
@@ -50,7 +87,8 @@ RECEIVE = shape.record(
                 }
             )
         ),
-    }
+    },
+    _DIRECT,
 )
 """The order to a receiver: where each file goes, and what it is."""
 

@@ -10,6 +10,7 @@ from typing import Collection, List
 from d0ctl_wrapper.attempt.deliver import stageout
 from d0ctl_wrapper.attempt.stage.previous import RECORD
 from d0ctl_wrapper.host import records, spool
+from d0ctl_wrapper.host.direct import key
 from d0ctl_wrapper.protocol import file_stream
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, remove
 
@@ -58,6 +59,14 @@ def _is_continued(path: bytes, before: float) -> bool:
         return False
 
 
+def _forget_keys() -> None:
+    """Remove keys for streams that have expired: those of processes that were killed."""
+    try:
+        key.expire()
+    except OSError:
+        pass
+
+
 def sweep(paths: NodePaths, ended: "Collection[int]", files: "List[bytes]", keep: float) -> None:
     """Clean up after attempts, remove files, and logs of attempts that ended `keep` seconds ago."""
     for path in files:
@@ -69,6 +78,7 @@ def sweep(paths: NodePaths, ended: "Collection[int]", files: "List[bytes]", keep
 
 def expire(paths: NodePaths, keep: float) -> None:
     """Remove folders of attempts that ended long ago and have no unsent messages, and old parts."""
+    _forget_keys()
     for path in asides(paths):
         if os.path.basename(path).startswith(file_stream.PART):
             _try_remove(path)

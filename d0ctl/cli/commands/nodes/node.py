@@ -1,5 +1,6 @@
 """`d0ctl node`: the machines that packages run on."""
 
+import itertools
 import json as json_module
 import time
 from typing import TYPE_CHECKING, Any
@@ -72,14 +73,20 @@ def _drained(bad: Row | None) -> "site.Burnt | None":
 @app.command()
 def check(name: options.NodeName, json: options.Json = False) -> None:
     """Look for what is wrong with a node."""
+    from d0ctl.nodes.node_check import Finding
     from d0ctl.nodes.node_check import check as look
+    from d0ctl.show import direct_streams
 
     with session.reader() as store:
-        address = registry.address_of(registry.named(store, name))
+        row = registry.named(store, name)
+        address = registry.address_of(row)
         site = site_name(store)
         home = store.home
+        files = [
+            Finding(None, "files", line) for line in direct_streams.lines(store, row["id"], name)
+        ]
     findings = []
-    for one in look(home, address, site):
+    for one in itertools.chain(look(home, address, site), files):
         findings.append(one)
         if not json:
             lines = output.sheet()

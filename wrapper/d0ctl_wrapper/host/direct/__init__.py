@@ -1,0 +1,1 @@
+"""Connections of two nodes without the control host (docs/protocol.md)."""
