@@ -73,7 +73,7 @@ What arrives meanwhile shares a transaction: turns grow with what there is to do
 """
 
 LEAD_SHARE = 3
-LONG_REST_S = 0.06
+LONG_REST_S = 0.1
 """While all nodes have work in advance, the rest is one part in so many of it, and at most this.
 
 Nobody waits then, and few large turns cost half as much as many small ones.

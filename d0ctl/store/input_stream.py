@@ -51,7 +51,7 @@ def _entry(store: Store, package: int, rows: list[Row]) -> dict[str, Any]:
         for row, binaries in inputs
         if binaries
     ]
-    spare_results(store, fed)
+    spare_results(f"{store.home.results}/", fed)
     is_closed = store.row("close_list", package=package) is not None
     return {"attempt": rows[0]["attempt_id"], "inputs": fed, "closed": is_closed}
 

@@ -138,7 +138,7 @@ def launched(count: int) -> Iterator[tuple[Home, list[tuple[str, str]]]]:
             facts = {"cpus": 2 * count, "base": "/nowhere", "boot_id": BOOT}
             contact.up(store, node, facts, now=time.time())
             assign(store, [Decision(i, node, 0) for i in range(1, count + 1)], now=time.time())
-            new = launches.launch(store, node, limit=count, now=time.time())
+            new = launches.launch(store, [node], limit=count, now=time.time())[node]
         texts = [one for launch in new for one in _texts(launch["attempt"], launch["token"])]
         yield home, texts
 

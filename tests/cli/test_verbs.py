@@ -207,7 +207,7 @@ def test_a_launch_that_failed_is_a_request_that_failed(site: Site, d0ctl: Type) 
         site.up()
         site.assign(path)
         with site.store.writing():
-            (launch,) = launches.launch(site.store, here, limit=10, now=time.time())
+            (launch,) = launches.launch(site.store, [here], limit=10, now=time.time())[here]
             launches.refuse(site.store, here, launch["attempt"], "disk-full", "no space",
                             now=time.time())  # fmt: skip
 

@@ -32,7 +32,7 @@ def launched(desk: Desk, packages: int) -> list[int]:
     with desk.store.writing():
         change(desk.store, "node", state="up", cpus=100)
         schedule(desk, Turn(0.0))
-        launches.launch(desk.store, 1, limit=100, now=0.0)
+        launches.launch(desk.store, [1], limit=100, now=0.0)
     return [row[0] for row in read(desk.store, "attempt", "id")]
 
 

@@ -170,7 +170,7 @@ def test_when_a_file_is_made_again_its_former_copies_elsewhere_count_no_more(
         change(store, "node", state="up", cpus=100)
         insert(store, "cluster", id=7, name="far")
         schedule(desk, Turn(0.0))
-        launches.launch(store, 1, limit=100, now=0.0)
+        launches.launch(store, [1], limit=100, now=0.0)
         change(store, "file", present=1, size=3, checksum="sha256:old")
         insert(store, "location", file_id=1, cluster_id=7, path="/old", made=0)
     attempt = value(store, "attempt", "id")

@@ -74,7 +74,7 @@ def test_a_refused_launch_is_reported_when_it_is_held(
     for _ in range(4):
         site.assign("prod/1/1/1")
         with site.store.writing():
-            (launch,) = launches.launch(site.store, 1, limit=1, now=NOW)
+            (launch,) = launches.launch(site.store, [1], limit=1, now=NOW)[1]
             launches.refuse(site.store, 1, launch["attempt"], "launch-failed", "no", now=NOW)
             placement.advance(site.store, now=NOW + 1e6)
     notified.collect()

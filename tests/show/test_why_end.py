@@ -111,7 +111,7 @@ def _only_started(site: Site, path: str) -> int:
     site.assign(path)
     row = registry.named(site.store, "localhost")
     with site.store.writing():
-        launches.launch(site.store, row["id"], limit=1, now=NOW)
+        launches.launch(site.store, [row["id"]], limit=1, now=NOW)
     return browse.attempts(site.store, site.id_of(path))[-1].id
 
 

@@ -31,7 +31,7 @@ def begin(store: Store) -> Launch:
     """Schedule and launch, and give the last launch, as a wrapper reads it."""
     World(store, cpus=1).schedule()
     with store.writing():
-        return check(launch(store, 1, limit=100, now=NOW)[-1])
+        return check(launch(store, [1], limit=100, now=NOW)[1][-1])
 
 
 def end(store: Store, attempt: int, gap: float, outcome: str = "successful") -> None:

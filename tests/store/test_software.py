@@ -37,7 +37,7 @@ def assign(store: Store) -> dict[str, int]:
 def launched(store: Store, node: int) -> list[dict[str, Any]]:
     """The binaries that a node is given to run."""
     with store.writing():
-        found = launches.launch(store, node, limit=9, now=NOW)
+        found = launches.launch(store, [node], limit=9, now=NOW).get(node, [])
     return [binary for one in found for binary in one["binaries"]]
 
 

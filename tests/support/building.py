@@ -117,7 +117,7 @@ class Site:
             self.up(node)
         self.assign(path, node)
         with self.store.writing():
-            launches.launch(self.store, row["id"], limit=10, now=time.time())
+            launches.launch(self.store, [row["id"]], limit=10, now=time.time())
         attempt = browse.attempts(self.store, self.id_of(path))[-1].id
         self.tell(
             {

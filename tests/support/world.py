@@ -182,7 +182,7 @@ class World:
         if not node.linked:
             return 0
         with self.store.writing():
-            new = launches.launch(self.store, node.id, limit=10, now=self.now)
+            new = launches.launch(self.store, [node.id], limit=10, now=self.now).get(node.id, [])
             kills = launches.killing(self.store, node.id)
             answer = feed.due(self.store, node.id, limit=3, now=self.now)
         node.orders += [("launch", launch) for launch in new]

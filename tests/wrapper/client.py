@@ -67,6 +67,7 @@ class Client:
         )
         self.frames: list[Frame] = []
         self.files: dict[str, str] = {}
+        self.message_frames = 0
         self._pieces: list[bytes] = []
         self._long: list[str] = []
         self.acknowledges = True
@@ -178,6 +179,7 @@ class Client:
         if frame["kind"] != "messages":
             self.frames.append(frame)
             return
+        self.message_frames += 1
         for file in frame["files"]:
             self._long.append(file["text"])
             if not file.get("more"):

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from d0ctl_wrapper.protocol import message
+from d0ctl_wrapper.relay.uplink import SEND_EVERY_S
 from tests.support.waiting import wait_until
 from tests.wrapper.client import KEY, Client, binary, launch
 from tests.wrapper.conftest import Connect
@@ -153,3 +154,12 @@ def test_a_read_only_connection_changes_nothing(connect: Connect, tmp_path: Path
     assert visitor.wait("data", id=1)["size"] == 3
     assert "read-only" in visitor.wait("fault")["message"]
     assert not node.folder(2).exists() and node.process.poll() is None
+
+
+def test_messages_of_a_short_time_share_a_frame(node: Client) -> None:
+    began = time.monotonic()
+    node.launch(*(launch(attempt, binary("true")) for attempt in range(1, 201)))
+    for attempt in range(1, 201):
+        node.end(attempt)
+
+    assert node.message_frames <= (time.monotonic() - began) / SEND_EVERY_S + 1

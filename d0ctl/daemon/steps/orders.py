@@ -39,13 +39,12 @@ PARTIAL = "kill partial"
 
 def send_orders(desk: Desk, turn: Turn) -> None:
     """assigned -> starting: launch what each node has been given, and pass on what people ask."""
-    for node in desk.couriers:
-        courier = desk.courier(node)
-        if courier is None:
-            continue
-        launched = launches.launch(desk.store, node, limit=MOST_LAUNCHES, now=turn.now)
-        if launched:
-            turn.after(launch, courier, launched)
+    couriers = [courier for node in desk.couriers if (courier := desk.courier(node))]
+    up = [courier.node for courier in couriers]
+    launched = launches.launch(desk.store, up, limit=MOST_LAUNCHES, now=turn.now)
+    for courier in couriers:
+        if courier.node in launched:
+            turn.after(launch, courier, launched[courier.node])
         _kill(desk, turn, courier)
         _pause(desk, turn, courier)
         _purge(desk, turn, courier)

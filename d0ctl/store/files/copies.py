@@ -58,9 +58,8 @@ def wanted(store: Store, *, now: float, limit: int) -> list[Row]:
     return store.rows("wanted_transfers", now=now, limit=limit)
 
 
-def spare_results(store: Store, inputs: Sequence[dict[str, Any]]) -> None:
+def spare_results(results: str, inputs: Sequence[dict[str, Any]]) -> None:
     """Have what is read out of results/ on this machine copied: those files are the user's."""
-    results = f"{store.home.results}/"
     for link in inputs:
         if (link["path"] or "").startswith(results):
             link["writable"] = True

@@ -73,8 +73,8 @@ select package.id, package.node_id
 select package.attempt_id, package.attempts as number, package.id as package_id,
        requirement.stay is node.name as delivers, package.environment, package.accept,
        requirement.cpus, requirement.memory, requirement.disk, package.wall_time, package.looping,
-       package.early, package.wrapper, package.wrapper_parameters, node.platform, node.cluster_id,
-       job.parameters, package_path.path, package.job_id, stage.final
+       package.early, package.wrapper, package.wrapper_parameters, package.node_id, node.platform,
+       node.cluster_id, job.parameters, package_path.path, package.job_id, stage.final
   from decision
   join package on package.id = decision.package_id
   join stage on stage.id = package.stage_id

@@ -17,6 +17,13 @@ REST_FACTOR = 10.0
 """The pause after a look into the spool, as a multiple of its duration."""
 
 
+SEND_EVERY_S = 0.02
+"""The least seconds from one frame with messages of wrappers to the next.
+
+The control host stores what it has received as often, so earlier frames would only wait there.
+"""
+
+
 class Uplink:
     """The messages on their way; each is sent once per connection until it is acknowledged."""
 
@@ -27,6 +34,7 @@ class Uplink:
         self._is_requested = paths.has_own_spool
         self._told: "List[Dict[str, Any]]" = []
         self._next_collect_at = 0.0
+        self._next_send_at = 0.0
 
     def sweep(self, running: "Collection[int]") -> None:
         """Remove half-written files from the relay's own spool."""
@@ -46,7 +54,15 @@ class Uplink:
             self._told.append({"name": name.decode("ascii"), "text": text.decode("ascii")})
 
     def send_told(self) -> None:
-        """Send the messages of wrappers."""
+        """Send the messages of wrappers, those of a short time together."""
+        if self._told and self._send_delay() == 0.0:
+            self._send_all_told()
+            self._next_send_at = time.monotonic() + SEND_EVERY_S
+
+    def _send_delay(self) -> float:
+        return max(0.0, self._next_send_at - time.monotonic())
+
+    def _send_all_told(self) -> None:
         while self._told:
             size = taken = 0
             for file in self._told:
@@ -58,14 +74,18 @@ class Uplink:
             del self._told[:taken]
 
     def delay(self) -> "float | None":
-        """Return the seconds until `collect` should be called; None if there is no reason."""
+        """Return the seconds until messages should be sent; None if there are none."""
+        delays = [self._collect_delay(), self._send_delay() if self._told else None]
+        return min((delay for delay in delays if delay is not None), default=None)
+
+    def _collect_delay(self) -> "float | None":
         if not self._is_requested or self._stream.is_full:
             return None
         return max(0.0, self._next_collect_at - time.monotonic())
 
     def collect(self) -> None:
         """Send new messages, as long as the control host reads them."""
-        if self.delay() != 0.0:
+        if self._collect_delay() != 0.0:
             return
         started = time.monotonic()
         names = [name for name in spool.waiting(self._paths) if name not in self._sent]

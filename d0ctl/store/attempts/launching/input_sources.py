@@ -84,10 +84,11 @@ class Rules:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._results = f"{store.home.results}/"
 
     def add(self, launch: dict[str, Any]) -> None:
         """Tell a launch the rules that it needs."""
-        spare_results(self._store, launch["inputs"])
+        spare_results(self._results, launch["inputs"])
         deliver = launch.get("deliver", ())
         named = [one.get("locator") for one in (*launch["inputs"], *deliver)]
         schemes = {locators.scheme(locator) for locator in named if locator is not None}

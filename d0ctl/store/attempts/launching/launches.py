@@ -22,16 +22,22 @@ Launch = dict[str, Any]
 """All that a wrapper must know of its attempt (docs/protocol.md)."""
 
 
-def launch(store: Store, node: int, *, limit: int, now: float) -> list[Launch]:
-    """assigned -> starting for the packages of a node whose inputs are there.
+def launch(
+    store: Store, nodes: Iterable[int], *, limit: int, now: float
+) -> dict[int, list[Launch]]:
+    """assigned -> starting for the packages of these nodes whose inputs are there.
 
-    What it returns may be sent once the transaction around it has committed.
+    What it returns, by node, may be sent once the transaction around it has committed.
     """
-    packages = [row[0] for row in store.rows("launchable_packages", node=node, limit=limit)]
-    if not packages:
-        return []
+    decided = [
+        (row[0], node)
+        for node in nodes
+        for row in store.rows("launchable_packages", node=node, limit=limit)
+    ]
+    if not decided:
+        return {}
     store.change("clear_decision")
-    store.change_many("decide", ((package, node) for package in packages))
+    store.change_many("decide", decided)
     store.change("begin_attempts", now=now)
     store.change("purge_left")
     store.change("forget_left")
@@ -46,11 +52,11 @@ def launch_again(store: Store, node: int, attempts: Iterable[int]) -> list[Launc
     store.change("clear_decision")
     for attempt in attempts:
         store.change("choose_starting", node=node, attempt=attempt)
-    return details(store)
+    return details(store).get(node, [])
 
 
-def details(store: Store) -> list[Launch]:
-    """The launches of the packages decided on."""
+def details(store: Store) -> dict[int, list[Launch]]:
+    """The launches of the packages decided on, by node."""
     key = store.home.site_key()
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
@@ -59,7 +65,7 @@ def details(store: Store) -> list[Launch]:
     catalogue, site, nice = Catalogue(store), run_time_history.site(store), default(store, "nice")
     leave = default(store, "keep-failed") > 0
     carried = input_sources.Rules(store)
-    launches = []
+    launches: dict[int, list[Launch]] = {}
     for row in store.rows("launch_details"):
         package = row["package_id"]
         launch = _launch(
@@ -84,7 +90,8 @@ def details(store: Store) -> list[Launch]:
                 container.in_container(made, binary["image"], engine) if binary["image"] else made
                 for made, binary in zip(launch["binaries"], binaries[package], strict=True)
             ]
-        launches.append(run_time_history.guarded(launch, row, binaries[package], site))
+        found = run_time_history.guarded(launch, row, binaries[package], site)
+        launches.setdefault(row["node_id"], []).append(found)
     return launches
 
 
