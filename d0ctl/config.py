@@ -108,7 +108,7 @@ class Home(Struct, frozen=True):
 
     def in_transit(self, job: int, file: int, name: str) -> Path:
         """Where the copy of a file is kept on its way, whatever path its name has."""
-        return within(self.cache / str(job) / str(file), name.rpartition("/")[2])
+        return within(self.cache / str(job) / str(file), name.rstrip("/").rpartition("/")[2])
 
     def is_in_cache(self, path: str) -> bool:
         """Whether a path here is one of a copy that d0ctl keeps."""

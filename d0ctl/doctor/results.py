@@ -48,7 +48,9 @@ def deliveries(store: Store) -> Iterator[Finding]:
 
 def _unknown(folder: Path, names: set[str]) -> Iterator[Finding]:
     """Files in the folder of a job that is there still; one that was removed left its own."""
-    found = [path for path in _walk(folder) if str(path.relative_to(folder)) not in names]
+    inside = tuple(name for name in names if name.endswith("/"))
+    paths = ((path, str(path.relative_to(folder))) for path in _walk(folder))
+    found = [path for path, name in paths if name not in names and not name.startswith(inside)]
     if found:
         detail = f"{count(len(found), 'file')} that the job did not deliver, such as "
         detail += f"`{found[0].relative_to(folder)}`"

@@ -116,7 +116,7 @@ def _line_names(line: LineRecipe, plain: Collection[int]) -> Callable[[LoopValue
 
 def _pair(name: str, value: str) -> str:
     """Show a loop value with its name; of a path the last part."""
-    return f"{name}={value.rpartition('/')[2] or value}"
+    return f"{name}={value.rstrip('/').rpartition('/')[2] or value}"
 
 
 def _package_maker(
@@ -223,4 +223,4 @@ def _local(file: InputFile) -> str | None:
         return None
     if file.local_name.endswith("/" + base):
         return file.local_name[: -len(base)]
-    return file.local_name
+    return file.local_name.rstrip("/")

@@ -120,7 +120,8 @@ class Globs:
             self._too_wide = str(error)
             return
         for name in found:
-            if local_files.is_file(local_files.absolute(self._directory, name)):
+            path = local_files.absolute(self._directory, name)
+            if name.endswith("/") or local_files.is_file(path):
                 try:
                     input_name(name)
                     yield name
@@ -272,20 +273,25 @@ def check_base_names(inputs: Iterable[Iterable[InputFile]], outputs: Sequence[st
     for file in chain.from_iterable(inputs):
         if file.origin == Origin.OWN:
             continue
-        first = seen.setdefault(file.local_name, file.file)
+        first = seen.setdefault(file.local_name.rstrip("/"), file.file)
         if first != file.file and not local_files.same_path(first, file.file):
             both = f"inputs {shown(first)} and {shown(file.file)}"
             name = shown(file.local_name)
             raise BadValueError(f"{both} of a package are both {name}; rename one by `as: NAME`")
-        if "/" in file.local_name:
+        if "/" in file.local_name[:-1]:
             folders.update(dict.fromkeys(_above(file.local_name), file.file))
     for folder in folders.keys() & seen.keys():
+        whole = "a whole directory" if seen[folder].endswith("/") else "a file"
         raise BadValueError(
-            f"input {shown(seen[folder])} of a package is a file where input "
+            f"input {shown(seen[folder])} of a package is {whole} where input "
             f"{shown(folders[folder])} needs a folder"
         )
     for output in outputs:
-        first = seen.get(output.removeprefix("./"), "")
+        name = output.removeprefix("./").rstrip("/")
+        first = seen.get(name, "")
+        if output.endswith("/") and name in folders:
+            inner = f"would contain input {shown(folders[name])}"
+            raise BadValueError(f"output {shown(output)} {inner}: give that another name by `as`")
         if first:
             pair = f"output {shown(output)} would overwrite input {shown(first)}"
             raise BadValueError(f"{pair}, which has the same name")
@@ -293,5 +299,5 @@ def check_base_names(inputs: Iterable[Iterable[InputFile]], outputs: Sequence[st
 
 def _above(name: str) -> list[str]:
     """Return the folders in which a file is."""
-    parts = name.split("/")
+    parts = name.rstrip("/").split("/")
     return ["/".join(parts[:end]) for end in range(1, len(parts))]

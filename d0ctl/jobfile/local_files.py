@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from d0ctl.jobfile.yaml.faults import shown
+from d0ctl_wrapper.host import packing
 
 MAX_ENTRIES = 1_000_000
 """The number of directory entries that one glob may read."""
@@ -66,8 +67,10 @@ def is_file(path: str) -> bool:
 
 
 def size_of(path: str) -> int | None:
-    """Return the size of a file; None if there is none."""
+    """Return the size of a file, or of the files in a directory; None if there is none."""
     try:
+        if path.endswith("/"):
+            return packing.size(os.fsencode(path))
         return os.stat(path).st_size
     except (OSError, ValueError):
         return None
@@ -81,7 +84,7 @@ def is_program(path: str) -> bool:
 def is_directory(path: str) -> bool | None:
     """Tell whether a path is a directory; None if it does not exist."""
     try:
-        return stat.S_ISDIR(os.stat(path).st_mode)
+        return stat.S_ISDIR(os.stat(path.rstrip("/") or "/").st_mode)
     except (OSError, ValueError):
         return None
 

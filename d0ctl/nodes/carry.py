@@ -5,6 +5,8 @@ import os
 import re
 import shutil
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,9 +17,10 @@ from d0ctl.nodes.link import Link
 from d0ctl.nodes.reports import FileFacts
 from d0ctl.nodes.transports.bulk import bulk
 from d0ctl.nodes.transports.download import Garbled, Limits, Oversized, Spoilt
-from d0ctl_wrapper.host import process
+from d0ctl_wrapper.host import archive, packing, process
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
+from d0ctl_wrapper.protocol.paths import remove
 
 TAKE_TIMEOUT_S = 3600.0
 """How long a node may take to check a file."""
@@ -29,7 +32,8 @@ class Copy(Struct, frozen=True):
     """A copy to make; the file must have this size and checksum, None if not known.
 
     It is made in the folder `aside`, on the disk of the target, and renamed when it is whole. With
-    `is_kept` it belongs to d0ctl, and is read-only.
+    `is_kept` it belongs to d0ctl, and is read-only; with `is_unpacked` the file is a packed
+    directory, and the target is that directory.
     """
 
     source: str
@@ -38,6 +42,7 @@ class Copy(Struct, frozen=True):
     checksum: str | None
     aside: str = ""
     is_kept: bool = False
+    is_unpacked: bool = False
 
 
 def checksum_of(path: Path) -> tuple[int, str]:
@@ -83,13 +88,24 @@ def copy_here(copy: Copy, reserve: int | None = None) -> FileFacts:
     target = Path(copy.target)
     aside = _aside(copy, target)
     try:
-        _check_space(copy, aside, reserve)
-        shutil.copyfile(copy.source, aside)
+        if packing.is_folder(copy.source):
+            _pack(copy.source, aside)
+        else:
+            _check_space(copy, aside, reserve)
+            shutil.copyfile(copy.source, aside)
         return _settle(copy, aside, target)
     except FileNotFoundError as error:
         raise NotFound(f"`{copy.source}` is gone") from error
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _pack(folder: str, aside: Path) -> None:
+    """Pack a directory of the user's. Raises D0Error for one that can't be packed."""
+    try:
+        packing.pack(os.fsencode(folder), os.fsencode(aside), lambda: None)
+    except packing.NotPackable as error:
+        raise D0Error(f"`{folder}` can't be packed: {error}") from error
 
 
 def _check_space(copy: Copy, aside: Path, reserve: int | None) -> None:
@@ -99,8 +115,21 @@ def _check_space(copy: Copy, aside: Path, reserve: int | None) -> None:
 
 
 def bring(copy: Copy, courier: Courier, link: Link) -> FileFacts:
-    """Copy a file of this machine to the node's cache, or to the path that a locator names."""
-    source = Path(copy.source)
+    """Copy a file of this machine to the node's cache, or to the path that a locator names.
+
+    A directory of the user's is packed before.
+    """
+    if not packing.is_folder(copy.source):
+        return _bring(copy, Path(copy.source), courier, link)
+    if not Path(copy.source).is_dir():
+        raise NotFound(f"`{copy.source}` is gone")
+    with _folder(Path(copy.aside)) as folder:
+        packed = folder / "packed"
+        _pack(copy.source, packed)
+        return _bring(copy, packed, courier, link)
+
+
+def _bring(copy: Copy, source: Path, courier: Courier, link: Link) -> FileFacts:
     if not source.is_file():
         raise NotFound(f"`{copy.source}` is gone")
     size, checksum = checksum_of(source)
@@ -133,18 +162,34 @@ def _aside(copy: Copy, target: Path) -> Path:
     folder = Path(copy.aside) if copy.aside else target.parent
     for place in (target.parent, folder):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / _own_name()
+
+
+def _own_name() -> str:
+    """Return a new name that says which process made it."""
     myself = process.inspect(os.getpid())
     assert myself is not None
-    return folder / f".{os.getpid()}-{myself.started}.{uuid.uuid4().hex}"
+    return f".{os.getpid()}-{myself.started}.{uuid.uuid4().hex}"
+
+
+@contextmanager
+def _folder(above: Path) -> Iterator[Path]:
+    """Make a folder for files that are not whole yet."""
+    folder = above / _own_name()
+    folder.mkdir(mode=0o700, parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep(folder: Path) -> None:
-    """Remove files that killed processes left half made in such a folder."""
+    """Remove files and folders that killed processes left half made in such a folder."""
     for path in folder.glob(".*"):
         if found := _MADE_BY.match(path.name):
             pid, started = map(int, found.groups())
             if not process.is_alive(pid, started):
-                path.unlink(missing_ok=True)
+                remove(os.fsencode(path))
 
 
 def _settle(copy: Copy, aside: Path, target: Path) -> FileFacts:
@@ -158,9 +203,26 @@ def _settle(copy: Copy, aside: Path, target: Path) -> FileFacts:
         os.close(descriptor)
     if copy.is_kept:
         aside.chmod(0o400)
-    aside.rename(target)
+    if copy.is_unpacked:
+        _unpack(copy, aside, target)
+    else:
+        aside.rename(target)
     _sync(target.parent)
     return FileFacts(size, checksum, **stamp.of(target.stat()))
+
+
+def _unpack(copy: Copy, aside: Path, target: Path) -> None:
+    """Unpack a directory beside its target, and put it in place of one that is there."""
+    with _folder(aside.parent) as folder:
+        fresh, former = folder / "new", folder / "old"
+        try:
+            with aside.open("rb") as file:
+                archive.unpack(file, os.fsencode(fresh))
+        except archive.BadArchive as error:
+            raise Spoilt(f"`{copy.source}` is no packed directory: {error}") from error
+        if os.path.lexists(target):
+            target.rename(former)
+        fresh.rename(target)
 
 
 def _sync(folder: Path) -> None:

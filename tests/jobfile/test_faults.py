@@ -94,7 +94,7 @@ at position 0
 34:12: `lines` takes a list of entries, not an empty list
 36:9: inputs `/db/a.raw` and `/tmp/a.raw` of a package are both `a.raw`; rename one by `as: NAME`
 36:19: `{inputs.lst}` is not one of `{inputs}`, `{inputs.list}` and `{outputs}`
-37:41: input `raw` is a directory, not a file
+37:41: input `raw` is a directory: write `raw/`
 37:53: no file matches `*.nope`
 38:26: `file` takes a text, not a mapping; a text that begins with `{` needs quotes: `"{x}..."`
 40:9: `cpu` belongs in an entry of `packages`, not beside it

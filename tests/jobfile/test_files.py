@@ -63,8 +63,9 @@ def test_a_file_of_another_job_is_named_with_its_job(lines: Lines) -> None:
             "no package makes `raw/d.raw`, and it is not beside the job file "
             "(did you mean `raw/c.raw`?)",
         ),
-        ("raw", 1, "input `raw` is a directory, not a file"),
-        ("raw/", 1, "input `raw/` names a directory, not a file"),
+        ("raw", 1, "input `raw` is a directory: write `raw/`"),
+        ("raw/a.raw/", 1, "input `raw/a.raw/` is a file: write `raw/a.raw`"),
+        ("./", 1, "input `./` has no name: write that of a file or directory"),
         ('"a\\nb"', 1, "the file name `a\\nb` has a control character"),
         ('""', 1, "the name of a file is empty"),
         (
@@ -175,16 +176,13 @@ def test_outputs_are_named_without_detours(lines: Lines) -> None:
     assert [output.file for output in outputs] == ["a", "b/c", "d/e", ".f", "g h", "12:30"]
 
 
-PACK = "names a directory: pack it into one file, as `tar -cf NAME.tar NAME` does, and declare that"
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("/a", "output `/a` must be a relative path"),
         ("a/../b", "output `a/../b` must not leave its directory by `..`"),
-        ("a/", f"output `a/` {PACK}"),
-        ("'.'", f"output `.` {PACK}"),
+        ("'.'", "output `.` is the whole working directory"),
+        ("mc:x/", "output `mc:x/` looks like a file of another job, `JOB:NAME`"),
         ("mc:x", "output `mc:x` looks like a file of another job, `JOB:NAME`"),
         ("x" * 256, f"the file name `{'x' * 80}...` is too long"),
         ('"a\\u0007"', "the file name `a\\x07` has a control character"),

@@ -91,7 +91,7 @@ def test_names_with_all_kinds_of_characters_survive(node: Client, tmp_path: Path
     ("script", "detail"),
     [
         ("true", "is missing"),
-        ("mkdir x", "is a directory: pack it into one file"),
+        ("mkdir x", "is a directory: declare it with `/` at its end"),
         ("mkfifo x", "is not a file"),
         ("echo 123 > x", "has 4 bytes, less than 9"),
         ("ln -s /etc/passwd x", "is outside of"),

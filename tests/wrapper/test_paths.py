@@ -73,7 +73,8 @@ def test_a_name_that_stays_in_its_folder_is_joined_to_it(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize(
-    "name", ["", ".", "..", "a/", "a/.", "../x", "a/../x", "/etc/x", "out/x", "a/out/x", "a\0b"]
+    "name",
+    ["", ".", "..", "/", "//", "a/.", "../x", "a/../x", "/etc/x", "out/x", "a/out/x", "a\0b"],
 )
 def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path, name: str) -> None:
     ours, _ = folders(tmp_path)

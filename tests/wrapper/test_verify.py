@@ -146,11 +146,3 @@ def test_the_checksums_of_tape_robots_are_known(
 def test_a_text_that_is_not_a_checksum_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a checksum"):
         checksum.normal(text)
-
-
-def test_an_output_that_is_a_directory_is_refused_with_what_to_do(node: Client) -> None:
-    end = node.run(binary(script="mkdir area", outputs=[{"name": "area", "min_size": None}]))
-
-    assert end["reason"] == "missing-output"
-    assert "output `area` is a directory: pack it into one file" in end["detail"]
-    assert "`tar -cf NAME.tar NAME`" in end["detail"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from d0ctl.config import ASIDE
 from d0ctl.daemon.desk import THIS_MACHINE, CopyJob, Desk, Transfer
 from d0ctl.daemon.streams import DIRECT, Limits, Pair, Streams, cut
 from d0ctl.daemon.turn import Turn
@@ -22,6 +23,7 @@ from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import logins, registry
 from d0ctl.store.nodes.site import default
 from d0ctl.units import size
+from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol import locator as locators
 from d0ctl_wrapper.protocol.locator import OnNode
 
@@ -213,8 +215,11 @@ class _Planner(Struct, frozen=True):
         """
         aside, is_kept = self._aside(target), self.desk.home.is_in_cache(target)
         if row["package_id"] is None and source != row["here"]:
+            if packing.is_folder(source):
+                aside = str(self.desk.home.cache / ASIDE)
             return Copy(source, target, None, None, aside, is_kept)
-        return Copy(source, target, row["size"], row["checksum"], aside, is_kept)
+        is_unpacked = packing.is_folder(row["name"]) and bool(row["result"] and row["is_result"])
+        return Copy(source, target, row["size"], row["checksum"], aside, is_kept, is_unpacked)
 
     def _aside(self, target: str) -> str:
         """Return the folder in which a copy is made whole; empty for that of its target."""

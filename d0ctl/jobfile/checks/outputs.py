@@ -10,7 +10,7 @@ from d0ctl.jobfile.language.file_names import is_pattern, output_name
 from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import JobRecipe, OutputRecipe
 from d0ctl.jobfile.sections.late_outputs import check_late_pattern
-from d0ctl.jobfile.yaml.faults import Faults, shown
+from d0ctl.jobfile.yaml.faults import Faults, Position, shown
 
 
 class Outputs:
@@ -25,6 +25,8 @@ class Outputs:
         """The numbers of each stage's outputs."""
         self.late: set[str] = set()
         """Those that are patterns, as their files get names only when they are made."""
+        self._folders: dict[str, Position] = {}
+        """The directories among them, and where they are declared."""
         self.are_known = True
         """Whether these are all; a fault can hide some: an empty loop, a misspelt key or name."""
         self._makers = array("I")
@@ -40,6 +42,19 @@ class Outputs:
                 if part.stage is stage:
                     self._collect(part)
             self.of_stage[stage.name] = range(begin, len(self.numbers))
+        if self._folders:
+            self._check_folders()
+
+    def _check_folders(self) -> None:
+        """Note outputs with the name of a directory, and those that are in one."""
+        for name in self.numbers:
+            ends = [at for at, sign in enumerate(name, 1) if sign == "/" and at < len(name)]
+            around = next((name[:end] for end in ends if name[:end] in self._folders), None)
+            if around is None and f"{name}/" in self._folders:
+                around = f"{name}/"
+            if around is not None:
+                message = f"output {shown(name)} would be a part of directory {shown(around)}"
+                self._faults.add(self._folders[around], message)
 
     def maker(self, name: str) -> int:
         """Return the number of the package that makes an output."""
@@ -77,6 +92,8 @@ class Outputs:
                     name = self.name(output, values)
                     if name is None:
                         continue
+                    if name.endswith("/"):
+                        self._folders.setdefault(name, output.position)
                     if numbers.setdefault(name, len(makers)) != len(makers):
                         self._note_second_maker(output, name, number)
                     else:

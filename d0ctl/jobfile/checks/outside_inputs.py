@@ -44,10 +44,11 @@ class OutsideInputs(Struct, frozen=True):
         is_directory = local_files.is_directory(local_files.absolute(self.directory, name))
         if is_directory is None:
             return self._absent(recipe, name, acquire is not None, fields)
-        if is_directory:
-            self._note(recipe, "input", f"input {shown(name)} is a directory, not a file")
-            return Origin.WRONG
-        return Origin.FETCHED
+        if is_directory is name.endswith("/"):
+            return Origin.FETCHED
+        kinds = ("a directory", f"{name}/") if is_directory else ("a file", name.rstrip("/"))
+        self._note(recipe, "input", f"input {shown(name)} is {kinds[0]}: write {shown(kinds[1])}")
+        return Origin.WRONG
 
     def _note(self, recipe: InputRecipe, kind: str, message: str) -> None:
         self.faults.add_similar(recipe.position, kind, lambda: message)

@@ -101,9 +101,12 @@ def _beside(
     known = {file.local_name for each in inputs for file in each} | made
     known |= {file.written or "" for each in inputs for file in each}
     known |= {name.removeprefix("./") for name in known | set(_WRITTEN.findall(text))}
+    whole = tuple(name for name in known if name.endswith("/"))
     for word in words:
         name = word.removeprefix("./")
         if not ("/" in word or "." in word) or name in known or not _is_relative(word):
+            continue
+        if name.startswith(whole):
             continue
         if local_files.is_file(files.absolute(name)):
             message = (
@@ -202,9 +205,15 @@ def _unnamed_outputs(
 
 
 def _may_name(word: str, name: str) -> bool:
-    """Tell whether a word may name a file, as a pattern or as the beginning of its name."""
+    """Tell whether a word may name a file, as a pattern or as the beginning of its name.
+
+    The name of a late output is a pattern itself.
+    """
     word = word[word.rfind("/") + 1 :]
-    return len(word) > 2 and (name.startswith(word) or ("*" in word and fnmatchcase(name, word)))
+    is_pattern = "*" in word and fnmatchcase(name, word)
+    return len(word) > 2 and (
+        name.startswith(word) or is_pattern or fnmatchcase(word, name.rstrip("/"))
+    )
 
 
 def _position(binary: BinaryRecipe, word: str) -> Position:

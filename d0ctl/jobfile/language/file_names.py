@@ -19,8 +19,8 @@ MAX_PATH_LENGTH = 4000
 
 
 def base_name(file: str) -> str:
-    """Return the name of a file in the directory of an attempt."""
-    name = file[file.rfind("/") + 1 :]
+    """Return the name of a file in the directory of an attempt; a directory keeps its `/`."""
+    name = file[file.rfind("/", 0, len(file) - 1) + 1 :]
     if ":" in name and name == file and (found := _FOREIGN.fullmatch(file)):
         return found[2]
     return name
@@ -34,7 +34,9 @@ def local_name(file: str, local: str | None) -> str:
     """
     if local is None:
         return base_name(file)
-    return local + base_name(file) if local.endswith("/") else local
+    if local.endswith("/"):
+        return local + base_name(file)
+    return local + "/" if file.endswith("/") else local
 
 
 def path_below(file: str) -> str | None:
@@ -74,7 +76,10 @@ def is_pattern(file: str) -> bool:
 
 
 def output_name(file: str) -> str:
-    """Return the name of an output without `./` and `//`. Raises BadValueError for a wrong one."""
+    """Return the name of an output without `./` and `//`; a directory has `/` at its end.
+
+    Raises BadValueError for a wrong one.
+    """
     if _PLAIN(file) and len(file) <= MAX_BASE_NAME_BYTES:
         return file
     _check(file)
@@ -83,14 +88,11 @@ def output_name(file: str) -> str:
     parts = [part for part in file.split("/") if part not in ("", ".")]
     if ".." in parts:
         raise BadValueError(f"output {shown(file)} must not leave its directory by `..`")
-    if not parts or file.endswith(("/", "/.")):
-        raise BadValueError(
-            f"output {shown(file)} names a directory: pack it into one file, as "
-            "`tar -cf NAME.tar NAME` does, and declare that"
-        )
+    if not parts:
+        raise BadValueError(f"output {shown(file)} is the whole working directory")
     if foreign(file):
         raise BadValueError(f"output {shown(file)} looks like a file of another job, `JOB:NAME`")
-    return "/".join(parts)
+    return "/".join(parts) + ("/" if file.endswith(("/", "/.")) else "")
 
 
 def input_name(file: str) -> str:
@@ -98,10 +100,13 @@ def input_name(file: str) -> str:
     if _PLAIN_PATH(file) and len(file) <= MAX_BASE_NAME_BYTES:
         return file
     _check(file)
+    written = file
     while file.startswith("./") and not foreign(file[2:]):
         file = file[2:].lstrip("/")
-    if not base_name(file) or base_name(file) in (".", ".."):
-        raise BadValueError(f"input {shown(file)} names a directory, not a file")
+    if base_name(file).rstrip("/") in ("", ".", ".."):
+        raise BadValueError(
+            f"input {shown(written)} has no name: write that of a file or directory"
+        )
     named = foreign(file)
     if named and named[1].startswith("/"):
         raise BadValueError(f"input {shown(file)} looks like a URL: write it under `locator`")

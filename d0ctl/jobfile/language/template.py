@@ -67,7 +67,7 @@ class Placeholder(NamedTuple):
 
 
 def _name(path: str) -> str:
-    return path[path.rfind("/") + 1 :]
+    return path.rstrip("/").rpartition("/")[2]
 
 
 def _suffix(path: str) -> str:
@@ -82,7 +82,7 @@ def _stem(path: str) -> str:
 
 
 def _parent(path: str) -> str:
-    head, slash, _ = path.rpartition("/")
+    head, slash, _ = (path.rstrip("/") or path).rpartition("/")
     return head or slash or "."
 
 

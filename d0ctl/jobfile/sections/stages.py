@@ -223,6 +223,8 @@ def _wrapper(level: Level, fields: Fields) -> InputRecipe | None:
             position = level.position("wrapper-parameters")
             level.reading.fault(position, "`wrapper-parameters` needs `wrapper`")
         return None
+    if scalar.text.endswith("/"):
+        level.reading.fault(scalar.position, f"`wrapper` takes a script, not {shown(scalar.text)}")
     file = level.reading.template(scalar, strict=True)
     return InputRecipe(scalar.position, Fields(), file=file, is_flat=True)
 

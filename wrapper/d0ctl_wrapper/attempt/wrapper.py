@@ -20,6 +20,7 @@ from d0ctl_wrapper.attempt.stage import acquire, inputs
 from d0ctl_wrapper.attempt.stage.carrier import Carrier, TransferOrders
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
+from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import remove
 
@@ -71,7 +72,8 @@ class Wrapper:
         if not is_handed_on:
             _try_remove(self.folder.work)
         if not self.is_simple:
-            _try_remove(self.folder.file(b"staging"))
+            for name in (b"staging", b"packed"):
+                _try_remove(self.folder.file(name))
         return self.report.finish(result)
 
     def _work(self) -> "Dict[str, Any]":
@@ -248,6 +250,7 @@ def _is_simple(launch: Launch) -> bool:
     return (
         not any(launch[field] for field in special)
         and not acquire.is_needed(launch)
+        and not any(packing.is_folder(name) for name in launch["keep"])
         and not any(binary["hooks"] or binary["software"] for binary in binaries)
     )
 

@@ -116,7 +116,9 @@ def inside(folder: bytes, text: str) -> bytes:
 
     Raises ValueError for a name that leads out of the folder: by `..`, as an absolute path to
     another folder, or by a link on the way. The last part may be a link; it is not followed.
+    The name of a directory may have `/` at its end.
     """
+    text = text[:-1] if text.endswith("/") else text
     path = os.path.join(folder, to_path(text))
     if not ("/" in text or "\0" in text or text in ("", ".", "..")):
         return path  # nothing is on the way to it that could be a link

@@ -247,7 +247,7 @@ def _tell(store: Store, job: JobSummary) -> None:
     emit(f"`{job.name}` is successful: {count(done, 'package')} in {took}")
     folder = store.home.results / job.name
     made = file_locations.results(store, job.id)
-    files = sorted(name for name in made if (folder / name).is_file())
+    files = sorted(name for name in made if (folder / name).exists())
     if files:
         emit(f"results in {clean(str(folder))}")
         for path in files[:MOST_RESULTS]:

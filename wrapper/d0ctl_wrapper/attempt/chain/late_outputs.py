@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Dict, List, Set
 
 from d0ctl_wrapper.attempt.verdict import Failed, MissingOutput
+from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import to_path
 from d0ctl_wrapper.protocol.text import one_line
@@ -38,7 +39,7 @@ def settle(work: bytes, launch: Launch, binary: "Dict[str, Any]", is_partial: bo
     """
     if not has_late(binary):
         return
-    taken = known(launch)
+    taken = _with_folders(known(launch))
     found = {
         output["name"]: _matching(work, output, taken, 0 if is_partial else output["min_count"])
         for output in binary["outputs"]
@@ -85,22 +86,31 @@ def known(launch: Launch) -> "Set[str]":
     """Return the names of inputs, and of outputs that are known or were found before."""
     outputs = [output for binary in launch["binaries"] for output in binary["outputs"]]
     declared = {os.path.normpath(output["name"]) for output in outputs if not output["late"]}
-    return {entry["name"] for entry in launch["inputs"]} | declared
+    return {entry["name"].rstrip("/") for entry in launch["inputs"]} | declared
+
+
+def _with_folders(names: "Set[str]") -> "Set[str]":
+    """Return names with the folders that they are in, which are no outputs of their own."""
+    ends = ((name, end) for name in names for end, sign in enumerate(name) if sign == "/")
+    return names | {name[:end] for name, end in ends}
 
 
 def _matching(work: bytes, output: Output, taken: "Set[str]", least: int) -> "List[Output]":
     pattern = output["name"]
-    found = [name for name in _files(work, pattern.split("/")) if name not in taken]
+    is_folder = packing.is_folder(pattern)
+    parts = pattern.rstrip("/").split("/")
+    found = [name for name in _files(work, parts, is_folder) if name not in taken]
     for name in found:
         _check(name)
     if len(found) < least:
         shown = one_line(pattern)
         if not found:
-            raise MissingOutput(pattern, "no file matches the late output `%s`" % shown)
+            kind = "directory" if is_folder else "file"
+            raise MissingOutput(pattern, "no %s matches the late output `%s`" % (kind, shown))
         detail = "%d of at least %d files match the late output `%s`"
         raise Failed("missing-output", detail % (len(found), least, shown))
     taken.update(found)
-    return [_named(output, name) for name in found]
+    return [_named(output, name + "/" if is_folder else name) for name in found]
 
 
 def _named(output: Output, name: str) -> Output:
@@ -108,8 +118,8 @@ def _named(output: Output, name: str) -> Output:
     return {**output, "late": False, "pattern": output["name"], "name": name}
 
 
-def _files(folder: bytes, parts: "List[str]") -> "List[str]":
-    """Return the sorted regular files below a folder that match the parts of a pattern."""
+def _files(folder: bytes, parts: "List[str]", is_folder: bool) -> "List[str]":
+    """Return the sorted files, or directories, below a folder that match the parts of a pattern."""
     pattern, rest = parts[0], parts[1:]
     found: "List[str]" = []
     for name in sorted(_names(folder)):
@@ -118,8 +128,8 @@ def _files(folder: bytes, parts: "List[str]") -> "List[str]":
         path = os.path.join(folder, to_path(name))
         mode = os.lstat(path).st_mode
         if rest and stat.S_ISDIR(mode):
-            found += ["%s/%s" % (name, below) for below in _files(path, rest)]
-        elif not rest and stat.S_ISREG(mode):
+            found += ["%s/%s" % (name, below) for below in _files(path, rest, is_folder)]
+        elif not rest and (stat.S_ISDIR if is_folder else stat.S_ISREG)(mode):
             found.append(name)
     return found
 

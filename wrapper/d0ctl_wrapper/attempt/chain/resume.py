@@ -17,6 +17,7 @@ from d0ctl_wrapper.attempt.stage import inputs as stage
 from d0ctl_wrapper.attempt.stage import supplied
 from d0ctl_wrapper.attempt.stage.previous import NOTHING, RECORD, PreviousAttempts, Reusable
 from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, remove, to_path, to_text, write
@@ -43,7 +44,7 @@ class Resume:
         self._previous = (
             PreviousAttempts(folder, launch, boot_id, self.digests) if launch["previous"] else None
         )
-        self._known = {to_path(name) for name in self._inputs}
+        self._known = {to_path(name.rstrip("/")) for name in self._inputs}
         self._files: "List[Dict[str, Any]]" = []
         self._events: "Dict[int, Events]" = {}
         self._supplied: "Dict[int, str]" = {}
@@ -103,9 +104,12 @@ class Resume:
             raise OSError(errno.EXDEV, str(error))
 
     def _link(self, path: bytes, name: str) -> None:
-        """Link or move a file into the working directory."""
+        """Link or move a file into the working directory, or unpack a directory there."""
         target = self._work_path(name)
         os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
+        if packing.is_folder(name):
+            stage.unpack(path, target, self.digests.pause_point)
+            return
         try:
             os.link(path, target)
         except FileExistsError:
@@ -221,7 +225,7 @@ class Resume:
 
     def _describe(self, number: int, output: "Dict[str, Any]") -> "Dict[str, Any]":
         name = output["name"]
-        true = outputs.find(self._work, name, self._inputs)[0]
+        true = outputs.as_file(self._work, name, self._inputs, self.digests.pause_point)[0]
         size, checksum = self.digests.of(true)
         file = {"name": name, "path": to_text(true), "size": size, "checksum": checksum}
         return {**file, "binary": number, "late": output.get("pattern")}
@@ -285,7 +289,9 @@ class Resume:
             wanted += [(number, output) for output in binary["outputs"]]
         left = []
         for number, output in wanted:
-            file = outputs.leave(self._folder, output["name"], self._inputs)
+            file = outputs.leave(
+                self._folder, output["name"], self._inputs, self.digests.pause_point
+            )
             if file is not None:
                 left.append({**file, "binary": number, "late": output.get("pattern")})
         return left

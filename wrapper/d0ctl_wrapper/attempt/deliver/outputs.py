@@ -1,4 +1,4 @@
-"""Outputs of binaries: find, verify and keep them."""
+"""Outputs of binaries: find, verify and keep them; directories are packed into one file."""
 
 import os
 import stat
@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List, Tuple
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.verdict import Failed, MissingOutput
 from d0ctl_wrapper.disk import copy_pieces, sync
+from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol import stamp, text
 from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, is_below, remove, to_path, to_text
 
@@ -14,12 +15,12 @@ Inode = Tuple[int, int]
 """Device and inode number of a file."""
 
 
-_PACK = "pack it into one file, as `tar -cf NAME.tar NAME` does, and declare that"
-
-
 def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
-    """Return real path and size of an output; raise Failed if it is missing or not a file."""
-    path = os.path.join(work, to_path(name))
+    """Return real path and size of an output; raise Failed if it is missing or of another kind.
+
+    The size of a directory is that of its files.
+    """
+    path = os.path.join(work, to_path(name.rstrip("/")))
     shown = "output `%s`" % text.one_line(name)
     try:
         is_link = stat.S_ISLNK(os.lstat(path).st_mode)
@@ -31,11 +32,34 @@ def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
     real = os.path.realpath(path) if is_link or "/" in name else path
     if not is_below(real, work):
         raise Failed("missing-output", "%s is outside of the working directory" % shown)
+    if stat.S_ISDIR(status.st_mode) and packing.is_folder(name):
+        return real, packing.size(real)
     if stat.S_ISDIR(status.st_mode):
-        raise Failed("missing-output", "%s is a directory: %s" % (shown, _PACK))
+        declared = "declare it with `/` at its end"
+        raise Failed("missing-output", "%s is a directory: %s" % (shown, declared))
+    if packing.is_folder(name):
+        raise Failed("missing-output", "%s is not a directory" % shown)
     if not stat.S_ISREG(status.st_mode):
         raise Failed("missing-output", "%s is not a file" % shown)
     return real, status.st_size
+
+
+def as_file(
+    work: bytes, name: str, inputs: "set[str]", pause_point: "Callable[[], None]"
+) -> "tuple[bytes, int]":
+    """Return path and size of an output as one file, for which a directory is packed anew."""
+    real, size = find(work, name, inputs)
+    if not packing.is_folder(name):
+        return real, size
+    packed = inside(os.path.dirname(work), "packed/" + name)
+    os.makedirs(os.path.dirname(packed), 0o700, exist_ok=True)
+    remove(packed)
+    try:
+        packing.pack(real, packed, pause_point)
+    except packing.NotPackable as error:
+        detail = "output `%s` can't be packed: %s" % (text.one_line(name), error)
+        raise Failed("verification", text.one_line(detail))
+    return packed, os.stat(packed).st_size
 
 
 def check(work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]") -> None:
@@ -55,7 +79,8 @@ def verify(
     for output in wanted:
         asked = output["checksum"]
         if asked is not None:
-            found = _checksum(find(work, output["name"], inputs)[0], asked, digests)
+            real = as_file(work, output["name"], inputs, digests.pause_point)[0]
+            found = _checksum(real, asked, digests)
             if found != asked:
                 detail = "output `%s` has %s, not %s"
                 raise Failed("verification", detail % (text.one_line(output["name"]), found, asked))
@@ -73,7 +98,7 @@ def keep(
 
     `linked` has the number of hard links of files in caches of previous attempts.
     """
-    found = [(name, find(folder.work, name, inputs)[0]) for name in names]
+    found = [(name, as_file(folder.work, name, inputs, digests.pause_point)[0]) for name in names]
     if len({real for _, real in found}) < len(found):
         raise Failed("missing-output", "several outputs are the same file")
     for _, real in found:
@@ -117,10 +142,12 @@ def _make_own(real: bytes, linked: "Dict[Inode, int]", pause_point: "Callable[[]
     os.rename(aside, real)
 
 
-def leave(folder: AttemptFolder, name: str, inputs: "set[str]") -> "Dict[str, Any] | None":
+def leave(
+    folder: AttemptFolder, name: str, inputs: "set[str]", pause_point: "Callable[[], None]"
+) -> "Dict[str, Any] | None":
     """Move an unverified output into the cache; return None if there is none."""
     try:
-        real, size = find(folder.work, name, inputs)
+        real, size = as_file(folder.work, name, inputs, pause_point)
         changed = os.stat(real).st_mtime_ns
         file = _keep(folder.cache, name, real, size, "")
         sync(to_path(file["path"]))

@@ -17,6 +17,7 @@ from d0ctl_wrapper.attempt.stage.carrier import (
 )
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, sync
+from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol import locator as locators
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
@@ -125,17 +126,19 @@ def _make(
 ) -> None:
     remove(staging)
     os.mkdir(staging, 0o700)
-    aside = inside(staging, os.path.basename(entry["name"]))
+    aside = inside(staging, os.path.basename(entry["name"].rstrip("/")))
     if entry["original"] is None:
         _fetch(paths, entry["locator"], carrier, aside)
         copy.settle(aside, _verify(aside, entry, carrier))
         return
-    carrier.do("copying", lambda: transfers.fetch(paths, entry["original"], aside), aside)
+    is_folder = packing.is_folder(entry["name"])
+    way = transfers.pack if is_folder else transfers.fetch
+    carrier.do("copying", lambda: way(paths, entry["original"], aside), aside)
     content = _verify(aside, entry, carrier)
     if copy.path != SharedCopy(paths, entry).path:
         raise TransferFailed("it changed while it was copied")
     mode = os.stat(to_path(entry["original"])).st_mode
-    copy.settle(aside, content._replace(is_program=bool(mode & 0o100)))
+    copy.settle(aside, content._replace(is_program=bool(mode & 0o100) and not is_folder))
 
 
 def _fetch(paths: NodePaths, locator: str, carrier: Carrier, aside: bytes) -> None:

@@ -9,6 +9,7 @@ import hashlib
 import os
 from typing import Any, Callable, Dict, NamedTuple
 
+from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import NodePaths, inside, read, remove, to_path, write
@@ -33,7 +34,7 @@ class SharedCopy:
     """The copy of one file, and the lock on it, from `hold` to the end of this process."""
 
     def __init__(self, paths: NodePaths, entry: "Dict[str, Any]") -> None:
-        base = os.path.basename(entry["name"])
+        base = os.path.basename(entry["name"].rstrip("/"))
         key = shape.encode([_source(entry), entry["size"], entry["checksum"], base])
         name = hashlib.sha256(key.encode("ascii")).hexdigest()[:32].encode("ascii")
         self.folder = paths.cache + b"/in/" + _MARK + name
@@ -94,6 +95,8 @@ def _source(entry: "Dict[str, Any]") -> "Any":
         return entry["locator"]
     try:
         status = os.stat(to_path(entry["original"]))
+        if packing.is_folder(entry["name"]):
+            return [entry["original"], packing.stamp(to_path(entry["original"]))]
     except OSError:
         return [entry["original"]]
     is_program = bool(status.st_mode & 0o100)

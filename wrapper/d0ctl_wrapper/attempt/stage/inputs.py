@@ -9,9 +9,10 @@ from d0ctl_wrapper.attempt.stage import acquire
 from d0ctl_wrapper.attempt.stage.carrier import Carrier
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, copy_pieces
+from d0ctl_wrapper.host import archive, packing
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, to_path
+from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, to_path, to_text
 from d0ctl_wrapper.protocol.text import one_line
 
 
@@ -55,15 +56,19 @@ def check(entries: "List[Dict[str, Any]]") -> None:
 
 
 def link(work: bytes, entry: "Dict[str, Any]", pause_point: "Callable[[], None]") -> None:
-    """Link or copy an input into a working directory under its name.
+    """Link, copy or unpack an input into a working directory under its name.
 
-    A program that may write to it gets a copy of its own; `pause_point` is called before each
-    piece of the copy, and may raise to give up.
+    A program that may write to it gets a copy of its own, as of each directory that was packed;
+    `pause_point` is called before each piece of the copy, and may raise to give up.
     """
     source, target = to_path(entry["path"]), inside(work, entry["name"])
     if "/" in entry["name"]:
         os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-    if not entry["writable"]:
+    if _is_packed(entry):
+        unpack(source, target, pause_point)
+        entry["tree"] = packing.stamp(target)
+        return
+    if not entry["writable"] or os.path.isdir(source):
         os.symlink(source, target)
         entry["seen"] = _look(source)
         return
@@ -75,6 +80,21 @@ def link(work: bytes, entry: "Dict[str, Any]", pause_point: "Callable[[], None]"
         finally:
             os.close(copy)
     entry["own"] = _look(target)
+
+
+def _is_packed(entry: "Dict[str, Any]") -> bool:
+    """Return whether an input is a directory that has come as one file."""
+    return packing.is_folder(entry["name"]) and not os.path.isdir(to_path(entry["path"]))
+
+
+def unpack(path: bytes, target: bytes, pause_point: "Callable[[], None]") -> None:
+    """Unpack a directory that has come as one file; raise Failed if that is none."""
+    try:
+        with open(path, "rb") as file:
+            archive.unpack(file, target, pause_point)
+    except archive.BadArchive as error:
+        shown = one_line(to_text(path))
+        raise Failed("stage-in", "`%s` is no packed directory: %s" % (shown, error))
 
 
 def unlink(work: bytes, entries: "List[Dict[str, Any]]") -> None:
@@ -91,7 +111,10 @@ def unlink(work: bytes, entries: "List[Dict[str, Any]]") -> None:
 def changed_copy(work: bytes, entries: "List[Dict[str, Any]]") -> str:
     """Return the name of an input whose own copy was changed; empty if there is none."""
     for entry in entries:
-        if entry["writable"] and _look(inside(work, entry["name"])) != entry.get("own"):
+        path = inside(work, entry["name"])
+        if entry["writable"] and _look(path) != entry.get("own"):
+            return str(entry["name"])
+        if "tree" in entry and packing.stamp(path) != entry["tree"]:
             return str(entry["name"])
     return ""
 

@@ -8,6 +8,7 @@ import hashlib
 import os
 from typing import Any, Dict
 
+from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import to_path
@@ -31,9 +32,8 @@ def fingerprint(launch: Launch, number: int, work: bytes) -> str:
 
 def _path(entry: "Dict[str, Any]", work: bytes) -> bytes:
     """Return the path of an input; for a copy that the program may change, of its source."""
-    return (
-        to_path(entry["path"]) if entry["writable"] else os.path.join(work, to_path(entry["name"]))
-    )
+    is_copy = entry["writable"] or packing.is_folder(entry["name"])
+    return to_path(entry["path"]) if is_copy else os.path.join(work, to_path(entry["name"]))
 
 
 def _look(path: bytes) -> "Any":

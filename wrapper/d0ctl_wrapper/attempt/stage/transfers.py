@@ -9,8 +9,9 @@ from typing import Callable
 
 from d0ctl_wrapper.attempt.run.spawn import DEFAULTS, LOG_FLAGS, SIGNALS
 from d0ctl_wrapper.disk import CHUNK, FULL
+from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.host.fetch import SourceNotFound, Unreachable, opened
-from d0ctl_wrapper.protocol.paths import NodePaths
+from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 
 EXIT_FAILED, EXIT_MISSING, EXIT_FULL = 75, 66, 73
 """The exit codes of such a process."""
@@ -76,6 +77,11 @@ def fetch(paths: NodePaths, locator: str, aside: bytes) -> None:
     with opened(paths, locator, aside, _nothing) as file:
         if not os.path.exists(aside):
             copy(file.fileno(), aside)
+
+
+def pack(paths: NodePaths, folder: str, aside: bytes) -> None:
+    """Pack a directory of this node into the new file `aside`."""
+    packing.pack(to_path(folder), aside, _nothing)
 
 
 def copy(source: int, aside: bytes) -> None:

@@ -132,8 +132,9 @@ def filled(value: Any) -> str:
 
 @quick.test(PLAIN + " and '..' not in x and x[:1] != '/' and x[-1:] not in '/.'")
 def relative(value: Any) -> str:
-    """Accept the path of a file below a folder."""
-    parts = filled(value).split("/")
+    """Accept the path of a file below a folder, or that of a directory, with `/` at its end."""
+    text = filled(value)
+    parts = (text[:-1] if text.endswith("/") else text).split("/")
     if value.startswith("/") or ".." in parts or parts[-1] in ("", "."):
         raise ValueError("is not a relative path of a file")
     return str(value)
