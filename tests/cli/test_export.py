@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.importers.read import read
+from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.show.export import jobfile
 from d0ctl.store.views.job_files import definition
 from tests.cli.conftest import Type
@@ -72,6 +73,16 @@ stages:
       - for: {n: [1, 2]}
         run: store {inputs}
         inputs: [{from: reco, match: "part{n}-*"}, {file: "raw1.raw", writable: yes}]
+  - name: cards
+    lines:
+      - for: {part: {glob: "cards/*.txt", by: 2}}
+        run: "cat {part} > {outputs}"
+        inputs: ["{part}", {file: calib/, as: geometry}, {file: cards/a.txt, as: "in/"}]
+        outputs: "cards{part.index}/"
+      - {run: [ls, "{inputs}"], inputs: cards/b.txt, layout: flat}
+      - for: {part: {glob: "cards/*.txt", by: 2}}
+        run: [ls, "{part}"]
+        inputs: "{part}"
   - name: tidied
     lines: [{for: {n: [1, 2]}, run: "x", outputs: "all{n}.x"}]
   - name: check
@@ -89,6 +100,9 @@ stages:
 def reco(tmp_path: Path, site: Site, d0ctl: Type) -> Path:
     """The file of a submitted job with most keys."""
     for name in ("raw1.raw", "raw2.raw", "start.sh"):
+        (tmp_path / name).write_text(name)
+    for name in ("calib/x", "cards/a.txt", "cards/b.txt", "cards/c.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     path = tmp_path / "reco.yaml"
     path.write_text(RECO)
@@ -120,6 +134,12 @@ def test_a_submission_of_the_export_makes_an_equal_job(
         for found in (first, second)
     ]
     assert rows[0] == rows[1]
+    names = [
+        {local_name(one["name"], one["local"]) for one in package.inputs}
+        for found in (first, second) for package in found.packages
+    ]  # fmt: skip
+    assert names[: len(names) // 2] == names[len(names) // 2 :]
+    assert {"cards/b.txt", "geometry/"} < set().union(*names) and {"b.txt"} in names
 
 
 CASE = """\

@@ -747,8 +747,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/doctor/results.py",
         "_unknown: `not in` becomes `in`",
-        "found = [path for path in _walk(folder) if str(path.relative_to(folder)) not in names]",
-        "found = [path for path in _walk(folder) if str(path.relative_to(folder)) in names]",
+        "if name not in names and not name.startswith(inside)]",
+        "if name in names and not name.startswith(inside)]",
         ("tests/doctor",),
     ),
     Mutant(

@@ -41,6 +41,16 @@ def with_inputs(script: str, names: Sequence[str]) -> str:
     return _GROUP.sub(lambda found: " ".join(map(quote, _kept(found[1], kept))), script)
 
 
+def with_groups(script: str) -> str:
+    """Put all members of each group into a rendered script."""
+    return _GROUP.sub(lambda found: " ".join(map(quote, members_of(found[0]))), script)
+
+
+def members_of(group: str) -> list[str]:
+    """Return the words that a group stands for, whatever of it is left."""
+    return [as_word(name) for name in group.strip(GROUP).split(_BETWEEN)]
+
+
 def _kept(members: str, names: Collection[str]) -> list[str]:
     """Return the members of a group that are still inputs, as words."""
     return [as_word(name) for name in members.split(_BETWEEN) if name in names]

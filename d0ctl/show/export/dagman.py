@@ -4,7 +4,7 @@ import base64
 import shlex
 from collections.abc import Iterator
 
-from d0ctl.jobfile.language.file_names import base_name
+from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.show.export import graph
 from d0ctl.store.views.job_files.definition import JobRows, PackageRows, StageRows, parsed
@@ -81,8 +81,8 @@ def _program(package: PackageRows) -> str:
     """Return the binaries of a package as one text for the shell."""
     parts = []
     for binary in package.binaries:
-        names = [one["name"] if one["own"] else base_name(one["name"]) for one in package.inputs
-                 if one["binary"] == binary["seq"]]  # fmt: skip
+        names = [one["name"] if one["own"] else local_name(one["name"], one["local"])
+                 for one in package.inputs if one["binary"] == binary["seq"]]  # fmt: skip
         if binary["argv"]:
             parts.append(shlex.join(arguments_with_inputs(parsed(binary["argv"]), names)))
         elif binary["script"] is not None:

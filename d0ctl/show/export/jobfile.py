@@ -6,12 +6,14 @@ from collections.abc import Collection
 from typing import Any
 
 from d0ctl.importers.draft import Entry, as_text
+from d0ctl.jobfile.language.file_names import base_name, is_pattern, local_name, path_below
+from d0ctl.jobfile.language.quoting import members_of, with_groups
 from d0ctl.jobfile.language.template import PLACEHOLDER, RESERVED
-from d0ctl.jobfile.spec import INPUTS
+from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.store.connection import Row
 from d0ctl.store.views.job_files.definition import JobRows, LineRows, PackageRows, StageRows, parsed
 
-_MARK = "\x02inputs\x02"
+_MARK = "\x03inputs\x03"
 
 
 def text(job: JobRows) -> str:
@@ -97,7 +99,7 @@ def _binary(binary: Row, package: PackageRows, known: Collection[str]) -> Entry:
     inner = {*known, *parameters}
     argv, script = parsed(binary["argv"]), binary["script"]
     run = (
-        [_script(word, inner) for word in argv]
+        [_script(word, inner) for written in argv for word in _words(written)]
         if argv
         else None if script is None else _script(script, inner)
     )  # fmt: skip
@@ -127,12 +129,23 @@ def _input(row: Row, known: Collection[str]) -> Entry:
     if row["match"] is not None:
         source = {"from": row["stage"], "match": _escaped(row["match"], known)}
     return {
-        **source, "locator": _escaped(row["locator"], known), "size": row["size"],
+        **source, "as": _escaped(_renaming(row), known),
+        "locator": _escaped(row["locator"], known), "size": row["size"],
         "checksum": row["checksum"],
         "acquire": None if row["acquire"] == "pre-fetch" and row["maker"] else row["acquire"],
         "disposition": row["disposition"], "required": "yes" if row["required"] else "no",
         "writable": "yes" if row["writable"] else None,
     }  # fmt: skip
+
+
+def _renaming(row: Row) -> str | None:
+    """Return the name that an input has in the working directory, unless it is that of its path."""
+    name, local = row["name"], row["local"]
+    by_default = local_name(name, path_below(name))
+    is_whole = row["own"] or row["binary"] == 0 or (local is None and is_pattern(name))
+    if is_whole or local_name(name, local) == by_default:
+        return None
+    return local or base_name(name).rstrip("/")
 
 
 def _output(row: Row, known: Collection[str]) -> Entry:
@@ -145,9 +158,15 @@ def _output(row: Row, known: Collection[str]) -> Entry:
     }  # fmt: skip
 
 
+def _words(argument: str) -> list[str]:
+    """Return an argument, or the names of the group that it stands for."""
+    return members_of(argument) if argument.startswith(GROUP) else [argument]
+
+
 def _script(text: str, known: Collection[str]) -> str:
-    """Return a program in which the list of inputs is a placeholder again."""
-    return str(_escaped(text.replace(INPUTS, _MARK), known)).replace(_MARK, "{inputs}")
+    """Return a program in which the list of inputs is a placeholder again, and groups are names."""
+    marked = with_groups(text.replace(INPUTS, _MARK))
+    return str(_escaped(marked, known)).replace(_MARK, "{inputs}")
 
 
 def _escaped(text: str | None, known: Collection[str]) -> str | None:

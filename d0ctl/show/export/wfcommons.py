@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from typing import Any
 
-from d0ctl.jobfile.language.file_names import base_name
+from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.show.export import graph
 from d0ctl.store.views.job_files.definition import JobRows, PackageRows, parsed
@@ -63,7 +63,11 @@ def _files(job: JobRows) -> list[dict[str, Any]]:
 
 def _run(package: PackageRows, name: str) -> dict[str, Any]:
     row, binary = package.row, package.binaries[0]
-    names = [base_name(one["name"]) for one in package.inputs if one["binary"] == binary["seq"]]
+    names = [
+        local_name(one["name"], one["local"])
+        for one in package.inputs
+        if one["binary"] == binary["seq"]
+    ]
     if binary["argv"]:
         program, *arguments = arguments_with_inputs(parsed(binary["argv"]), names)
     else:

@@ -76,7 +76,7 @@ select file.id, file.package_id, file.binary, file.name, file.result, file.dispo
 -- name: export_inputs
 -- What the packages of a job read; of files of other jobs also these.
 select input.package_id, input.binary, input.own, input.acquire, input.required, input.writable,
-       input."match", input.disposition, input.locator, input.size, input.checksum,
+       input."match", input.disposition, input.locator, input.size, input.checksum, input.local,
        file.name, file.package_id as maker, file.size as known_size,
        iif(file.job_id = :job, null, job.name) as job,
        (select stage.name from package as maker join stage on stage.id = maker.stage_id

@@ -15,7 +15,7 @@ LOOKED_AT = 1000
 
 def sentence(work: bytes, name: str, known: "Set[str]") -> str:
     """Say which files a working directory has besides the known ones, the most alike first."""
-    names = [found for found in _files(work) if found not in known]
+    names = [found for found in _files(work) if not _is_known(found, known)]
     if not names:
         return "and there is no other file"
     named = ["`%s`" % one_line(found) for found in _by_likeness(name, names)[:NAMED]]
@@ -24,6 +24,12 @@ def sentence(work: bytes, name: str, known: "Set[str]") -> str:
         named.append("%d %s" % (more, "other" if more == 1 else "others"))
     listed = ", ".join(named[:-1]) + " and " + named[-1] if len(named) > 1 else named[0]
     return "but there %s %s" % ("are" if len(names) > 1 else "is", listed)
+
+
+def _is_known(found: str, known: "Set[str]") -> bool:
+    """Return whether a file is known, or in a directory that is."""
+    ends = (end for end, sign in enumerate(found) if sign == "/")
+    return found in known or any(found[:end] in known for end in ends)
 
 
 def _by_likeness(name: str, names: "List[str]") -> "List[str]":
