@@ -8,7 +8,7 @@ from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.loop import Loop
 from d0ctl.daemon.steps.monitor import assign_couriers
 from d0ctl.store import Store
-from tests.daemon.contact import PATIENCE_S, Stub
+from tests.daemon.contact import PATIENCE_S, Stub, turn_until
 from tests.support.rows import change, read
 from tests.support.waiting import wait_until
 
@@ -24,6 +24,12 @@ def reach_localhost(desk: Desk) -> None:
         change(desk.store, "node", state="up")
     Loop(desk).work([assign_couriers])
     wait_until(lambda: not desk.mailbox.empty(), PATIENCE_S)
+
+
+def contact_localhost(desk: Desk) -> None:
+    """Take turns until the node is up; a first connection may fail on a machine under load."""
+    reach_localhost(desk)
+    turn_until(desk, lambda: all(courier.is_up for courier in desk.couriers.values()))
 
 
 class Links:

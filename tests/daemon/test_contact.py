@@ -14,7 +14,7 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.nodes import health_check
 from d0ctl.store import connection, open_store
 from tests.daemon.contact import PATIENCE_S, turn, turn_until
-from tests.daemon.couriers import outcomes, reach_localhost
+from tests.daemon.couriers import contact_localhost, outcomes, reach_localhost
 from tests.support.jobs import job, phases, simple, submitted
 from tests.support.rows import change, insert, pragma, read
 from tests.support.waiting import wait_until
@@ -39,8 +39,7 @@ def test_when_a_node_was_heard_last_and_its_load_are_kept(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health_check, "SHORTEST_S", 0.05)
-    reach_localhost(desk)
-    turn(desk)
+    contact_localhost(desk)
     began = time.time()
     change(desk.store, "node", contact=1.0, load=None)
 
@@ -55,8 +54,7 @@ def test_when_a_node_was_heard_last_and_its_load_are_kept(
 
 
 def test_a_node_that_talks_all_the_time_is_written_down_once_a_minute(desk: Desk) -> None:
-    reach_localhost(desk)
-    turn(desk)
+    contact_localhost(desk)
     with desk.store.writing():
         record_contact(desk, Turn(time.time()))
     before = desk.store.connection.total_changes

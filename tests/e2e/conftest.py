@@ -1,6 +1,6 @@
 """A site for each test, and the promise that nothing of it stays behind."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,15 +8,28 @@ import pytest
 from tests.e2e.site import Site
 from tests.support.homes import equip_nodes, make_home
 
+FAILED = pytest.StashKey[bool]()
+"""Whether the set-up of a test or the test itself has failed."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let fixtures know how the test ended."""
+    report = yield
+    item.stash[FAILED] = report.failed
+    return report
+
 
 @pytest.fixture
-def newcomer(tmp_path: Path) -> Iterator[Site]:
+def newcomer(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
     """A user with d0ctl and no home yet; no process of it outlives the test."""
     site = Site(tmp_path / "site")
     try:
         yield site
     finally:
-        site.end()
+        site.end(has_failed=request.node.stash.get(FAILED, False))
 
 
 @pytest.fixture

@@ -231,17 +231,26 @@ class Site(Machines):
         query = "select state from node where name = ?"
         wait_until(lambda: self.ask(query, name) == [(state,)], PATIENCE_S, f"{name} is {state}")
 
-    def end(self) -> None:
-        """Stop all processes, and see that nothing stays: no daemon, no relay, no wrapper."""
+    def end(self, *, has_failed: bool = False) -> None:
+        """Stop all processes, and see that nothing stays: no daemon, no relay, no wrapper.
+
+        After a failure of the test its jobs may still run, and all processes are killed.
+        """
+        try:
+            if not has_failed:
+                self._stop()
+        finally:
+            self.kill_processes()
+            self.stack.close()
+
+    def _stop(self) -> None:
         if self.daemons:
             self.d0ctl("daemon", "stop")
         self.stack.close()
         try:
             wait_until(lambda: not self.processes(), 30, "all processes are gone")
         except TimeoutError:
-            strays = self.processes()
-            answer = [f"{pid.number} {command_line(pid)}" for pid in strays]
-            kill_all(strays)
+            answer = [f"{pid.number} {command_line(pid)}" for pid in self.processes()]
             raise AssertionError(f"left behind: {answer}") from None
 
 

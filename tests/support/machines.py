@@ -1,12 +1,13 @@
 """The machines of one test: what is started on them lies in one folder and ends with it."""
 
 import os
+import signal
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 from tests.support.sshd import Sshd
-from tests.support.waiting import Pid
+from tests.support.waiting import Pid, wait_until
 
 PATIENCE_S = 120.0
 """How long anything may take on a machine that has other work, too."""
@@ -25,6 +26,16 @@ class Machines:
         sshd = self.stack.enter_context(Sshd(self.folder / name, **options))
         self.sshds[name] = sshd
         return sshd
+
+    def kill_processes(self) -> None:
+        """Kill all that was started here, and what it starts meanwhile."""
+
+        def gone() -> bool:
+            for pid in self.processes():
+                pid.kill(signal.SIGKILL)
+            return not self.processes()
+
+        wait_until(gone, what="no process is left")
 
     def processes(self) -> list[Pid]:
         """All that was started here, on the control host or a node, whatever it descends from."""

@@ -249,13 +249,7 @@ class Session(Machines):
                 process.kill()
             process.wait()
         self.stack.close()
-
-        def gone() -> bool:
-            for pid in self.processes():
-                pid.kill(signal.SIGKILL)
-            return not self.processes()
-
-        wait_until(gone, 20, "no process is left")
+        self.kill_processes()
 
 
 def has_ended(folder: Path) -> bool:

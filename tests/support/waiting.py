@@ -13,7 +13,11 @@ SHORTEST_S, LONGEST_S = 0.005, 0.05
 """From one look to the next: a tenth of the time waited so far, within these bounds."""
 
 
-def wait_until(condition: Callable[[], object], timeout: float = 10.0, what: str = "") -> None:
+TIMEOUT_S = 60.0
+"""How long to wait for something that is certain to happen, on a machine with other work."""
+
+
+def wait_until(condition: Callable[[], object], timeout: float = TIMEOUT_S, what: str = "") -> None:
     """Return as soon as `condition()` is true; raise TimeoutError when it is not in time."""
     began = time.monotonic()
     pause = threading.Event()

@@ -12,14 +12,11 @@ from typing import Any
 
 from d0ctl.nodes import frames
 from d0ctl_wrapper.protocol import message
-from tests.support.waiting import wait_until
+from tests.support.waiting import TIMEOUT_S, wait_until
 
 Frame = dict[str, Any]
 
 KEY = b"a key of this site"
-
-PATIENCE_S = 30.0
-"""How long a test waits for a frame."""
 
 
 def binary(*argv: str, script: str | None = None, **changes: Any) -> Frame:
@@ -103,7 +100,7 @@ class Client:
 
     def wait(self, kind: str, **fields: Any) -> Frame:
         """Wait for a frame of this kind with these fields, and take it."""
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             for frame in self.frames:
                 if frame["kind"] == kind and fields.items() <= frame.items():
@@ -117,7 +114,7 @@ class Client:
 
     def message(self, attempt: int, kind: str) -> Frame:
         """Wait for a message of an attempt."""
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             for one in self.messages(attempt):
                 if one["kind"] == kind:
@@ -151,7 +148,7 @@ class Client:
         assert self.process.stderr is not None
         with suppress(BrokenPipeError):
             self.process.stdin.close()
-        code = self.process.wait(PATIENCE_S)
+        code = self.process.wait(TIMEOUT_S)
         self.process.stdout.close()
         self.process.stderr.close()
         return code

@@ -9,7 +9,7 @@ import pytest
 
 from d0ctl_wrapper.protocol import lease
 from d0ctl_wrapper.protocol.paths import NodePaths
-from tests.support.waiting import wait_until
+from tests.support.waiting import Pid, wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
 
@@ -98,18 +98,21 @@ def test_outputs_that_stay_on_the_node_need_no_lease(node: Client) -> None:
 def test_a_delivery_is_stopped_when_the_lease_expires(node: Client, tmp_path: Path) -> None:
     program = tmp_path / "put"
     program.write_text(
-        f"#!/bin/sh\necho $$ >> {tmp_path}/pids\n"
+        f"#!/bin/sh\necho $$ >> {tmp_path}/pids; touch {tmp_path}/runs\n"
         f"[ -e {tmp_path}/open ] || exec sleep 1000\ncp $1 {tmp_path}/out\n"
     )
     program.chmod(0o700)
     (node.base / "go").touch()
     deliver = [{"name": "out", "locator": "root://store/out"}]
     transfer = {"commands": {"root": {"store": f"{program} {{source}}"}}}
-    node.launch(launch(1, SLOW, keep=["out"], deliver=deliver, transfer=transfer, lease=3.0))
-    wait_until(lambda: (tmp_path / "pids").exists())
-    pid = int((tmp_path / "pids").read_text())
+    node.send("lease", seconds=1000)
+    node.launch(launch(1, SLOW, keep=["out"], deliver=deliver, transfer=transfer, lease=0.0))
+    wait_until((tmp_path / "runs").exists)
+    put = Pid.of(int((tmp_path / "pids").read_text()))
+    assert put is not None
 
-    wait_until(lambda: not Path(f"/proc/{pid}").exists(), 30)
+    node.send("lease", seconds=0)
+    wait_until(lambda: not put.lives())
     wait_until(lambda: node.ping() and node.wait("pong") and states(node) == ["suspended"])
     (tmp_path / "open").touch()
     node.send("lease", seconds=100)
