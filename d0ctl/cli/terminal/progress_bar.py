@@ -38,6 +38,13 @@ class Progress:
                 self._shown_at = time.monotonic()
                 self._draw()
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether packages are ready and none is running or about to."""
+        counts = self._last
+        busy = by_status(counts)["launched"] or counts.get("assigned")
+        return bool(counts.get("ready")) and not busy
+
     def pause(self) -> None:
         """Show nothing until `resume`."""
         with self._lock:

@@ -22,6 +22,7 @@ from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.model import by_status
 from d0ctl.select import parse
 from d0ctl.show.status import draw_part
+from d0ctl.show.why.slots import taken
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.standstill import job_standing
@@ -171,7 +172,7 @@ def _drive(name: str, interrupts: _Interrupts) -> None:
     interrupts.keep()
     thread.start()
     try:
-        _watch(ended, progress, interrupts)
+        _watch(name, ended, progress, interrupts)
     except KeyboardInterrupt:
         _stop(ended, stop, progress)
         say(f"{_goes_on(name)}; `d0ctl kill {name}` ends it")
@@ -190,21 +191,36 @@ def _goes_on(name: str) -> str:
     return f"`{name}` goes on by `d0ctl run {name}` or `d0ctl daemon start`"
 
 
-def _watch(ended: threading.Event, progress: Progress, interrupts: _Interrupts) -> None:
-    """Wait for the end; Ctrl-C asks once.
+def _watch(name: str, ended: threading.Event, progress: Progress, interrupts: _Interrupts) -> None:
+    """Wait for the end, and say once who has the slots that the job needs; Ctrl-C asks once.
 
     Not by `join`: up to python 3.12 one that is interrupted takes the thread for ended.
     """
+    has_told = False
     while not ended.is_set():
         try:
             interrupts.watch()
             ended.wait(1.0)
+            has_told = has_told or _tell_who_has_the_slots(name, progress)
         except _Terminated:
             raise
         except KeyboardInterrupt:
             if not _really_stop(progress):
                 continue
             raise
+
+
+def _tell_who_has_the_slots(name: str, progress: Progress) -> bool:
+    """Say who has the slots that the job needs; return whether others have them."""
+    if not progress.is_waiting:
+        return False
+    with session.reader() as store, store.reading():
+        text = taken(store, name, time.time())
+    if text is not None:
+        progress.pause()
+        say(clean(text))
+        progress.resume()
+    return text is not None
 
 
 def _really_stop(progress: Progress) -> bool:

@@ -1,0 +1,18 @@
+"""Who has the slots that a job waits for."""
+
+from d0ctl.model import Phase
+from d0ctl.select import parse
+from d0ctl.show.why.common import MOST
+from d0ctl.show.why.package import package
+from d0ctl.store.connection import Store
+from d0ctl.store.views import browse
+
+
+def taken(store: Store, name: str, now: float) -> str | None:
+    """Say by whom the slots are taken that a job needs; None if it waits for something else."""
+    job = browse.job(store, name)
+    for row in browse.in_phases(store, job.id, [Phase.READY], 1):
+        found = package(store, browse.package(store, parse(row.path)), now)
+        if "full_since" in found.details:
+            return f"`{name}` waits for a free slot: {'; '.join(found.facts[:MOST])}"
+    return None
