@@ -31,6 +31,12 @@ def not_retryable(
     found = {package: AT_A_LIMIT[reason] for package, reason in limits.items()}
     for package, name in retry.without_inputs(store).items():
         found[package] = f"it needs file `{name}` of a dropped line"
+    return found | without_node(store, changes, now)
+
+
+def without_node(store: Store, changes: Mapping[str, Any], now: float) -> dict[int, str]:
+    """Return the selected packages that no node can take with changed requests, and why."""
+    found: dict[int, str] = {}
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     for requirement in retry.requirements(store):
         if why := _no_node(nodes, catalogue, retry.changed(requirement, changes)):

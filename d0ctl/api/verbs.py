@@ -20,6 +20,41 @@ class Verbs(ABC):
     ) -> "Done":
         """Carry an action out."""
 
+    def edit(
+        self,
+        *,
+        memory: str | float | None = None,
+        disk: str | float | None = None,
+        cpus: str | float | None = None,
+        wall_time: str | float | None = None,
+        nodes: Sequence[str] = (),
+        environment: Mapping[str, object] | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Change the resources that packages request before they start.
+
+        memory: Memory to request, e.g. 4GB.
+        disk: Disk space to request, e.g. 20GB.
+        cpus: Number of CPUs to request.
+        wall_time: Wall time to request, e.g. 2h.
+        nodes: Node to run on, instead of the job's; may be repeated.
+        environment: Variable to add to the environment; may be repeated.
+        """
+        return self._act(
+            "edit",
+            {
+                "memory": memory,
+                "disk": disk,
+                "cpus": cpus,
+                "wall_time": wall_time,
+                "nodes": nodes,
+                "environment": environment,
+            },
+            reason,
+            dry_run,
+        )
+
     def finish(
         self,
         *,

@@ -21,7 +21,7 @@ from tests.support.building import Site, job, line, package, production
 from tests.support.rows import change
 
 CHANGES = {"hold", "release", "pause", "resume", "retry", "kill", "kill-line", "restore-line",
-           "finish", "priority", "set-status", "remove"}  # fmt: skip
+           "finish", "priority", "set-status", "remove", "edit"}  # fmt: skip
 """Verbs that are typed with `--dry-run`."""
 
 LASTING = ("daemon start", "run", "status --watch", "logs", "node check", "doctor --nodes")

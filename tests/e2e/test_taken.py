@@ -9,13 +9,14 @@ from tests.e2e.terminal import terminal
 BUSY = """\
 job: busy
 stages:
-  - lines: [{{cpus: {cpus}, run: 'touch ran; until [ -e {go} ]; do sleep 0.05; done', outputs: ran}}]
+  - lines: [{{cpus: {cpus}, run: 'until [ -e {go} ]; do sleep 0.05; done'}}]
 """
 
 
 def test_a_run_says_once_which_job_has_the_slots_it_waits_for(site: Site, go: Path) -> None:
     busy = site.write(BUSY.format(cpus=len(os.sched_getaffinity(0)), go=go))
     with terminal(site, "run", busy) as first:
+        first.expect("submitted `busy`")
         site.wait_phase("busy/1/1/1", "running")
         hello = site.write("job: hello\nstages: [{lines: [{run: echo hello}]}]\n", "hello.yaml")
 

@@ -23,7 +23,7 @@ from tests.tui.conftest import Desk, Open
 KEYS = {
     "H": "hold", "L": "release", "R": "retry", "K": "kill", "D": "kill-line", "U": "restore-line",
     "P": "priority", "S": "pause", "C": "resume", "E": "finish", "M": "set-status", "X": "remove",
-    "A": "clone",
+    "A": "clone", "I": "edit",
 }  # fmt: skip
 
 
@@ -58,6 +58,7 @@ REQUESTS = [
             wall_time=5400.0, nodes=("n1", "n2")),
     request("retry", parse("a/1/1/1"), environment={"A": "1 2"}, parameters={"cut": "5"},
             from_scratch=True),
+    request("edit", parse("a/1/1/1"), memory=8 * 10**9, cpus=2, environment={"A": "1"}),
     request("kill", parse("a"), partial=True),
     request("kill-line", parse("a/1/2"), drop_outputs=True),
     request("kill-line", parse("a/1/2")),

@@ -1,23 +1,17 @@
 """retry: let failed packages run again, if they can, on request with other resources."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from d0ctl.actions import wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Conflict, Plan, Request, Way
 from d0ctl.actions.new_parameters import scripts_of
+from d0ctl.actions.new_requests import NewRequests
 from d0ctl.actions.option import (
-    NAMES,
-    NUMBER,
-    SIZE,
-    TIME,
-    Options,
     ValueType,
     flag,
     pairs,
-    value,
     values,
     write_pairs,
 )
@@ -32,49 +26,16 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import choice
-from d0ctl.units import count, duration, size
+from d0ctl.units import count
 
 BY_NAME = frozenset({Phase.CANCELED, Phase.COOLOFF})
 """Packages that are retried only if they are selected by their path or state."""
 
 
-def _read_variables(texts: Iterable[str]) -> dict[str, str]:
-    from d0ctl.jobfile.language.field_types import unfit_variable
-
-    found = pairs(texts)
-    for name in found:
-        if why := unfit_variable(name):
-            raise ValueError(why)
-    return found
-
-
 @dataclass(frozen=True, slots=True)
-class RetryOptions(Options):
-    """Changed requests of the packages; None and empty keep the present ones."""
+class RetryOptions(NewRequests):
+    """Changed requests and parameters of the packages, and whether they begin anew."""
 
-    memory: int | None = value(
-        "--memory", "SIZE", "Memory to request, e.g. 4GB.", type=SIZE, example="8GB",
-        log=SIZE.write,
-    )  # fmt: skip
-    disk: int | None = value(
-        "--disk", "SIZE", "Disk space to request, e.g. 20GB.", type=SIZE, example="20GB",
-        log=SIZE.write,
-    )  # fmt: skip
-    cpus: int | None = value(
-        "--cpus", "N", "Number of CPUs to request.", type=NUMBER, example="2", log=NUMBER.write
-    )
-    wall_time: float | None = value(
-        "--wall-time", "TIME", "Wall time to request, e.g. 2h.", type=TIME, example="4h",
-        log=TIME.write,
-    )  # fmt: skip
-    nodes: tuple[str, ...] = values(
-        "--on", "NODE", "Node to run on, instead of the job's; may be repeated.", none=tuple,
-        type=NAMES, example="NODE", completes="node", log=NAMES.write,
-    )  # fmt: skip
-    environment: Mapping[str, str] = values(
-        "--env", "NAME=VALUE", "Variable to add to the environment; may be repeated.", none=dict,
-        type=ValueType(_read_variables, write_pairs), log=list,
-    )  # fmt: skip
     parameters: Mapping[str, str] = values(
         "--set", "KEY=VALUE", "Parameter of the job to change; may be repeated.", none=dict,
         type=ValueType(pairs, write_pairs), log=write_pairs,
@@ -84,19 +45,6 @@ class RetryOptions(Options):
     )
     scripts: tuple[Script, ...] = ()
     """What the packages run with other parameters; `prepare` finds out."""
-
-    @property
-    def requirement(self) -> dict[str, Any]:
-        """The part that concerns the choice of a node."""
-        import json
-
-        given = {"memory": self.memory, "disk": self.disk, "cpus": self.cpus}
-        requirement: dict[str, Any] = {
-            name: value for name, value in given.items() if value is not None
-        }
-        if self.nodes:
-            requirement["nodes"] = json.dumps(list(self.nodes))
-        return requirement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,12 +134,7 @@ def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:
     options: RetryOptions = plan.request.options
     if options.from_scratch:
         retry.start_over(store)
-    if options.requirement:
-        retry.change_requirements(store, options.requirement)
-    if options.wall_time is not None:
-        retry.change_wall_time(store, options.wall_time)
-    if options.environment:
-        retry.add_environment(store, options.environment)
+    options.change(store)
     if options.scripts:
         retry.change_scripts(store, [(s.script, s.argv, s.parameters, s.package, s.seq)
                                      for s in options.scripts])  # fmt: skip
@@ -218,19 +161,7 @@ def _refused(plan: RetryPlan) -> Iterator[str]:
 
 def _changes(plan: RetryPlan, release: str) -> str:
     options: RetryOptions = plan.request.options
-    changes: list[str] = []
-    if options.memory is not None:
-        changes.append(f"{size(options.memory)} of memory")
-    if options.disk is not None:
-        changes.append(f"{size(options.disk)} of disk")
-    if options.cpus is not None:
-        changes.append(count(options.cpus, "CPU"))
-    if options.wall_time is not None:
-        changes.append(f"a wall time of {duration(options.wall_time)}")
-    if options.nodes:
-        node = "node" if len(options.nodes) == 1 else "nodes"
-        changes.append(f"{node} {' or '.join(options.nodes)}")
-    changes += write_pairs(options.environment) + write_pairs(options.parameters)
+    changes = [*options.words, *write_pairs(options.parameters)]
     changed = f" with {', '.join(changes)}" if changes else ""
     changed += " from scratch" if options.from_scratch else ""
     if not plan.releases:

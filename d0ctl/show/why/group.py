@@ -124,7 +124,7 @@ def _explain(store: Store, part: _Part, now: float, driven: bool | None = None) 
     if part.counts.get("failed"):
         _failed(store, part, explanation, now)
     if unfit := job_obstacles(site).get(part.job.name):
-        _add(explanation, unfit.text, [])
+        _add(explanation, unfit.text, _edits(store, part, now))
     if kept and site.driven:
         _kept(part, explanation, kept, totals)
     _moving(store, part, explanation, totals, now)
@@ -134,6 +134,15 @@ def _explain(store: Store, part: _Part, now: float, driven: bool | None = None) 
     if is_open and part.job.hold:
         _retry_first(part, explanation)
     return explanation
+
+
+def _edits(store: Store, part: _Part, now: float) -> list[str]:
+    """Return a command that lets the first package that no node can take start, if there is one."""
+    for row in part.sample([Phase.READY], MOST):
+        for text in _explain_package(store, row.path, now).commands:
+            if text.startswith("d0ctl edit "):
+                return [text]
+    return []
 
 
 def _kept(

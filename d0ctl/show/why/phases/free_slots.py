@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from d0ctl.schedule.place import Requirement, misfit
 from d0ctl.show.why.common import MOST, objection, requirement_of, room_of, usage
 from d0ctl.show.why.phases import node_pauses, recovery
+from d0ctl.show.why.phases.smaller_request import options_for
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import placement, registry
@@ -162,7 +163,7 @@ def _suggest_nodes(subject: Subject, rows: Sequence[Row], requirement: Requireme
 
 
 def _close_matches(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> None:
-    """Say which nodes could take it if a single request were dropped."""
+    """Say which nodes could take it if a single request were dropped, and suggest an edit."""
     explanation = subject.explanation
     usable = [row for row in rows if row["state"] == "up" and not row["drained"]]
     for request, without in REQUESTS.items():
@@ -171,6 +172,8 @@ def _close_matches(subject: Subject, rows: Sequence[Row], requirement: Requireme
         ]
         if able:
             explanation.facts.append(f"without {request}, {_named_or_counted(able)} could take it")
+    if options := options_for(requirement, [room_of(row) for row in usable]):
+        explanation.commands.append(f"d0ctl edit {subject.package.path}{options}")
 
 
 def _named_or_counted(rows: Sequence[Row]) -> str:

@@ -1,0 +1,99 @@
+"""What people may change of the resources that packages request."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.actions.option import (
+    NAMES,
+    NUMBER,
+    SIZE,
+    TIME,
+    Options,
+    ValueType,
+    pairs,
+    value,
+    values,
+    write_pairs,
+)
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs import retry
+from d0ctl.units import count, duration, size
+
+
+def _read_variables(texts: Iterable[str]) -> dict[str, str]:
+    from d0ctl.jobfile.language.field_types import unfit_variable
+
+    found = pairs(texts)
+    for name in found:
+        if why := unfit_variable(name):
+            raise ValueError(why)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class NewRequests(Options):
+    """Changed requests of packages; None and empty keep the present ones."""
+
+    memory: int | None = value(
+        "--memory", "SIZE", "Memory to request, e.g. 4GB.", type=SIZE, example="8GB",
+        log=SIZE.write,
+    )  # fmt: skip
+    disk: int | None = value(
+        "--disk", "SIZE", "Disk space to request, e.g. 20GB.", type=SIZE, example="20GB",
+        log=SIZE.write,
+    )  # fmt: skip
+    cpus: int | None = value(
+        "--cpus", "N", "Number of CPUs to request.", type=NUMBER, example="2", log=NUMBER.write
+    )
+    wall_time: float | None = value(
+        "--wall-time", "TIME", "Wall time to request, e.g. 2h.", type=TIME, example="4h",
+        log=TIME.write,
+    )  # fmt: skip
+    nodes: tuple[str, ...] = values(
+        "--on", "NODE", "Node to run on, instead of the job's; may be repeated.", none=tuple,
+        type=NAMES, example="NODE", completes="node", log=NAMES.write,
+    )  # fmt: skip
+    environment: Mapping[str, str] = values(
+        "--env", "NAME=VALUE", "Variable to add to the environment; may be repeated.", none=dict,
+        type=ValueType(_read_variables, write_pairs), log=list,
+    )  # fmt: skip
+
+    @property
+    def requirement(self) -> dict[str, Any]:
+        """The part that concerns the choice of a node."""
+        import json
+
+        given = {"memory": self.memory, "disk": self.disk, "cpus": self.cpus}
+        requirement: dict[str, Any] = {
+            name: value for name, value in given.items() if value is not None
+        }
+        if self.nodes:
+            requirement["nodes"] = json.dumps(list(self.nodes))
+        return requirement
+
+    @property
+    def words(self) -> list[str]:
+        """Each change in words."""
+        words: list[str] = []
+        if self.memory is not None:
+            words.append(f"{size(self.memory)} of memory")
+        if self.disk is not None:
+            words.append(f"{size(self.disk)} of disk")
+        if self.cpus is not None:
+            words.append(count(self.cpus, "CPU"))
+        if self.wall_time is not None:
+            words.append(f"a wall time of {duration(self.wall_time)}")
+        if self.nodes:
+            node = "node" if len(self.nodes) == 1 else "nodes"
+            words.append(f"{node} {' or '.join(self.nodes)}")
+        return words + write_pairs(self.environment)
+
+    def change(self, store: Store) -> None:
+        """Change what the selected packages request."""
+        if self.requirement:
+            retry.change_requirements(store, self.requirement)
+        if self.wall_time is not None:
+            retry.change_wall_time(store, self.wall_time)
+        if self.environment:
+            retry.add_environment(store, self.environment)

@@ -1,0 +1,96 @@
+"""edit: change what packages request that have not started."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from d0ctl.actions import wording
+from d0ctl.actions.action import Action, Author, Plan, Request
+from d0ctl.actions.new_requests import NewRequests
+from d0ctl.actions.retryable import without_node
+from d0ctl.actions.selection import changeable, split_selected
+from d0ctl.errors import BadUsage, Refused
+from d0ctl.model import Phase
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs import retry
+from d0ctl.store.views import choice
+from d0ctl.units import count, listed
+
+EDITABLE = frozenset({Phase.WAITING, Phase.READY, Phase.COOLOFF, Phase.HELD})
+"""Packages that have no node."""
+
+NOTHING = "say what they should request"
+
+EXAMPLE = "e.g. --cpus 2"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditPlan(Plan):
+    """What an edit would change."""
+
+    refused: Mapping[str, int]
+    """How many packages are left alone because no node could take them, by reason."""
+
+
+def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPlan:
+    """Plan for packages that have no node, without those that no node could take afterwards."""
+    for node in request.options.nodes:
+        choice.check_node(store, node)
+    split = changeable(store, request.target, EDITABLE, "edited", now)
+    retry.keep_phases(store, EDITABLE)
+    reasons = without_node(store, request.options.requirement, now)
+    retry.leave_out(store, reasons)
+    left = split_selected(store, EDITABLE)
+    refused = Counter(reasons.values())
+    if not left.packages:
+        (why, _), *_ = refused.most_common()
+        raise Refused(f"`{request.target.brief}` can't be edited: {why}", hint="d0ctl node list")
+    return EditPlan(request=request, packages=left.packages, phases=left.phases,
+                    changes=left.changes, kept=split.kept, refused=dict(refused))  # fmt: skip
+
+
+def edit(store: Store, plan: EditPlan, by: Author) -> None:
+    """Change what the packages request. Raises BadUsage if nothing is to change."""
+    if not plan.request.options.words:
+        raise BadUsage(NOTHING, hint=EXAMPLE)
+    plan.request.options.change(store)
+
+
+def describe(plan: EditPlan) -> Iterator[str]:
+    """Say what the packages would request."""
+    yield from wording.describe_packages(plan, "edit", _changes(plan))
+    yield from _refused(plan)
+
+
+def report(plan: EditPlan) -> Iterator[str]:
+    """Say what the packages request now."""
+    yield from wording.report_packages(plan, "edit", "edited", _changes(plan))
+    yield from wording.unchanged(plan)
+    yield from _refused(plan)
+
+
+def _changes(plan: EditPlan) -> str:
+    changes = plan.request.options.words
+    return f" to request {listed(changes)}" if changes else f"; {NOTHING}"
+
+
+def _refused(plan: EditPlan) -> Iterator[str]:
+    for why, number in plan.refused.items():
+        yield f"not edited: {count(number, 'package')}, because {why}"
+
+
+ACTION = Action(
+    name="edit",
+    help="Change the resources that packages request before they start.",
+    more_help="Packages that have a node are not changed. Failed ones are changed by `retry`.",
+    example="reco001/2/1/1 --cpus 2 --memory 4GB",
+    past="edited",
+    options=NewRequests,
+    plan=plan_edit,
+    act=edit,
+    describe=describe,
+    report=report,
+    starts_packages=True,
+    key="I",
+    title="edit what packages request",
+)

@@ -1,0 +1,97 @@
+"""`edit`: what packages request changes before they start."""
+
+import time
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from d0ctl.model import Address
+from d0ctl.store.nodes import leases, registry
+from tests.cli.conftest import Type
+from tests.cli.suggestions import suggested
+from tests.support.building import Site, job, line, package, production
+from tests.support.rows import read
+
+
+@pytest.fixture
+def site(site: Site) -> Site:
+    """A driver, and a node of 2 CPUs, 4 GB of memory and a disk of 100 GB."""
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    site.up(cpus=2, memory=4 * 10**9, disk_total=100 * 10**9, disk_free=50 * 10**9)
+    return site
+
+
+@pytest.mark.parametrize(
+    ("requests", "options"),
+    [
+        ({"cpus": 64}, "--cpus 2"),
+        ({"memory": 900 * 10**9}, "--memory 4GB"),
+        ({"disk": 900 * 10**9}, "--disk 50GB"),
+        ({"cpus": 8, "memory": 5 * 10**9}, "--cpus 2 --memory 4GB"),
+        ({"nodes": ("far",)}, "--on localhost"),
+    ],
+)
+def test_why_of_a_package_that_no_node_can_take_suggests_an_edit_that_lets_it_start(
+    site: Site, d0ctl: Type, requests: dict[str, Any], options: str
+) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=1)
+    site.up("far", cpus=1, memory=10**9, disk_total=10**9, machine_id="far")
+    other: dict[str, Any] = {"cpus": 2} if "nodes" in requests else {}
+    site.submit(job(("a", [line(package("x", **requests, **other))])))
+    command = f"d0ctl edit prod/1/1/1 {options}"
+    assert "no node can take it" in d0ctl("why", "prod/1/1/1").stdout
+
+    assert command in suggested(d0ctl, "why", "prod/1/1/1")
+    assert command in suggested(d0ctl, "why", "prod")
+    result = d0ctl(*command.split()[1:])
+
+    assert result.stdout.startswith("edited package `prod/1/1/1` to request "), result.output
+    assert "no node can take it" not in d0ctl("why", "prod/1/1/1").stdout
+
+
+def test_no_edit_is_suggested_for_what_no_option_can_change(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x", cpus=64, platform="vax"))])))
+
+    assert "d0ctl edit" not in d0ctl("why", "prod/1/1/1").stdout
+
+
+def test_packages_that_have_not_started_request_other_things_and_the_rest_stay(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    result = d0ctl("edit", "prod/1", "--cpus", "2", "--wall-time", "2h", "--env", "A=1")
+
+    changed = "2 CPUs, a wall time of 2 h 00 min and A=1"
+    assert f"edited 5 packages of `prod/1` to request {changed}" in result.stdout
+    assert "unchanged: 1 running" in result.stdout
+    assert Counter(read(site.store, "package", "wall_time", stage_id=1)) == {
+        (None,): 1,
+        (7200.0,): 5,
+    }
+    ready = read(site.store, "requirement", "cpus", "ready")
+    assert sum(number for cpus, number in ready if cpus == 1) == 0
+    assert sum(number for cpus, number in ready if cpus == 2) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "answer"),
+    [
+        (["prod/1/1/1"], 2, "say what they should request"),
+        (["prod/1/1/1", "--cpus", "3"], 4, "no node can take it: `localhost` is ruled out (2 CPUs"),
+        (["prod/1/1/1", "--on", "nowhere"], 3, "there is no node `nowhere`"),
+        (["prod/1/2/1", "--cpus", "1"], 4, "is failed, so it can't be edited"),
+    ],
+)
+def test_an_edit_that_would_change_nothing_or_could_not_start_is_refused(
+    site: Site, d0ctl: Type, words: list[str], code: int, answer: str
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    result = d0ctl("edit", *words)
+
+    assert (result.exit_code, answer in result.stderr) == (code, True), result.stderr
