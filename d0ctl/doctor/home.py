@@ -79,12 +79,12 @@ def _asides(home: Home) -> Iterator[Finding]:
     """What a restore or a first use was making when it was killed."""
     for pattern in (".restore.*", ".site.key.*", ".d0ctl.db.*"):
         for path in home.root.glob(pattern):
-            if _age(path) > LEFT_S:
+            if _age(path, time.time()) > LEFT_S:
                 yield Finding("home", str(path), "is half made, by a process that is gone",
                               f"rm {path}")  # fmt: skip
 
 
-def failing_turns(home: Home) -> Iterator[Finding]:
+def failing_turns(home: Home, now: float) -> Iterator[Finding]:
     """Whether the daemon's last word is that a turn of it failed."""
     log = home.logs / "daemon.log"
     try:
@@ -94,12 +94,12 @@ def failing_turns(home: Home) -> Iterator[Finding]:
     except OSError:
         return
     dated = [line for line in lines if line[:2] == "20" and line[19:20] == ","]
-    if dated and " ERROR a turn failed" in dated[-1] and _age(log) < RECENT_S:
+    if dated and " ERROR a turn failed" in dated[-1] and _age(log, now) < RECENT_S:
         yield Finding("daemon", str(log), "its turns fail, the last a moment ago", f"tail {log}")
 
 
-def _age(path: Path) -> float:
+def _age(path: Path, now: float) -> float:
     try:
-        return time.time() - path.stat().st_mtime
+        return now - path.stat().st_mtime
     except OSError:
         return 0.0

@@ -54,9 +54,9 @@ def _parts(store: Store, checksums: bool) -> list[Part]:
         lambda: holders(store),
         lambda: stuck_writer(store),
         lambda: broken_for_long(store) if has_daemon(store) else (),
-        lambda: failing_turns(home) if has_daemon(store) else (),
+        lambda: failing_turns(home, time.time()) if has_daemon(store) else (),
         lambda: leftovers(home.dropbox, is_driven=any_driver(store)),
-        lambda: deliveries(store),
+        lambda: deliveries(store, time.time()),
         lambda: in_transit(store),
         lambda: copies_here(store, checksums=checksums),
     ]

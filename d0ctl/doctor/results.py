@@ -28,7 +28,7 @@ MOST = 20
 """How many files are listed one by one."""
 
 
-def deliveries(store: Store) -> Iterator[Finding]:
+def deliveries(store: Store, now: float) -> Iterator[Finding]:
     """What is missing in results/, and what is there that no job put there."""
     known: dict[str, set[str]] = defaultdict(set)
     missing = []
@@ -43,13 +43,13 @@ def deliveries(store: Store) -> Iterator[Finding]:
         yield Finding("results", str(store.home.results), f"{count(len(missing), 'file')} missing",
                       ADVICE)  # fmt: skip
     for job, names in known.items():
-        yield from _unknown(store.home.results / job, names)
+        yield from _unknown(store.home.results / job, names, now)
 
 
-def _unknown(folder: Path, names: set[str]) -> Iterator[Finding]:
+def _unknown(folder: Path, names: set[str], now: float) -> Iterator[Finding]:
     """Files in the folder of a job that is there still; one that was removed left its own."""
     inside = tuple(name for name in names if name.endswith("/"))
-    paths = ((path, str(path.relative_to(folder))) for path in _walk(folder))
+    paths = ((path, str(path.relative_to(folder))) for path in _walk(folder, now))
     found = [path for path, name in paths if name not in names and not name.startswith(inside)]
     if found:
         detail = f"{count(len(found), 'file')} that the job did not deliver, such as "
@@ -57,17 +57,17 @@ def _unknown(folder: Path, names: set[str]) -> Iterator[Finding]:
         yield Finding("results", str(folder), detail, f"mv it elsewhere, out of {folder}")
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, now: float) -> Iterator[Path]:
     for place, _, names in os.walk(folder):
         for path in (Path(place, name) for name in sorted(names)):
-            if not (path.name.startswith(".") and _is_young(path)):
+            if not (path.name.startswith(".") and _is_young(path, now)):
                 yield path
 
 
-def _is_young(path: Path) -> bool:
+def _is_young(path: Path, now: float) -> bool:
     """Whether a file may still be on its way to its name."""
     try:
-        return path.lstat().st_mtime > time.time() - LEFT_BEHIND_S
+        return path.lstat().st_mtime > now - LEFT_BEHIND_S
     except OSError:
         return True
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
+from d0ctl.doctor.home import RECENT_S, failing_turns
 from d0ctl.doctor.look import examine
 from d0ctl.store import open_store
 from d0ctl.store.nodes import registry
@@ -162,3 +163,14 @@ def test_a_daemon_whose_turns_fail_is_reported(site: Site, home: Home, found: Fo
     with log.open("a") as file:
         file.write("2026-11-21 10:00:01,123 INFO node 1 is up\n")
     assert found() == []
+
+
+@pytest.mark.parametrize(("age", "findings"), [(RECENT_S - 1, 1), (RECENT_S, 0)])
+def test_a_turn_that_failed_is_reported_for_a_limited_time(
+    home: Home, age: float, findings: int
+) -> None:
+    log = home.logs / "daemon.log"
+    log.write_text("2026-11-21 10:00:00,123 ERROR a turn failed and is tried again\n")
+    os.utime(log, (1000, 1000))
+
+    assert len(list(failing_turns(home, now=1000 + age))) == findings

@@ -8,6 +8,8 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.doctor.look import examine
+from d0ctl.doctor.results import deliveries
+from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.nodes.carry import checksum_of
 from d0ctl.store.files import copies
 from d0ctl.store.jobs.removal import sweep
@@ -38,6 +40,19 @@ def test_an_undelivered_result_is_reported_unless_its_job_was_removed(
 
     assert (one.check, one.subject) == ("results", str(home.results / "prod"))
     assert one.detail == "1 file that the job did not deliver, such as `mine.txt`"
+
+
+@pytest.mark.parametrize(("age", "findings"), [(LEFT_BEHIND_S - 1, 0), (LEFT_BEHIND_S, 1)])
+def test_a_hidden_file_is_reported_when_it_is_too_old_to_be_on_its_way(
+    site: Site, home: Home, age: float, findings: int
+) -> None:
+    site.submit(production())
+    hidden = home.results / "prod" / ".plot.png.123"
+    hidden.parent.mkdir()
+    hidden.touch()
+    os.utime(hidden, (1000, 1000))
+
+    assert len(list(deliveries(site.store, now=1000 + age))) == findings
 
 
 def test_a_result_that_is_gone_is_reported(site: Site, home: Home, found: Found) -> None:

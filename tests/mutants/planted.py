@@ -425,9 +425,9 @@ PLANTED: tuple[Mutant, ...] = (
         ("tests/cli/test_retry.py", "tests/test_verbs.py"),
     ),
     Mutant(
-        "d0ctl/actions/packages/retry.py",
-        "retry_failed: the call of retry.add_environment is lost",
-        "retry.add_environment(store, options.environment)",
+        "d0ctl/actions/new_requests.py",
+        "change: the call of retry.add_environment is lost",
+        "retry.add_environment(store, self.environment)",
         "pass",
         ("tests/cli/test_retry.py", "tests/test_verbs.py"),
     ),
@@ -754,15 +754,15 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/doctor/results.py",
         "_is_young: `>` becomes `>=`",
-        "return path.lstat().st_mtime > time.time() - LEFT_BEHIND_S",
-        "return path.lstat().st_mtime >= time.time() - LEFT_BEHIND_S",
+        "return path.lstat().st_mtime > now - LEFT_BEHIND_S",
+        "return path.lstat().st_mtime >= now - LEFT_BEHIND_S",
         ("tests/doctor",),
     ),
     Mutant(
         "d0ctl/doctor/home.py",
         "failing_turns: `<` becomes `<=`",
-        'if dated and " ERROR a turn failed" in dated[-1] and _age(log) < RECENT_S:',
-        'if dated and " ERROR a turn failed" in dated[-1] and _age(log) <= RECENT_S:',
+        'if dated and " ERROR a turn failed" in dated[-1] and _age(log, now) < RECENT_S:',
+        'if dated and " ERROR a turn failed" in dated[-1] and _age(log, now) <= RECENT_S:',
         ("tests/doctor",),
     ),
     Mutant(
@@ -1034,6 +1034,7 @@ PLANTED: tuple[Mutant, ...] = (
         "self._order(attempt, lambda folder: orders.ask_pause(folder, grace))",
         "pass",
         (
+            "tests/wrapper/test_command.py",
             "tests/wrapper/test_relay.py",
             "tests/wrapper/test_uplink.py",
             "tests/wrapper/test_death.py",

@@ -108,6 +108,17 @@ def test_a_restart_begins_with_the_first_binary_whose_files_are_not_whole(
     assert why in end["began_why"]
 
 
+def test_of_attempts_that_are_whole_as_far_as_each_other_the_latest_is_used(node: Client) -> None:
+    ends = [node.run(*chain("exit 3"), attempt=number, keep=KEEP) for number in (1, 2)]
+    for end in ends:
+        Path(end["retained"]["files"][1]["path"]).unlink()
+
+    end = node.run(*chain("true"), attempt=3, keep=KEEP, previous=list(map(former, ends)))
+
+    assert (end["outcome"], end["began"]) == ("successful", 2)
+    assert "`2.out` of attempt 2 is missing" in end["began_why"]
+
+
 def test_a_restart_without_anything_whole_begins_at_the_start_and_says_why(node: Client) -> None:
     first = node.run(*chain("exit 3"), keep=KEEP)
     shutil.rmtree(node.base / "cache/1")

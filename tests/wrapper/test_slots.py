@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from d0ctl_wrapper.relay.attempts.cpus import CpuQueue
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.conftest import Connect
@@ -145,3 +146,16 @@ def test_the_cpu_is_never_idle_while_a_slow_transfer_is_under_way(
     wait_on(node, 1)
     go(node, 1)
     assert node.end(1)["outcome"] == "successful"
+
+
+def test_an_attempt_that_was_dropped_while_it_was_paused_starts_when_it_is_sent_again() -> None:
+    queue = CpuQueue(cpus=1)
+    queue.add(launch(1, binary("true")))
+    queue.pause(1)
+
+    assert queue.next(used=0) is None
+    assert queue.drop(1)
+    queue.add(launch(1, binary("true")))
+
+    again = queue.next(used=0)
+    assert again is not None and again.attempt == 1
