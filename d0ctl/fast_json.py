@@ -17,12 +17,13 @@ _encode = msgspec.json.Encoder().encode
 
 
 def decode_bounded(text: str | bytes) -> Any:
-    """Parse one JSON text from a node, after counting its lists and objects.
+    """Parse one JSON text from a node, after counting its lists and objects if it is long.
 
     Raises ValueError as `shape.decode_bounded` does, which also reads what is refused here.
     """
     try:
-        shape.check_containers(text)
+        if len(text) > shape.MOST_CONTAINERS:
+            shape.check_containers(text)
         return _decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return shape.decode(text)

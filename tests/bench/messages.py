@@ -144,7 +144,7 @@ def launched(count: int) -> Iterator[tuple[Home, list[tuple[str, str]]]]:
 
 
 def _texts(attempt: int, token: str) -> list[tuple[str, str]]:
-    """The two files of an attempt: its start; its binary's end with its own end."""
+    """The two files of an attempt: its start; its end."""
     now = time.time()
     common = {"attempt": attempt, "token": token, "time": now}
     binary = {"binary": 1, "started": now, "ended": now, "exit_code": 0, "signal": None}
@@ -170,8 +170,7 @@ def _texts(attempt: int, token: str) -> list[tuple[str, str]]:
         "outputs": [{**output, "checksum": checksum}],
         "missing": [],
     }
-    last = [{**common, "seq": 2, "kind": "binary", **binary}, {**common, "seq": 3, **end}]
     return [
         (f"{attempt}.1", message.text([{**common, "seq": 1, **start}])),
-        (f"{attempt}.2", message.text(last)),
+        (f"{attempt}.2", message.text([{**common, "seq": 2, **end}])),
     ]

@@ -121,7 +121,6 @@ fields: dict[str, st.SearchStrategy[Message]] = {
     ),
     "note": st.fixed_dictionaries({"binary": st.none() | ids, "text": lines}),
     "need": st.fixed_dictionaries({"bytes": sizes, "why": lines}),
-    "binary": st.fixed_dictionaries(binaries),
     "end": st.fixed_dictionaries(
         {
             "started": times,

@@ -89,7 +89,7 @@ def test_a_pause_that_is_undone_in_time_sends_no_message(node: Client) -> None:
     node.send("kill", attempts=[1], grace=1)
 
     assert node.end(1)["outcome"] == "killed"
-    assert [m["kind"] for m in node.messages(1)] == ["start", "binary", "end"]
+    assert [m["kind"] for m in node.messages(1)] == ["start", "end"]
 
 
 def test_a_queued_attempt_is_not_started_while_it_is_paused(node: Client) -> None:

@@ -26,7 +26,7 @@ def test_a_wrapper_serves_one_attempt_after_the_other(single: Client) -> None:
     ]
     for number in (1, 2, 3):
         kinds = [one["kind"] for one in single.messages(number)]
-        assert kinds == ["start", "binary", "end"]
+        assert kinds == ["start", "end"]
 
 
 def test_two_attempts_at_a_time_have_a_wrapper_each(node: Client, tmp_path: Path) -> None:

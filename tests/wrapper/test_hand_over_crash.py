@@ -80,7 +80,7 @@ def test_a_relay_that_dies_at_the_end_of_an_attempt_loses_no_message(
 
     assert states(successor) == {1: "ended"}
     assert successor.end(1)["outcome"] == "successful"
-    assert [one["kind"] for one in successor.messages(1)] == ["start", "binary", "end"]
+    assert [one["kind"] for one in successor.messages(1)] == ["start", "end"]
 
 
 def test_a_wrapper_that_dies_with_its_launch_leaves_a_dead_attempt(

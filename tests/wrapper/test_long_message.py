@@ -107,9 +107,7 @@ def field_names() -> dict[str, set[str]]:
     """The fields that type checkers know of each kind of message."""
     with patch("typing.TYPE_CHECKING", True):
         found = runpy.run_path(str(message_types.__file__))
-    kinds = [
-        found[name] for name in ("Start", "State", "Progress", "Note", "Need", "Binary", "End")
-    ]
+    kinds = [found[name] for name in ("Start", "State", "Progress", "Note", "Need", "End")]
     return {get_args(kind.__annotations__["kind"])[0]: set(kind.__annotations__) for kind in kinds}
 
 

@@ -80,9 +80,9 @@ def test_any_other_value_of_a_field_is_refused_or_read_as_it_is(
         ({"time": math.inf}, "Infinity is not a number"),
         (
             {"kind": "stop"},
-            "`kind` is none of start, state, progress, note, need, binary, part, end",
+            "`kind` is none of start, state, progress, note, need, part, end",
         ),
-        ({"kind": []}, "`kind` is none of start, state, progress, note, need, binary, part, end"),
+        ({"kind": []}, "`kind` is none of start, state, progress, note, need, part, end"),
         ({"outcome": "done"}, "`outcome` is none of"),
         ({"outcome": "successful"}, "outcome `successful` with reason `exit-code`"),
         ({"outcome": "killed"}, "outcome `killed` with reason `exit-code`"),

@@ -25,7 +25,7 @@ def test_a_short_attempt_sends_all_its_messages_in_one_file(single: Client) -> N
     single.run(binary("true"))
 
     assert list(single.files) == ["1.1"]
-    assert [one["kind"] for one in single.messages(1)] == ["start", "binary", "end"]
+    assert [one["kind"] for one in single.messages(1)] == ["start", "end"]
 
 
 def test_the_start_of_a_longer_attempt_is_sent_while_it_runs(single: Client) -> None:

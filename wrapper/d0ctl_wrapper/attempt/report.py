@@ -108,7 +108,7 @@ class Report:
         self._add("note", {"binary": self.binary, "text": one_line(text)})
 
     def begin(self, number: int) -> None:
-        """Note that a binary begins, and send the messages about the previous one."""
+        """Note that a binary begins, and send the notes about the previous one."""
         if self._held_until is None:
             self.send()
         self.binary, self.binary_started = number, self.now()
@@ -127,18 +127,18 @@ class Report:
         self, code: "int | None", number: "int | None", cpu: float, rss: int, gap: "float | None"
     ) -> None:
         """Record the end of the running binary; `gap` is its longest silence."""
-        record = {
-            "binary": self.binary,
-            "started": self.binary_started,
-            "ended": self.now(),
-            "exit_code": code,
-            "signal": number,
-            "cpu": round(cpu, 3),
-            "rss": rss,
-            "gap": gap,
-        }
-        self.records.append(record)
-        self._add("binary", record)
+        self.records.append(
+            {
+                "binary": self.binary,
+                "started": self.binary_started,
+                "ended": self.now(),
+                "exit_code": code,
+                "signal": number,
+                "cpu": round(cpu, 3),
+                "rss": rss,
+                "gap": gap,
+            }
+        )
 
     def send(self) -> None:
         """Send the waiting messages; after a full disk the end message repeats them."""

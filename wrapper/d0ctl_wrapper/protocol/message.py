@@ -175,7 +175,7 @@ _SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
 LOG_REASON = re.compile(r"(?:log-message|site:[A-Za-z0-9._-]{1,100})\Z")
 """The reasons that a log rule may give."""
 
-_kind = shape.one_of("start", "state", "progress", "note", "need", "binary", "part", "end")
+_kind = shape.one_of("start", "state", "progress", "note", "need", "part", "end")
 
 _KIND = shape.record({"kind": _kind})
 
@@ -290,7 +290,6 @@ _END = {
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "start": {"phase": (_phase, "running")},
-    "binary": _BINARY_OTHERS,
     "end": {
         "partial": (shape.boolean, False),
         "staged": (shape.many(_ITEMS["staged"]), []),
@@ -311,7 +310,6 @@ _CHECKS = {
         ("progress", _PROGRESS),
         ("note", _NOTE),
         ("need", _NEED),
-        ("binary", _BINARY),
         ("part", _PART),
         ("end", _END),
     )

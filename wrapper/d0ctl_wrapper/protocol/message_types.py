@@ -71,11 +71,6 @@ if TYPE_CHECKING:
         rss: int
         gap: Optional[float]
 
-    class Binary(_Common, BinaryEnd):
-        """A binary has ended."""
-
-        kind: Literal["binary"]
-
     class Ending(TypedDict):
         """How an attempt ended, and what it made.
 
@@ -110,5 +105,5 @@ if TYPE_CHECKING:
     class End(_Common, Ending):
         """The attempt has ended."""
 
-    Message = Union[Start, State, Progress, Note, Need, Binary, End]
+    Message = Union[Start, State, Progress, Note, Need, End]
     """A message, of the kind that its field `kind` says."""
