@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
-from d0ctl.jobfile.language.file_names import base_name, output_name
+from d0ctl.jobfile.language.file_names import base_name, input_name, output_name
 from d0ctl.jobfile.language.script import Arguments, Script
 from d0ctl.jobfile.language.template import Group, LoopValues
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import (
     BinaryRecipe,
+    InputRecipe,
     LineRecipe,
     OutputRecipe,
     PackageRecipe,
@@ -175,6 +176,8 @@ class _BinaryMaker:
         """Return the binary of a line; `own` is its part of the inputs of its package."""
         outputs = tuple([output(values) for output in self._outputs])
         specs, fields = self._inputs(values, own), self._fields_of(values)
+        if self._recipe.stdin is not None:
+            fields = {**fields, "stdin": self._stdin(self._recipe.stdin, values, own)}
         if self._plain is not None:
             text: dict[str, Any] = {self._key: self._plain(values)}
             return BinarySpec(inputs=specs, outputs=outputs, **text, **fields)
@@ -184,6 +187,13 @@ class _BinaryMaker:
             if run is not None:
                 texts[key] = run.text(values, binary_files)
         return BinarySpec(inputs=specs, outputs=outputs, **texts, **fields)
+
+    def _stdin(self, recipe: InputRecipe, values: LoopValues, own: list[InputFile]) -> str | None:
+        """Return the name in the working directory of the standard input."""
+        assert recipe.file is not None
+        name = input_name(recipe.file.render(values))
+        names = name, self._files.absolute(name)
+        return next((file.local_name for file in own if file.file in names), None)
 
     def _inputs(self, values: LoopValues, own: list[InputFile]) -> tuple[InputSpec, ...]:
         if not self._recipe.inputs_are_constant:

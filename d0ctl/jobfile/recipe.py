@@ -118,6 +118,8 @@ class BinaryRecipe(Struct, frozen=True):
     inputs: list[InputRecipe]
     outputs: list[OutputRecipe]
     inputs_are_constant: bool = False
+    stdin: InputRecipe | None = None
+    """The last of `inputs` if one is the standard input."""
 
     @property
     def texts(self) -> list[Run]:

@@ -113,6 +113,8 @@ class BinarySpec(Struct, frozen=True):
     events: Mapping[str, Any] | None = None
     image: str | None = None
     """The container image that it runs in."""
+    stdin: str | None = None
+    """The input that is its standard input, by its name in the working directory."""
 
 
 class PackageSpec(Struct, frozen=True):

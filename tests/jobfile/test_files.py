@@ -265,3 +265,20 @@ def test_a_list_file_that_can_not_be_read_is_a_fault(
     answer = faults(f"stages: [{{lines: [{{run: x, inputs: {entry}}}]}}]")
 
     assert fault in {one.partition(": ")[2] for one in answer}
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("stdin: raw/", "`stdin` takes one file, not `raw/`"),
+        ("stdin: nothing", "no package makes `nothing`, and it is not beside the job file"),
+        ("stdin: 'a*'", "`stdin` takes one file, and `a*` is a late output"),
+        ("stdin: b, early-start: yes", "a package that starts early can't get its stdin from"),
+    ],
+)
+def test_a_wrong_stdin_is_reported(faults: Faults, keys: str, expected: str) -> None:
+    makers = "{run: a, outputs: {file: 'a*', late: yes}}, {run: b, outputs: b}"
+
+    (answer,) = faults(f"stages: [{{lines: [{makers}, {{run: x, {keys}}}]}}]")
+
+    assert expected in answer

@@ -76,9 +76,9 @@ BINARY: dict[str, Schema] = {
     "software": {"type": ["string", "null"], "pattern": "^[^/]+/[^/]+$",
                  "errorMessage": "takes software as NAME/VERSION, such as `reco/v12-01`"},
     "parameters": mapping(), "inputs": one_or_more("input"), "outputs": one_or_more("output"),
-    "runtime": TIME, "work-size": SIZE, "cpu": piece(t.PERCENT), "needs": one_or_list(TEXT),
-    "log-rules": one_or_more("log-rule"), "progress": ref("progress"), "check": SCALAR,
-    "check-timeout": TIME, "events": ref("events"),
+    "stdin": SCALAR, "runtime": TIME, "work-size": SIZE, "cpu": piece(t.PERCENT),
+    "needs": one_or_list(TEXT), "log-rules": one_or_more("log-rule"),
+    "progress": ref("progress"), "check": SCALAR, "check-timeout": TIME, "events": ref("events"),
 }  # fmt: skip
 INPUT: dict[str, Schema] = {
     "file": SCALAR, "from": SCALAR, "match": SCALAR, "glob": SCALAR, "list": SCALAR,

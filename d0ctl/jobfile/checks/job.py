@@ -172,6 +172,10 @@ class _Check:
             return origin
         if made in own_stage:
             self._consumed[made] = 1
+        if recipe is binary.stdin and name in self._outputs.late:
+            message = f"`stdin` takes one file, and {shown(name)} is a late output"
+            self._note(recipe.position, "stdin", message)
+            return Origin.WRONG
         maker = self._outputs.maker(name)
         if maker != number:
             self._waits.add(maker, number)

@@ -182,6 +182,7 @@ def _flattened(
         elif (
             not name.startswith("/")
             and file.entry.file is not None
+            and file.entry is not binary.stdin
             and base not in text
             and not any(sign in text for sign in (*_LISTS, GROUP))
         ):

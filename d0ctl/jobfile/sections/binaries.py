@@ -42,8 +42,8 @@ from d0ctl.plugins import PluginFailed
 from d0ctl_wrapper import merge_types
 
 BINARY_KEYS = words(
-    "name run merge shell image software parameters inputs outputs runtime work-size cpu needs "
-    "log-rules progress check check-timeout events"
+    "name run merge shell image software parameters inputs stdin outputs runtime work-size cpu "
+    "needs log-rules progress check check-timeout events"
 )
 INPUT_KEYS = words(
     "file from match glob list as locator size checksum acquire disposition required writable"
@@ -75,9 +75,11 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     run = _run(level, inner) if "merge" not in level else _merge(level, inner)
     check = compile_script(text, inner.scope, reading.faults) if text is not None else None
     inputs = _inputs(level.get("inputs"), reading)
+    stdin = _stdin(level, reading)
+    inputs += [stdin] if stdin is not None else []
     outputs = _outputs(level.get("outputs"), reading)
     constant = all(entry.is_constant for entry in inputs)
-    binary = BinaryRecipe(node.position, fields, run, check, inputs, outputs, constant)
+    binary = BinaryRecipe(node.position, fields, run, check, inputs, outputs, constant, stdin)
     _check_groups(binary, reading)
     return binary
 
@@ -162,7 +164,7 @@ def _merge(level: Level, reading: Reading) -> Run | None:
     scalar = level.scalar("merge")
     if scalar is None or not _is_yes(scalar, reading):
         return _run(level, reading)
-    for key in ("run", "shell", "software"):
+    for key in ("run", "shell", "software", "stdin"):
         if key in level:
             reading.fault(level.position(key), f"`merge` stands in place of `{key}`: remove one")
     name = _name_of_only(_entries(level.get("outputs")))
@@ -229,6 +231,18 @@ def _entries(node: Node | None) -> list[Node]:
 
 def _inputs(node: Node | None, reading: Reading) -> list[InputRecipe]:
     return [recipe for item in _entries(node) for recipe in _input(item, reading)]
+
+
+def _stdin(level: Level, reading: Reading) -> InputRecipe | None:
+    """Read the name of the file that is the standard input."""
+    scalar = level.scalar("stdin")
+    if scalar is None:
+        return None
+    if scalar.text.endswith("/") or _group(scalar, reading) is not None:
+        reading.fault(scalar.position, f"`stdin` takes one file, not {shown(scalar.text)}")
+        return None
+    file = reading.template(scalar, strict=True)
+    return InputRecipe(scalar.position, Fields(), file=file, is_flat=reading.is_flat)
 
 
 def _input(node: Node, reading: Reading) -> list[InputRecipe]:

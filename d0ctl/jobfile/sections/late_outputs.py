@@ -49,6 +49,9 @@ def check_early_start(
         message = "a package that starts early can't take its startup script from another package"
         faults.add(wrapper.position, message)
     for binary in line.packages[0].binaries if line.packages else ():
+        if binary.stdin is not None and files.comes_from_packages(binary.stdin):
+            message = "a package that starts early can't get its stdin from another package"
+            faults.add(binary.stdin.position, message)
         if any(files.comes_from_packages(recipe) for recipe in binary.inputs):
             for insertion in _inputs_in(binary):
                 message = (

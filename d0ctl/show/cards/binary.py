@@ -34,7 +34,9 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
     sheet.add("package: ", *state(sheet, package), (since, "faint"))
     if words := _asked(view):
         sheet.add((", ".join(words), "faint"))
-    sheet.head("command", f"in image {view.image}" if view.image else "")
+    image = f"in image {view.image}" if view.image else ""
+    stdin = f"stdin from {view.stdin}" if view.stdin else ""
+    sheet.head("command", ", ".join(filter(None, (image, stdin))))
     for line in (view.script or " ".join(json.loads(view.argv or "[]"))).splitlines():
         sheet.add("  ", line)
     if binary.records:

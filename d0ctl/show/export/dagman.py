@@ -83,10 +83,14 @@ def _program(package: PackageRows) -> str:
     for binary in package.binaries:
         names = [one["name"] if one["own"] else local_name(one["name"], one["local"])
                  for one in package.inputs if one["binary"] == binary["seq"]]  # fmt: skip
+        stdin, names = binary["stdin"], [name for name in names if name != binary["stdin"]]
+        source = "" if stdin is None else f" < {shlex.quote(stdin)}"
         if binary["argv"]:
-            parts.append(shlex.join(arguments_with_inputs(parsed(binary["argv"]), names)))
+            words = arguments_with_inputs(parsed(binary["argv"]), names)
+            parts.append(shlex.join(words) + source)
         elif binary["script"] is not None:
-            parts.append(with_inputs(binary["script"], names))
+            text = with_inputs(binary["script"], names)
+            parts.append(f"(\n{text}\n){source}" if source else text)
         else:
             parts.append(f"echo {shlex.quote(binary['software'])}: no script >&2; exit 127")
     return "\n".join(parts)

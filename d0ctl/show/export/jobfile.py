@@ -108,6 +108,7 @@ def _binary(binary: Row, package: PackageRows, known: Collection[str]) -> Entry:
         "name": _escaped(binary["name"], known), "run": run,
         "shell": binary["shell"] if script is not None and binary["shell"] != "bash" else None,
         "image": _escaped(binary["image"], known),
+        "stdin": _escaped(_stdin(binary, package), known),
         "software": _escaped(binary["software"], known),
         "parameters": _all_escaped(parameters, known),
         "inputs": [_input(one, known) for one in package.inputs if one["binary"] == binary["seq"]],
@@ -124,8 +125,7 @@ def _binary(binary: Row, package: PackageRows, known: Collection[str]) -> Entry:
 
 
 def _input(row: Row, known: Collection[str]) -> Entry:
-    name = row["name"] if row["job"] is None else f"{row['job']}:{row['name']}"
-    source: Entry = {"file": _escaped(name, known)}
+    source: Entry = {"file": _escaped(_file(row), known)}
     if row["match"] is not None:
         source = {"from": row["stage"], "match": _escaped(row["match"], known)}
     return {
@@ -136,6 +136,20 @@ def _input(row: Row, known: Collection[str]) -> Entry:
         "disposition": row["disposition"], "required": "yes" if row["required"] else "no",
         "writable": "yes" if row["writable"] else None,
     }  # fmt: skip
+
+
+def _stdin(binary: Row, package: PackageRows) -> str | None:
+    """Return the file that is the standard input of a binary."""
+    for row in package.inputs if binary["stdin"] is not None else ():
+        local = row["name"] if row["own"] else local_name(row["name"], row["local"])
+        if row["binary"] == binary["seq"] and local == binary["stdin"]:
+            return _file(row)
+    return None
+
+
+def _file(row: Row) -> str:
+    """Return the name of an input as a job file has it."""
+    return str(row["name"] if row["job"] is None else f"{row['job']}:{row['name']}")
 
 
 def _renaming(row: Row) -> str | None:

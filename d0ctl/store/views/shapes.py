@@ -195,6 +195,7 @@ class BinaryView(Struct, frozen=True):
     seq: int
     name: str
     image: str | None
+    stdin: str | None
     script: str | None
     argv: str | None
     software: str | None

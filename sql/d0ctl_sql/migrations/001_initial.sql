@@ -523,6 +523,7 @@ create table binary (
     check_timeout real,
     events        text,                    -- first, last, and the part that has them
     image         text,                    -- the container image that it runs in
+    stdin         text,                    -- the input that is its standard input, by local name
     primary key (package_id, seq)
 ) strict, without rowid;
 

@@ -89,7 +89,8 @@ select package.attempt_id, package.attempts as number, package.id as package_id,
 select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, binary.argv,
        binary.progress, binary.runtime, binary.work_size, binary.software, binary.parameters,
        habit.runs, habit.gap,
-       binary.log_rules, binary."check", binary.check_timeout, binary.events, binary.image
+       binary.log_rules, binary."check", binary.check_timeout, binary.events, binary.image,
+       binary.stdin
   from decision
   join package on package.id = decision.package_id
   join binary on binary.package_id = package.id

@@ -112,7 +112,7 @@ select reason, count, last, message, node_name from failure
 
 -- name: binaries
 -- The binaries of a package, each with its record in the last attempt that ran it.
-select binary.seq, binary.name, binary.image, binary.script, binary.argv, binary.software,
+select binary.seq, binary.name, binary.image, binary.stdin, binary.script, binary.argv, binary.software,
        binary.version, binary.parameters, binary.needs, binary.cpu, binary.runtime, binary.work_size,
        binary_attempt.started,
        binary_attempt.ended, binary_attempt.exit_code, binary_attempt.signal,

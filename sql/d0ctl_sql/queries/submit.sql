@@ -149,8 +149,8 @@ update input set "match" = ? where package_id = ? and binary = ? and file_id = ?
 -- A binary of a job under way.
 insert into binary (package_id, seq, name, script, shell, argv, software, parameters, needs, cpu,
                     runtime, work_size, log_rules, progress, "check", check_timeout, events,
-                    image)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                    image, stdin)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_plain_binary
 -- A binary of a job under way that is no more than a command.

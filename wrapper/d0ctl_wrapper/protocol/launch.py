@@ -148,6 +148,7 @@ _BINARY_EXTRAS = {
     "progress": (shape.maybe(_PROGRESS), None),
     "runtime": (shape.maybe(shape.number), None),
     "software": (shape.maybe(shape.record(software_order.FIELDS)), None),
+    "stdin": (shape.maybe(shape.relative), None),
 }
 
 IDLE_S, TIMEOUT_S, RETRY_S = 300.0, 12 * 3600.0, 2.0

@@ -35,6 +35,9 @@ def in_container(binary: dict[str, Any], image: str, engine: str) -> dict[str, A
     """Return the launch of a binary that runs in an image; what it runs is known by then."""
     script = [*SHELLS[binary["shell"]], binary["script"] or ""]
     words = binary["argv"] or script
-    call = _RUN[engine].format(image=shlex.quote(image), command=shlex.join(words))
+    run = _RUN[engine]
+    if binary.get("stdin") is not None:
+        run = run.replace(" run --rm", " run --interactive --rm")
+    call = run.format(image=shlex.quote(image), command=shlex.join(words))
     text = f"{_CALL.format(engine=engine)}{call}\n"
     return {**binary, "script": text, "shell": "bash", "argv": None}

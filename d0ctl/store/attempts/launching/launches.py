@@ -152,6 +152,8 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         for row in inputs
         if row["binary"] == binary["seq"]
     ]
+    stdin = binary["stdin"]
+    names = [name for name in names if name != stdin]
     script, argv = binary["script"], binary["argv"]
     made = [row for row in outputs if row["binary"] == binary["seq"]]
     launch = {
@@ -163,6 +165,8 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
         "outputs": chains.outputs(made),
         **chains.verification(binary),
     }
+    if stdin is not None:
+        launch["stdin"] = stdin
     if binary["check"] is not None:
         launch["check"] = with_inputs(binary["check"], names)
     if binary["progress"] is not None:

@@ -277,5 +277,5 @@ def _binary(package: int, seq: int, spec: BinarySpec) -> BinaryRow:
         package, seq, spec.name, spec.script, spec.shell, as_json(spec.argv), spec.software,
         as_json(spec.parameters), as_json(spec.needs), spec.cpu, spec.runtime, spec.work_size,
         as_json(spec.log_rules), as_json(progress), spec.check, spec.check_timeout,
-        as_json(spec.events), spec.image,
+        as_json(spec.events), spec.image, spec.stdin,
     )  # fmt: skip

@@ -49,6 +49,7 @@ class BinaryRow(NamedTuple):
     check_timeout: float | None
     events: str | None
     image: str | None
+    stdin: str | None
 
 
 class FileRow(NamedTuple):

@@ -339,7 +339,9 @@ class Chain:
         out, err = self.folder.logs(b"%d" % number)
         environment = software.add(self._software[number - 1], self._environment)
         environment = {**environment, **self.resume.prepare(number, binary)}
-        return Command(argv, environment, out, err)
+        stdin = binary["stdin"]
+        source = None if stdin is None else os.path.join(self.folder.work, to_path(stdin))
+        return Command(argv, environment, out, err, source)
 
     def _record_end(self) -> "tuple[int | None, int | None]":
         """Record the end of the binary, and return its exit code and signal."""

@@ -21,6 +21,8 @@ class Command(NamedTuple):
     environment: "Dict[bytes, bytes]"
     out: bytes
     err: bytes
+    stdin: "bytes | None" = None
+    """The file that is its standard input, which is empty without one."""
 
 
 def spawn(command: Command) -> int:
@@ -31,15 +33,17 @@ def spawn(command: Command) -> int:
     path = find(command.argv[0], command.environment)
     if not hasattr(os, "posix_spawn"):
         return _fork_and_execute(path, command)
-    logs = [
+    files = [
         (os.POSIX_SPAWN_OPEN, 1, command.out, LOG_FLAGS, 0o600),
         (os.POSIX_SPAWN_OPEN, 2, command.err, LOG_FLAGS, 0o600),
     ]
+    if command.stdin is not None:
+        files.append((os.POSIX_SPAWN_OPEN, 0, command.stdin, os.O_RDONLY, 0))
     return os.posix_spawn(
         path,
         command.argv,
         command.environment,
-        file_actions=logs,
+        file_actions=files,
         setpgroup=0,
         setsigmask=[],
         setsigdef=DEFAULTS,
@@ -77,6 +81,8 @@ def _fork_and_execute(path: bytes, command: Command) -> int:
 def _become(path: bytes, command: Command, writer: int) -> None:
     try:
         os.setpgid(0, 0)
+        if command.stdin is not None:
+            os.dup2(os.open(command.stdin, os.O_RDONLY), 0)
         os.dup2(os.open(command.out, LOG_FLAGS, 0o600), 1)
         os.dup2(os.open(command.err, LOG_FLAGS, 0o600), 2)
         signal.set_wakeup_fd(-1)

@@ -86,7 +86,8 @@ class Startup:
                  if base.get(name) != value]  # fmt: skip
         words = " ".join(_quoted(word) for word in command.argv)
         logs = ">>%s 2>>%s" % (_quoted(command.out), _quoted(command.err))
-        text = "%sexec </dev/null %s\nexec %s\n" % ("".join(lines), logs, words)
+        stdin = _quoted(command.stdin or b"/dev/null")
+        text = "%sexec <%s %s\nexec %s\n" % ("".join(lines), stdin, logs, words)
         write(self._folder + b"/%d" % number, text.encode("utf-8", "surrogateescape"))
         for log in (command.out, command.err):
             os.close(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))

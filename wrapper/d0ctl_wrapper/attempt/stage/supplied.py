@@ -6,14 +6,14 @@ not reused.
 
 import hashlib
 import os
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import to_path
 
-_FIELDS = ("name", "script", "shell", "argv", "inputs", "events", "software")
+_FIELDS = ("name", "script", "shell", "argv", "inputs", "events", "software", "stdin")
 """The fields of a binary that are part of its fingerprint."""
 
 
@@ -25,9 +25,14 @@ def fingerprint(launch: Launch, number: int, work: bytes) -> str:
         [binary.get(name) for name in _FIELDS],
         [output["name"] for output in binary["outputs"]],
         sorted(launch["environment"].items()),
-        [_look(outside[name]) for name in binary["inputs"] if name in outside],
+        [_look(outside[name]) for name in _read_by(binary) if name in outside],
     ]
     return hashlib.sha256(shape.encode(parts).encode("ascii")).hexdigest()
+
+
+def _read_by(binary: "Dict[str, Any]") -> "List[str]":
+    """Return the names of the inputs of a binary; its standard input is not on their list."""
+    return [*binary["inputs"], *filter(None, [binary["stdin"]])]
 
 
 def _path(entry: "Dict[str, Any]", work: bytes) -> bytes:
