@@ -90,10 +90,10 @@ def kept(site: Site, home: Home) -> Path:
     path.write_text("some data")
     size, checksum = checksum_of(path)
     with site.store.writing():
-        copies.arrive(
-            site.store, file=file, cluster=1, result=0, path=str(path), node=None, size=size,
-            checksum=checksum, now=0.0, **stamp.of(path.stat()),
-        )  # fmt: skip
+        arrival = copies.Arrival(
+            file, 1, 0, str(path), None, size, checksum, **stamp.of(path.stat())
+        )
+        copies.arrive(site.store, [arrival], now=0.0)
     return path
 
 

@@ -189,8 +189,8 @@ def test_a_copy_that_comes_after_its_job_was_removed_is_nobodys(store: Store) ->
     remove_rows(store, number, now=NOW)
 
     with store.writing():
-        copies.arrive(store, file=file, cluster=1, result=0, path="/x", node=None, size=1,
-                     checksum="sha256:" + "0" * 64, now=NOW)  # fmt: skip
+        arrival = copies.Arrival(file, 1, 0, "/x", None, 1, "sha256:" + "0" * 64)
+        copies.arrive(store, [arrival], now=NOW)
 
     assert faults(store) == {}
 
@@ -209,8 +209,9 @@ def test_a_copy_lost_at_one_node_sends_its_reader_where_another_is(store: Store)
         world.deliver(node, node.spool)
     far = world.node("far")
     with store.writing():
-        copies.arrive(store, file=file_id(store, "a"), cluster=far.cluster, result=0, path="/far/a",
-                     node=far.id, size=7, checksum="sha256:" + "7" * 64, now=NOW)  # fmt: skip
+        made = 7, "sha256:" + "7" * 64
+        arrival = copies.Arrival(file_id(store, "a"), far.cluster, 0, "/far/a", far.id, *made)
+        copies.arrive(store, [arrival], now=NOW)
         store.change("resume_node", node=far.id)
         store.change("drain_node", node=world.node("near").id, note=None, now=0.0)
     world.schedule()

@@ -256,8 +256,8 @@ def test_a_result_stays_until_it_is_delivered(store: Store) -> None:
     assert purge(store) == []
     number = store.connection.execute("select id from file").fetchone()[0]
     with store.writing():
-        sent: dict[str, Any] = {"path": "/r", "size": 7, "checksum": "sha256:" + "7" * 64}
-        copies.arrive(store, file=number, cluster=1, result=1, node=None, now=NOW, **sent)
+        arrival = copies.Arrival(number, 1, 1, "/r", None, 7, "sha256:" + "7" * 64)
+        copies.arrive(store, [arrival], now=NOW)
 
     assert purge(store) == ["all.root"]
 

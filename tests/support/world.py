@@ -258,8 +258,7 @@ class World:
         elif not row["result"]:
             path = f"/control/cache/{row['file_id']}/{row['name']}"
             self.node("localhost").disk.add(path)
-        copies.arrive(
-            self.store,
+        arrival = copies.Arrival(
             file=row["file_id"],
             cluster=row["cluster_id"],
             result=row["result"],
@@ -267,8 +266,8 @@ class World:
             node=node.id if node else None,
             size=7,
             checksum="sha256:" + "7" * 64,
-            now=self.now,
         )
+        copies.arrive(self.store, [arrival], now=self.now)
         return 1
 
     def settle(self, outcome: str = "successful") -> None:

@@ -2,6 +2,8 @@
 
 import logging
 import time
+from collections.abc import Iterable
+from itertools import groupby
 
 from d0ctl.daemon.desk import NO_PURGE_ORDER, ArchiveTransfer, Desk, PurgeOrder
 from d0ctl.daemon.steps import software, transfers
@@ -14,6 +16,7 @@ from d0ctl.nodes.reports import (
     NodeDown,
     NodeUp,
     Received,
+    Report,
     StreamEnded,
     TransferEnded,
 )
@@ -29,7 +32,23 @@ log = logging.getLogger(__name__)
 
 def act_on_reports(desk: Desk, turn: Turn) -> None:
     """Act on what the couriers have reported."""
-    for report in turn.reports:
+    for has_arrived, reports in groupby(turn.reports, _has_arrived):
+        if has_arrived:
+            arrived = [report for report in reports if isinstance(report, TransferEnded)]
+            transfers.end_transfers(desk, arrived, turn.now)
+        else:
+            _act_on_others(desk, turn, reports)
+
+
+def _has_arrived(report: Report) -> bool:
+    """Return whether a report is that of a file that has arrived."""
+    if not isinstance(report, TransferEnded) or isinstance(report.name, ArchiveTransfer):
+        return False
+    return report.error is None
+
+
+def _act_on_others(desk: Desk, turn: Turn, reports: Iterable[Report]) -> None:
+    for report in reports:
         match report:
             case NodeUp():
                 _node_up(desk, turn, report)
@@ -47,7 +66,7 @@ def act_on_reports(desk: Desk, turn: Turn) -> None:
             case StreamEnded():
                 transfers.end_stream(desk, report, turn.now)
             case TransferEnded():
-                transfers.end_transfer(desk, report, turn.now)
+                transfers.fail_transfer(desk, report, turn.now)
 
 
 def _node_up(desk: Desk, turn: Turn, report: NodeUp) -> None:

@@ -19,6 +19,7 @@ from d0ctl.nodes.reports import LoginTried, StreamEnded, TransferEnded
 from d0ctl.store.attempts import outputs
 from d0ctl.store.connection import Row
 from d0ctl.store.files import copies
+from d0ctl.store.files.copies import Arrival
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import logins, registry
 from d0ctl.store.nodes.site import default
@@ -268,21 +269,29 @@ def end_stream(desk: Desk, report: StreamEnded, now: float) -> None:
     desk.wake.set()
 
 
-def end_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
-    """Record the copy that a transfer has made; or its failure, and when it is tried again.
+def end_transfers(desk: Desk, reports: Sequence[TransferEnded], now: float) -> None:
+    """Record the copies that transfers have made, all at once."""
+    arrivals = []
+    for report in reports:
+        transfer, copy = report.name
+        desk.transfers.pop(transfer, None)
+        node = None if transfer.is_here else report.node
+        arrival = Arrival(
+            **transfer._asdict(), path=copy.target, node=node, **report.facts._asdict()
+        )
+        arrivals.append(arrival)
+    copies.arrive(desk.store, arrivals, now=now)
+
+
+def fail_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
+    """Record why a transfer failed, and when it is tried again.
 
     A source that is gone for certain is lost, and made again if it is still needed.
     """
     job: CopyJob = report.name
     transfer, copy = job
     desk.transfers.pop(transfer, None)
-    if report.error is None:
-        node = None if transfer.is_here else report.node
-        copies.arrive(
-            desk.store, **transfer._asdict(), path=copy.target, node=node,
-            **report.facts._asdict(), now=now,
-        )  # fmt: skip
-        return
+    assert report.error is not None
     log.warning("file %d: %s", transfer.file, report.error)
     is_gone = report.is_gone or (report.is_spoilt and copies.is_hopeless(desk.store, *transfer))
     lost = _copies_at(desk, transfer.file, copy.source) if is_gone else []

@@ -1,7 +1,7 @@
 """Copies of files: wanted, arrived, delivered, lost."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from d0ctl.store.connection import Row, Store
 
@@ -91,45 +91,44 @@ def give_up(store: Store, file: int, cluster: int) -> bool:
     if not store.row("is_outside", file=file):
         return False
     if store.change("end_transfer", file=file, cluster=cluster, result=0):
-        store.change("arrived", file=file, cluster=cluster)
+        store.change("clear_arrived")
+        store.change_many("add_arrived", [Arrival(file, cluster, 0, "", None, 0, "")])
+        store.change("arrived")
     return True
 
 
-def arrive(
-    store: Store,
-    *,
-    file: int,
-    cluster: int,
-    result: int,
-    path: str,
-    node: int | None,
-    size: int,
-    checksum: str,
-    now: float,
-    inode: int | None = None,
-    mtime: int | None = None,
-) -> None:
-    """A copy is there: packages that waited for it may launch, or end.
+class Arrival(NamedTuple):
+    """A copy that has arrived, in the order of the columns of `arrived_copy`."""
+
+    file: int
+    cluster: int
+    result: int
+    path: str
+    node: int | None
+    size: int
+    checksum: str
+    inode: int | None = None
+    mtime: int | None = None
+
+
+def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
+    """Copies are there: packages that waited for them may launch, or end.
 
     One of what was made again meanwhile is none, and is made once more.
     """
-    if not store.row("is_current", file=file, checksum=checksum):
-        postpone(store, file, cluster, result, until=now)
-        return
-    if not result:
-        store.change(
-            "keep_location", file=file, cluster=cluster, path=path, node=node, now=now,
-            inode=inode, mtime=mtime,
-        )  # fmt: skip
-        store.change("keep_size", file=file, size=size, checksum=checksum)
-        store.change("wake_transfers", file=file, parked=PARKED)
-    if store.change("end_transfer", file=file, cluster=cluster, result=result):
-        if result:
-            store.change("keep_forwarded", file=file, cluster=cluster)
-            store.change("delivered", file=file, now=now)
-        else:
-            store.change("arrived", file=file, cluster=cluster)
-            store.change("feed_arrived", file=file, cluster=cluster)
+    store.change("clear_arrived")
+    store.change_many("add_arrived", arrivals)
+    store.change("postpone_outdated", now=now)
+    store.change("forget_outdated")
+    store.change("keep_arrived_locations", now=now)
+    store.change("keep_arrived_files")
+    store.change("wake_arrived_transfers", parked=PARKED)
+    store.change("forget_unwanted")  # what follows is for copies that are waited for
+    store.change("end_arrived_transfers")
+    store.change("keep_forwarded")
+    store.change("delivered", now=now)
+    store.change("arrived")
+    store.change("feed_arrived")
 
 
 def is_hopeless(store: Store, file: int, cluster: int, result: int) -> bool:

@@ -108,10 +108,13 @@ select id, 0, node_id
 on conflict do update set state = 0;
 
 -- name: feed_arrived
--- A copy has come to a cluster for packages that run there.
+-- Copies have come to a cluster for packages that run there.
 update feed set state = 0
- where file_id = :file and state = 1
-   and node_id in (select id from node where cluster_id = :cluster);
+ where state = 1
+   and (file_id, node_id) in
+       (select arrived_copy.file_id, node.id
+          from arrived_copy join node on node.cluster_id = arrived_copy.cluster_id
+         where arrived_copy.result = 0);
 
 -- name: starve_lists
 -- Files that the chosen packages make are not announced any more.

@@ -169,21 +169,98 @@ select id, name, base, facts ->> 'disk_free' as disk_free from node where cluste
 -- Ask for a copy on the control host, through which files between nodes go.
 insert or ignore into transfer (file_id, cluster_id, result, wanted) values (:file, 1, 0, :now);
 
--- name: keep_location
--- A copy has arrived; it is ignored if the file or cluster was removed meanwhile.
+-- name: clear_arrived
+-- A new batch of copies that have arrived.
+delete from arrived_copy;
+
+-- name: add_arrived
+-- A copy of the batch.
+insert or replace into arrived_copy
+values (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: postpone_outdated
+-- Copies of files that were made anew meanwhile are made once more.
+update transfer set not_before = :now
+ where (file_id, cluster_id, result) in
+       (select arrived_copy.file_id, arrived_copy.cluster_id, arrived_copy.result
+          from arrived_copy join file on file.id = arrived_copy.file_id
+         where file.package_id is not null and file.checksum <> arrived_copy.checksum);
+
+-- name: forget_outdated
+-- They do not count.
+delete from arrived_copy
+ where not exists (select 1 from file
+                    where file.id = arrived_copy.file_id
+                      and (file.package_id is null or file.checksum is null
+                           or file.checksum = arrived_copy.checksum));
+
+-- name: keep_arrived_locations
+-- Copies have arrived; those of clusters that were removed meanwhile are ignored.
 insert or replace into location (file_id, cluster_id, path, node_id, made, inode, mtime)
-select file.id, cluster.id, :path, :node, :now, :inode, :mtime
-  from file join cluster on cluster.id = :cluster
- where file.id = :file;
+select arrived_copy.file_id, arrived_copy.cluster_id, arrived_copy.path, arrived_copy.node_id,
+       :now, arrived_copy.inode, arrived_copy.mtime
+  from arrived_copy join cluster on cluster.id = arrived_copy.cluster_id
+ where arrived_copy.result = 0;
 
--- name: keep_size
--- What an arrived file weighs; if it was thought lost, it is there again.
-update file set present = 1, size = :size, checksum = :checksum where id = :file;
+-- name: keep_arrived_files
+-- What arrived files weigh; those that were thought lost are there again.
+update file set present = 1, size = arrived_copy.size, checksum = arrived_copy.checksum
+  from arrived_copy
+ where file.id = arrived_copy.file_id and arrived_copy.result = 0
+   and (file.present = 0 or file.size is not arrived_copy.size
+        or file.checksum is not arrived_copy.checksum);
 
--- name: is_current
--- Whether a copy with this checksum is one of a file as it is now.
-select 1 from file
- where id = :file and (package_id is null or checksum is null or checksum = :checksum);
+-- name: wake_arrived_transfers
+-- Copies have arrived: resume transfers that were postponed because there was no source.
+update transfer set not_before = 0
+ where not_before >= :parked
+   and file_id in (select file_id from arrived_copy where result = 0);
+
+-- name: forget_unwanted
+-- Copies that are wanted no more change no package.
+delete from arrived_copy
+ where not exists (select 1 from transfer
+                    where transfer.file_id = arrived_copy.file_id
+                      and transfer.cluster_id = arrived_copy.cluster_id
+                      and transfer.result = arrived_copy.result);
+
+-- name: end_arrived_transfers
+-- Copies are no longer wanted: they have arrived.
+delete from transfer
+ where (file_id, cluster_id, result) in (select file_id, cluster_id, result from arrived_copy);
+
+-- name: arrived
+-- Packages that waited for these files in their cluster wait for as many less.
+update package
+   set staging = max(0, staging - here.files)
+  from (select input.package_id, node.id as node_id, count(distinct input.file_id) as files
+          from arrived_copy
+          join node on node.cluster_id = arrived_copy.cluster_id
+          join input on input.file_id = arrived_copy.file_id
+                    and input.own = 0 and input.dropped = 0 and input.acquire = 'pre-fetch'
+         where arrived_copy.result = 0
+         group by input.package_id, node.id) as here
+ where package.id = here.package_id and package.node_id = here.node_id
+   and package.phase = 'assigned' and package.staging > 0;
+
+-- name: delivered
+-- transferring -> done: the last of their results has arrived.
+update package
+   set phase = 'done', changed = :now, actor = null, note = null
+ where id in (select file.package_id
+                from arrived_copy join file on file.id = arrived_copy.file_id
+               where arrived_copy.result = 1)
+   and phase = 'transferring'
+   and not exists (select 1 from file join transfer on transfer.file_id = file.id
+                    where file.package_id = package.id and transfer.result = 1);
+
+-- name: keep_forwarded
+-- Outputs lie where their locators say.
+update file set stored = json_array(locator)
+ where id in (select stored.id
+                from arrived_copy join file as stored on stored.id = arrived_copy.file_id
+               where arrived_copy.result = 1 and stored.locator is not null
+                 and (stored.result = 0 or arrived_copy.cluster_id <> 1));
 
 -- name: is_outside
 -- Whether a file comes from outside.
@@ -193,28 +270,6 @@ select 1 from file where id = :file and package_id is null;
 -- A copy is no longer wanted: it has arrived.
 delete from transfer
  where file_id = :file and cluster_id = :cluster and result = :result;
-
--- name: arrived
--- Packages that waited for this file in this cluster wait for one less.
-update package
-   set staging = staging - 1
- where phase = 'assigned' and staging > 0
-   and node_id in (select id from node where cluster_id = :cluster)
-   and id in (select package_id from input
-               where file_id = :file and own = 0 and dropped = 0 and acquire = 'pre-fetch');
-
--- name: delivered
--- transferring -> done: the last of its results has arrived.
-update package
-   set phase = 'done', changed = :now, actor = null, note = null
- where id = (select package_id from file where id = :file) and phase = 'transferring'
-   and not exists (select 1 from file join transfer on transfer.file_id = file.id
-                    where file.package_id = package.id and transfer.result = 1);
-
--- name: keep_forwarded
--- An output lies where its locator says.
-update file set stored = json_array(locator)
- where id = :file and locator is not null and (result = 0 or :cluster <> 1);
 
 -- name: delay_transfer
 -- A transfer did not work; try it again later.
@@ -282,10 +337,6 @@ update package
 -- A transfer can't be made now; this is no failed try.
 update transfer set not_before = :until
  where file_id = :file and cluster_id = :cluster and result = :result;
-
--- name: wake_transfers
--- A copy has arrived: resume transfers that were postponed because there was no source.
-update transfer set not_before = 0 where file_id = :file and not_before >= :parked;
 
 -- name: wake_busy_transfers
 -- There is room for other transfers: those that were put off for a while may begin.

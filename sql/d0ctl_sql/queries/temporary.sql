@@ -34,6 +34,10 @@ create temp table incoming (id integer primary key, job_id integer, stage_id int
                             policy text);
 create temp table reported_gap (package_id integer, seq integer, gap real);
 create temp table lost_copy (file_id integer, cluster_id integer);
+create temp table arrived_copy (file_id integer, cluster_id integer, result integer, path text,
+                                node_id integer, size integer, checksum text, inode integer,
+                                mtime integer, primary key (file_id, cluster_id, result))
+                                without rowid;
 create temp table chosen_file (file_id integer primary key);
 create temp table transit_copy (file_id integer, cluster_id integer);
 
@@ -56,6 +60,7 @@ insert into reported_binary (attempt_id) values (0);
 insert into reported_output (attempt_id) values (0);
 insert into reported_staged (attempt_id) values (0);
 insert into reported_stored (package_id) values (0);
+insert into arrived_copy (file_id, cluster_id, result) values (0, 0, 0);
 insert into unneeded (file_id) values (0);
 insert into incoming (id) values (0);
 insert into reported_gap (package_id) values (0);

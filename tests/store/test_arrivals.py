@@ -1,0 +1,61 @@
+"""Copies that have arrived, many at once."""
+
+from d0ctl.store import Store
+from d0ctl.store.files import copies
+from d0ctl.store.files.copies import Arrival
+from d0ctl.store.nodes import registry
+from tests.support.homes import faults
+from tests.support.jobs import NOW, job, simple, submitted
+from tests.support.world import Node, World
+
+FILES = 200
+
+
+def waiting(store: Store) -> tuple[World, Node, list[Arrival]]:
+    """A package on a node that waits for many files, and these."""
+    submitted(store, job("one", [simple(inputs=[f"/in/{n}" for n in range(FILES)])]))
+    world = World(store, "far")
+    far = world.node("far")
+    with store.writing():
+        local = registry.named(store, "localhost")["id"]
+        store.change("drain_node", node=local, note=None, now=0.0)
+    world.schedule()
+    rows = copies.wanted(store, now=world.now, limit=2 * FILES)
+    made = 1, "sha256:" + "0" * 64
+    return world, far, [
+        Arrival(row["file_id"], far.cluster, 0, f"/far{row['name']}", far.id, *made) for row in rows
+    ]  # fmt: skip
+
+
+def test_a_package_starts_when_the_last_of_its_files_has_come_once_or_twice(store: Store) -> None:
+    world, far, arrivals = waiting(store)
+    assert len(arrivals) == FILES
+    for batch in (arrivals[:100], arrivals[50:-1], arrivals[:3]):
+        with store.writing():
+            copies.arrive(store, batch, now=NOW)
+    assert world.launch(far) == 0
+
+    with store.writing():
+        copies.arrive(store, arrivals[-1:] * 2, now=NOW)
+
+    assert world.launch(far) == 1
+    assert {entry["path"] for entry in far.orders[0][1]["inputs"]} == {
+        arrival.path for arrival in arrivals
+    }
+    assert faults(store) == {}
+
+
+def test_a_known_file_of_a_batch_takes_one_statement(store: Store) -> None:
+    arrivals = waiting(store)[2]
+    counts = []
+    for _ in ("first", "known"):
+        for batch in (arrivals[:10], arrivals):
+            statements: list[str] = []
+            with store.writing():
+                store.connection.set_trace_callback(statements.append)
+                copies.arrive(store, batch, now=NOW)
+                store.connection.set_trace_callback(None)
+            counts.append(len(statements))
+
+    assert counts[3] - counts[2] == FILES - 10
+    assert counts[2] <= 10 + 12
