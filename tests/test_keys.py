@@ -13,7 +13,6 @@ TESTS = Path(__file__).parent
 NO_EFFECT_YET = {
     "jobfile": "Binary cpu  jobfile/test_advice.py::keys_without_effect_are_named_once",
     "sitefile": """
-Node speed        sitefile/test_reader.py::keys_without_effect_are_named
 Cluster private   sitefile/test_reader.py::keys_without_effect_are_named
 Cluster capacity  sitefile/test_reader.py::keys_without_effect_are_named
 """,

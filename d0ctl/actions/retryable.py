@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from d0ctl.schedule.place import Requirement
+from d0ctl.schedule.resources import Requirement
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.nodes.catalogue import Catalogue

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from d0ctl.schedule.place import Decision, NodeRoom, Requirement, suited
+from d0ctl.schedule.place import Decision
+from d0ctl.schedule.resources import NodeRoom, Requirement, suited
 
 MOST_OPEN = 64
 """The most packages that wait for inputs on a node, and the most that only deliver outputs there.

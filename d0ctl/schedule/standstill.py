@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
-from d0ctl.schedule.place import NodeRoom, Requirement, misfit
+from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 
 
 class Cause(enum.StrEnum):

@@ -24,9 +24,7 @@ from d0ctl.sitefile.spec import Site, SoftwareEntry
 SECTIONS = ("nodes", "clusters", "software", *SETTINGS)
 
 WITHOUT_EFFECT = {
-    "nodes": {"speed": "has no effect yet"},
     "clusters": {"private": "has no effect yet", "capacity": "has no effect yet"},
-    "software": {"runtime": "has no effect yet except on the progress of a chain of binaries"},
 }
 """Keys that are stored and shown, but have no effect yet."""
 

@@ -186,5 +186,4 @@ def test_a_requirement_of_no_stage(warnings: Warnings) -> None:
 def test_keys_without_effect_are_named_once(warnings: Warnings) -> None:
     assert warnings(line("{run: x, cpu: 5, runtime: 5s}\n  - {run: y, cpu: 7, runtime: 1s}")) == [
         "`cpu` has no effect yet",
-        "`runtime` has no effect yet except on the progress of a chain of binaries",
     ]

@@ -5,14 +5,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from d0ctl.schedule.early import MOST_OPEN, place_open
-from d0ctl.schedule.place import (
-    Brought,
-    Decision,
-    NodeRoom,
-    Requirement,
-    lead_s,
-    place,
-)
+from d0ctl.schedule.place import Decision, place
+from d0ctl.schedule.resources import Brought, NodeRoom, Requirement, lead_s
 
 
 def far(*packages: int, files: int = 1) -> Mapping[int, Brought]:

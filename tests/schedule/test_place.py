@@ -7,15 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from d0ctl.schedule.place import (
-    AHEAD_MOST,
-    Decision,
-    NodeRoom,
-    Requirement,
-    misfit,
-    place,
-    suited,
-)
+from d0ctl.schedule.place import Decision, place
+from d0ctl.schedule.resources import AHEAD_MOST, NodeRoom, Requirement, misfit, suited
 from d0ctl.units import size
 
 

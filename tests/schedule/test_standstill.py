@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Phase
-from d0ctl.schedule.place import NodeRoom, Requirement
+from d0ctl.schedule.resources import NodeRoom, Requirement
 from d0ctl.schedule.standstill import Cause, NodeState, Work, standing
 
 

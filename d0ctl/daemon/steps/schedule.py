@@ -7,7 +7,8 @@ from types import ModuleType
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
 from d0ctl.schedule.early import MOST_OPEN, place_open
-from d0ctl.schedule.place import Decision, NodeRoom, Requirement, lead_s, place
+from d0ctl.schedule.place import Decision, place
+from d0ctl.schedule.resources import NodeRoom, Requirement, lead_s
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
 from d0ctl.store.jobs.finish import sweep
@@ -73,6 +74,8 @@ def _decide(
         lambda packages: placement.brought(store, packages),
         rooms,
         placement.quota(store),
+        lambda: placement.busy(store, now=now),
+        lambda: placement.links(store),
     )
     for requirement in requirements:
         if requirement.early or requirement.stay:

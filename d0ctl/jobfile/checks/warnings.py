@@ -237,11 +237,6 @@ def _without_effect(job: JobRecipe, warnings: Notes) -> None:
         if any("cpu" in _keys(binary) for binary in package.binaries):
             warnings.add(package.position, "`cpu` has no effect yet")
             break
-    for package in packages:
-        if len(package.binaries) == 1 and "runtime" in _keys(package.binaries[0]):
-            message = "`runtime` has no effect yet except on the progress of a chain of binaries"
-            warnings.add(package.position, message)
-            break
 
 
 def _keys(binary: BinaryRecipe) -> set[str]:

@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from d0ctl.schedule.place import NodeRoom, Requirement, misfit
+from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import placement, registry
 from d0ctl.store.nodes.catalogue import Catalogue, services_of
 from d0ctl.store.views.shapes import JobSummary, PackageView
 from d0ctl.units import count, listed, moment
@@ -78,19 +78,20 @@ def room_of(row: Row) -> NodeRoom:
         id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"],
         used=row["used"], memory=row["memory"], platform=row["platform"],
         services=services_of(row), disk=row["disk"], disk_free=row["disk_free"],
-        disk_used=row["disk_used"], memory_used=row["memory_used"],
+        disk_used=row["disk_used"], memory_used=row["memory_used"], speed=row["speed"],
     )  # fmt: skip
 
 
 def requirement_of(store: Store, one: PackageView) -> Requirement:
     """Return the resources and nodes that a package requests."""
-    catalogue = Catalogue(store)
+    catalogue, costs = Catalogue(store), placement.costs_of(store, one.id)
     return Requirement(
         id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
         nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
         software=catalogue.platforms(one.software),
         needs=catalogue.needs(one.software, one.needs), avoid=one.avoid, stay=one.stay,
-        space=one.space,
+        space=one.space, seconds=costs["seconds"], pace=costs["pace"],
+        fetches=bool(costs["fetches"]),
     )  # fmt: skip
 
 

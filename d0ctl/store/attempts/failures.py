@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from d0ctl.model import Reason
 from d0ctl.policy.decide import Case, Judgement, Verdict, judge, sentence
 from d0ctl.policy.rules import ONLY
-from d0ctl.schedule.place import NodeRoom, misfit
+from d0ctl.schedule.resources import NodeRoom, misfit
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import NOTHING, Catalogue

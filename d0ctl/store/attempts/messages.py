@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 class Applied(Struct):
-    """The outcome of a batch: unknown attempts, run times by requirement, how many bytes of disk
-    nodes are short of, and which nodes were drained or resumed.
+    """The outcome of a batch: unknown attempts, run times by requirement, each with the speed of
+    its node, how many bytes of disk nodes are short of, and which nodes were drained or resumed.
     """
 
     unknown: set[int] = field(default_factory=set)
-    durations: dict[int, list[float]] = field(default_factory=dict)
+    durations: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
     needs: dict[int, int] = field(default_factory=dict)
     verdicts: list[str] = field(default_factory=list)
 
@@ -67,7 +67,10 @@ def keep_pace(store: Store, applied: Applied) -> None:
     """Keep how long packages with each requirement lately took: the scheduler plans with it."""
     for requirement, durations in applied.durations.items():
         store.change(
-            "requirement_pace", requirement=requirement, pace=sum(durations) / len(durations)
+            "requirement_pace",
+            requirement=requirement,
+            pace=sum(took for took, _ in durations) / len(durations),
+            seconds=sum(took * speed for took, speed in durations) / len(durations),
         )
 
 
@@ -130,7 +133,9 @@ def _apply_ends(
     message_rows.add_ends(store, ends, verdicts)
     for end, context in ends:
         if (took := endings.duration(end, context, now)) is not None:
-            applied.durations.setdefault(context["requirement_id"], []).append(took)
+            applied.durations.setdefault(context["requirement_id"], []).append(
+                (took, context["speed"] or 1.0)
+            )
     if message_rows.add_places(store, ends):
         # `keep_staged` replaces the locations that `purge_former_staged` compares with.
         for query in ("purge_former_staged", "unpurge_staged", "weigh_staged", "keep_stored"):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.bad_nodes import BlackHoleLimits, ExclusionLimits, NodeRecord, Tally, is_excluded
-from d0ctl.schedule.place import AHEAD_S, NodeRoom, Requirement, Rooms, misfit
+from d0ctl.schedule.resources import AHEAD_S, NodeRoom, Requirement, Rooms, misfit
 from d0ctl.sitefile.defaults import BAD_NODES, EXCLUSION
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import setting

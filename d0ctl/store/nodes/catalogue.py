@@ -56,6 +56,11 @@ class Catalogue:
         """All software, and whether it brings a script for each of its platforms."""
         return {title: all(row["script"] for row in rows) for title, rows in self._all().items()}
 
+    def runtime(self, title: str) -> float | None:
+        """How long some software takes on a standard node; None if the catalogue does not say."""
+        known = [row["runtime"] for row in self._all().get(title, ()) if row["runtime"] is not None]
+        return float(known[0]) if known else None
+
     def entries(self, title: str) -> list[Row]:
         """The entries of some software, one a platform."""
         return self._all().get(title, [])

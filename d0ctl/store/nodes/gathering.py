@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from d0ctl.schedule.place import NodeRoom, suited
+from d0ctl.schedule.resources import NodeRoom, suited
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import Catalogue

@@ -1,6 +1,6 @@
 """Packages of other jobs that a job needs: `run JOB` runs them, too."""
 
-from d0ctl.schedule.place import Requirement
+from d0ctl.schedule.resources import Requirement
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.placement import requirement_of

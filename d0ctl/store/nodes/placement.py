@@ -5,13 +5,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from d0ctl.model import Counts
-from d0ctl.schedule.place import Brought, Decision, NodeRoom, Requirement
+from d0ctl.schedule.costs import Links
+from d0ctl.schedule.hand import Busy
+from d0ctl.schedule.place import Decision
 from d0ctl.schedule.quota import Quota
+from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
 from d0ctl.store import order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import PARKED
 from d0ctl.store.nodes.catalogue import Catalogue, services_of
 from d0ctl.store.rows import make
+
+OVERDUE = 0.1
+"""What a package that takes longer than expected may yet take, as a part of what it took."""
 
 
 def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
@@ -49,6 +55,47 @@ def requirement_of(row: Row, catalogue: Catalogue) -> Requirement:
         stage=row["stage_id"],
         job=row["job_id"],
     )
+
+
+def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
+    """The packages on each node, and how long they may yet take; read while it is decided."""
+    found: dict[int, list[Busy]] = {}
+    for row in store.rows("busy_slots"):
+        left_s = _left_s(row, now)
+        found.setdefault(row["node_id"], []).append(Busy(row["cpus"], left_s, bool(row["queued"])))
+    return found
+
+
+def _left_s(row: Row, now: float) -> float:
+    """How long a package may yet take; one that takes longer than expected, a part of it."""
+    passed = max(0.0, now - float(row["changed"]))
+    expected = None if row["seconds"] is None else float(row["seconds"]) / float(row["speed"])
+    if row["queued"]:
+        return expected or 0.0
+    if row["eta"] is not None:
+        return max(0.0, float(row["eta"]) - now)
+    return passed if expected is None else max(expected - passed, OVERDUE * passed)
+
+
+def links(store: Store) -> Links:
+    """How many bytes are on their way to each cluster."""
+    return Links({row["cluster_id"]: row["bytes"] for row in store.rows("transfer_backlog")})
+
+
+def costs_of(store: Store, package: int) -> Row:
+    """What decides how much a package costs on a node: its run time, and whether it has inputs."""
+    row = store.row("requirement_costs", package=package)
+    assert row is not None
+    return row
+
+
+def places_of(store: Store, package: int) -> tuple[Mapping[int, int], Brought]:
+    """The bytes of a package's inputs in each cluster, and their number."""
+    places, files = Counter[int](), Counter[int]()
+    for row in store.rows("package_places", package=package):
+        places[row["cluster_id"]] += row["bytes"] or 0
+        files[row["cluster_id"]] += row["files"]
+    return places, Brought(files.pop(0, 0), files)
 
 
 def quota(store: Store) -> Quota:

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
-from d0ctl.schedule.place import NodeRoom
+from d0ctl.schedule.resources import NodeRoom
 from d0ctl.schedule.standstill import Cause, NodeState, Standing, Work, of_part, standing
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import makers

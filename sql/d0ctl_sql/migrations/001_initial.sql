@@ -355,7 +355,10 @@ create table requirement (
     boost         integer not null default 0 check (boost between 0 and 100),
 
     ready         integer not null default 0 check (ready >= 0),  -- packages; triggers keep it
-    pace          real                     -- run time of recent packages
+    pace          real,                    -- run time of recent packages
+    seconds       real,                    -- on a standard node: expected, then measured
+    rank          real not null default 0  -- of the longest chain of packages that begins with it,
+                                           -- as expected at submission
 ) strict;
 
 create index requirement_of_job on requirement (job_id);

@@ -375,7 +375,7 @@ select distinct package_path.path
 -- of its slots was last taken.
 select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services, node.state, node.since, node.drained,
-       node.drain_note, node.last_error,
+       node.drain_note, node.last_error, node.speed,
        (select coalesce(sum(requirement.cpus), 0)
           from package join requirement on requirement.id = package.requirement_id
          where package.node_id = node.id

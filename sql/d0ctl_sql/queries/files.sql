@@ -135,7 +135,7 @@ select distinct input.package_id
 -- What a package requests of a node, while it waits for files.
 select requirement.id, requirement.cpus, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
-       requirement.pace, requirement.software, requirement.needs, requirement.early,
+       requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
        requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
        requirement.job_id, requirement.stay
   from package join requirement on requirement.id = package.requirement_id

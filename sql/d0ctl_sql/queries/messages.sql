@@ -11,7 +11,7 @@ insert into heard (attempt_id) values (?);
 select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.outcome,
        package.attempt_id as current, package.phase, package.request, package.restarts,
        package.requirement_id, package.job_id, package.stage_id, attempt.launched, node.clock,
-       attempt.delivers, package.accept, node.name as node
+       attempt.delivers, package.accept, node.name as node, node.speed
   from heard
   join attempt on attempt.id = heard.attempt_id
   join package on package.id = attempt.package_id

@@ -46,7 +46,7 @@ select found.id from found join package on package.id = found.id and package.job
 -- What the needed packages that are ready ask of a node, like `ready_requirements`.
 select requirement.id, requirement.cpus, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes,
-       requirement.exclude_nodes, count(*) as ready, requirement.pace, requirement.software,
+       requirement.exclude_nodes, count(*) as ready, requirement.pace, requirement.seconds, requirement.rank, requirement.software,
        requirement.needs, requirement.early, requirement.fetches, requirement.avoid,
        requirement.failed_on, requirement.stay, requirement.stage_id, requirement.job_id
   from needed
@@ -55,7 +55,8 @@ select requirement.id, requirement.cpus, requirement.memory, requirement.space,
   join job on job.id = package.job_id
           and job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
  group by requirement.id
- order by coalesce(requirement.priority, job.priority) + requirement.boost desc, job.id, requirement.id;
+ order by coalesce(requirement.priority, job.priority) + requirement.boost desc, job.id,
+          requirement.rank desc, requirement.id;
 
 -- name: needed_packages
 -- The oldest of a requirement that are ready and needed, but for those that take no slot yet.

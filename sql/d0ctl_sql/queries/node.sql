@@ -124,8 +124,12 @@ update node
  where id = :node;
 
 -- name: requirement_pace
--- How long such a package lately took, smoothed; new ones count a half.
-update requirement set pace = coalesce(pace * 0.5 + :pace * 0.5, :pace) where id = :requirement;
+-- How long such a package lately took, smoothed, and how long that is on a standard node; new ones
+-- count a half.
+update requirement
+   set pace = coalesce(pace * 0.5 + :pace * 0.5, :pace),
+       seconds = coalesce(seconds * 0.5 + :seconds * 0.5, :seconds)
+ where id = :requirement;
 
 -- name: end_killing
 -- Attempts that were to be ended on a node that is out of contact do not count any more.
@@ -198,7 +202,7 @@ select :node, :attempt
 -- What the packages of a job ask of a node, and the stage of each requirement.
 select requirement.id, requirement.cpus, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
-       requirement.pace, requirement.software, requirement.needs, requirement.early,
+       requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
        requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stay,
        requirement.stage_id, requirement.job_id, stage.name as stage
   from requirement join stage on stage.id = requirement.stage_id

@@ -4,7 +4,7 @@
 -- and of those that only deliver outputs, which use neither memory nor disk; also nodes that d0ctl
 -- drained and that one package is to try, with the stage that failed there.
 select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform,
-       node.services, cluster.services as cluster_services,
+       node.services, cluster.services as cluster_services, node.speed,
        coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
        coalesce(live.open, 0) as open, coalesce(live.delivering, 0) as delivering,
        bad_node.stage_id as on_trial,
@@ -43,10 +43,11 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
 -- name: ready_requirements
 -- Requirements with ready packages of jobs that may run, ordered by priority (their own or that of
 -- the job), then by age of the job; within a job, packages that were tried already come first, as
--- they delay its completion (D0 Job Definition, section 5).
+-- they delay its completion (D0 Job Definition, section 5), then those with which the longest chain
+-- of packages begins.
 select requirement.id, requirement.cpus, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
-       requirement.pace, requirement.software, requirement.needs, requirement.early,
+       requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
        requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
        requirement.job_id, requirement.stay
   from job
@@ -55,7 +56,8 @@ select requirement.id, requirement.cpus, requirement.memory, requirement.space,
    and job.ended is null
    and (:job is null or job.id = :job)
  order by coalesce(requirement.priority, job.priority) + requirement.boost desc, job.id,
-          requirement.avoid is null and requirement.failed_on is null, requirement.id;
+          requirement.avoid is null and requirement.failed_on is null, requirement.rank desc,
+          requirement.id;
 
 -- name: limited_stages
 -- Stages that limit how many of their packages run at once, with how many more may start; packages
@@ -112,9 +114,55 @@ select id from package
  where phase = 'ready' and requirement_id = :requirement and early > 0 and awaited > 0
  order by id limit :limit;
 
+-- name: busy_slots
+-- The packages that have CPUs of nodes or are to get them: how long each takes on a standard node,
+-- since when it runs, and when it expects to end.
+select package.node_id, requirement.cpus, requirement.seconds, node.speed, package.changed,
+       progress.eta,
+       package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued
+  from package indexed by package_live
+  join requirement on requirement.id = package.requirement_id and requirement.stay is null
+  join node on node.id = package.node_id
+  left join progress on progress.package_id = package.id
+ where package.is_live = 1 and not (package.early = 1 and package.awaited > 0);
+
+-- name: package_places
+-- How many of the inputs of a package that have to be on its node are in each cluster, and how many
+-- bytes; cluster 0 has all of them.
+select location.cluster_id, count(distinct input.file_id) as files, sum(coalesce(file.size, 1)) as bytes
+  from input
+  join file on file.id = input.file_id
+  join location on location.file_id = file.id
+ where input.package_id = :package and input.own = 0 and input.dropped = 0
+   and input.acquire = 'pre-fetch'
+ group by location.cluster_id
+ union all
+select 1, count(distinct input.file_id), sum(coalesce(file.size, 1))
+  from input
+  join file on file.id = input.file_id and file.package_id is null and file.locator is null
+ where input.package_id = :package and input.dropped = 0 and input.acquire = 'pre-fetch'
+ union all
+select 0, count(distinct input.file_id), sum(coalesce(file.size, 1))
+  from input join file on file.id = input.file_id and file.present = 1
+ where input.package_id = :package and input.own = 0 and input.dropped = 0
+   and input.acquire = 'pre-fetch';
+
+-- name: requirement_costs
+-- What decides how much a package costs on a node.
+select requirement.seconds, requirement.rank, requirement.pace, requirement.fetches
+  from package join requirement on requirement.id = package.requirement_id
+ where package.id = :package;
+
+-- name: transfer_backlog
+-- How many bytes are on their way to each cluster.
+select transfer.cluster_id, sum(coalesce(file.size, 0)) as bytes
+  from transfer join file on file.id = transfer.file_id
+ where transfer.result = 0
+ group by transfer.cluster_id;
+
 -- name: local_bytes
--- For each package to place, the bytes of its inputs in each cluster, and the bytes that earlier
--- attempts left there; a lost attempt counts little, because its files are unknown.
+-- For each package to place, the bytes of its inputs in each cluster, in cluster 0 those of all of
+-- them, and the bytes that earlier attempts left there; a lost attempt counts little, because its files are unknown.
 select package_id, cluster_id, sum(bytes) as bytes
   from (select input.package_id, location.cluster_id, coalesce(file.size, 1) as bytes
           from decision
@@ -122,6 +170,12 @@ select package_id, cluster_id, sum(bytes) as bytes
                     and input.own = 0 and input.dropped = 0
           join file on file.id = input.file_id
           join location on location.file_id = file.id
+         union all
+        select input.package_id, 0, coalesce(file.size, 1)
+          from decision
+          join input on input.package_id = decision.package_id
+                    and input.own = 0 and input.dropped = 0 and input.acquire = 'pre-fetch'
+          join file on file.id = input.file_id and file.present = 1
          union all
         select attempt.package_id, node.cluster_id,
                coalesce((select sum(json_extract(value, '$.size'))

@@ -86,9 +86,9 @@ returning seq;
 -- name: make_requirement
 -- One set of requirements, shared by the packages that have it.
 insert into requirement (job_id, stage_id, cpus, memory, disk, space, platform, nodes,
-                         exclude_nodes, software, needs, early, fetches, priority)
+                         exclude_nodes, software, needs, early, fetches, priority, rank, seconds)
 values (:job, :stage, :cpus, :memory, :disk, :space, :platform, :nodes, :exclude_nodes, :software,
-        :needs, :early, :fetches, :priority)
+        :needs, :early, :fetches, :priority, :rank, :seconds)
 returning id;
 
 -- name: clear_incoming_requirements

@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from d0ctl.schedule.place import Requirement, misfit
+from d0ctl.schedule.resources import Requirement, misfit
 from d0ctl.show.why.common import MOST, objection, requirement_of, room_of, usage
-from d0ctl.show.why.phases import node_pauses, recovery
+from d0ctl.show.why.phases import candidates, node_pauses, recovery
 from d0ctl.show.why.phases.smaller_request import options_for
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Row
@@ -79,6 +79,7 @@ def _turn(subject: Subject, fits: Sequence[Row]) -> str:
     explanation.facts += [
         usage(subject.store, row, subject.now) for row in fits[:MOST] if row not in free
     ]
+    costs = candidates.compare(subject, fits, requirement)
     if not free:
         taken = max((row["taken"] for row in fits if row["taken"] is not None), default=None)
         explanation.details["full_since"] = iso(taken)
@@ -99,6 +100,8 @@ def _turn(subject: Subject, fits: Sequence[Row]) -> str:
             return f"packages of stage `{first['stage']}` of a higher priority come first"
         explanation.commands.append(f"d0ctl why {first['name']}")
         return f"job `{first['name']}` of a higher priority comes first"
+    if better := candidates.later(costs, {row["name"] for row in free}):
+        return better
     return f"it starts on {_names(free[:MOST], 'or')} as soon as its turn comes"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from d0ctl.schedule.place import NodeRoom, Requirement, misfit
+from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.units import format_size
 
 STEP = 1_000_000

@@ -25,6 +25,7 @@ from d0ctl.store.jobs.submission.intake_rows import (
     PackageRow,
     Row,
 )
+from d0ctl.store.jobs.submission.urgency import Urgency
 from d0ctl.store.nodes.fitting import space, wants
 
 STARTUP = 0
@@ -66,11 +67,18 @@ class Intake:
     """
 
     def __init__(
-        self, job: int, stages: Sequence[int], packages: int, now: float, reserve: Reserve
+        self,
+        job: int,
+        stages: Sequence[int],
+        packages: int,
+        now: float,
+        reserve: Reserve,
+        urgency: Urgency,
     ) -> None:
         self._job = job
         self._stages = stages
         self._now = now
+        self._urgency = urgency
         few = max(1, min(packages, MOST_IDS))
         self._line_ids = Ids("line", reserve, few)
         self._package_ids = Ids("package", reserve, few)
@@ -85,12 +93,15 @@ class Intake:
         """Inputs whose maker's rows come in after those of their consumer."""
         self._orders: list[Row] = []
         """A line, the job, and the numbers of a stage and a line of it that come before."""
+        self._number = 0
+        """Which stage comes in."""
         self._before = 0
         """How many stages each line of the present stage waits for."""
 
     def chunks(self, stages: Iterable[StageSpec]) -> Iterator[Chunk]:
         """Make the rows of all lines, then those that need to know all of them."""
-        for stage, spec in zip(self._stages, stages, strict=True):
+        for number, (stage, spec) in enumerate(zip(self._stages, stages, strict=True), 1):
+            self._number = number
             self._before = len(spec.after) + int(spec.final)
             yield from self._lines(stage, spec)
         orders = iter(self._orders)
@@ -127,7 +138,8 @@ class Intake:
         waits = self._before + len(spec.after)
         for number, package in enumerate(spec.packages, start=1):
             is_early = spec.early_start and number == 1
-            self._package(chunk, stage, line, number, package, is_early, waits)
+            expected = self._urgency.of(self._number, seq, number)
+            self._package(chunk, stage, line, number, package, is_early, waits, expected)
             waits = 1
 
     def _package(
@@ -139,6 +151,7 @@ class Intake:
         spec: PackageSpec,
         is_early: bool,
         waits: int,
+        expected: tuple[float, float | None],
     ) -> None:
         package = self._package_ids.take()
         own = self._outputs(chunk, package, spec)
@@ -151,10 +164,11 @@ class Intake:
             missing += self._take(chunk, package, STARTUP, 0, spec.wrapper, own)
         if is_early:
             chunk.early.append((self._gathered(spec, own) - missing, missing, package))
+        requirement = self._requirement(chunk, stage, spec, is_early, expected)
         chunk.packages.append(PackageRow(
             package, self._job, stage, line, seq, spec.name, "waiting" if missing else "ready",
-            missing, self._requirement(chunk, stage, spec, is_early), self._now, spec.wall_time,
-            spec.looping, base_name(spec.wrapper.file) if spec.wrapper else None,
+            missing, requirement, self._now, spec.wall_time, spec.looping,
+            base_name(spec.wrapper.file) if spec.wrapper else None,
             as_json(spec.wrapper_parameters), as_json(spec.environment), as_json(spec.policy),
         ))  # fmt: skip
 
@@ -236,12 +250,19 @@ class Intake:
                                        spec.locator, size, None, checksum))  # fmt: skip
         return file
 
-    def _requirement(self, chunk: Chunk, stage: int, spec: PackageSpec, is_early: bool) -> int:
+    def _requirement(
+        self,
+        chunk: Chunk,
+        stage: int,
+        spec: PackageSpec,
+        is_early: bool,
+        expected: tuple[float, float | None],
+    ) -> int:
         """Return the number of a package's requirement, from 1 in this job."""
         fetches = any(one.acquire == Acquire.PRE_FETCH for one in _inputs(spec))
         key = (
             stage, spec.cpus, spec.memory, spec.disk, space(spec), spec.platform, spec.nodes,
-            spec.exclude_nodes, spec.priority, is_early, fetches, *wants(spec),
+            spec.exclude_nodes, spec.priority, is_early, fetches, *wants(spec), *expected,
         )  # fmt: skip
         number = self._requirements.get(key)
         if number is None:

@@ -18,6 +18,7 @@ from d0ctl.store.jobs.submission.insertion import Insertion
 from d0ctl.store.jobs.submission.intake import Intake, Reserve
 from d0ctl.store.jobs.submission.intake_rows import Chunk
 from d0ctl.store.jobs.submission.making import made
+from d0ctl.store.jobs.submission.urgency import urgency
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.fitting import misfits_of_job, refuse
 from d0ctl.store.nodes.holder import holder
@@ -95,8 +96,10 @@ def _insert(
             for seq, stage in enumerate(spec.stages, start=1)
         ]
 
+    expected = urgency(store, spec)
+
     def make(reserve: Reserve) -> Iterator[Chunk]:
-        return Intake(job, stages, spec.packages, now, reserve).chunks(spec.stages)
+        return Intake(job, stages, spec.packages, now, reserve, expected).chunks(spec.stages)
 
     with made(make, spec.packages, insertion.reserve) as chunks:
         insertion.insert_all(chunks, progress)

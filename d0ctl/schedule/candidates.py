@@ -1,0 +1,24 @@
+"""What a package would cost on each node that could take it, to explain a decision."""
+
+from collections.abc import Mapping, Sequence
+
+from d0ctl.schedule.costs import Cost, Links
+from d0ctl.schedule.hand import Busy, Hand
+from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
+
+
+def costs(
+    requirement: Requirement,
+    nodes: Sequence[NodeRoom],
+    busy: Mapping[int, Sequence[Busy]],
+    links: Links,
+    places: Mapping[int, int],
+    files: Brought | None,
+) -> dict[str, Cost]:
+    """Return the cost by the name of the node, the lowest first."""
+    found = {}
+    for node in nodes:
+        hand = Hand(node, node.cpus - node.used, 0, {})
+        hand.know(busy.get(node.id, ()))
+        found[node.name] = hand.cost(requirement, places, files, links)
+    return dict(sorted(found.items(), key=lambda pair: pair[1].end_s))

@@ -1,0 +1,68 @@
+"""How long the longest chain of packages takes that begins with a package (its upward rank)."""
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Sequence
+
+MOST_CLASSES = 200
+"""The most classes of alike packages that a job is divided into, besides one for each stage."""
+
+RATIOS = (1.02, 1.1, 1.3, 2.0, 8.0)
+"""Times that differ less belong to one class; tried in this order."""
+
+
+def ranks(seconds: Sequence[float], before: Sequence[Collection[int]]) -> list[float]:
+    """Return the rank of each step from its own time and the steps that come before it.
+
+    Steps in a circle, which wait for one another, get the rank of what they can reach.
+    """
+    follow = [0] * len(seconds)
+    for befores in before:
+        for one in befores:
+            follow[one] += 1
+    longest = [0.0] * len(seconds)
+    pending = [step for step, number in enumerate(follow) if not number]
+    found = list(seconds)
+    while pending:
+        step = pending.pop()
+        found[step] = seconds[step] + longest[step]
+        for one in before[step]:
+            longest[one] = max(longest[one], found[step])
+            follow[one] -= 1
+            if not follow[one]:
+                pending.append(one)
+    return found
+
+
+def classes(
+    kinds: Sequence[Hashable], pairs: Sequence[tuple[float, float | None]]
+) -> list[tuple[float, float | None]]:
+    """Return for each package rank and run time, rounded so that few different ones are left.
+
+    Packages of different kinds are of different classes anyway.
+    """
+    labels: list[Hashable] = []
+    for ratio in RATIOS:
+        labels = [
+            (kind, _step(rank, ratio), None if seconds is None else _step(seconds, ratio))
+            for kind, (rank, seconds) in zip(kinds, pairs, strict=True)
+        ]
+        if len(set(labels)) - len(set(kinds)) <= MOST_CLASSES:
+            break
+    else:
+        labels = list(kinds)
+    members = defaultdict(list)
+    for label, pair in zip(labels, pairs, strict=True):
+        members[label].append(pair)
+    means = {label: _mean(of_class) for label, of_class in members.items()}
+    return [means[label] for label in labels]
+
+
+def _step(seconds: float, ratio: float) -> int:
+    return round(math.log(max(seconds, 1e-3)) / math.log(ratio))
+
+
+def _mean(pairs: Sequence[tuple[float, float | None]]) -> tuple[float, float | None]:
+    known = [seconds for _, seconds in pairs if seconds is not None]
+    rank = sum(rank for rank, _ in pairs) / len(pairs)
+    return rank, sum(known) / len(known) if known else None

@@ -1,0 +1,145 @@
+"""What a node can still take during one pass of the scheduler."""
+
+import heapq
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from d0ctl.schedule.costs import Cost, Links
+from d0ctl.schedule.quota import UNBOUNDED
+from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
+
+
+class Busy(Struct, frozen=True):
+    """A package on a node: its CPUs, and how many more seconds it needs them.
+
+    One that is `queued` does not have them yet.
+    """
+
+    cpus: int
+    left_s: float
+    queued: bool = False
+
+
+class Hand(Struct):
+    """What a node can still take during one pass.
+
+    `free` CPUs for packages that start at once, `rest` for those whose inputs are brought first:
+    of these it may have as many CPUs' worth as it has CPUs beyond the packages that compute, so
+    that transfers overlap with computing (InGrid, Package Distribution Daemons). `bounds` limits
+    the number of packages by stage, `others` that of all other stages.
+    """
+
+    node: NodeRoom
+    free: int
+    rest: int
+    bounds: dict[int, int]
+    others: int = UNBOUNDED
+    memory: int | None = None
+    disk: int | None = None
+    extra: int = 0
+    """CPUs' worth of the requirement in turn that it may get beyond its CPUs."""
+    slots: list[float] | None = None
+    """When each of its CPUs is free, in seconds from now, as a heap; None: nobody has asked."""
+
+    def __post_init__(self) -> None:
+        node = self.node
+        self.memory = None if node.memory is None else node.memory - node.memory_used
+        self.disk = None if node.disk_free is None else node.disk_free - node.disk_used
+
+    def holds(self, requirement: Requirement) -> int:
+        """Return for how many packages with a requirement its memory and its disk suffice."""
+        if not requirement.memory and not requirement.space:
+            return UNBOUNDED
+        pairs = ((self.memory, requirement.memory), (self.disk, requirement.space))
+        return min((max(0, left) // asked for left, asked in pairs if asked and left is not None),
+                   default=UNBOUNDED)  # fmt: skip
+
+    def turn_to(self, requirement: Requirement) -> None:
+        """Give out packages of this requirement from now on."""
+        self.extra = requirement.ahead(self.node.cpus) if self.node.on_trial is None else 0
+
+    def most(self, requirement: Requirement) -> int:
+        """Return how many packages of a requirement it can take, whatever their inputs."""
+        room = max(self.free, self.rest) if requirement.fetches else self.free
+        most = max(0, room + self.extra) // requirement.cpus
+        return min(most, self.bound(requirement), self.holds(requirement))
+
+    def bound(self, requirement: Requirement) -> int:
+        """Return how many packages with a requirement it may take as a suspect."""
+        if requirement.trusting and self.node.on_trial is None:
+            return self.others
+        return self.bounds.get(requirement.stage, self.others)
+
+    def has_room(self, requirement: Requirement, files: Brought | None) -> bool:
+        """Return whether it can take a package whose inputs are where `files` says."""
+        room = (self.rest if self.brings(files) else self.free) + self.extra
+        return (
+            room >= requirement.cpus
+            and self.bound(requirement) > 0
+            and self.holds(requirement) > 0
+        )  # fmt: skip
+
+    def brings(self, files: Brought | None) -> bool:
+        """Return whether an input would have to be brought."""
+        return files is not None and files.lacks(self.node.cluster)
+
+    def starts(self, requirement: Requirement) -> bool:
+        """Return whether CPUs are free for a package now."""
+        return self.free + self.extra >= requirement.cpus
+
+    def wait_s(self, requirement: Requirement) -> float:
+        """Return after how many seconds CPUs are free for a package."""
+        if self.slots is None:
+            return 0.0
+        return max(heapq.nsmallest(requirement.cpus, self.slots), default=0.0)
+
+    def cost(
+        self,
+        requirement: Requirement,
+        places: Mapping[int, int],
+        files: Brought | None,
+        links: Links,
+    ) -> Cost:
+        """Return what a package costs here; `places` has the bytes of its inputs by cluster."""
+        transfer_s = 0.0
+        if self.brings(files):
+            cluster = self.node.cluster
+            number = files.files - files.there.get(cluster, 0) if files is not None else 0
+            lacking = max(places.values(), default=0) - places.get(cluster, 0)
+            transfer_s = links.seconds(cluster, lacking, number)
+        return Cost(transfer_s, self.wait_s(requirement), requirement.run_s(self.node.speed))
+
+    def know(self, busy: Iterable[Busy]) -> None:
+        """Learn when its CPUs become free, from the packages there."""
+        slots = [0.0] * self.node.cpus
+        for one in sorted(busy, key=lambda one: (one.queued, one.left_s)):
+            _occupy(slots, one.cpus, 0.0, one.left_s)
+        self.slots = slots
+
+    def occupy(self, requirement: Requirement, cost: Cost) -> None:
+        """Reckon with a package that will run here, now or later."""
+        if self.slots is not None:
+            _occupy(self.slots, requirement.cpus, cost.start_s, cost.run_s or 0.0)
+
+    def take(self, requirement: Requirement, is_brought: bool) -> None:
+        """Give a package to the node."""
+        self.rest -= requirement.cpus
+        if self.memory is not None:
+            self.memory -= requirement.memory or 0
+        if self.disk is not None:
+            self.disk -= requirement.space or 0
+        if not is_brought:
+            self.free -= requirement.cpus
+        if requirement.stage in self.bounds:
+            self.bounds[requirement.stage] -= 1
+        if self.node.on_trial is not None:
+            self.bounds, self.others = {}, 0
+
+
+def _occupy(slots: list[float], cpus: int, earliest: float, seconds: float) -> None:
+    """Use so many CPUs for some seconds, as soon as they are free, but not before a time."""
+    taken = [heapq.heappop(slots) for _ in range(min(cpus, len(slots)))]
+    end = max([earliest, *taken]) + seconds
+    for _ in taken:
+        heapq.heappush(slots, end)

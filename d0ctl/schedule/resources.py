@@ -1,0 +1,183 @@
+"""What nodes have, and what packages request of them."""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct, field
+
+from d0ctl.units import size
+
+AHEAD_S = 0.3
+"""How many seconds' worth of short packages a node may get beyond its free CPUs."""
+
+AHEAD_MOST = 64
+"""The most CPUs' worth of packages that a node may get beyond its own."""
+
+Rooms: TypeAlias = Mapping[tuple[int, int], int]
+"""How many more packages each suspect may take of a stage, by (stage, node)."""
+
+NO_BOUNDS: Rooms = {}
+
+
+class NodeRoom(Struct, frozen=True):
+    """A node that may take packages: what it has, and what is given out.
+
+    `used` are the CPUs of the packages there; `bringing` the CPUs of packages whose inputs are on
+    their way, which take none before. `open` packages wait there for inputs that are not made
+    yet, `delivering` ones have only to deliver their outputs. A drained node that is tried again
+    takes a single package: of the stage `on_trial` if one is ready, else of any other.
+    `memory_used` and `disk_used` are what the packages there may use, in bytes; `disk` is the
+    size of the disk, `disk_free` what is free of it, None where that is not known. `speed` is how
+    many times as fast as a standard node it is.
+    """
+
+    id: int
+    name: str
+    cluster: int
+    cpus: int
+    used: int
+    memory: int | None = None
+    platform: str | None = None
+    services: Sequence[str] = ()
+    bringing: int = 0
+    open: int = 0
+    delivering: int = 0
+    on_trial: int | None = None
+    memory_used: int = 0
+    disk: int | None = None
+    disk_free: int | None = None
+    disk_used: int = 0
+    speed: float = 1.0
+
+
+class Requirement(Struct, frozen=True):
+    """What alike packages request of a node, and how many of them are ready.
+
+    `pace` is how many seconds such a package took lately, `seconds` how many it takes on a
+    standard node, None if not known; `rank` is how many the longest chain of packages takes that
+    begins with it. `software` has for
+    each title the platforms that it exists for, None for any. `space` is what a package may use
+    of the disk: work files and outputs, in bytes. `early` packages start at their first input;
+    those with `fetches` read files that may have to be brought.
+
+    `failed_on` is the node of the last failure; it is `excluded` if the job excludes it. That
+    node and `avoid` are left out when another fits. Only the node `stay` can take packages whose
+    outputs are there and have only to be delivered. They are `trusting` when all nodes that fit
+    are suspects: then these may take them.
+    """
+
+    id: int
+    ready: int
+    cpus: int = 1
+    memory: int | None = None
+    platform: str | None = None
+    nodes: Sequence[str] = ()
+    exclude_nodes: Sequence[str] = ()
+    software: Mapping[str, Collection[str] | None] = field(default_factory=dict)
+    needs: Sequence[str] = ()
+    pace: float | None = None
+    seconds: float | None = None
+    rank: float = 0.0
+    early: bool = False
+    fetches: bool = False
+    avoid: str | None = None
+    failed_on: str | None = None
+    excluded: str | None = None
+    stay: str | None = None
+    stage: int = 0
+    job: int = 0
+    trusting: bool = False
+    space: int | None = None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it takes less time than a message and the next launch."""
+        return self.pace is not None and self.pace <= AHEAD_S
+
+    def run_s(self, speed: float) -> float | None:
+        """Return how long it takes on a node of some speed; None if not known."""
+        return None if self.seconds is None else self.seconds / speed
+
+    def ahead(self, cpus: int) -> int:
+        """Return how many CPUs' worth a node with `cpus` may get beyond them.
+
+        Short packages are sent in advance, and wait at the node for a free CPU.
+        """
+        if self.pace is None or self.pace > AHEAD_S:
+            return 0
+        return min(AHEAD_MOST, int(cpus * AHEAD_S / max(self.pace, 0.001)))
+
+
+class Brought(Struct, frozen=True):
+    """How many inputs of a package may have to be brought, and how many each cluster has."""
+
+    files: int
+    there: Mapping[int, int]
+
+    def lacks(self, cluster: int) -> bool:
+        """Return whether an input would have to be brought to this cluster."""
+        return self.there.get(cluster, 0) < self.files
+
+
+def misfit(requirement: Requirement, node: NodeRoom) -> str | None:
+    """Return why packages with a requirement can never run on a node; None if they can."""
+    if requirement.nodes and node.name not in requirement.nodes:
+        return "not in its node list"
+    if requirement.stay and node.name != requirement.stay:
+        return f"its outputs are on `{requirement.stay}`, and only have to be delivered"
+    if node.name in requirement.exclude_nodes:
+        return "excluded by the package"
+    if requirement.platform and requirement.platform != node.platform:
+        return f"platform {node.platform or 'unknown'}, not {requirement.platform}"
+    for title, platforms in requirement.software.items():
+        if platforms is not None and node.platform not in platforms:
+            return f"no software {title} for platform {node.platform or 'unknown'}"
+    for service in requirement.needs:
+        if service not in node.services:
+            return f"no service {service}"
+    if requirement.cpus > node.cpus:
+        return f"{node.cpus} CPUs, needs {requirement.cpus}"
+    if requirement.memory and node.memory and requirement.memory > node.memory:
+        return f"{size(node.memory)} of memory, needs {size(requirement.memory)}"
+    if requirement.space and node.disk and requirement.space > node.disk:
+        return f"a disk of {size(node.disk)}, needs {size(requirement.space)}"
+    return None
+
+
+def shape(requirement: Requirement) -> tuple[object, ...]:
+    """Return what decides which nodes fit: the same for requirements that fit the same nodes."""
+    return (
+        requirement.cpus, requirement.memory, requirement.space, requirement.platform,
+        tuple(requirement.nodes), tuple(requirement.exclude_nodes), tuple(requirement.software),
+        tuple(requirement.needs), requirement.avoid, requirement.excluded, requirement.stay,
+    )  # fmt: skip
+
+
+def suited(requirement: Requirement, nodes: Iterable[NodeRoom]) -> list[NodeRoom]:
+    """Return the nodes that packages with a requirement may go to."""
+    fits = [node for node in nodes if misfit(requirement, node) is None]
+    for name in (requirement.excluded, requirement.avoid):
+        others = [node for node in fits if node.name != name]
+        if any(node.on_trial is None for node in others):
+            fits = others
+    return fits
+
+
+def lead_s(nodes: Iterable[NodeRoom], requirements: Sequence[Requirement]) -> float:
+    """Return for how many seconds all nodes have work in advance.
+
+    It is 0 if one has not that could run a package of these requirements, or if the pace of one of
+    these is not known.
+    """
+    paces = [requirement.pace for requirement in requirements if requirement.pace is not None]
+    if not requirements or len(paces) < len(requirements):
+        return 0.0
+    least = math.inf
+    for node in nodes:
+        ahead = max(0, node.used - node.cpus) / node.cpus
+        if ahead or any(misfit(requirement, node) is None for requirement in requirements):
+            least = min(least, ahead)
+        if not least:
+            return 0.0
+    return 0.0 if math.isinf(least) else least * min(paces)

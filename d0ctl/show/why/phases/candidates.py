@@ -1,0 +1,59 @@
+"""What a ready package would cost on the nodes that could take it."""
+
+from collections.abc import Collection, Sequence
+
+from d0ctl.schedule.candidates import costs
+from d0ctl.schedule.costs import Cost
+from d0ctl.schedule.place import WORTH
+from d0ctl.schedule.resources import Requirement
+from d0ctl.show.why.common import MOST, room_of
+from d0ctl.show.why.subject import Subject
+from d0ctl.store.connection import Row
+from d0ctl.store.nodes import placement
+from d0ctl.units import duration
+
+
+def compare(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> dict[str, Cost]:
+    """Return the cost on each node, the lowest first; add a fact for each of the first.
+
+    Nothing is said if neither a run time is known nor inputs have to be brought.
+    """
+    places, files = placement.places_of(subject.store, subject.package.id)
+    found = costs(
+        requirement, [room_of(row) for row in rows],
+        placement.busy(subject.store, now=subject.now), placement.links(subject.store),
+        places, files if requirement.fetches else None,
+    )  # fmt: skip
+    if not any(cost.transfer_s or cost.run_s for cost in found.values()):
+        return {}
+    subject.explanation.details["candidates"] = [
+        {"node": name, "transfer": round(cost.transfer_s, 3), "wait": round(cost.wait_s, 3),
+         "run": cost.run_s and round(cost.run_s, 3), "end": round(cost.end_s, 3)}
+        for name, cost in found.items()
+    ]  # fmt: skip
+    subject.explanation.facts += [_fact(name, found[name]) for name in list(found)[:MOST]]
+    return found
+
+
+def later(found: dict[str, Cost], free: Collection[str]) -> str | None:
+    """Return that it waits for a node in use where it ends before it would on a free one."""
+    best = next(iter(found), None)
+    now = next((name for name in found if name in free), None)
+    if best is None or now is None or best in free:
+        return None
+    here, there = found[now], found[best]
+    if there.end_s >= here.end_s - WORTH * (here.run_s or 0.0):
+        return None
+    return (
+        f"it waits for `{best}`, where it would end in {duration(there.end_s)}, "
+        f"on `{now}` only in {duration(here.end_s)}"
+    )
+
+
+def _fact(name: str, cost: Cost) -> str:
+    parts = [f"{duration(cost.transfer_s)} for its inputs"] if cost.transfer_s else []
+    parts += [f"CPUs free in {duration(cost.wait_s)}"] if cost.wait_s else []
+    if cost.run_s is None:
+        return f"on `{name}`: {', '.join(parts) or 'inputs and CPUs are there'}"
+    parts.append(f"{duration(cost.run_s)} to run")
+    return f"on `{name}` it would end in {duration(cost.end_s)}: {', '.join(parts)}"

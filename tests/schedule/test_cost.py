@@ -1,0 +1,96 @@
+"""The scheduler with run times: packages go where they end first, and wait for it."""
+
+from collections.abc import Mapping, Sequence
+
+from d0ctl.schedule.costs import Links
+from d0ctl.schedule.hand import Busy
+from d0ctl.schedule.place import MOST_WAITING, place
+from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
+
+FAST = NodeRoom(1, "fast", 1, cpus=1, used=0, speed=4.0)
+FULL = NodeRoom(1, "fast", 1, cpus=1, used=1, speed=4.0)
+SLOW = NodeRoom(2, "slow", 2, cpus=1, used=0, speed=1.0)
+
+
+def decide(
+    nodes: Sequence[NodeRoom],
+    requirements: Sequence[Requirement],
+    busy: Mapping[int, Sequence[Busy]] | None = None,
+    where: Mapping[int, Mapping[int, int]] | None = None,
+    rate: float = 1e6,
+) -> list[tuple[int, int]]:
+    """Place the packages 1000, 1001 ... of requirement 1 and so on; each has one input."""
+    places = where or {}
+    return [
+        (one.package, one.node)
+        for one in place(
+            nodes,
+            requirements,
+            lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
+            lambda packages: places,
+            lambda packages: {
+                package: Brought(1, dict.fromkeys(places.get(package, ()), 1))
+                for package in packages
+            },
+            busy=lambda: busy or {},
+            links=lambda: Links(rate=rate),
+        )
+    ]
+
+
+def test_of_two_free_nodes_the_faster_one_is_taken_first() -> None:
+    assert decide([SLOW, FAST], [Requirement(1, ready=1, seconds=60.0)]) == [(1000, 1)]
+    assert decide([SLOW, FAST], [Requirement(1, ready=1)]) != []
+
+
+def test_a_package_waits_for_a_faster_node_if_it_ends_earlier_there() -> None:
+    one = [Requirement(1, ready=1, seconds=60.0)]
+
+    assert decide([FULL, SLOW], one, {1: [Busy(1, 30.0)]}) == []
+    assert decide([FULL, SLOW], one, {1: [Busy(1, 50.0)]}) == [(1000, 2)]
+
+
+def test_those_that_wait_use_up_the_fast_node_so_that_the_next_takes_the_slow_one() -> None:
+    many = [Requirement(1, ready=9, seconds=60.0)]
+
+    assert decide([FULL, SLOW], many, {1: [Busy(1, 10.0)]}) == [(1003, 2)]
+
+
+def test_no_cpu_is_left_idle_however_many_would_rather_wait() -> None:
+    fast = NodeRoom(1, "fast", 1, cpus=99, used=99, speed=50.0)
+    many = [Requirement(n, ready=50, seconds=60.0) for n in (1, 2, 3)]
+
+    placed = decide([fast, SLOW], many, {1: [Busy(1, 1.0)] * 99})
+
+    assert [node for _, node in placed] == [2]
+    assert MOST_WAITING < 150
+
+
+def test_a_package_of_unknown_run_time_takes_any_free_node() -> None:
+    assert decide([FULL, SLOW], [Requirement(1, ready=1)], {1: [Busy(1, 1.0)]}) == [(1000, 2)]
+
+
+def test_a_package_waits_for_the_node_with_its_inputs_if_copying_them_takes_longer() -> None:
+    there, other = NodeRoom(1, "a", 1, cpus=1, used=1), NodeRoom(2, "b", 2, cpus=1, used=0)
+    one = [Requirement(1, ready=1, seconds=60.0, fetches=True)]
+    where = {1000: {0: 50_000_000, 1: 50_000_000}}
+
+    assert decide([there, other], one, {1: [Busy(1, 20.0)]}, where) == []
+    assert decide([there, other], one, {1: [Busy(1, 80.0)]}, where) == [(1000, 2)]
+
+
+def test_a_package_is_bound_to_a_node_in_use_only_when_its_inputs_have_to_come() -> None:
+    node = NodeRoom(1, "a", 1, cpus=1, used=1)
+    one = [Requirement(1, ready=1, seconds=60.0, fetches=True)]
+    where = {1000: {0: 50_000_000, 2: 50_000_000}}
+
+    assert decide([node], one, {1: [Busy(1, 90.0)]}, where) == []
+    assert decide([node], one, {1: [Busy(1, 40.0)]}, where) == [(1000, 1)]
+
+
+def test_what_is_on_its_way_to_a_cluster_delays_what_comes_after() -> None:
+    busy = Links({7: 30e6}, rate=1e6, file_s=0.5)
+
+    assert busy.seconds(7, 10e6, 2) == 41.0
+    assert busy.seconds(8, 10e6, 2) == 11.0
+    assert busy.seconds(7, 0, 0) == 0.0

@@ -1,0 +1,31 @@
+"""`why` of a ready package whose run time is known: what it would cost on each node."""
+
+import re
+
+from d0ctl.nodes.transports.transport import Address
+from d0ctl.store.nodes import registry
+from tests.show.asking import why
+from tests.support.building import Site
+from tests.support.jobs import binary, job, package
+from tests.support.rows import change
+
+
+def test_a_ready_package_is_compared_on_the_nodes_that_could_take_it(site: Site) -> None:
+    site.up(cpus=1)
+    registry.add(site.store, Address("slow", "ssh", "slow"), cpus=1)
+    site.up("slow", cpus=1)
+    with site.store.writing():
+        change(site.store, "node", {"name": "slow"}, speed=0.1)
+    site.submit(job("prod", [package(binary(runtime=600.0)) for _ in range(2)]))
+    site.launch("prod/1/1/1")
+
+    answer = why(site, "prod/1/2/1")
+
+    assert re.search(
+        "waits for `localhost`, where it would end in [12][0-9] min .*, on `slow` only in 1 h 40",
+        answer.answer,
+    )
+    assert "on `slow` it would end in 1 h 40 min: 1 h 40 min to run" in answer.facts
+    first, second = answer.details["candidates"]
+    assert (first["node"], first["run"]) == ("localhost", 600.0)
+    assert second == {"node": "slow", "transfer": 0.0, "wait": 0.0, "run": 6000.0, "end": 6000.0}
