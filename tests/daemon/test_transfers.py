@@ -205,3 +205,53 @@ def test_a_file_that_is_larger_than_the_free_space_of_a_node_is_not_copied_there
     (error,) = read(store, "transfer", "last_error", by="file_id", file_id=file)[0]
     assert error == "node `n1` has 900 B of disk left, and the file has 1.0 kB"
     assert {transfer.file for transfer in field.desk.transfers} == {file - 1}
+
+
+def assigned_to(desk: Desk) -> str | None:
+    """The node of the first package."""
+    name: str | None = value(desk.store, "v_package", "node")
+    return name
+
+
+def crowded(field: Field, tmp_path: Path, exclude: tuple[str, ...] = ()) -> None:
+    """A package assigned to `small`, whose disk can't keep its input; `large` has room."""
+    for name, free in (("small", 900), ("large", 5000)):
+        field.free = free
+        field.add(name)
+    (tmp_path / "data").write_bytes(bytes(1000))
+    submitted(
+        field.desk.store, job("job", [simple(inputs=[f"{tmp_path}/data"], exclude_nodes=exclude)])
+    )
+    Loop(field.desk).work([schedule])
+    assert assigned_to(field.desk) == "small"
+
+
+def test_a_package_whose_input_its_node_has_no_space_for_goes_to_another_one(
+    field: Field, tmp_path: Path
+) -> None:
+    crowded(field, tmp_path)
+
+    Loop(field.desk).work([begin_transfers])
+    (phase, note) = read(field.desk.store, "package", "phase", "note")[0]
+    Loop(field.desk).work([schedule])
+
+    why = "node `small` has 900 B of disk left, and the file has 1.0 kB"
+    assert (phase, note) == ("ready", why)
+    assert assigned_to(field.desk) == "large"
+
+
+@pytest.mark.parametrize("obstacle", ["drained", "excluded", "full"])
+def test_a_package_that_no_other_node_has_space_for_waits_where_it_is(
+    field: Field, tmp_path: Path, obstacle: str
+) -> None:
+    crowded(field, tmp_path, exclude=("large",) if obstacle == "excluded" else ())
+    with field.desk.store.writing():
+        if obstacle == "drained":
+            change(field.desk.store, "node", {"name": "large"}, drained=1)
+        elif obstacle == "full":
+            change(field.desk.store, "node", {"name": "large"}, facts='{"disk_free": 900}')
+
+    Loop(field.desk).work([begin_transfers])
+
+    assert read(field.desk.store, "package", "phase") == [("assigned",)]
+    assert assigned_to(field.desk) == "small"

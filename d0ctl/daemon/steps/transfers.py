@@ -12,11 +12,11 @@ from d0ctl.config import ASIDE
 from d0ctl.daemon.desk import THIS_MACHINE, CopyJob, Desk, Transfer
 from d0ctl.daemon.streams import DIRECT, Limits, Pair, Streams, cut
 from d0ctl.daemon.turn import Turn
-from d0ctl.errors import Refused
+from d0ctl.errors import D0Error, Refused
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.reports import LoginTried, StreamEnded, TransferEnded
-from d0ctl.store.attempts import outputs
+from d0ctl.store.attempts import crowded, outputs
 from d0ctl.store.connection import Row
 from d0ctl.store.files import copies
 from d0ctl.store.files.copies import Arrival
@@ -55,6 +55,14 @@ def begin_transfers(desk: Desk, turn: Turn) -> None:
     planner.begin_streams()
 
 
+class NoRoom(D0Error):
+    """A node has no space on its disk for a file of `size` bytes."""
+
+    def __init__(self, message: str, size: int) -> None:
+        super().__init__(message)
+        self.size = size
+
+
 class _Planner(Struct, frozen=True):
     """Begins the transfers of one turn; `loads` counts those under way at each node."""
 
@@ -72,6 +80,12 @@ class _Planner(Struct, frozen=True):
         """Begin a transfer, or record why it can't be made, e.g. a target outside of results/."""
         try:
             self._begin(transfer, row)
+        except NoRoom as error:
+            delay(self.desk, transfer, str(error), self.turn.now)
+            crowded.take_back(
+                self.desk.store, transfer.file, transfer.cluster, error.size,
+                why=str(error), now=self.turn.now,
+            )  # fmt: skip
         except Refused as error:
             delay(self.desk, transfer, str(error), self.turn.now)
 
@@ -105,7 +119,7 @@ class _Planner(Struct, frozen=True):
     def _bring(self, transfer: Transfer, row: Row, here: str) -> None:
         """Begin a transfer to a node of the cluster, or to the node that the locator names.
 
-        Raises Refused for a file that is larger than the free space there: a copy would fill the
+        Raises NoRoom for a file that is larger than the free space there: a copy would fill the
         disk, again with each try.
         """
         target_node = locators.on_node(row["locator"] or "") if transfer.result else None
@@ -115,7 +129,7 @@ class _Planner(Struct, frozen=True):
             courier = self.desk.courier(node["id"])
             target = _cached(node, transfer, row) if target_node is None else target_node.path
             if target_node is None:
-                _check_space(node, row["size"])
+                _check_space(node, _size(row, here))
             # An order to remove a file of this path could remove the one that is brought now.
             if courier is None or unneeded_files.is_being_removed(self.desk.store, target):
                 continue
@@ -241,12 +255,23 @@ class _Planner(Struct, frozen=True):
         return stored.path
 
 
+def _size(row: Row, here: str) -> int | None:
+    """Return the size of a file on the control host; that of the user's own may change."""
+    if row["package_id"] is not None:
+        known: int | None = row["size"]
+        return known
+    try:
+        return Path(here).stat().st_size
+    except OSError:
+        return None
+
+
 def _check_space(node: Row, bytes_needed: int | None) -> None:
-    """Raise Refused if a file is larger than the free space of a node, as far as it is known."""
+    """Raise NoRoom if a file is larger than the free space of a node, as far as it is known."""
     free = node["disk_free"]
     if free is not None and bytes_needed is not None and bytes_needed > free:
-        raise Refused(f"node `{node['name']}` has {size(free)} of disk left,"
-                      f" and the file has {size(bytes_needed)}")  # fmt: skip
+        raise NoRoom(f"node `{node['name']}` has {size(free)} of disk left,"
+                     f" and the file has {size(bytes_needed)}", bytes_needed)  # fmt: skip
 
 
 def _cached(node: Row, transfer: Transfer, row: Row) -> str:

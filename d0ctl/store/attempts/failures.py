@@ -204,6 +204,12 @@ def elsewhere(store: Store, rows: Sequence[Row]) -> list[int]:
     return [requirements.like(row, row["memory"], row["node_name"], row["boost"]) for row in rows]
 
 
+def avoiding(store: Store, rows: Sequence[Row]) -> list[int]:
+    """Return requirements that avoid the node that each package is assigned to."""
+    requirements = _Requirements(store)
+    return [requirements.like(row, row["memory"], row["node"], row["boost"]) for row in rows]
+
+
 def refused(
     store: Store, node: int, attempt: int, reason: str, message: str, *, now: float
 ) -> bool:

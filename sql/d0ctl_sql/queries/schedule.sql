@@ -266,6 +266,24 @@ update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null, note = :note
  where node_id = :node and phase = 'assigned';
 
+-- name: crowded_packages
+-- What packages request that wait for a file in a cluster; not of those that may go nowhere else.
+select package.id as package, node.name as node, requirement.failed_on as node_name,
+       requirement.id as requirement_id, requirement.*
+  from input
+  join package on package.id = input.package_id and package.phase = 'assigned'
+              and package.early = 0
+  join node on node.id = package.node_id and node.cluster_id = :cluster
+  join requirement on requirement.id = package.requirement_id and requirement.stay is null
+ where input.file_id = :file and input.own = 0 and input.dropped = 0;
+
+-- name: take_back
+-- assigned -> ready: its node has no space for an input, and another node has.
+update package
+   set phase = 'ready', node_id = null, staging = 0, requirement_id = :requirement,
+       changed = :now, actor = null, note = :note
+ where id = :package and phase = 'assigned';
+
 -- name: release_packages
 -- waiting -> ready: nothing is missing any more.
 update package

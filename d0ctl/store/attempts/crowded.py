@@ -1,0 +1,31 @@
+"""Packages assigned to a node whose disk has no space for an input: they go to another node."""
+
+from d0ctl.schedule.resources import misfit
+from d0ctl.store.attempts import failures
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import placement
+from d0ctl.store.nodes.catalogue import Catalogue
+
+
+def take_back(store: Store, file: int, cluster: int, size: int, *, why: str, now: float) -> None:
+    """assigned -> ready for the packages that wait in a cluster for a file that it can't keep.
+
+    Only for those that fit on a node elsewhere which has space for the file.
+    """
+    rows = store.rows("crowded_packages", file=file, cluster=cluster)
+    if not rows:
+        return
+    rooms = [
+        room
+        for room in placement.nodes(store)
+        if room.cluster != cluster and (room.disk_free is None or room.disk_free >= size)
+    ]
+    catalogue = Catalogue(store)
+    movable = [
+        row
+        for row in rows
+        if any(misfit(placement.requirement_of(row, catalogue), room) is None for room in rooms)
+    ]
+    for row, requirement in zip(movable, failures.avoiding(store, movable), strict=True):
+        store.change("take_back", package=row["package"], requirement=requirement, note=why,
+                     now=now)  # fmt: skip
