@@ -138,8 +138,8 @@ class Selection(Verbs):
 
     def why(self) -> str:
         """Return why it is as it is, and what helps, as `d0ctl why` says it."""
-        from d0ctl.show.cards.package import answer
         from d0ctl.show.drawing.sheet import Sheet
+        from d0ctl.show.explanation import answer
         from d0ctl.show.why.selected import explain
 
         page = Sheet()

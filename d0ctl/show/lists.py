@@ -7,7 +7,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.spans import cut
 from d0ctl.show.why.common import NOT_PRODUCED
-from d0ctl.store.views.shapes import FailureView, PackageRow
+from d0ctl.store.views.shapes import FailureView, PackageRow, PackageView
 from d0ctl.units import duration, moment
 
 STDERR_LINES = 5
@@ -83,3 +83,9 @@ def failures(sheet: Sheet, failed: Sequence[FailureView], now: float) -> None:
 def cause(reason: str | None, message: str | None) -> str:
     """Return why something failed."""
     return ": ".join(word for word in (reason, message) if word) or "for no known reason"
+
+
+def package_state(sheet: Sheet, view: PackageView, blocked: bool = False) -> list[Cell]:
+    """Return the state of a package and its node."""
+    mark = signs.mark(signs.phase_name(view.phase, blocked=blocked), sheet.glyphs)
+    return [mark, (" on ", "faint"), view.node] if view.node else [mark]

@@ -53,15 +53,16 @@ def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
     """Read and draw a package or a binary."""
     from d0ctl.show import read
     from d0ctl.show.cards import binary, package
+    from d0ctl.show.cards.file_lists import SCREEN
 
     if wanted.level == "binary":
         one = read.binary(store, browse.package(store, wanted), wanted.binary.first)
-        binary.draw(page, one, now, package.SCREEN)
+        binary.draw(page, one, now, SCREEN)
         _next(page, f"d0ctl why {one.path}", f"d0ctl logs {one.path}",
               f"d0ctl status {one.package.path}")  # fmt: skip
         return
     card = read.package(store, browse.package(store, wanted), now)
-    package.draw(page, card, now, limits=package.SCREEN)
+    package.draw(page, card, now, limits=SCREEN)
     path = card.view.path
     _next(page, *[f"d0ctl logs {path}"] * bool(card.attempts), f"d0ctl history {path}")
 

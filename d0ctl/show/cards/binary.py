@@ -1,11 +1,14 @@
 """The card of a binary: its command, its attempts and its files."""
 
 import json
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from d0ctl.show.cards.package import Limits, binary_use, inputs, outputs, state
-from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.cards.file_lists import Limits, inputs, outputs
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.lists import package_state
 from d0ctl.store.views.shapes import BinaryRecord, BinaryView, InputView, OutputView, PackageView
 from d0ctl.units import duration, moment, size
 
@@ -31,7 +34,7 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
     sheet.add((binary.path, "strong"), f"  binary {view.name}, stage {package.stage_name}, "
                                        f"line {package.line_name}")  # fmt: skip
     since = f"  since {moment(package.changed, now)}"
-    sheet.add("package: ", *state(sheet, package), (since, "faint"))
+    sheet.add("package: ", *package_state(sheet, package), (since, "faint"))
     if words := _asked(view):
         sheet.add((", ".join(words), "faint"))
     image = f"in image {view.image}" if view.image else ""
@@ -44,7 +47,7 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
         sheet.table([
             [
                 (str(one.attempt), "strong"), one.node, (moment(one.started, now), "faint"),
-                *binary_use(one, now), (one.reason, "bad"),
+                *use(one, now), (one.reason, "bad"),
             ]
             for one in binary.records
         ])  # fmt: skip
@@ -61,3 +64,42 @@ def _asked(view: BinaryView) -> list[str]:
     words += [f"{view.cpu} % of a CPU"] if view.cpu is not None else []
     words += [f"about {duration(view.runtime)}"] if view.runtime is not None else []
     return words + ([f"{size(view.work_size)} of scratch files"] if view.work_size else [])
+
+
+def list_all(sheet: Sheet, binaries: Sequence[BinaryView], last: int, now: float) -> None:
+    """Add the binaries of a package, with how they ended; `last` is its last attempt."""
+    if len(binaries) == 1 and binaries[0].started is None:
+        return
+    sheet.head("binaries")
+    sheet.table([
+        [
+            f"{one.seq} {one.name}", signs.mark(state(one), sheet.glyphs),
+            *use(one, now),
+            (f"attempt {one.attempt}" if one.attempt not in (None, last) else "", "faint"),
+        ]
+        for one in binaries
+    ])  # fmt: skip
+
+
+def state(one: BinaryView | BinaryRecord) -> str:
+    """Return the state of a binary."""
+    if one.started is None:
+        return "waiting"
+    if one.ended is None:
+        return "running"
+    return "failed" if one.reason or one.exit_code or one.signal else "done"
+
+
+def use(one: BinaryView | BinaryRecord, now: float) -> list[Cell]:
+    """Return how a binary ended, how long it took, and what it used."""
+    code = "" if one.exit_code is None else f"exit {one.exit_code}"
+    took = ""
+    if one.started is not None:
+        took = f"since {moment(one.started, now)}"
+        took = duration(one.ended - one.started) if one.ended is not None else took
+    return [
+        (f"signal {one.signal}", "bad") if one.signal else (code, "bad" if one.exit_code else ""),
+        took,
+        (f"{duration(one.cpu_time)} of cpu" if one.cpu_time is not None else "", "faint"),
+        (f"peak {size(one.rss)}" if one.rss else "", "faint"),
+    ]

@@ -4,11 +4,11 @@ import json
 
 from msgspec import Struct
 
-from d0ctl.show.cards.package import explain
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Span
+from d0ctl.show.explanation import explain
 from d0ctl.show.lists import packages
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.phases.node_pauses import trial

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from d0ctl.model import known_eta
+from d0ctl.show.cards import binary
+from d0ctl.show.cards.file_lists import WHOLE, Limits, inputs, outputs
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.show.drawing.spans import cut_front
-from d0ctl.show.lists import STDERR_LINES, cause, how_far
+from d0ctl.show.explanation import explain
+from d0ctl.show.lists import cause, how_far, package_state
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.views.shapes import (
     AttemptView,
-    BinaryRecord,
     BinaryView,
     EventView,
     Failures,
@@ -28,9 +29,6 @@ from d0ctl_wrapper.protocol.checks import ranges
 
 LOG_LINES = 8
 """How many lines of a log are shown."""
-
-NAME = 60
-"""How many columns of a file's name are shown."""
 
 
 class Package(Struct, frozen=True):
@@ -49,22 +47,6 @@ class Package(Struct, frozen=True):
     notes: list[NoteView]
 
 
-class Limits(Struct, frozen=True):
-    """How much of each list has room, and how to see the rest."""
-
-    files: int = 8
-    attempts: int = 6
-    changes: int = 12
-    more: str = "enter shows them"
-
-
-WHOLE = Limits(files=50, attempts=50, changes=500)
-"""Room for everything."""
-
-SCREEN = Limits(files=12, attempts=10, changes=0, more="--json prints all")
-"""What `status` prints; `history` has the changes."""
-
-
 def draw(
     sheet: Sheet, package: Package, now: float, *, log: str | None = None, limits: Limits = WHOLE
 ) -> None:
@@ -76,7 +58,7 @@ def draw(
     _failures(sheet, package.failures, now)
     _output(sheet, package, log)
     _attempts(sheet, package.attempts[-limits.attempts :], now)
-    _binaries(sheet, package.binaries, package.view.attempts, now)
+    binary.list_all(sheet, package.binaries, package.view.attempts, now)
     inputs(sheet, package.inputs, limits)
     outputs(sheet, package.outputs, limits)
     notes(sheet, package.notes, now)
@@ -88,17 +70,11 @@ def _head(sheet: Sheet, package: Package, now: float) -> None:
     view = package.view
     name = "" if view.name == str(view.seq) else f"{view.name}, "
     sheet.add((view.path, "strong"), f"  {name}stage {view.stage_name}, line {view.line_name}")
-    sheet.add(*state(sheet, view, package.is_blocked),
+    sheet.add(*package_state(sheet, view, package.is_blocked),
               (f"  since {moment(view.changed, now)}", "faint"))  # fmt: skip
     tries = [count(view.attempts, "attempt")]
     tries += [count(view.restarts, "restart")] if view.restarts else []
     sheet.add((f"requests {', '.join(_requests(view))}; {', '.join(tries)}", "faint"))
-
-
-def state(sheet: Sheet, view: PackageView, blocked: bool = False) -> list[Cell]:
-    """Return the state of a package and its node."""
-    mark = signs.mark(signs.phase_name(view.phase, blocked=blocked), sheet.glyphs)
-    return [mark, (" on ", "faint"), view.node] if view.node else [mark]
 
 
 def _requests(view: PackageView) -> list[str]:
@@ -130,22 +106,6 @@ def progress(sheet: Sheet, one: ProgressView, phase: str, now: float) -> None:
     sheet.say(f"binary {one.binary}: {' · '.join(words)}")
     if one.line:
         sheet.say(one.line, "faint", indent="  ")
-
-
-def explain(sheet: Sheet, why: Explanation, *, stderr: bool = False) -> None:
-    """Add why something is as it is, without the command that shows this card."""
-    sheet.head("why")
-    answer(sheet, why, stderr=stderr, shown=f"d0ctl status {why.path}")
-
-
-def answer(sheet: Sheet, why: Explanation, *, stderr: bool = True, shown: str = "") -> None:
-    """Add the answer, the facts behind it, and commands to type, but for the one `shown`."""
-    sheet.say(why.answer)
-    for fact in why.facts:
-        sheet.say(fact, "faint", indent="- ")
-    if stderr and why.stderr:
-        sheet.quote(why.stderr, STDERR_LINES)
-    sheet.commands(command for command in why.commands if command != shown)
 
 
 def _failures(sheet: Sheet, failures: Sequence[Failures], now: float) -> None:
@@ -207,103 +167,6 @@ def _details(one: AttemptView) -> list[str]:
         which = f": {ranges.summary(done)}" if done else ""
         words.append(f"binary {each['binary']} did {count(ranges.count(done), 'event')}{which}")
     return words + ([f"is in {one.base}/attempts/{one.id}"] if one.base else [])
-
-
-def _binaries(sheet: Sheet, binaries: Sequence[BinaryView], last: int, now: float) -> None:
-    if len(binaries) == 1 and binaries[0].started is None:
-        return
-    sheet.head("binaries")
-    sheet.table([
-        [
-            f"{one.seq} {one.name}", signs.mark(binary_state(one), sheet.glyphs),
-            *binary_use(one, now),
-            (f"attempt {one.attempt}" if one.attempt not in (None, last) else "", "faint"),
-        ]
-        for one in binaries
-    ])  # fmt: skip
-
-
-def binary_state(one: BinaryView | BinaryRecord) -> str:
-    """Return the state of a binary."""
-    if one.started is None:
-        return "waiting"
-    if one.ended is None:
-        return "running"
-    return "failed" if one.reason or one.exit_code or one.signal else "done"
-
-
-def binary_use(one: BinaryView | BinaryRecord, now: float) -> list[Cell]:
-    """Return how a binary ended, how long it took, and what it used."""
-    code = "" if one.exit_code is None else f"exit {one.exit_code}"
-    took = ""
-    if one.started is not None:
-        took = f"since {moment(one.started, now)}"
-        took = duration(one.ended - one.started) if one.ended is not None else took
-    return [
-        (f"signal {one.signal}", "bad") if one.signal else (code, "bad" if one.exit_code else ""),
-        took,
-        (f"{duration(one.cpu_time)} of cpu" if one.cpu_time is not None else "", "faint"),
-        (f"peak {size(one.rss)}" if one.rss else "", "faint"),
-    ]
-
-
-def inputs(sheet: Sheet, inputs: Sequence[InputView], limits: Limits) -> None:
-    """Add the files that are read, except those that the package makes itself."""
-    shown = [one for one in inputs if not one.own]
-    if not shown:
-        return
-    missing = sum(not (one.present or one.dropped or one.maker_phase == "done") for one in shown)
-    sheet.head("inputs", f"{missing} still missing" if missing else "")
-    sheet.table([_input(sheet, one) for one in shown[: limits.files]], give=0)
-    _more(sheet, len(shown), limits)
-
-
-def _input(sheet: Sheet, one: InputView) -> list[Cell]:
-    state, words = "waiting", "missing" if one.required else "missing, optional"
-    if one.dropped or one.file_dropped:
-        state = words = "dropped"
-    elif one.present:
-        state, words = "done", "available" if one.size is None else size(one.size)
-    elif one.maker_phase == "done":
-        words = "removed: no longer needed"
-    origin = f"from {one.maker_path} ({one.maker_phase})" if one.maker_path else one.acquire
-    return [
-        cut_front(one.name, NAME, ellipsis=sheet.glyphs.ellipsis),
-        signs.glyph(state, sheet.glyphs),
-        words,
-        (origin, "faint"),
-    ]
-
-
-def outputs(sheet: Sheet, outputs: Sequence[OutputView], limits: Limits) -> None:
-    """Add the files that are made, and where their copies are."""
-    if not outputs:
-        return
-    sheet.head("outputs")
-    sheet.table([_made(sheet, one) for one in outputs[: limits.files]])
-    _more(sheet, len(outputs), limits)
-
-
-def _made(sheet: Sheet, one: OutputView) -> list[Cell]:
-    state, words = "waiting", "removed: no longer needed" if one.is_purged else "not made yet"
-    if one.dropped:
-        state = words = "dropped"
-    elif one.present or (one.late and one.made):
-        state, words = "done", count(one.made, "file") if one.late else size(one.size)
-    kind = "result" if one.result else one.dispositions
-    copies = [*one.copies, *(f"stored at {locator}" for locator in one.stored_at)]
-    return [
-        cut_front(one.name, NAME, ellipsis=sheet.glyphs.ellipsis),
-        signs.glyph(state, sheet.glyphs),
-        words,
-        (f"{kind} partial".strip() if one.partial else kind, "faint"),
-        ("  ".join(copies), "faint"),
-    ]
-
-
-def _more(sheet: Sheet, number: int, limits: Limits) -> None:
-    if number > limits.files:
-        sheet.add((f"  and more: {limits.more}", "faint"))
 
 
 def notes(sheet: Sheet, notes: Sequence[NoteView], now: float) -> None:

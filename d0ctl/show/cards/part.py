@@ -8,9 +8,9 @@ from d0ctl.model import Phase, by_status
 from d0ctl.schedule.standstill import Cause
 from d0ctl.select import brief
 from d0ctl.show.cards import jobs
-from d0ctl.show.cards.package import explain
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.explanation import explain
 from d0ctl.show.lists import failures, packages
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.views.activity import NO_HEADWAY, Headway

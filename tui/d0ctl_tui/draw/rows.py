@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import Counts, Phase, by_status, known_eta
-from d0ctl.show.cards.package import binary_state
+from d0ctl.show.cards import binary
 from d0ctl.show.cards.part import status_of
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
@@ -72,7 +72,7 @@ def need(row: Row | None, sight: Sight) -> Need:
                         about=percent + cell_len(about), time=len(time))  # fmt: skip
         case BinaryView():
             name = _binary_name(row)
-            state = width(signs.mark(binary_state(row), sight.glyphs))
+            state = width(signs.mark(binary.state(row), sight.glyphs))
             return Need(front + width(name), front + width(name), state,
                         time=len(_binary_time(row, sight)))  # fmt: skip
     name = _name(row)
@@ -262,7 +262,7 @@ def _about_look(row: PackageRow) -> str:
 def _binary(row: BinaryView, columns: Columns, sight: Sight) -> Line:
     glyphs = sight.glyphs
     spans = [*_front(_binary_name(row), columns, sight, glyphs.leaf),
-             *_state(binary_state(row), columns, glyphs)]  # fmt: skip
+             *_state(binary.state(row), columns, glyphs)]  # fmt: skip
     command = foreign(_command(row))
     spans.append((pad(command, columns.about, ellipsis=glyphs.ellipsis), "faint"))
     if columns.time:

@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from d0ctl.show.cards import binary, file
 from d0ctl.show.cards.binary import Binary
 from d0ctl.show.cards.file import File
-from d0ctl.show.cards.package import WHOLE
+from d0ctl.show.cards.file_lists import WHOLE
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import Line
 from d0ctl.show.read import Gone, about_binary, about_file

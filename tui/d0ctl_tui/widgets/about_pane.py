@@ -8,7 +8,8 @@ from textual.timer import Timer
 
 from d0ctl.errors import D0Error
 from d0ctl.show.cards import package, part
-from d0ctl.show.cards.package import WHOLE, Limits, Package
+from d0ctl.show.cards.file_lists import WHOLE, Limits
+from d0ctl.show.cards.package import Package
 from d0ctl.show.cards.part import Part
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.signs import Glyphs, is_live

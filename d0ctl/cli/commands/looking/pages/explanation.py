@@ -11,7 +11,7 @@ from d0ctl.cli import session
 from d0ctl.cli.terminal.output import emit_json, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import NotFound
-from d0ctl.show.cards.package import answer
+from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.selected import explain
 from d0ctl.store.connection import Store

@@ -12,6 +12,7 @@ from d0ctl.nodes.peek import visit
 from d0ctl.select import Selector
 from d0ctl.show import live_status, read
 from d0ctl.show.cards import package
+from d0ctl.show.cards.file_lists import SCREEN
 from d0ctl.show.live_status import LiveStatus
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
@@ -34,7 +35,7 @@ def show(store: Store, wanted: Selector | None, json: bool) -> None:
         emit_json({**document, "now": documents.live_status(status)})
     else:
         sheet = output.sheet()
-        package.draw(sheet, card, time.time(), limits=package.SCREEN)
+        package.draw(sheet, card, time.time(), limits=SCREEN)
         sheet.add()
         if status is not None:
             live_status.draw(sheet, status)
