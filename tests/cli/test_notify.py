@@ -96,7 +96,7 @@ def test_a_test_mail_arrives_or_says_why_not(d0ctl: Type, site: Site) -> None:
         say(site, **there.said())
         result = d0ctl("notify", "test", "eve@lab.example")
         assert (result.exit_code, result.stdout) == (
-            0, "✔ `127.0.0.1` has taken a test mail for eve@lab.example\n"
+            0, "✔ `127.0.0.1` accepted a test mail for eve@lab.example\n"
         )  # fmt: skip
         assert there.titles() == [("eve@lab.example", "a test mail from d0ctl")]
 
@@ -111,7 +111,7 @@ def test_a_way_that_is_open_again_lets_go_what_has_waited(d0ctl: Type, site: Sit
             site.store.change("keep_unsent", delivery=2, not_before=9e9, last_error="busy")
 
         answer = d0ctl("notify", "test", "eve@lab.example").stdout
-        assert answer.splitlines()[1] == "2 messages that have waited go now"
+        assert answer.splitlines()[1] == "2 messages that have waited are sent now"
         assert len(site.store.rows("due_deliveries", now=1.0, command=0)) == 2
 
 
@@ -121,7 +121,7 @@ def test_the_command_is_tried_with_a_test_event(d0ctl: Type, site: Site, tmp_pat
     say(site, command=[script(tmp_path / "hook", f"cat > {tmp_path}/told")])
     assert d0ctl("notify", "test", "eve@lab.example").exit_code == 4
 
-    assert d0ctl("notify", "test").stdout == f"✔ `{tmp_path}/hook` has taken a test event\n"
+    assert d0ctl("notify", "test").stdout == f"✔ `{tmp_path}/hook` accepted a test event\n"
     assert json.loads((tmp_path / "told").read_text())["event"] == "test"
     script(tmp_path / "hook", "echo no >&2", "exit 7")
     result = d0ctl("notify", "test")

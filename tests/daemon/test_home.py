@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.cli.commands.running.wait import stopped
 from d0ctl.config import Home
 from d0ctl.daemon import background
 from d0ctl.daemon.background import only_daemon, status
@@ -20,6 +19,7 @@ from d0ctl.daemon.drive import driving
 from d0ctl.daemon.loop import Loop
 from d0ctl.doctor.home import furniture
 from d0ctl.errors import DatabaseUnavailable, Refused
+from d0ctl.show.outcome import why_still
 from d0ctl.store import Store, open_store
 from d0ctl.store.nodes import standstill
 from d0ctl_wrapper.protocol import message
@@ -222,7 +222,7 @@ def test_a_run_ends_with_the_reason_if_this_machine_can_not_work_and_the_next_tr
     assert session.phases() == {"one/1/1/1": "ready"}
     with open_store(session.home) as store:
         now = time.time()
-        reason = stopped(store, standstill.job_standing(store, number, now=now), now)
+        reason = why_still(store, standstill.job_standing(store, number, now=now), now)
     assert reason is not None
     assert "`localhost` has been down for " in reason
     assert f"the relay cannot continue: [Errno 17] File exists: b'{in_the_way}'" in reason

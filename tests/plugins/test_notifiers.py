@@ -19,7 +19,7 @@ def test_a_notifier_gets_each_event(site: Site) -> None:
     apply(site, "journal")
     site.start_daemon()
 
-    assert "the plug-in `journal` has taken a test event" in site.ok("notify", "test")
+    assert "the plug-in `journal` accepted a test event" in site.ok("notify", "test")
     site.submit(JOB)
     wait_until(lambda: "ended" in journal.read_text(), PATIENCE_S, "the end of the job is told")
 

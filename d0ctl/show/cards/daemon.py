@@ -7,6 +7,14 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.units import count, duration, moment
 
+NOT_RUNNING = "no daemon is running"
+STOPPED = "the daemon has stopped; running packages continue"
+
+
+def started(pid: int, *, was_running: bool) -> str:
+    """Say that a daemon runs."""
+    return f"the daemon {'was running already' if was_running else 'is running'}: pid {pid}"
+
 
 def draw(sheet: Sheet, status: Mapping[str, Any], now: float) -> None:
     """Draw the page."""

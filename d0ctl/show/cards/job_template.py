@@ -1,8 +1,10 @@
 """Templates of job files: their list, and the card of one."""
 
+from collections.abc import Iterable
 from shlex import quote
 
 from d0ctl.jobfile.job_templates import JobTemplate
+from d0ctl.jobfile.sections.declared import Declared
 from d0ctl.show.drawing.sheet import Cell, Sheet
 
 NO_VALUE = "needed"
@@ -39,3 +41,31 @@ def written(path: str) -> list[str]:
         f"  d0ctl validate {quote(path)}",
         f"  d0ctl run {quote(path)}",
     ]
+
+
+WHICH_PATTERN, WHICH_FILE, NO_ANSWER = "which pattern", "which file", "it needs an answer"
+
+
+def choose(names: Iterable[str]) -> str:
+    """Ask a program for a pattern."""
+    return f"{WHICH_PATTERN}? {', '.join(names)}"
+
+
+def question(text: str, default: str) -> str:
+    """Return a question with its default."""
+    return f"{text} [{default}]" if default else text
+
+
+def value_of(parameter: Declared) -> str:
+    """Return the question for a parameter."""
+    return f"{parameter.name}, {parameter.help}" if parameter.help else parameter.name
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Say which answers are taken."""
+    return f"one of {', '.join(names)}"
+
+
+def exists(path: str) -> str:
+    """Say that a file is not overwritten."""
+    return f"there is a file {path} already"

@@ -186,3 +186,8 @@ def graph(sheet: Sheet, preview: Preview) -> None:
             rows.append([(stage.name, "strong"), sizes[stage.name], "->", "results", "",
                          (count(stage.results, "file"), "faint")])  # fmt: skip
     sheet.table(rows, indent=0)
+
+
+def accepted(summary: str, warnings: int) -> str:
+    """Say that a job file has no faults, and how large its job is."""
+    return f"ok: {summary}" + (f", {count(warnings, 'warning')}" if warnings else "")

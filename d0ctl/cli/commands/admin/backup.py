@@ -8,7 +8,7 @@ import typer
 from d0ctl.cli import session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit
-from d0ctl.units import clean, size
+from d0ctl.show import backup as words
 
 app = single()
 
@@ -25,4 +25,4 @@ def backup(
 
     with session.reader() as store:
         bytes_written = back_up(store, file)
-    emit(f"the database is in `{clean(str(file))}`: {size(bytes_written)}")
+    emit(words.written(file, bytes_written))

@@ -1,4 +1,4 @@
-"""`d0ctl daemon`: the agents that drive all jobs, in the foreground or the background."""
+"""`d0ctl daemon`: the loop that drives all jobs, in the foreground or the background."""
 
 import signal
 import threading
@@ -11,6 +11,7 @@ from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, say, sheet, show
 from d0ctl.errors import ExitCode
+from d0ctl.show.cards import daemon
 from d0ctl.units import iso
 
 app = group("Drive all jobs: run, start, stop, status.")
@@ -39,7 +40,7 @@ def start() -> None:
         pass
     running = background.status(session.home())["running"]
     pid = background.start(session.home())
-    emit(f"the daemon {'was running already' if running else 'runs'}: pid {pid}")
+    emit(daemon.started(pid, was_running=running))
 
 
 @app.command()
@@ -48,9 +49,9 @@ def stop() -> None:
     from d0ctl.daemon import background
 
     if session.has_home() and background.stop(session.home()):
-        emit("the daemon has stopped; packages that run go on")
+        emit(daemon.STOPPED)
     else:
-        say("no daemon is running")
+        say(daemon.NOT_RUNNING)
 
 
 @app.command()
@@ -64,8 +65,6 @@ def status(json: options.Json = False) -> None:
     if json:
         emit_json({**found, "since": iso(found["since"]), "unsent": _unsent(found["unsent"])})
     else:
-        from d0ctl.show.cards import daemon
-
         page = sheet()
         daemon.draw(page, found, time.time())
         show(page)

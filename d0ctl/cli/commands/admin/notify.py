@@ -7,12 +7,13 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, glyph, glyphs, paint, table
+from d0ctl.cli.terminal.output import emit, emit_json, glyphs, sheet
+from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import BadUsage, ExitCode, NotFound, NotSent, Refused
-from d0ctl.show.drawing import signs
+from d0ctl.show import mail_queue as queue
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes.site import site_name
-from d0ctl.units import clean, count, duration, iso, moment
+from d0ctl.units import clean, iso
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
@@ -24,9 +25,6 @@ app = group("Mail and notifications to people: list, show, test.")
 MOST_ENDED = 10
 MOST_IN_DOCUMENT = 1_000
 TEST_TIMEOUT_S = 15.0
-
-NO_MAIL = "the site has no `mail`, so d0ctl notifies no one"
-HINT = "a section `mail:` in the site file says who is notified: docs/mail.md"
 
 Message = Annotated[int, typer.Argument(metavar="NUMBER", help="As `notify list` has it.")]
 Address = Annotated[
@@ -46,11 +44,18 @@ def show_list(json: options.Json = False) -> None:
     if json:
         emit_json(_document(said, waiting, on_way, ended))
         return
-    emit(_summary(said))
-    now = time.time()
-    _section("waiting", [_waiting(row, now) for row in waiting])
-    _section("on the way", [_on_way(row, now) for row in on_way])
-    _section("last", [_ended(row, now) for row in ended])
+    page = sheet()
+    queue.draw(page, _ways(said), waiting, on_way, ended, time.time())
+    print_sheet(page)
+
+
+def _ways(said: dict[str, Any]) -> list[str]:
+    """Return the ways by which people are notified."""
+    from d0ctl.notify.notifier import way
+
+    ways = [f"mail by {said['host']}"] if "host" in said else []
+    kind = "the command " if "command" in said else ""
+    return ways + [kind + name for name in filter(None, [way(said)])]
 
 
 @app.command()
@@ -72,16 +77,22 @@ def test(address: Address = None) -> None:
     with session.reader() as store:
         said, site = _said(store), site_name(store)
     if not said:
-        raise Refused(NO_MAIL, hint=HINT)
+        raise Refused(queue.NO_MAIL, hint=queue.HINT)
     try:
         if address is None:
             _test_command(said, site)
         else:
             _test_mail(said, address)
     except NotSent as error:
-        emit(f"{glyph('failed')} {clean(str(error))}")
+        _print(queue.failed(str(error), glyphs()))
         raise typer.Exit(ExitCode.FAILED) from None
     _hurry(is_command=address is None)
+
+
+def _print(cells: "list[Cell]") -> None:
+    page = sheet()
+    page.add(*cells)
+    print_sheet(page)
 
 
 def _hurry(*, is_command: bool) -> None:
@@ -90,8 +101,7 @@ def _hurry(*, is_command: bool) -> None:
 
     with session.writer() as store:
         if number := hurry(store, is_command=is_command):
-            words = "that has waited goes" if number == 1 else "that have waited go"
-            emit(f"{count(number, 'message')} {words} now")
+            emit(queue.hurried(number))
 
 
 def _test_mail(said: dict[str, Any], address: str) -> None:
@@ -100,16 +110,15 @@ def _test_mail(said: dict[str, Any], address: str) -> None:
     from d0ctl.sitefile.mail import is_address
 
     if "host" not in said:
-        raise Refused("the site's `mail` has no `host`, so no mail can be sent", hint=HINT)
+        raise Refused("the site's `mail` has no `host`, so no mail can be sent", hint=queue.HINT)
     if not is_address(address):
         raise BadUsage(f"`{address}` is no address such as `emmy@example.org`")
-    text = "This is a test by `d0ctl notify test`: mail from d0ctl arrives here.\n"
     mail = letter(sender=said["sender"], recipient=address, message_id=make_id(said["sender"]),
-                  title="a test mail from d0ctl", text=text, at=time.time())  # fmt: skip
+                  title=queue.TEST_TITLE, text=queue.TEST_TEXT, at=time.time())  # fmt: skip
     with Server(said, timeout=TEST_TIMEOUT_S) as server:
         server.send(address, mail)
         server.quit()
-    emit(f"{glyph('successful')} `{said['host']}` has taken a test mail for {address}")
+    _print(queue.mail_taken(said["host"], address, glyphs()))
 
 
 def _test_command(said: dict[str, Any], site: str) -> None:
@@ -125,55 +134,16 @@ def _test_command(said: dict[str, Any], site: str) -> None:
             "the site's `mail` has no `command` or `notifier` to test",
             hint="d0ctl notify test ADDRESS",
         )
-    event = {"event": "test", "headline": "a test event from d0ctl", "site": site}
+    event = {"event": "test", "headline": queue.TEST_HEADLINE, "site": site}
     timeout = said.get("command-timeout", TIMEOUT_S)
     run(words, dumps(event), timeout=timeout, stop=threading.Event(), name=name)
-    emit(f"{glyph('successful')} {clean(name)} has taken a test event")
+    _print(queue.event_taken(name, glyphs()))
 
 
 def _said(store: "Store") -> dict[str, Any]:
     from d0ctl.store.nodes.site import setting
 
     return setting(store, "mail") or {}
-
-
-def _summary(said: dict[str, Any]) -> str:
-    from d0ctl.notify.notifier import way
-
-    if not said:
-        return f"{NO_MAIL}: docs/mail.md"
-    ways = [f"mail by {said['host']}"] if "host" in said else []
-    kind = "the command " if "command" in said else ""
-    ways += [kind + clean(name)] if (name := way(said)) else []
-    return f"people are notified by {' and '.join(ways)}"
-
-
-def _section(title: str, rows: "list[list[Cell]]") -> None:
-    if rows:
-        emit()
-        emit(paint(title, "strong"))
-        table(rows, indent=2)
-
-
-def _waiting(row: "Row", now: float) -> "list[Cell]":
-    due = f"in {duration(row['due'] - now)}" if row["due"] > now else "now"
-    return [row["recipient"], count(row["things"], "thing"), f"to be written {due}"]
-
-
-def _on_way(row: "Row", now: float) -> "list[Cell]":
-    details = row["last_error"] or ""
-    if row["tries"]:
-        again = duration(max(0.0, row["not_before"] - now))
-        details = f"{count(row['tries'], 'try', 'tries')}, next in {again}: {details}"
-    return [str(row["id"]), row["recipient"], moment(row["made"], now),
-            row["title"], details]  # fmt: skip
-
-
-def _ended(row: "Row", now: float) -> "list[Cell]":
-    details = "" if row["sent"] else f"given up: {row['last_error'] or ''}"
-    return [signs.glyph("successful" if row["sent"] else "failed", glyphs()), str(row["id"]),
-            row["recipient"], moment(row["ended"], now), row["title"],
-            details]  # fmt: skip
 
 
 def _document(

@@ -10,7 +10,7 @@ from d0ctl.cli import changing, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit
-from d0ctl.units import clean
+from d0ctl.show import backup
 
 app = single()
 
@@ -36,17 +36,14 @@ def restore(
     if not other_site:
         refuse_other_site(home, file)
     if changing.is_rehearsal():
-        emit(f"would put `{clean(str(file))}` in the place of `{clean(str(home.database))}`")
-        if home.database.exists():
-            emit("the present database would be kept beside it")
+        for line in backup.would_restore(file, home.database):
+            emit(line)
         return
     if home.database.exists():
-        changing.confirm(f"replace `{home.database}`?")
-    former = put_back(home, file, now=time.time(), from_other_site=other_site)
+        changing.confirm(backup.question(home.database))
+    previous = put_back(home, file, now=time.time(), from_other_site=other_site)
     with session.writer() as store, store.writing():
         keep_action(store, verb="restore", target=str(file), actor=session.actor(),
                     note=changing.reason(), packages=0, now=time.time())  # fmt: skip
-    emit(f"the database is that of `{clean(str(file))}`")
-    if former is not None:
-        emit(f"the former one is `{clean(str(former))}`")
-    emit("d0ctl daemon start")
+    for line in backup.restored(file, previous):
+        emit(line)

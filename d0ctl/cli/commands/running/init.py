@@ -37,8 +37,8 @@ def init(
         commands.new(pattern, parameter, output or "job.yaml", force)
         return
     if not can_ask():
-        names = ", ".join(job_templates.found(commands.own()))
-        raise BadUsage(f"which pattern? {names}", hint="d0ctl init merge")
+        names = job_templates.found(commands.own())
+        raise BadUsage(job_template.choose(names), hint="d0ctl init merge")
     _ask(output, force)
 
 
@@ -47,30 +47,29 @@ def _ask(output: str | None, force: bool) -> None:
     found = [job_templates.read_file(p) for p in job_templates.found(commands.own()).values()]
     table([job_template.cells(one) for one in found])
     names = [one.name for one in found]
-    template = found[names.index(_answer("which pattern", "merge", names))]
+    template = found[names.index(_answer(job_template.WHICH_PATTERN, "merge", names))]
     values = {}
     for one in template.declared.parameters:
         default = template.default(one.name) or ""
         while True:
-            value = _answer(f"{one.name}, {one.help}" if one.help else one.name, default)
+            value = _answer(job_template.value_of(one), default)
             if (fault := one.fault(value)) is None:
                 break
             say(fault)
         if value != default:
             values[one.name] = value
-    name = output or _answer("which file", "job.yaml")
+    name = output or _answer(job_template.WHICH_FILE, "job.yaml")
     while not force and name != "-" and Path(name).exists():
-        say(f"there is a file {name} already")
-        name = _answer("which file", "")
+        say(job_template.exists(name))
+        name = _answer(job_template.WHICH_FILE, "")
     commands.write(template.filled(values), name, force)
 
 
 def _answer(question: str, default: str, known: list[str] | None = None) -> str:
     """Ask until there is an answer, one of those that are known."""
     while True:
-        hint = f" [{default}]" if default else ""
-        answer = typer.prompt(f"{question}{hint}", default=default, show_default=False, err=True)
-        answer = str(answer).strip()
+        asked = job_template.question(question, default)
+        answer = str(typer.prompt(asked, default=default, show_default=False, err=True)).strip()
         if answer and (known is None or answer in known):
             return answer
-        say(f"one of {', '.join(known)}" if known else "it needs an answer")
+        say(job_template.one_of(known) if known else job_template.NO_ANSWER)

@@ -14,13 +14,13 @@ from d0ctl.actions.jobs.submit import SubmitPlan, is_name
 from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.changing import Submitting
 from d0ctl.cli.commands.running import intake
-from d0ctl.cli.commands.running.wait import stopped
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, say, sheet, show
 from d0ctl.cli.terminal.progress_bar import Progress
 from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.model import by_status
 from d0ctl.select import parse
+from d0ctl.show import outcome
 from d0ctl.show.status import draw_part
 from d0ctl.show.why.slots import taken
 from d0ctl.store.connection import Store
@@ -28,11 +28,9 @@ from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.standstill import job_standing
 from d0ctl.store.views import browse, file_locations, names
 from d0ctl.store.views.shapes import JobSummary
-from d0ctl.units import clean, count, duration
+from d0ctl.units import clean
 
 app = single()
-
-MOST_RESULTS = 8
 
 File = Annotated[
     str,
@@ -72,7 +70,7 @@ def _rehearse(
     if job is None:
         action_command.carry_out(intake.request_of(file, parameter, name=name, force=force))
     else:
-        emit(f"would continue job `{job}`")
+        emit(outcome.would_continue(job))
 
 
 def _check_file(file: str) -> None:
@@ -155,7 +153,7 @@ def _drive(name: str, interrupts: _Interrupts) -> None:
     with session.reader() as store:
         job = browse.job(store, name)
     if job.hold:
-        say(f"`{name}` is held, so nothing of it starts: d0ctl release {name}")
+        say(outcome.held(name))
     progress = Progress(sys.stderr, name)
     stop, ended = threading.Event(), threading.Event()
     failures: list[BaseException] = []
@@ -175,7 +173,7 @@ def _drive(name: str, interrupts: _Interrupts) -> None:
         _watch(name, ended, progress, interrupts)
     except KeyboardInterrupt:
         _stop(ended, stop, progress)
-        say(f"{_goes_on(name)}; `d0ctl kill {name}` ends it")
+        say(outcome.interrupted(name, has_daemon=_has_daemon()))
         raise
     finally:
         progress.close()
@@ -183,12 +181,9 @@ def _drive(name: str, interrupts: _Interrupts) -> None:
         raise failures[0]
 
 
-def _goes_on(name: str) -> str:
-    """Say what drives the job from now on."""
+def _has_daemon() -> bool:
     with session.reader() as store:
-        if leases.living_holder(store, leases.LEASE):
-            return f"the daemon goes on with `{name}`"
-    return f"`{name}` goes on by `d0ctl run {name}` or `d0ctl daemon start`"
+        return leases.living_holder(store, leases.LEASE) is not None
 
 
 def _watch(name: str, ended: threading.Event, progress: Progress, interrupts: _Interrupts) -> None:
@@ -227,8 +222,7 @@ def _really_stop(progress: Progress) -> bool:
     if changing.is_confirmed():
         return True
     progress.pause()
-    print("stop here? running packages continue, and the job can be resumed [Y/n] ", end="",
-          file=sys.stderr, flush=True)  # fmt: skip
+    print(outcome.STOP_HERE, end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline().strip().lower()
     progress.resume()
     return answer not in ("n", "no")
@@ -247,26 +241,21 @@ def _end(name: str) -> ExitCode:
             job = browse.job(store, name)
             page, now = sheet(), time.time()
             draw_part(page, store, parse(name), now, driven=True)
-            reason = stopped(store, job_standing(store, job.id, now=now), now)
+            why = outcome.why_still(store, job_standing(store, job.id, now=now), now)
         if job.status == "successful":
             _tell(store, job)
             return ExitCode.DONE
     show(page)
-    if reason:
-        say(f"`{name}` stands still: {clean(reason)}")
+    if why:
+        say(outcome.stands_still(name, why))
     return ExitCode.FAILED
 
 
 def _tell(store: Store, job: JobSummary) -> None:
     done = by_status(job.counts)["successful"]
-    took = duration((job.ended or time.time()) - job.submitted)
-    emit(f"`{job.name}` is successful: {count(done, 'package')} in {took}")
+    emit(outcome.succeeded(job.name, done, (job.ended or time.time()) - job.submitted))
     folder = store.home.results / job.name
     made = file_locations.results(store, job.id)
     files = sorted(name for name in made if (folder / name).exists())
-    if files:
-        emit(f"results in {clean(str(folder))}")
-        for path in files[:MOST_RESULTS]:
-            emit(f"  {clean(path)}")
-        if len(files) > MOST_RESULTS:
-            emit(f"  and {count(len(files) - MOST_RESULTS)} more")
+    for line in outcome.results(str(folder), files):
+        emit(line)

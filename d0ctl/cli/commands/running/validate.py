@@ -12,7 +12,7 @@ from d0ctl.cli.commands.running import forecast, intake
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import ExitCode
-from d0ctl.units import count
+from d0ctl.show.cards import preview
 
 app = single()
 
@@ -45,7 +45,6 @@ def validate(
             say(warning)
         if listing or graph:
             forecast.show_all(spec, listing=listing, graph=graph)
-        warned = f", {count(len(warnings), 'warning')}" if warnings else ""
-        emit(f"ok: {summary(spec)}{warned}")
+        emit(preview.accepted(summary(spec), len(warnings)))
     if strict and warnings:
         raise typer.Exit(ExitCode.USAGE)

@@ -1,6 +1,5 @@
 """`d0ctl wait`: until nothing of what is meant can move without a person."""
 
-import shlex
 import time
 from typing import Annotated
 
@@ -11,11 +10,12 @@ from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, say
 from d0ctl.errors import BadUsage, ExitCode
-from d0ctl.model import Group, by_status
+from d0ctl.model import Group
+from d0ctl.show import outcome
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.standstill import JobStanding, any_driver, node_views
+from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views.awaited import Awaited, look
-from d0ctl.units import clean, count, duration, parse_time
+from d0ctl.units import parse_time
 
 app = single()
 
@@ -62,7 +62,7 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
                         return _end(store, text, parts)
                 if not is_reported and not any_driver(store):
                     is_reported = True
-                    say("no daemon is running, so nothing new starts: d0ctl daemon start")
+                    say(outcome.NO_DAEMON)
             if last is not None and time.monotonic() >= last:
                 return _give_up(text, parts, length)
             time.sleep(rest if last is None else max(0.0, min(rest, last - time.monotonic())))
@@ -80,32 +80,19 @@ def _give_up(text: str, parts: list[Awaited], length: float) -> ExitCode:
     """Say how things stand when the time is over."""
     for part in parts:
         name = text if len(parts) == 1 else part.job.name
-        say(f"`{name}` is still {part.state} after {duration(length)}: d0ctl why {part.job.name}")
+        say(outcome.over_time(name, part.job.name, part.state, length))
     return ExitCode.FAILED
 
 
 def _end(store: Store, text: str, parts: list[Awaited]) -> ExitCode:
     for part in parts:
         name = text if len(parts) == 1 else part.job.name
-        if reason := stopped(store, part.found, time.time()):
-            emit(f"`{name}` stands still: {clean(reason)}")
-            say(f"d0ctl why {shlex.quote(name)}")
+        if why := outcome.why_still(store, part.found, time.time()):
+            emit(outcome.stands_still(name, why))
+            say(outcome.ask_why(name))
             continue
-        state = part.state
-        packages = count(sum(part.counts.values()), "package")
-        if state == Group.CANCELED:
-            state += f": {count(by_status(part.counts)['successful'])} of {packages} done"
-        elif state == Group.FAILED:
-            state += f": {count(by_status(part.counts)['failed'])} of {packages} failed"
-        emit(f"`{name}` is {state}")
+        emit(outcome.ended(name, part.state, part.counts))
         if part.state in (Group.FAILED, Group.CANCELED):
-            say(f"d0ctl why {shlex.quote(name)}")
+            say(outcome.ask_why(name))
     ends = {part.status for part in parts}
     return ExitCode.DONE if ends == {Group.SUCCESSFUL} else ExitCode.FAILED
-
-
-def stopped(store: Store, found: JobStanding, now: float) -> str | None:
-    """Why a job that nobody moves stands still, where its state does not say so."""
-    from d0ctl.show.why.production import in_the_way
-
-    return in_the_way(found, [view.node for view in node_views(store, now=now)])

@@ -1,0 +1,77 @@
+"""What follows which failure, and who said so."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from d0ctl.policy.rules import Policy
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.store.views.policies import InForce
+from d0ctl.units import count, format_size, format_time
+
+_TIMES = ("longest", "release", "attempt", "all-attempts")
+
+
+def draw(sheet: Sheet, found: Sequence[InForce]) -> None:
+    """Draw the policies in force, each with the packages that it is for."""
+    for one in found:
+        if title := _title(one, len(found) > 1):
+            sheet.add((title, "strong"))
+        rows = [_row(reason, one.policy) for reason in sorted(one.policy.said) if reason != "never"]
+        heads: list[Cell] = [(word, "faint") for word in ("reason", "what follows", "from")]
+        sheet.table([heads, *rows], indent=0)
+        sheet.add("any other reason: it stays failed until a person retries or drops it")
+        sheet.add(f"never again: {_never(one.policy)}")
+        if len(found) > 1:
+            sheet.add()
+
+
+def _title(one: InForce, is_one_of_many: bool) -> str:
+    if one.packages is not None:
+        number = "" if one.packages == 1 else f"{count(one.packages, 'package')}, such as "
+        return f"for {number}{one.sample or ''}"
+    return f"for packages with {', '.join(one.software)}" if one.software and is_one_of_many else ""
+
+
+def _row(reason: str, policy: Policy) -> list[Cell]:
+    keys = policy.said[reason]
+    return [reason, ", ".join(_words(key, value) for key, (value, _) in keys.items()),
+            _origins(policy, reason)]  # fmt: skip
+
+
+def _origins(policy: Policy, reason: str) -> str:
+    """Who said it; where several did, what each of them said."""
+    by: dict[str, list[str]] = {}
+    for key, (_, origin) in policy.said[reason].items():
+        by.setdefault(origin, []).append(key)
+    if len(by) == 1:
+        return next(iter(by))
+    return "; ".join(f"{origin}: {', '.join(keys)}" for origin, keys in by.items())
+
+
+def _words(key: str, value: Any) -> str:
+    """A key and its value as a site file has them."""
+    if key == "delay":
+        return f"delay {' '.join(format_time(one) for one in value)}"
+    if key == "escalate":
+        return " ".join(f"{name} x{factor:g}" for name, factor in value.items())
+    if value == "only":
+        return f"{key} only"
+    if isinstance(value, bool):
+        return key if value else f"no {key}"
+    if key in _TIMES:
+        return f"{key} {format_time(value)}"
+    return f"{key} {value:g}"
+
+
+def _never(policy: Policy) -> str:
+    words = []
+    for key, (value, origin) in policy.said["never"].items():
+        limit = "no limit" if value is None else _limit(key, value)
+        words.append(f"{key} {limit}" + ("" if origin == "default" else f" ({origin})"))
+    return ", ".join(words)
+
+
+def _limit(key: str, value: float) -> str:
+    if key in _TIMES:
+        return f"over {format_time(value)}"
+    return f"over {format_size(int(value))}" if key == "memory" else f"after {value:g} of them"

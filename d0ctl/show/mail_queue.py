@@ -1,0 +1,79 @@
+"""Mail and notifications: those that wait, are on their way or were sent, and tests of them."""
+
+from collections.abc import Sequence
+
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.drawing.signs import Glyphs
+from d0ctl.store.connection import Row
+from d0ctl.units import count, duration, listed, moment
+
+NO_MAIL = "the site has no `mail`, so d0ctl notifies no one"
+HINT = "a section `mail:` in the site file says who is notified: docs/mail.md"
+
+TEST_TITLE = "a test mail from d0ctl"
+TEST_TEXT = "This is a test by `d0ctl notify test`: mail from d0ctl arrives here.\n"
+TEST_HEADLINE = "a test event from d0ctl"
+
+
+def draw(
+    sheet: Sheet,
+    ways: Sequence[str],
+    waiting: Sequence[Row],
+    on_way: Sequence[Row],
+    ended: Sequence[Row],
+    now: float,
+) -> None:
+    """Draw the ways by which people are notified, and the messages."""
+    sheet.add(f"people are notified by {listed(ways)}" if ways else f"{NO_MAIL}: docs/mail.md")
+    _section(sheet, "waiting", [_waiting(row, now) for row in waiting])
+    _section(sheet, "on the way", [_on_way(row, now) for row in on_way])
+    _section(sheet, "last", [_ended(row, now, sheet.glyphs) for row in ended])
+
+
+def _section(sheet: Sheet, title: str, rows: Sequence[Sequence[Cell]]) -> None:
+    if rows:
+        sheet.add()
+        sheet.add((title, "strong"))
+        sheet.table(rows)
+
+
+def _waiting(row: Row, now: float) -> list[Cell]:
+    due = f"in {duration(row['due'] - now)}" if row["due"] > now else "now"
+    return [row["recipient"], count(row["things"], "thing"), f"to be written {due}"]
+
+
+def _on_way(row: Row, now: float) -> list[Cell]:
+    details = row["last_error"] or ""
+    if row["tries"]:
+        again = duration(max(0.0, row["not_before"] - now))
+        details = f"{count(row['tries'], 'try', 'tries')}, next in {again}: {details}"
+    return [str(row["id"]), row["recipient"], moment(row["made"], now), row["title"], details]
+
+
+def _ended(row: Row, now: float, glyphs: Glyphs) -> list[Cell]:
+    details = "" if row["sent"] else f"given up: {row['last_error'] or ''}"
+    mark = signs.glyph("successful" if row["sent"] else "failed", glyphs)
+    return [mark, str(row["id"]), row["recipient"], moment(row["ended"], now), row["title"],
+            details]  # fmt: skip
+
+
+def hurried(number: int) -> str:
+    """Say that messages that have waited are sent now."""
+    words = "that has waited is" if number == 1 else "that have waited are"
+    return f"{count(number, 'message')} {words} sent now"
+
+
+def failed(error: str, glyphs: Glyphs) -> list[Cell]:
+    """Say why a test failed."""
+    return [signs.glyph("failed", glyphs), f" {error}"]
+
+
+def mail_taken(host: str, address: str, glyphs: Glyphs) -> list[Cell]:
+    """Say that a server accepted the test mail."""
+    return [signs.glyph("successful", glyphs), f" `{host}` accepted a test mail for {address}"]
+
+
+def event_taken(name: str, glyphs: Glyphs) -> list[Cell]:
+    """Say that a command or plug-in accepted the test event."""
+    return [signs.glyph("successful", glyphs), f" {name} accepted a test event"]
