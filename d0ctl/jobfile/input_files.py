@@ -13,7 +13,13 @@ from msgspec import Struct, field
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import BadValueError
-from d0ctl.jobfile.language.file_names import base_name, input_name, local_name, path_below
+from d0ctl.jobfile.language.file_names import (
+    base_name,
+    input_name,
+    local_name,
+    own_name,
+    path_below,
+)
 from d0ctl.jobfile.language.quoting import as_word
 from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe
@@ -63,7 +69,7 @@ class StageOutputs:
 
     @cached_property
     def _sorted(self) -> list[tuple[str, int]]:
-        return sorted((name, index) for index, name in enumerate(self.names))
+        return sorted((own_name(name), index) for index, name in enumerate(self.names))
 
     @cached_property
     def _patterns(self) -> Sequence[str]:
@@ -79,9 +85,9 @@ class StageOutputs:
         begin = bisect_left(self._sorted, (head, 0))
         likely = takewhile(lambda pair: pair[0].startswith(head), islice(self._sorted, begin, None))
         found = [
-            (index, name)
+            (index, self.names[index])
             for name, index in likely
-            if name not in self._late and fnmatchcase(name, pattern)
+            if self.names[index] not in self._late and fnmatchcase(name, pattern)
         ]
         found += enumerate(self._patterns)
         return [name for _, name in sorted(found)]
@@ -198,7 +204,8 @@ class InputFiles(Struct, frozen=True):
             ]
         if recipe.stage is not None:
             names = self._from_stage(recipe, values)
-            return [InputFile(recipe, name, _local(recipe, name, values), None, Origin.MADE)
+            origin = Origin.FAR if "/" in recipe.stage else Origin.MADE
+            return [InputFile(recipe, name, _local(recipe, name, values), None, origin)
                     for name in names]  # fmt: skip
         assert recipe.glob is not None
         names = self.globs.matching(recipe.glob.render(values))

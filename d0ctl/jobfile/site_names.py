@@ -1,8 +1,27 @@
 """Names of nodes, software and other jobs that a job file may use."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
+
+
+class OtherFile(NamedTuple):
+    """A file of another job, as `JOB:NAME`; a late one has a pattern as its name."""
+
+    name: str
+    size: int | None = None
+    is_late: bool = False
+
+
+class OtherStage(NamedTuple):
+    """What a stage of another job makes and does not read; None if it has no such stage.
+
+    `stages` are the names of all its stages.
+    """
+
+    stages: Sequence[str]
+    files: Sequence[OtherFile] | None
 
 
 class KnownNames(Struct, frozen=True):
@@ -12,6 +31,8 @@ class KnownNames(Struct, frozen=True):
     the schemes for which the site has commands, and whether these fetch or store.
     `merge` has the commands that merge files, by the end of their names.
     `produced(job, name)` tells whether a job makes a file, None if there is no such job.
+    `stage_of(job, stage)` returns a stage of a job, None if there is no such job.
+    `cached(node, unread)` returns the files in the cache of a node, or those that nothing reads.
     """
 
     nodes: Collection[str] | None = None
@@ -19,6 +40,8 @@ class KnownNames(Struct, frozen=True):
     transfer: Mapping[str, Collection[str]] | None = None
     merge: Mapping[str, str] | None = None
     produced: Callable[[str, str], bool | None] | None = None
+    stage_of: Callable[[str, str], OtherStage | None] | None = None
+    cached: Callable[[str, bool], Sequence[OtherFile]] | None = None
 
 
 NOTHING_KNOWN = KnownNames()

@@ -75,8 +75,13 @@ def test_a_file_of_another_job_is_named_with_its_job(lines: Lines) -> None:
         ),
         ("{glob: '*.x'}", 8, "no file matches `*.x`"),
         ("{from: stage1}", 8, "stage `stage1` can't take its inputs from itself"),
-        ("{file: raw/a.raw, match: b}", 19, "`match` needs `from`"),
-        ("{size: 4}", 1, "an input needs one of `file`, `from`, `glob` and `list`, but has none"),
+        ("{file: raw/a.raw, match: b}", 19, "`match` needs `from` or `cache`"),
+        (
+            "{size: 4}",
+            1,
+            "an input needs one of `file`, `from`, `glob`, `list`, `catalogue` and "
+            "`cache`, but has none",
+        ),
         ("[a]", 1, "an input takes a file name or keys, not a list"),
     ],
 )

@@ -149,7 +149,7 @@ def test_files_of_a_group_are_inputs_that_are_not_required_unless_it_says_so(lin
          "a group has no key `bye` (did you mean `by`?)"),
         ("{for: {p: {from: sim, list: [a], by: 2}}, run: x, inputs: '{p}'}",
          "groups need `by` and one source, as in `p: {from: STAGE, by: 20}`"),
-        ("{for: {p: {list: [a], match: a, by: 2}}, run: x}", "`match` needs `from`"),
+        ("{for: {p: {list: [a], match: a, by: 2}}, run: x}", "`match` needs `from` or `cache`"),
         ("{for: {p: {from: sim, by: some}}, run: x, inputs: '{p}'}",
          "`by` takes a number of files, a size or events, as in `20`, `2GB`, `5000 events`, "
          "not `some`"),

@@ -37,8 +37,8 @@ SMALL = {
 WHOLE = {name for name in QUERIES if name.startswith("check_")}
 """Queries that are meant to look at everything: `doctor` asks them."""
 
-RARE = {"add_cluster", "remove_unused_cluster", "forget_node_copies"}
-"""Queries that are asked when a node is added or removed."""
+RARE = {"add_cluster", "remove_unused_cluster", "forget_node_copies", "cached_files"}
+"""Queries that are asked when a node is added or removed, or a job takes all that its cache has."""
 
 
 ASKING = {"rows", "row", "value", "change", "change_many", "run_script"}

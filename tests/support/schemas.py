@@ -82,6 +82,7 @@ BINARY: dict[str, Schema] = {
 }  # fmt: skip
 INPUT: dict[str, Schema] = {
     "file": SCALAR, "from": SCALAR, "match": SCALAR, "glob": SCALAR, "list": SCALAR,
+    "catalogue": SCALAR, "cache": SCALAR, "unread": FLAG,
     "as": piece(binaries.AS),
     "locator": piece(t.LOCATOR), "size": SIZE, "checksum": piece(t.CHECKSUM),
     "acquire": piece(t.ACQUIRE), "disposition": piece(t.INPUT_DISPOSITION), "required": FLAG,
@@ -100,7 +101,9 @@ SOURCES: dict[str, Schema] = {
 }  # fmt: skip
 
 
-GROUPS: Mapping[str, Schema] = {"from": SCALAR, "match": SCALAR, "by": SCALAR, "whole": FLAG}
+GROUPS: Mapping[str, Schema] = {
+    "from": SCALAR, "match": SCALAR, "cache": SCALAR, "unread": FLAG, "by": SCALAR, "whole": FLAG,
+}  # fmt: skip
 
 
 def level(title: str, known: Iterable[str], of: Mapping[str, Schema]) -> dict[str, Schema]:
@@ -156,7 +159,8 @@ def for_schema() -> Schema:
         **record({**sources, **described(of_group, of_level("jobfile", "Group"))}),
         "type": ["array", "object"], "minItems": 1, "items": SCALAR, "minProperties": 1,
         "if": {"required": ["by"]}, "else": {"maxProperties": 1},
-        "dependentRequired": {"from": ["by"], "match": ["from"], "whole": ["by"]},
+        "dependentRequired": {"from": ["by"], "cache": ["by"], "unread": ["cache"],
+                              "whole": ["by"]},
     }  # fmt: skip
     names = {"pattern": t.LOOP_NAME.pattern.join("^$")}
     return {

@@ -28,6 +28,7 @@ from d0ctl.jobfile.order import Order
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe, LineRecipe, PackageRecipe
 from d0ctl.jobfile.sections.late_outputs import check_early_start
 from d0ctl.jobfile.sections.loops import MAX_VALUES
+from d0ctl.jobfile.sections.other_files import of_stage
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, shown
 
@@ -242,6 +243,8 @@ class _Check:
         elif recipe in self._sources and self._outputs.are_known:
             if self.files.of_entry(recipe, values, at):
                 return
+            if "/" in (recipe.stage or "") and not self._sources[recipe].names:
+                return  # said where it was looked up, or the site is not known
             message = f"stage {shown(recipe.stage or '')} has no output that other stages can read"
             if recipe.match is not None:
                 pattern = recipe.match.render(values)
@@ -275,6 +278,10 @@ class _Check:
                 if stage == part.stage.name:
                     message = f"stage {shown(stage)} can't take its inputs from itself"
                     self._faults.add(recipe.position, message)
+                elif "/" in stage:
+                    if stage not in opened:
+                        opened[stage] = self._other_stage(recipe)
+                    self._sources[recipe] = opened[stage]
                 elif stage not in self._outputs.of_stage:
                     hint = did_you_mean(stage, self._outputs.of_stage)
                     self._faults.add(recipe.position, f"there is no stage {shown(stage)}{hint}")
@@ -284,6 +291,14 @@ class _Check:
                         opened[stage] = StageOutputs(names, self._outputs.late)
                     self._sources[recipe] = opened[stage]
 
+    def _other_stage(self, recipe: InputRecipe) -> StageOutputs:
+        """Return the outputs of a stage of another job, `JOB/STAGE`."""
+        files, fault = of_stage(recipe.stage or "", self._outside.known)
+        if fault is not None:
+            self._faults.add(recipe.position, fault)
+        self._outputs.late.update(file.name for file in files if file.is_late)
+        return StageOutputs([file.name for file in files], self._outputs.late)
+
     def _check_stage_inputs(self, part: PackageRange) -> None:
         """Check the packages that take the outputs of a stage, and note whom they wait for."""
         number = part.first_package
@@ -292,7 +307,7 @@ class _Check:
             for check in checks:
                 if check.takes_stages:
                     for file in chain.from_iterable(self._check_package(check, values, at, part)):
-                        if file.written is None:
+                        if file.written is None and file.origin == Origin.MADE:
                             self._waits.add(self._outputs.maker(file.file), number)
                             self._from_stages += 1
                 if self._from_stages > MAX_INPUTS:

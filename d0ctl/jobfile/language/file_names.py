@@ -70,6 +70,12 @@ def foreign(file: str) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
+def own_name(file: str) -> str:
+    """Return the name of a file in the job that makes it."""
+    named = foreign(file)
+    return named[1] if named else file
+
+
 def is_pattern(file: str) -> bool:
     """Tell whether the name of a late output is a pattern."""
     return any(sign in file for sign in "*?[")

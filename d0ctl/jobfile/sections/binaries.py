@@ -1,5 +1,6 @@
 """The lower levels of a job file: binary, input and output."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -30,11 +31,14 @@ from d0ctl.jobfile.language.template import Scope, Template, constant
 from d0ctl.jobfile.language.values import Fields, TextValue, mapping_value
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, OutputRecipe
 from d0ctl.jobfile.sections import commands
+from d0ctl.jobfile.sections.catalogues import read_rows
+from d0ctl.jobfile.sections.groups import row_members
 from d0ctl.jobfile.sections.late_outputs import check_late_keys
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.sections.locators import locator_type
 from d0ctl.jobfile.sections.log_rules import read_verification
-from d0ctl.jobfile.sections.loops import read_lines
+from d0ctl.jobfile.sections.loops import MAX_VALUES, read_lines
+from d0ctl.jobfile.sections.other_files import of_cache
 from d0ctl.jobfile.spec import Acquire
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
@@ -46,8 +50,11 @@ BINARY_KEYS = words(
     "needs log-rules progress check check-timeout events"
 )
 INPUT_KEYS = words(
-    "file from match glob list as locator size checksum acquire disposition required writable"
+    "file from match glob list catalogue cache unread as locator size checksum acquire disposition "
+    "required writable"
 )
+SEVERAL = ("list", "catalogue", "cache")
+"""The keys of an entry that names several files when the job file is read."""
 OUTPUT_KEYS = words("file locator size min-size checksum disposition result late min-count")
 AS = FieldType(renaming, "a relative path without `..`; a folder has `/` at its end")
 SHELLS = ("bash", "sh")
@@ -246,25 +253,39 @@ def _stdin(level: Level, reading: Reading) -> InputRecipe | None:
 
 
 def _input(node: Node, reading: Reading) -> list[InputRecipe]:
-    """Read one entry; a list file makes one of each of its lines."""
-    if isinstance(node, Mapping) and "list" in node.items:
-        level = Level(node, "an input", INPUT_KEYS, reading)
-        ways = [key for key in ("file", "from", "glob", "match") if key in level]
-        if ways:
-            message = f"`{ways[0]}` can't stand beside `list`"
-            reading.fault(level.position(ways[0]), message)
-        scalar, fields = level.scalar("list"), _input_fields(level, reading)
-        names = read_lines(scalar, reading) if scalar is not None else ()
-        return [
-            InputRecipe(
-                scalar.position, fields, file=constant(scalar, name.strip()),
-                is_flat=reading.is_flat,
-            )
-            for name in names
-            if scalar is not None
-        ]  # fmt: skip
+    """Read one entry; one that names several files makes one of each."""
+    if isinstance(node, Mapping) and not set(SEVERAL).isdisjoint(node.items):
+        return _several(node, reading)
     recipe = _one_input(node, reading)
     return [] if recipe is None else [recipe]
+
+
+def _several(node: Mapping, reading: Reading) -> list[InputRecipe]:
+    """Read an entry with the files that a list, a catalogue or the cache of a node names."""
+    level = Level(node, "an input", INPUT_KEYS, reading)
+    way, *others = [key for key in (*SEVERAL, "file", "from", "glob") if key in level]
+    scalar = level.scalar(way)
+    if way != "cache":
+        others += [key for key in ("match", "unread") if key in level]
+    if others:
+        reading.fault(level.position(others[0]), f"`{others[0]}` can't stand beside `{way}`")
+    fields = _input_fields(level, reading)
+    if scalar is None or others:
+        return []
+    if way == "cache":
+        fields.fixed.setdefault("required", False)
+        names: Iterable[str] = [file.name for file in of_cache(node, reading)]
+    elif way == "catalogue":
+        rows, columns = read_rows(scalar, MAX_VALUES, reading)
+        names = (
+            [member.name for member in row_members(rows, columns, node, reading)] if rows else ()
+        )
+    else:
+        names = [name.strip() for name in read_lines(scalar, reading)]
+    return [
+        InputRecipe(scalar.position, fields, file=constant(scalar, name), is_flat=reading.is_flat)
+        for name in names
+    ]
 
 
 def _one_input(node: Node, reading: Reading) -> InputRecipe | None:
@@ -287,11 +308,14 @@ def _one_input(node: Node, reading: Reading) -> InputRecipe | None:
         written = " and ".join(f"`{way}`" for way in ways) if ways else "none"
         reading.fault(
             node.position,
-            f"an input needs one of `file`, `from`, `glob` and `list`, but has {written}",
+            "an input needs one of `file`, `from`, `glob`, `list`, `catalogue` and `cache`, but "
+            f"has {written}",
         )
         return None
+    if "unread" in level:
+        reading.fault(level.position("unread"), "`unread` needs `cache`")
     if "match" in level and ways != ["from"]:
-        reading.fault(level.position("match"), "`match` needs `from`")
+        reading.fault(level.position("match"), "`match` needs `from` or `cache`")
     fields = _input_fields(level, reading)
     scalar, match = level.scalar(ways[0]), level.scalar("match")
     if scalar is None:

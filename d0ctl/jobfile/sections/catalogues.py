@@ -1,10 +1,14 @@
-"""Rows of a catalogue, which is a plug-in, as values of a loop name."""
+"""Rows of a catalogue, d0ctl's own or a plug-in, as values of a loop name."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
 
+from d0ctl.catalogues import BUILT_IN, BadSelection
+from d0ctl.jobfile import local_files
 from d0ctl.jobfile.sections.level import Reading
-from d0ctl.jobfile.yaml.document import Node
-from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.jobfile.yaml.document import Node, Scalar
+from d0ctl.jobfile.yaml.faults import did_you_mean, escape, shown
 from d0ctl.plugins import Plugin, PluginFailed, installed, named
 
 Rows = tuple[Sequence[tuple[str, ...]], tuple[str, ...]]
@@ -17,6 +21,8 @@ def read_rows(node: Node, most: int, reading: Reading) -> Rows:
     if scalar is None:
         return (), ()
     name, _, query = reading.text(scalar).strip().partition(" ")
+    if name in BUILT_IN:
+        return _built_in(name, query.strip(), scalar, most, reading)
     try:
         plugin = named("catalogue", name)
         if plugin is not None:
@@ -24,13 +30,30 @@ def read_rows(node: Node, most: int, reading: Reading) -> Rows:
             message = f"catalogue {shown(name)} has nothing for {shown(query.strip())}"
         else:
             rows, columns = [], ()
-            hint = did_you_mean(name, [one.name for one in installed("catalogue")])
-            message = f"no installed package has a catalogue {shown(name)}{hint}"
+            known = [*BUILT_IN, *(one.name for one in installed("catalogue"))]
+            message = f"no installed package has a catalogue {shown(name)}"
+            message += did_you_mean(name, known)
     except PluginFailed as error:
         rows, columns, message = [], (), str(error)
     if not rows:
         reading.fault(scalar.position, message)
     return rows, columns
+
+
+def _built_in(name: str, query: str, scalar: Scalar, most: int, reading: Reading) -> Rows:
+    """Ask a catalogue of d0ctl for `FILE CONDITION`."""
+    file, _, condition = query.partition(" ")
+    path = Path(local_files.absolute(reading.directory, file))
+    try:
+        rows = list(islice(BUILT_IN[name](path, condition.strip()), most + 1))
+    except BadSelection as error:
+        reading.fault(scalar.position, f"catalogue `{name}`: {escape(str(error))}")
+        return (), ()
+    if not rows or len(rows) > most:
+        what = f"has more than {most:,} rows" if rows else "has nothing"
+        reading.fault(scalar.position, f"catalogue `{name}` {what} for {shown(query)}")
+        return (), ()
+    return [tuple(row.values()) for row in rows], tuple(rows[0])
 
 
 def _rows(plugin: Plugin, query: str, most: int) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import FLAG, SIZE, BadValueError
-from d0ctl.jobfile.language.file_names import is_pattern, output_name
+from d0ctl.jobfile.language.file_names import is_pattern, output_name, own_name
 from d0ctl.jobfile.language.template import Group
 from d0ctl.jobfile.recipe import BinaryRecipe, StageRecipe
-from d0ctl.jobfile.sections import splitters
+from d0ctl.jobfile.sections import other_files, splitters
 from d0ctl.jobfile.sections.splitters import Member
 from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
@@ -21,7 +21,7 @@ from d0ctl.plugins import Plugin, PluginFailed
 if TYPE_CHECKING:
     from d0ctl.jobfile.sections.level import Reading
 
-GROUP_KEYS = ("from", "match", "by", "whole")
+GROUP_KEYS = ("from", "match", "cache", "unread", "by", "whole")
 """The keys of a loop name that has groups as values, beside those of its source."""
 
 _COUNT = re.compile(r"[0-9]{1,12}", re.ASCII)
@@ -154,27 +154,51 @@ def stage_members(node: Mapping, reading: Reading) -> list[Member]:
     if scalar is None:
         return []
     name = reading.text(scalar)
+    if "/" in name:
+        return _other_members(name, scalar, node, reading)
     stages = {stage.name: stage for stage in reading.stages}
     if name not in stages:
         hint = did_you_mean(name, stages)
         reading.fault(scalar.position, f"there is no stage {shown(name)} before this one{hint}")
         return []
     found = list(_unconsumed(stages[name]))
-    for member in found:
-        if is_pattern(member.name):
-            message = f"late output {shown(member.name)} of stage {shown(name)} can't be counted"
-            reading.fault(scalar.position, f"{message}: its files get names when they are made")
-            return []
-    if "match" in node.items:
-        pattern = reading.scalar(node.items["match"][1], "`match`")
-        text = reading.text(pattern) if pattern is not None else ""
-        found = [member for member in found if fnmatchcase(member.name, text)]
-        if not found and pattern is not None and not reading.faults.hides_outputs:
-            message = f"no output of stage {shown(name)} matches {shown(text)}"
-            reading.fault(pattern.position, message)
-    elif not found and not reading.faults:
+    late = [member.name for member in found if is_pattern(member.name)]
+    if late:
+        _note_late(late[0], name, scalar, reading)
+        return []
+    if "match" not in node.items and not found and not reading.faults:
         message = f"stage {shown(name)} has no output that other stages can read"
         reading.fault(scalar.position, message)
+    return _matching(found, name, node, reading)
+
+
+def _note_late(late: str, stage: str, scalar: Scalar, reading: Reading) -> None:
+    message = f"late output {shown(late)} of stage {shown(stage)} can't be counted"
+    reading.fault(scalar.position, f"{message}: its files get names when they are made")
+
+
+def _other_members(name: str, scalar: Scalar, node: Mapping, reading: Reading) -> list[Member]:
+    """Return what `from: JOB/STAGE` takes."""
+    files, fault = other_files.of_stage(name, reading.known)
+    if fault is not None:
+        reading.fault(scalar.position, fault)
+    late = [file.name for file in files if file.is_late]
+    if late:
+        _note_late(late[0], name, scalar, reading)
+        return []
+    return _matching([Member(file.name, file.size) for file in files], name, node, reading)
+
+
+def _matching(found: list[Member], stage: str, node: Mapping, reading: Reading) -> list[Member]:
+    """Return the members that `match` takes; the names of other jobs' files without the job."""
+    if "match" not in node.items or not found:
+        return found
+    pattern = reading.scalar(node.items["match"][1], "`match`")
+    text = reading.text(pattern) if pattern is not None else ""
+    found = [one for one in found if fnmatchcase(own_name(one.name), text)]
+    if not found and pattern is not None and not reading.faults.hides_outputs:
+        message = f"no output of stage {shown(stage)} matches {shown(text)}"
+        reading.fault(pattern.position, message)
     return found
 
 

@@ -10,6 +10,7 @@ from d0ctl.jobfile.language.field_types import LOOP_NAME
 from d0ctl.jobfile.language.quoting import is_plain
 from d0ctl.jobfile.language.template import RESERVED, Group, LoopName
 from d0ctl.jobfile.recipe import Loop, Names
+from d0ctl.jobfile.sections import other_files
 from d0ctl.jobfile.sections.catalogues import read_rows
 from d0ctl.jobfile.sections.groups import (
     GROUP_KEYS,
@@ -122,7 +123,7 @@ def _side_by_side(keys: list[Scalar], nodes: list[Node], reading: Reading, seen:
         if isinstance(node, Mapping) and not set(GROUP_KEYS).isdisjoint(node.items):
             found: Sequence[Any] = _groups(key, node, reading)
             names[key.text] = LoopName(
-                0, is_group=True, are_files="from" in node.items or "glob" in node.items
+                0, is_group=True, are_files=not {"from", "glob", "cache"}.isdisjoint(node.items)
             )
         else:
             found, columns = _values(key, node, reading)
@@ -140,13 +141,15 @@ def _groups(key: Scalar, node: Mapping, reading: Reading) -> Sequence[Group]:
         reading.fault(scalar.position, f"a group has no key {shown(scalar.text)}{hint}")
     if unknown:
         return ()
-    sources = [name for name in node.items if name in (*SOURCES, "from")]
+    sources = [name for name in node.items if name in (*SOURCES, "from", "cache")]
     if len(sources) != 1 or "by" not in node.items:
         example = f"`{key.text}: {{from: STAGE, by: 20}}`"
         reading.fault(node.position, f"groups need `by` and one source, as in {example}")
         return ()
-    if "match" in node.items and sources != ["from"]:
-        reading.fault(node.items["match"][0].position, "`match` needs `from`")
+    if "match" in node.items and sources not in (["from"], ["cache"]):
+        reading.fault(node.items["match"][0].position, "`match` needs `from` or `cache`")
+    if "unread" in node.items and sources != ["cache"]:
+        reading.fault(node.items["unread"][0].position, "`unread` needs `cache`")
     by = reading.scalar(node.items["by"][1], "`by`")
     limit = read_limit(by, reading) if by is not None else None
     if limit is None:
@@ -158,6 +161,8 @@ def _members(source: str, node: Mapping, limit: Limit, reading: Reading) -> Sequ
     value = node.items[source][1]
     if source == "from":
         return stage_members(node, reading)
+    if source == "cache":
+        return [Member(file.name, file.size) for file in other_files.of_cache(node, reading)]
     if source == "csv":
         rows, columns = _csv(value, reading)
         return row_members(rows, columns or (), node, reading) if rows else ()

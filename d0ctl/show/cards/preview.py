@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from math import ceil
 
+from d0ctl.jobfile.language.file_names import base_name
 from d0ctl.jobfile.preview import LinePreview, Preview, Source, StagePreview
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.store.nodes.fitting import Fit
@@ -149,12 +150,13 @@ def line(one: LinePreview, absent: Absent) -> list[Cell]:
 
 def _named(source: Source, names: Sequence[str], absent: Absent) -> str:
     """Return files by their names if they are few."""
-    short = [name.rpartition("/")[2] for name in names]
+    short = [base_name(name) for name in names]
     what = _some(short) if len(names) <= MOST_NAMED else _files(source, len(names))
     if source.kind == "job":
         missing = absent(source.name, names)
-        state = f", {missing:,} not there yet" if missing else ""
-        return f"{what} (job `{source.name}`{state})"
+        said = [f"job `{source.name}`"] if len(names) <= MOST_NAMED else []
+        more = ", ".join([*said, *([f"{missing:,} not there yet"] if missing else [])])
+        return f"{what} ({more})" if more else what
     if source.kind in ("locator", "self", "node") and len(names) <= MOST_NAMED:
         where = {"locator": f"by `{source.name}:`", "self": "fetched", "node": "on the node"}
         return f"{what} ({where[source.kind]})"

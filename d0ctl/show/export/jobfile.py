@@ -127,7 +127,8 @@ def _binary(binary: Row, package: PackageRows, known: Collection[str]) -> Entry:
 def _input(row: Row, known: Collection[str]) -> Entry:
     source: Entry = {"file": _escaped(_file(row), known)}
     if row["match"] is not None:
-        source = {"from": row["stage"], "match": _escaped(row["match"], known)}
+        stage = row["stage"] if row["job"] is None else f"{row['job']}/{row['stage']}"
+        source = {"from": stage, "match": _escaped(row["match"], known)}
     return {
         **source, "as": _escaped(_renaming(row), known),
         "locator": _escaped(row["locator"], known), "size": row["size"],

@@ -196,6 +196,43 @@ select file.id, file.present, file.dropped, file.job_id
   from file join job on job.id = file.job_id
  where job.name = :job and job.visible = 1 and file.name = :name and file.package_id is not null;
 
+-- name: stages_named
+-- The stages of a job.
+select stage.id, stage.seq, stage.name
+  from job join stage on stage.job_id = job.id
+ where job.name = :job and job.visible = 1 order by stage.seq;
+
+-- name: stage_outputs
+-- What a stage makes and does not read itself: a late output as its pattern until its files are
+-- known.
+select file.name, file.late, coalesce(file.size, file.size_asked) as size
+  from line
+  join package on package.line_id = line.id
+  join file on file.package_id = package.id
+ where line.stage_id = :stage and file.dropped = 0
+   and (file.late = 0 or file.present = 0)
+   and (file.pattern_id is null
+        or (select pattern.present from file as pattern where pattern.id = file.pattern_id) = 1)
+   and not exists (select 1
+                     from input
+                     join package as reader on reader.id = input.package_id
+                    where input.file_id = file.id and reader.stage_id = :stage)
+ order by line.seq, package.seq, file.id;
+
+-- name: cached_files
+-- Files that packages have made, and that are in the cache of a node; or only those of them that
+-- no package of another job or line reads.
+select job.name as job, file.name, file.size
+  from node
+  join location on location.cluster_id = node.cluster_id and location.node_id is not null
+  join file on file.id = location.file_id
+  join job on job.id = file.job_id
+ where node.name = :node and file.package_id is not null and file.present = 1 and job.visible = 1
+   and (:unread = 0
+        or not exists (select 1 from input
+                        where input.file_id = file.id and input.package_id <> file.package_id))
+ order by file.job_id, file.id;
+
 -- name: hidden_jobs
 -- Jobs whose rows are still coming in, or were left behind.
 select id, name, submitter from job where visible = 0;

@@ -1,6 +1,6 @@
 """What a job file may name that the site has."""
 
-from d0ctl.jobfile.site_names import KnownNames
+from d0ctl.jobfile.site_names import KnownNames, OtherFile, OtherStage
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import setting
@@ -15,4 +15,22 @@ def known_names(store: Store) -> KnownNames:
         transfer=setting(store, "transfer") or {},
         merge=setting(store, "merge"),
         produced=lambda job, name: browse.produces(store, job, name),
+        stage_of=lambda job, stage: _stage(store, job, stage),
+        cached=lambda node, unread: [
+            OtherFile(f"{row['job']}:{row['name']}", row["size"])
+            for row in store.rows("cached_files", node=node, unread=int(unread))
+        ],
     )
+
+
+def _stage(store: Store, job: str, stage: str) -> OtherStage | None:
+    """Return the outputs of a stage that it does not read itself."""
+    if not browse.has_job(store, job):
+        return None
+    rows = store.rows("stages_named", job=job)
+    found = next((row["id"] for row in rows if stage in (row["name"], str(row["seq"]))), None)
+    files = [
+        OtherFile(f"{job}:{row['name']}", row["size"], bool(row["late"]))
+        for row in (store.rows("stage_outputs", stage=found) if found is not None else ())
+    ]
+    return OtherStage([row["name"] for row in rows], None if found is None else files)

@@ -1,0 +1,70 @@
+"""Files of other jobs that a job takes: the outputs of a stage, or what a node's cache has."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from d0ctl.jobfile.language.field_types import FLAG
+from d0ctl.jobfile.sections.level import Reading
+from d0ctl.jobfile.site_names import KnownNames, OtherFile
+from d0ctl.jobfile.yaml.document import Mapping, Scalar
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+
+
+def of_stage(name: str, known: KnownNames) -> tuple[Sequence[OtherFile], str | None]:
+    """Return what `from: JOB/STAGE` takes, as far as the site is known, and what is wrong."""
+    job, _, stage = name.partition("/")
+    if known.stage_of is None:
+        return (), None
+    found = known.stage_of(job, stage)
+    if found is None:
+        return (), f"there is no job {shown(job)}"
+    if found.files is None:
+        hint = did_you_mean(stage, found.stages)
+        return (), f"job {shown(job)} has no stage {shown(stage)}{hint}"
+    if not found.files:
+        message = f"stage {shown(stage)} of job {shown(job)} has no output that others can read"
+        return (), message
+    return found.files, None
+
+
+def of_cache(node: Mapping, reading: Reading) -> Sequence[OtherFile]:
+    """Return what `cache: NODE` takes: the files in its cache, by `match` and `unread`."""
+    scalar = reading.scalar(node.items["cache"][1], "`cache`")
+    known = reading.known
+    if scalar is None or known.cached is None:
+        return ()
+    name = reading.text(scalar)
+    if known.nodes is not None and name not in known.nodes:
+        hint = did_you_mean(name, known.nodes) or ": d0ctl node list"
+        reading.fault(scalar.position, f"there is no node {shown(name)}{hint}")
+        return ()
+    pattern = _text("match", node, reading)
+    found = known.cached(name, _is_unread(node, reading))
+    if pattern is not None:
+        found = [file for file in found if _matches(file.name, pattern)]
+    if not found:
+        which = f" that matches {shown(pattern)}" if pattern is not None else ""
+        reading.fault(scalar.position, f"the cache of node {shown(name)} has no file{which}")
+    return found
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Compare `JOB:NAME` with a pattern, which may be one of names alone."""
+    return fnmatchcase(name if ":" in pattern else name.partition(":")[2], pattern)
+
+
+def _text(key: str, node: Mapping, reading: Reading) -> str | None:
+    scalar = reading.scalar(node.items[key][1], f"`{key}`") if key in node.items else None
+    return reading.text(scalar) if scalar is not None else None
+
+
+def _is_unread(node: Mapping, reading: Reading) -> bool:
+    if "unread" not in node.items:
+        return False
+    value: Scalar | None = reading.scalar(node.items["unread"][1], "`unread`")
+    try:
+        return value is not None and bool(FLAG.convert(reading.text(value)))
+    except ValueError:
+        assert value is not None
+        reading.fault(value.position, f"`unread` takes {FLAG.expected}, not {shown(value.text)}")
+        return False
