@@ -51,11 +51,22 @@ class Home(Struct, frozen=True):
     root: Path
     is_chosen: bool = False
     """Whether `--home` or $D0CTL_HOME names it."""
+    archive: str = ""
+    """The archive that is read in place of the database; empty for the database."""
 
     @property
     def database(self) -> Path:
-        """The one SQLite file."""
-        return self.root / "d0ctl.db"
+        """The SQLite file that is read, and unless it is an archive, written."""
+        return self.archive_file(self.archive) if self.archive else self.root / "d0ctl.db"
+
+    @property
+    def archives(self) -> Path:
+        """Jobs that have left the database, a SQLite file an archive."""
+        return self.root / "archive"
+
+    def archive_file(self, name: str) -> Path:
+        """Where an archive lies."""
+        return within(self.archives, f"{name}.db")
 
     @property
     def turn(self) -> Path:
@@ -178,7 +189,7 @@ class Home(Struct, frozen=True):
         if access.owned(self.root):
             for path in (self.database, wal, self.turn, self.dropbox, self.key, self.known_hosts):
                 access.refuse_link(path)
-            for path in (self.logs, self.results, self.cache, self.nodes):
+            for path in (self.logs, self.results, self.cache, self.nodes, self.archives):
                 access.owned(path)
 
     def create(self) -> None:

@@ -20,6 +20,21 @@ class Verbs(ABC):
     ) -> "Done":
         """Carry an action out."""
 
+    def archive(
+        self,
+        *,
+        name: str | float | None = None,
+        ended: str | float | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Move ended jobs with their history to an archive.
+
+        name: Name of the archive; without it, today's date.
+        ended: Only jobs that ended at least this time ago, e.g. `90d`.
+        """
+        return self._act("archive", {"name": name, "ended": ended}, reason, dry_run)
+
     def edit(
         self,
         *,

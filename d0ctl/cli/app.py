@@ -18,7 +18,18 @@ from d0ctl.errors import ExitCode
 
 FOLDERS = {
     "running": ("init", "template", "import", "schema", "validate", "run", "submit", "wait"),
-    "looking": ("status", "why", "history", "logs", "peek", "report", "policy", "export", "tui"),
+    "looking": (
+        "status",
+        "why",
+        "history",
+        "logs",
+        "peek",
+        "report",
+        "policy",
+        "export",
+        "tui",
+        "archives",
+    ),
     "nodes": ("file", "node", "site", "software"),
     "admin": ("daemon", "notify", "plugins", "doctor", "backup", "restore"),
 }
@@ -126,6 +137,11 @@ def root(
         Path | None,
         typer.Option(help="Data folder (default: $D0CTL_HOME, else ~/.local/share/d0ctl)."),
     ] = None,
+    archive: Annotated[
+        str,
+        typer.Option(metavar="NAME", show_default=False,
+                     help="Read jobs of this archive in place of the database."),
+    ] = "",
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the chain of causes of a failure.")
     ] = False,
@@ -136,4 +152,4 @@ def root(
     ] = False,
 ) -> None:  # fmt: skip
     """Run physics productions on machines reached by ssh."""
-    settings.home, settings.debug = home, debug
+    settings.home, settings.archive, settings.debug = home, archive, debug

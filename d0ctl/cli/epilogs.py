@@ -30,6 +30,7 @@ EPILOGS = {
     "policy show": ("reco001/2", READS),
     "export": ("reco001 --format dagman > reco001.dag", READS),
     "tui": ("reco001 --theme dark", "0 closed, 2 bad usage, 5 the database can't be read"),
+    "archives": ("--json", HOME),
     "file list": ("'reco001:*.root' --json", READS),
     "node list": ("--json", HOME),
     "node check": ("farm02", "0 all is well, 1 something is wrong, 3 no such node, "

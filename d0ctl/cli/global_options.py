@@ -15,7 +15,10 @@ def finished(app: typer.Typer, name: str) -> Any:
     command = built(app)
     command.name = name
     for own, part in getattr(command, "commands", {"": command}).items():
-        part.params.extend(typer.main.get_command(_anywhere).params)
+        taken = {option for param in part.params for option in param.opts}
+        # `software add --archive` is about its own.
+        part.params.extend(one for one in typer.main.get_command(_anywhere).params
+                           if taken.isdisjoint(one.opts))  # fmt: skip
         part.epilog = part.epilog or epilog(f"{name} {own}".strip())
     spare_pydantic(command)
     return command
@@ -24,6 +27,11 @@ def finished(app: typer.Typer, name: str) -> Any:
 def _keep_home(value: Path | None) -> None:
     if value is not None:
         settings.home = value
+
+
+def _keep_archive(value: str | None) -> None:
+    if value is not None:
+        settings.archive = value
 
 
 def _keep_debug(value: bool) -> None:
@@ -37,6 +45,8 @@ _anywhere = single()
 def _globals(
     home: Annotated[Path | None, typer.Option(hidden=True, callback=_keep_home,
                                               expose_value=False)] = None,
+    archive: Annotated[str | None, typer.Option(hidden=True, callback=_keep_archive,
+                                                expose_value=False)] = None,
     debug: Annotated[bool, typer.Option("--debug", hidden=True, callback=_keep_debug,
                                         expose_value=False)] = False,
 ) -> None:  # fmt: skip

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.config import Home, find_home
+from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store import opening
 from d0ctl.store.connection import Store, no_home
 
@@ -21,6 +23,7 @@ class Settings(Struct):
     """The global options of this call."""
 
     home: Path | None = None
+    archive: str = ""
     debug: bool = False
 
 
@@ -29,8 +32,20 @@ settings = Settings()
 
 
 def home() -> Home:
-    """The home that was asked for."""
-    return find_home(settings.home)
+    """The home that was asked for. Raises NotFound if there is no archive of the name asked for."""
+    found = find_home(settings.home)
+    if not settings.archive:
+        return found
+    if not found.archive_file(settings.archive).is_file():
+        raise NotFound(f"there is no archive `{settings.archive}`", hint="d0ctl archives")
+    return replace(found, archive=settings.archive)
+
+
+def refuse_archive(verb: str) -> None:
+    """Raise BadUsage for a command that is about the database if an archive is to be read."""
+    if settings.archive:
+        raise BadUsage(f"`{verb}` is about the database, not about an archive",
+                       hint=f"d0ctl {verb}")  # fmt: skip
 
 
 def has_home() -> bool:

@@ -3,7 +3,7 @@
 import time
 
 from d0ctl import select
-from d0ctl.errors import BadUsage, NotFound
+from d0ctl.errors import BadUsage, NotFound, Refused
 from d0ctl.nodes.peek import Where
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
@@ -29,6 +29,13 @@ def one_package(store: Store, text: str, verb: str, *, with_binary: bool = False
         raise BadUsage(f"`{verb}` needs one package, and `{wanted}` has {number:,}",
                        hint=f"d0ctl {verb} {first}")  # fmt: skip
     return select.parse(first)
+
+
+def refuse_archive(store: Store, wanted: Selector) -> None:
+    """Raise Refused for a package in an archive: its folders on nodes were removed."""
+    if name := store.home.archive:
+        raise Refused(f"what `{wanted}` had on its node was removed when it was archived",
+                      hint=f"d0ctl history {wanted} --archive {name}")  # fmt: skip
 
 
 def attempt_of(store: Store, one: PackageView, number: int | None) -> AttemptView:

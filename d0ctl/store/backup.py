@@ -14,6 +14,7 @@ from d0ctl.store.damaged_pages import damage
 from d0ctl.store.locks import daemon_lock, turn
 from d0ctl.store.migrate import migrate
 from d0ctl.store.nodes.holder import is_dead
+from d0ctl_wrapper.disk import sync
 
 PAGES = 2_000
 """How many pages are copied between two looks at what others write."""
@@ -55,9 +56,9 @@ def back_up(store: Store, target: Path) -> int:
                 f"the database `{store.home.database}` is damaged, so there is no backup: {fault}",
                 hint="d0ctl doctor; then d0ctl restore FILE, of the last good backup",
             )
-        _sync(aside)
+        sync(os.fsencode(aside))
         os.link(aside, target)
-        _sync(target.parent)
+        sync(os.fsencode(target.parent))
     except OSError as error:
         raise Refused(f"can't write `{target}`: {error.strerror}") from error
     except sqlite3.Error as error:
@@ -84,7 +85,7 @@ def restore(home: Home, source: Path, *, now: float, from_other_site: bool = Fal
         _copy(source, aside)
         migrate(aside)
         _begin_generation(home, aside)
-        _sync(aside)
+        sync(os.fsencode(aside))
         return _put_in_place(home, aside, now)
     except sqlite3.Error as error:
         raise DatabaseUnavailable(f"can't restore `{source}`: {error}") from error
@@ -172,7 +173,7 @@ def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
         aside.replace(home.database)
         for ending in ("-wal", "-shm"):
             Path(f"{home.database}{ending}").unlink(missing_ok=True)
-        _sync(home.root)
+        sync(os.fsencode(home.root))
         return former
 
 
@@ -197,11 +198,3 @@ def _fold(home: Home) -> None:
         raise Refused(
             "another process reads the database", hint="close what has it open, and try again"
         )
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -191,8 +191,12 @@ def open_store(
     """Open the database of a home, making or migrating it where that is needed and allowed.
 
     Raises DatabaseUnavailable if there is none, if it is empty, foreign or newer, or if the
-    home cannot be used. A resident connection stays open for days and keeps little in memory.
+    home cannot be used, and Refused for an archive that is not only to be read. A resident
+    connection stays open for days and keeps little in memory.
     """
+    if home.archive and not read_only:
+        raise Refused(f"`{home.archive}` is an archive, so it can only be read",
+                      hint="leave out --archive")  # fmt: skip
     cache_kib = RESIDENT_CACHE_KIB if resident else CACHE_KIB
     if not home.exists():
         if not create:

@@ -31,6 +31,7 @@ READS = {
     "software verify", "notify list", "notify show", "notify test", "daemon run", "daemon start",
     "daemon stop", "daemon status", "tui", "doctor", "backup", "export", "import", "init",
     "template list", "template show", "template new", "schema", "plugins",
+    "archives",
 }  # fmt: skip
 """Commands that leave jobs, nodes and the site as they are."""
 
@@ -65,7 +66,7 @@ CALLS = {
 """A call of each command that changes something."""
 
 
-ELSEWHERE = {"clone", "file purge", "file set-disposition"}
+ELSEWHERE = {"archive", "clone", "file purge", "file set-disposition"}
 """Commands whose dry run and reason have tests of their own."""
 
 

@@ -1,13 +1,14 @@
 """Every key of a verb opens the dialog of that verb, and what is shown to type does the same."""
 
 import shlex
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from d0ctl.actions import ACTIONS, request
+from d0ctl.actions import ACTIONS, apply, request
 from d0ctl.actions.action import AnyRequest, NodeName
 from d0ctl.actions.file_choice import FileChoice
 from d0ctl.cli import action_command, changing
@@ -23,7 +24,7 @@ from tests.tui.conftest import Desk, Open
 KEYS = {
     "H": "hold", "L": "release", "R": "retry", "K": "kill", "D": "kill-line", "U": "restore-line",
     "P": "priority", "S": "pause", "C": "resume", "E": "finish", "M": "set-status", "X": "remove",
-    "A": "clone", "I": "edit",
+    "A": "clone", "I": "edit", "V": "archive",
 }  # fmt: skip
 
 
@@ -33,6 +34,8 @@ def test_each_key_opens_the_dialog_of_its_verb(site: Site, dashboard: Open) -> N
 
     async def script(desk: Desk) -> None:
         for key, verb in KEYS.items():
+            if verb == "archive":  # of a job that has ended: a test of its own
+                continue
             await desk.press(key)
             if verb == "priority":
                 await desk.type("7")
@@ -49,6 +52,21 @@ def test_each_key_opens_the_dialog_of_its_verb(site: Site, dashboard: Open) -> N
             await desk.until(lambda: desk.app.screen is desk.main, f"{verb} is closed")
 
     dashboard(script, start="prod/1/2/1", size=(100, 30))
+
+
+def test_the_key_of_archive_opens_its_dialog_for_a_job_that_has_ended(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production(lines=1))
+    site.finish("prod/1/1/1")
+    job = request("kill", parse("prod"))
+    apply(site.store, job, actor="me", note=None, now=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("V")
+        await desk.sees("$ d0ctl archive prod ", "would move job `prod` to archive")
+
+    dashboard(script, start="prod", size=(100, 30))
 
 
 REQUESTS = [

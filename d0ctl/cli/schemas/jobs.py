@@ -177,3 +177,18 @@ class LineCard(Line):
     stage_name: str
     path: str
     package_list: list[PackageRow]
+
+
+class Archive(TypedDict):
+    """A file that ended jobs were moved to."""
+
+    name: str
+    jobs: list[str]
+    packages: int
+    size: Annotated[int, Meta(description="Bytes.")]
+
+
+class Archives(TypedDict):
+    """The archives of a home."""
+
+    archives: list[Archive]

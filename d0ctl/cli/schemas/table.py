@@ -22,6 +22,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "status BINARY": packages.BinaryCard,
     "status PATTERN": jobs.Packages,
     "status --check": reports.Check,
+    "archives": jobs.Archives,
     "why": Explanation,
     "history": reports.History,
     "peek": packages.Peek,

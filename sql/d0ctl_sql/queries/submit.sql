@@ -374,6 +374,14 @@ delete from file where job_id = :job and package_id is null;
 -- Remove a job whose packages are gone; stages, counts and requirements follow.
 delete from job where id = :job;
 
+-- name: is_changed_since
+-- Whether anything has happened to a package of a job after an event.
+select 1
+  from event
+  cross join package on package.id = event.package_id
+ where event.id > :event and package.job_id = :job
+ limit 1;
+
 -- name: hide_job
 -- Take a job out of sight before it is removed by chunks.
 update job set visible = 0, submitter = :holder where id = :job;

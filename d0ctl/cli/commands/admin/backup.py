@@ -23,6 +23,7 @@ def backup(
     """
     from d0ctl.store.backup import back_up
 
+    session.refuse_archive("backup")
     with session.reader() as store:
         bytes_written = back_up(store, file)
     emit(words.written(file, bytes_written))

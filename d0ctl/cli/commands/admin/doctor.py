@@ -33,6 +33,7 @@ def doctor(
     """Check database, home and nodes; exit 5 if there is a problem."""
     from d0ctl.doctor.look import examine
 
+    session.refuse_archive("doctor")
     with session.reader() as store:
         look = examine(store, far=nodes, checksums=checksums)
         stop = _standstill(store)

@@ -38,6 +38,7 @@ def logs(
     select.parse(package, with_binary=True)
     with session.reader() as store:
         wanted = visiting.one_package(store, package, "logs", with_binary=True)
+        visiting.refuse_archive(store, wanted)
         if wanted.level == "binary":
             refuse_both(binary is not None, True, "--binary and the path of a binary")
             binary = wanted.binary.first

@@ -43,6 +43,7 @@ def peek(
     part = peek_file.Part(all, head, peek_file.LENGTH if bytes is None else _size(bytes))
     with session.reader() as store:
         wanted = visiting.one_package(store, package, "peek")
+        visiting.refuse_archive(store, wanted)
         one = browse.package(store, wanted)
         tried = visiting.attempt_of(store, one, attempt)
         seen = peek_folder.Seen(

@@ -1,0 +1,160 @@
+"""archive: move jobs that have ended out of the database."""
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from d0ctl.actions import file_choice, wording
+from d0ctl.actions.action import Action, Author, Plan, Request
+from d0ctl.actions.option import Options, ValueType, value
+from d0ctl.actions.selection import has_ended, is_whole_job, jobs_of
+from d0ctl.errors import BadUsage, Refused
+from d0ctl.select import Selector
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs import archive as files
+from d0ctl.store.jobs import removal
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl.units import count, duration, format_time, parse_time, size
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", text):
+        raise ValueError(f"`{text}` can't be an archive's name: letters, digits, `.`, `_` and `-`")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveOptions(Options):
+    """Options of archive."""
+
+    name: str | None = value(
+        "--as", "NAME", "Name of the archive; without it, today's date.", type=ValueType(_name),
+        example="NAME",
+    )  # fmt: skip
+    ended: float | None = value(
+        "--ended", "TIME", "Only jobs that ended at least this time ago, e.g. `90d`.",
+        type=ValueType(parse_time, lambda seconds: [format_time(seconds)]), example="90d",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivePlan(Plan):
+    """Which jobs go to which archive, and the files on nodes and in the cache that go with them."""
+
+    archive: str
+    ids: tuple[int, ...]
+    files: int = 0
+    """How many files have no other copy."""
+    bytes: int = 0
+    largest: tuple[tuple[str, int | None], ...] = ()
+
+
+def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> ArchivePlan:
+    """Plan for jobs that have ended. Raises Refused for one that was named and has not."""
+    if not is_whole_job(request.target):
+        raise BadUsage(f"`{request.target.brief}` is not a whole job, and only jobs are archived")
+    options, target = request.options, request.target
+    jobs = [
+        job for job in jobs_of(store, target) if _may_go(store, job, target, options.ended, now)
+    ]
+    lost = file_choice.only_copies(store, [job.name for job in jobs])
+    name = files.free_name(store.home, options.name or time.strftime("%F", time.localtime(now)))
+    return ArchivePlan(
+        request=request,
+        archive=name,
+        jobs=tuple(job.name for job in jobs),
+        ids=tuple(job.id for job in jobs),
+        packages=sum(job.packages for job in jobs),
+        is_empty=not jobs,
+        **lost._asdict(),
+    )
+
+
+def _may_go(store: Store, job: JobSummary, target: Selector, age: float | None, now: float) -> bool:
+    """Return whether a job can be archived; one of a pattern may stay, one by its name not."""
+    is_named = any(part.job == job.name for part in target.parts)
+    try:
+        if not has_ended(job):
+            raise Refused(f"job `{job.name}` has not ended, so it can't be archived",
+                          hint=f"d0ctl wait {job.name}")  # fmt: skip
+        # A daemon that was not there has not noted the end.
+        if age is not None and (job.ended is None or job.ended > now - age):
+            raise Refused(f"job `{job.name}` has ended less than {duration(age)} ago")
+        removal.check_removal(store, job.id, job.name)
+    except Refused:
+        if is_named:
+            raise
+        return False
+    return True
+
+
+def archive(store: Store, plan: ArchivePlan, by: Author) -> ArchivePlan:
+    """Write the archive, then hide the jobs if nobody has changed them, then remove their rows."""
+    if plan.is_empty:
+        return plan
+    last = files.write(store, plan.ids, plan.archive, now=by.now)
+    with store.writing():
+        is_changed = files.is_changed(store, plan.ids, last)
+        if not is_changed:
+            lifecycle.keep_action(
+                store, verb="archive", target=" ".join(plan.jobs), actor=by.actor, note=by.note,
+                packages=plan.packages, now=by.now,
+            )  # fmt: skip
+            for job in plan.ids:
+                removal.hide(store, job)
+    if is_changed:
+        files.remove(store.home, plan.archive)
+        raise Refused("a package of these jobs was changed meanwhile, so none is archived",
+                      hint=plan.request.command())  # fmt: skip
+    for job in reversed(plan.ids):
+        removal.remove_rows(store, job, now=by.now)
+    return plan
+
+
+def describe(plan: ArchivePlan) -> Iterator[str]:
+    """Say what would be archived, and lost."""
+    if plan.is_empty:
+        yield _nothing(plan)
+        return
+    yield f"would move {wording.jobs(plan)} to archive `{plan.archive}`"
+    if plan.files:
+        yield (f"would lose {count(plan.files, 'file')}, {size(plan.bytes)}, "
+               "of which there is no other copy:")  # fmt: skip
+        yield from wording.files(plan.largest, plan.files)
+    yield "their results stay, their folders on the nodes are removed, with logs"
+
+
+def report(plan: ArchivePlan) -> Iterator[str]:
+    """Say what was archived, and how to see it."""
+    if plan.is_empty:
+        yield _nothing(plan)
+        return
+    yield f"moved {wording.jobs(plan)} to archive `{plan.archive}`"
+    yield f"d0ctl status --archive {plan.archive} shows them"
+
+
+def _nothing(plan: ArchivePlan) -> str:
+    return f"nothing to archive: no job of `{plan.request.target.brief}` has ended long enough ago"
+
+
+ACTION = Action(
+    name="archive",
+    help="Move ended jobs with their history to an archive.",
+    example="'*' --ended 90d",
+    past="archived",
+    options=ArchiveOptions,
+    plan=plan_archive,
+    act=archive,
+    describe=describe,
+    report=report,
+    level="job",
+    in_pieces=True,
+    question="archive them?",
+    destroys=True,
+    is_flag=True,
+    conflicts=frozenset({"retry", "remove"}),
+    key="V",
+    title="archive: move ended jobs out of the database",
+)

@@ -1,0 +1,157 @@
+"""Archives: ended jobs in a file of their own, with all that the reading commands show of them.
+
+An archive is a database like that of the home, so whatever reads the one reads the other.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+
+from msgspec import Struct
+
+from d0ctl.config import Home
+from d0ctl.errors import Refused
+from d0ctl.store.connection import Store, open_store, remove_database
+from d0ctl.store.migrate import migrate
+from d0ctl.store.views import browse
+from d0ctl_wrapper.disk import sync
+
+_OF_JOB = "job_id in (select id from archived)"
+_OF_STAGE = "stage_id in (select id from main.stage)"
+_OF_PACKAGE = "package_id in (select id from main.package)"
+_OF_ATTEMPT = "attempt_id in (select id from main.attempt)"
+
+COPIED = {
+    "job": "id in (select id from archived)", "job_text": _OF_JOB, "stage": _OF_JOB,
+    "stage_order": _OF_JOB, "stage_count": _OF_STAGE, "alike": _OF_STAGE, "line": _OF_STAGE,
+    "line_order": "line_id in (select id from main.line)", "requirement": _OF_JOB,
+    "package": _OF_JOB, "binary": _OF_PACKAGE, "input": _OF_PACKAGE,
+    "file": f"{_OF_JOB} or id in (select file_id from main.input)",
+    "attempt": _OF_PACKAGE, "binary_attempt": _OF_ATTEMPT, "progress": _OF_PACKAGE,
+    "note": _OF_ATTEMPT, "event": _OF_PACKAGE, "node_record": _OF_JOB, "job_node_record": _OF_JOB,
+    "habit": _OF_STAGE,
+    "action": "exists (select 1 from archived where"
+              " instr(' ' || target || ' ', ' ' || archived.name || ' ') > 0"
+              " or instr(' ' || target, ' ' || archived.name || '/') > 0"
+              " or instr(' ' || target, ' ' || archived.name || ':') > 0)",
+    "site": "true", "cluster": "true", "node": "true", "setting": "true", "software": "true",
+}  # fmt: skip
+"""The tables of an archive, in the order in which they are filled, and which rows it has."""
+
+LEFT_OUT = frozenset([
+    "archive_copy", "bad_node", "delivery", "feed", "lease", "location", "need", "node_login",
+    "notice",
+    "notified", "notified_of", "phase", "problem", "purge", "software_order", "spent", "transfer",
+    "transition",
+])  # fmt: skip
+"""The other tables: what is under way, what lies on nodes, and what every database has."""
+
+
+class Archive(Struct, frozen=True):
+    """An archive by its name, with its jobs and its size in bytes."""
+
+    name: str
+    jobs: tuple[str, ...]
+    packages: int
+    size: int
+
+
+def free_name(home: Home, name: str) -> str:
+    """Return the name, or if an archive has it already the first free `NAME.N`."""
+    number, free = 1, name
+    while home.archive_file(free).exists():
+        free, number = f"{name}.{number}", number + 1
+    return free
+
+
+def archives(home: Home) -> Iterator[Archive]:
+    """Yield the archives of a home, by name."""
+    for path in sorted(home.archives.glob("*.db")):
+        with open_store(Home(home.root, archive=path.stem), read_only=True) as store:
+            jobs = browse.jobs(store, "*")
+        packages = sum(job.packages for job in jobs)
+        yield Archive(path.stem, tuple(job.name for job in jobs), packages, path.stat().st_size)
+
+
+def write(store: Store, jobs: Sequence[int], name: str, *, now: float) -> int:
+    """Write jobs into a new archive and return the number of the last change that it has of them.
+
+    Raises Refused if there is an archive of that name, or if it can't be written.
+    """
+    home = store.home
+    target, aside = home.archive_file(name), home.archives / f".{name}.{os.getpid()}"
+    try:
+        home.archives.mkdir(mode=0o700, exist_ok=True)
+        migrate(aside)
+        with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
+            last = _copy(connection, home, jobs)
+            connection.execute("update job set ended = ? where ended is null", (now,))
+            connection.execute("pragma journal_mode = delete")
+        sync(os.fsencode(aside))
+        os.link(aside, target)
+        sync(os.fsencode(home.archives))
+    except FileExistsError:
+        raise Refused(f"there is an archive `{name}` already", hint="--as NAME") from None
+    except OSError as error:
+        raise Refused(f"can't write `{target}`: {error.strerror}") from error
+    finally:
+        with suppress(FileNotFoundError):
+            remove_database(aside)
+    return last
+
+
+def remove(home: Home, name: str) -> None:
+    """Remove an archive."""
+    remove_database(home.archive_file(name))
+
+
+def is_changed(store: Store, jobs: Sequence[int], last: int) -> bool:
+    """Return whether anything has happened to packages of these jobs after a change."""
+    return any(store.value("is_changed_since", job=job, event=last) for job in jobs)
+
+
+def _copy(connection: sqlite3.Connection, home: Home, jobs: Sequence[int]) -> int:
+    """Fill an empty database from that of the home, seen at one moment."""
+    connection.execute("pragma foreign_keys = off")
+    connection.execute("attach database ? as live", (f"{home.database.as_uri()}?mode=ro",))
+    connection.execute("create temporary table archived (id integer primary key, name text)")
+    connection.execute("begin")
+    connection.executemany(
+        "insert into archived select id, name from live.job where id = ?", ((job,) for job in jobs)
+    )
+    (last,) = connection.execute("select coalesce(max(id), 0) from live.event").fetchone()
+    with _without_triggers(connection):
+        for table, condition in COPIED.items():
+            columns = ", ".join(_columns(connection, table))
+            connection.execute(
+                f"insert or replace into main.{table} ({columns})"
+                f" select {columns} from live.{table} where {condition}"
+            )
+        connection.execute(
+            "update file set package_id = null"
+            " where package_id not in (select id from main.package)"
+        )
+    connection.execute("commit")
+    connection.execute("detach database live")
+    connection.execute("analyze")
+    return int(last)
+
+
+@contextmanager
+def _without_triggers(connection: sqlite3.Connection) -> Iterator[None]:
+    """Take the triggers away: what they count is copied, too."""
+    triggers = connection.execute(
+        "select name, sql from main.sqlite_master where type = 'trigger'"
+    ).fetchall()
+    for name, _ in triggers:
+        connection.execute(f'drop trigger "{name}"')
+    yield
+    for _, statement in triggers:
+        connection.execute(statement)
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    """Return the columns of a table that are not computed, each in quotes."""
+    return [f'"{row[0]}"' for row in connection.execute("select name from pragma_table_info(?)",
+                                                        (table,))]  # fmt: skip

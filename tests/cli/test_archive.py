@@ -1,0 +1,188 @@
+"""archive: ended jobs in a file of their own, which reading commands read like the database."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.store import Store, open_store
+from d0ctl.store.jobs import archive
+from d0ctl.store.views import browse
+from tests.cli.conftest import Type
+from tests.support import rows
+from tests.support.building import Site, document, production
+
+TODAY = time.strftime("%F")
+
+READING = (
+    ("status", "prod", "--json"),
+    ("status", "prod/1/1", "--json"),
+    ("status", "prod/1/1/1", "--json"),
+    ("status", "prod/1/2/1", "--json"),
+    ("history", "prod/1/2/1", "--json"),
+    ("history", "prod", "--json"),
+    ("report", "failures", "prod", "--json"),
+    ("export", "prod", "--format", "json"),
+)
+
+
+@pytest.fixture
+def ended(store: Store, d0ctl: Type) -> Site:
+    """A home with the job `prod`, of which one line failed and the rest was killed, and `other`."""
+    site = Site(store)
+    site.submit(production("prod"))
+    site.submit(production("other"))
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1", "no such calibration")
+    assert d0ctl("kill", "prod", "--yes", "--reason", "not needed").exit_code == 0
+    rows.change(store, "job", {"name": "prod"}, ended=time.time())  # as a daemon does
+    return site
+
+
+def without_copies(text: str) -> Any:
+    """Return a document without what it says of copies of files on nodes."""
+    found = json.loads(text)
+    for file in found.get("outputs", ()):
+        file.pop("copies", None)
+    return found
+
+
+def test_what_is_read_of_a_job_is_the_same_before_and_in_its_archive(
+    ended: Site, d0ctl: Type
+) -> None:
+    before = [d0ctl(*words).stdout for words in READING]
+
+    assert d0ctl("archive", "prod", "--yes").exit_code == 0
+
+    after = [d0ctl(*words, "--archive", TODAY).stdout for words in READING]
+    for now, then in zip(after, before, strict=True):
+        assert without_copies(now) == without_copies(then)
+
+
+def test_an_archived_job_is_gone_from_the_database_and_nothing_is_wrong_with_either(
+    ended: Site, d0ctl: Type
+) -> None:
+    reply = d0ctl("archive", "prod", "--yes", "--as", "spring")
+
+    assert reply.stdout == (
+        "moved job `prod` to archive `spring`\nd0ctl status --archive spring shows them\n"
+    )
+    assert d0ctl("status", "prod").exit_code == 3
+    assert d0ctl("status", "other").exit_code == 0
+    assert d0ctl("kill", "other", "--yes").exit_code == 0
+    assert d0ctl("doctor").exit_code == 0
+    assert "prod" in d0ctl("status", "--archive", "spring").stdout
+    assert "other" not in d0ctl("status", "--archive", "spring").stdout
+    assert d0ctl("--archive", "spring", "why", "prod/1/2/1").exit_code == 0
+
+
+def test_the_archives_are_listed_with_their_jobs(ended: Site, d0ctl: Type) -> None:
+    assert "no archive" in d0ctl("archives").stdout
+    d0ctl("archive", "prod", "--yes", "--as", "spring")
+
+    (found,) = document(d0ctl("archives", "--json").stdout)["archives"]
+
+    assert found["name"] == "spring"
+    assert found["jobs"] == ["prod"]
+    assert found["packages"] == browse.job(open_archive(ended, "spring"), "prod").packages
+    assert d0ctl("archives").stdout.startswith("spring  ")
+
+
+def open_archive(site: Site, name: str) -> Store:
+    """The store of an archive."""
+    return open_store(Home(site.store.home.root, archive=name), read_only=True)
+
+
+def test_a_second_archive_of_a_day_gets_a_name_of_its_own(ended: Site, d0ctl: Type) -> None:
+    d0ctl("archive", "prod", "--yes")
+    d0ctl("kill", "other", "--yes")
+
+    assert f"archive `{TODAY}.1`" in d0ctl("archive", "other", "--yes").stdout
+
+
+def test_a_job_that_goes_on_is_refused_by_its_name_and_left_by_a_pattern(
+    ended: Site, d0ctl: Type
+) -> None:
+    refused = d0ctl("archive", "other", "--yes")
+
+    assert refused.exit_code == 4
+    assert "job `other` has not ended, so it can't be archived" in refused.stderr
+    assert "moved job `prod` to" in d0ctl("archive", "*", "--yes").stdout
+
+
+def test_jobs_that_ended_lately_stay(ended: Site, d0ctl: Type) -> None:
+    reply = d0ctl("archive", "*", "--ended", "1d", "--yes")
+
+    assert reply.exit_code == 0
+    assert "nothing to archive" in reply.stdout
+    assert d0ctl("archives", "--json").stdout.count("name") == 0
+
+
+def test_a_rehearsal_says_what_would_go_and_moves_nothing(ended: Site, d0ctl: Type) -> None:
+    reply = d0ctl("archive", "prod", "--dry-run")
+
+    assert f"would move job `prod` to archive `{TODAY}`" in reply.stdout
+    assert d0ctl("status", "prod").exit_code == 0
+
+
+def test_an_archive_can_only_be_read(ended: Site, d0ctl: Type) -> None:
+    d0ctl("archive", "prod", "--yes", "--as", "spring")
+
+    refused = d0ctl("retry", "prod", "--archive", "spring", "--yes")
+
+    assert refused.exit_code == 4
+    assert "`spring` is an archive, so it can only be read" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["summer", "../../etc/passwd"])
+def test_an_archive_that_is_not_there_is_said_in_one_line(
+    ended: Site, d0ctl: Type, name: str
+) -> None:
+    reply = d0ctl("status", "--archive", name)
+
+    assert reply.exit_code in (3, 4)
+    assert len(reply.stderr.splitlines()) <= 2
+
+
+def test_a_bad_name_of_an_archive_is_refused(ended: Site, d0ctl: Type) -> None:
+    assert d0ctl("archive", "prod", "--as", "../x", "--yes").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "answer"),
+    [
+        (["doctor"], 2, "about the database, not about an archive"),
+        (["backup", "copy.db"], 2, "about the database, not about an archive"),
+        (["logs", "prod/1/1/1"], 4, "had on its node was removed when it was archived"),
+        (["peek", "prod/1/1/1"], 4, "had on its node was removed when it was archived"),
+    ],
+)
+def test_what_an_archive_has_not_is_said(
+    ended: Site, d0ctl: Type, words: list[str], code: int, answer: str
+) -> None:
+    d0ctl("archive", "prod", "--yes", "--as", "spring")
+
+    reply = d0ctl(*words, "--archive", "spring")
+
+    assert reply.exit_code == code
+    assert answer in reply.stderr
+
+
+def test_what_happens_to_a_job_while_it_is_written_is_noticed(ended: Site, d0ctl: Type) -> None:
+    jobs = [browse.job(ended.store, "prod").id]
+    last = archive.write(ended.store, jobs, "spring", now=time.time())
+    assert not archive.is_changed(ended.store, jobs, last)
+
+    d0ctl("retry", "prod", "--yes")
+
+    assert archive.is_changed(ended.store, jobs, last)
+
+
+def test_each_table_is_in_archives_or_known_to_be_left_out(store: Store) -> None:
+    found = rows.read(store, "sqlite_master", "name", by="name", type="table")
+    tables = {name for (name,) in found if not name.startswith(("sqlite_", "_sqlite"))}
+
+    assert tables == archive.COPIED.keys() | archive.LEFT_OUT
+    assert not archive.COPIED.keys() & archive.LEFT_OUT
