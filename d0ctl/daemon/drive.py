@@ -1,5 +1,6 @@
 """Ways to drive packages: as the daemon, for one job, or only to reach the nodes."""
 
+import gc
 import logging
 import logging.handlers
 import os
@@ -34,6 +35,9 @@ log = logging.getLogger("d0ctl")
 CHECK_S = 5.0
 """How long the start of a daemon may search for damaged pages."""
 
+MOST_NEW = 20_000
+"""After how many new objects the daemon searches them for cycles, which few are in."""
+
 NO_JOB = 0
 """The number of no job: nothing is scheduled."""
 
@@ -55,6 +59,7 @@ def drive_all(home: Home, stop: threading.Event) -> None:
 def _drive_all(desk: Desk, stop: threading.Event) -> None:
     with desk.store.writing():
         take_daemon_lease(desk, Turn(time.time()))
+    _search_for_cycles_rarely()
     log.info("daemon %d drives %s", os.getpid(), desk.home.root)
     try:
         Loop(desk).run(stop)
@@ -63,6 +68,13 @@ def _drive_all(desk: Desk, stop: threading.Event) -> None:
             with desk.store.writing():
                 leases.give_lease(desk.store, LEASE)
         log.info("daemon %d ends", os.getpid())
+
+
+def _search_for_cycles_rarely() -> None:
+    """Spare python its searches of all modules, and most of those among the rows of a turn."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(MOST_NEW, *gc.get_threshold()[1:])
 
 
 def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading.Event) -> None:

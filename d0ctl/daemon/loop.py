@@ -72,7 +72,7 @@ MOST_REST_S = 0.015
 What arrives meanwhile shares a transaction: turns grow with what there is to do.
 """
 
-LEAD_SHARE = 3
+LEAD_SHARE = 2
 LONG_REST_S = 0.1
 """While all nodes have work in advance, the rest is one part in so many of it, and at most this.
 

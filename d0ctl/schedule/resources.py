@@ -11,7 +11,7 @@ from d0ctl.units import size
 AHEAD_S = 0.3
 """How many seconds' worth of short packages a node may get beyond its free CPUs."""
 
-AHEAD_MOST = 64
+AHEAD_MOST = 128
 """The most CPUs' worth of packages that a node may get beyond its own."""
 
 Rooms: TypeAlias = Mapping[tuple[int, int], int]

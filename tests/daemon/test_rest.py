@@ -10,6 +10,6 @@ def test_the_rest_is_as_long_as_the_turn_within_bounds() -> None:
 
 
 def test_nodes_with_work_in_advance_make_the_rest_longer_and_never_use_it_up() -> None:
-    assert rest_s(0.01, lead_s=0.0301) == 0.0301 / 3
+    assert rest_s(0.01, lead_s=0.0301) == 0.0301 / 2
     assert rest_s(0.01, lead_s=0.003) == 0.01
     assert rest_s(0.01, lead_s=60.0) == LONG_REST_S
