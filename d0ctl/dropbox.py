@@ -52,17 +52,24 @@ class Letters(Struct):
     """Messages that are well-formed and signed, and the files in which they arrived."""
 
     messages: "list[Message]" = field(default_factory=list)
+    senders: list[str | None] = field(default_factory=list)
+    """The node that sent each message; None if it came from this machine."""
     files: list[str] = field(default_factory=list)
-    refused: dict[int, str] = field(default_factory=dict)
-    """Attempts whose signed end message can't be parsed, and why not."""
+    refused: dict[int, tuple[str, str | None]] = field(default_factory=dict)
+    """Attempts whose signed end message can't be parsed: why not, and which node sent it."""
     has_more: bool = False
     """Whether files were left for the next turn."""
 
 
+def _node(name: str) -> str | None:
+    """Return the node whose courier wrote a file; None for one of this machine."""
+    return name.rsplit(".", 4)[0] if name.endswith(BATCH) else None
+
+
 def _sender(name: str) -> str:
     """Return the attempt or the node that a file is from; all else counts as one sender."""
-    if name.endswith(BATCH):
-        return name.rsplit(".", 4)[0]
+    if node := _node(name):
+        return node
     return name.partition(".")[0] if spool.is_name(os.fsencode(name)) else ""
 
 
@@ -193,9 +200,10 @@ class DropBox:
         except ValueError as error:
             self._rejected.keep(name, text, str(error))
             if attempt := self._sender_of_end(text):
-                letters.refused[attempt] = str(error)
+                letters.refused[attempt] = str(error), _node(name)
         else:
             letters.messages.extend(cast("list[Message]", messages))
+            letters.senders += [_node(name)] * len(messages)
 
     def _sender_of_end(self, text: str) -> int | None:
         """Return the attempt that signed an end message that can't be parsed; None without one."""

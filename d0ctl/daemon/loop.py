@@ -190,8 +190,8 @@ class Loop(Struct):
                     desk.couriers[report.node].hang_up(why)
         if failures:
             return True
-        for message in letters.messages:
-            error = self._try_alone(apply_messages, letters=Letters([message]))
+        for message, sender in zip(letters.messages, letters.senders, strict=True):
+            error = self._try_alone(apply_messages, letters=Letters([message], [sender]))
             if error:
                 failures += 1
                 desk.dropbox.reject_text("refused", json.dumps(message), error)

@@ -126,7 +126,7 @@ def test_one_message_that_the_database_refuses_costs_no_other_message_or_report(
 ) -> None:
     one, two, three = launched(desk, 3)
     refuse(desk, two)
-    desk.dropbox.deliver("n1", [start_message(desk, a) for a in (one, two, three)])
+    desk.dropbox.deliver("localhost", [start_message(desk, a) for a in (one, two, three)])
     desk.transfers[Transfer(1, 1, 1)] = 1
     desk.report(TransferEnded(1, CopyJob(Transfer(1, 1, 1), Copy("/a", "/b", None, None)), "no"))
     desk.report(NodeDown(1, "a test says so"))
@@ -154,7 +154,7 @@ def test_one_message_that_the_database_refuses_costs_no_other_message_or_report(
 def test_a_report_without_sense_costs_no_other(desk: Desk, frame: Frame) -> None:
     (attempt,) = launched(desk, 1)
     desk.report(Received(1, frame))
-    desk.dropbox.deliver("n1", [start_message(desk, attempt)])
+    desk.dropbox.deliver("localhost", [start_message(desk, attempt)])
     desk.report(NodeDown(1, "a test says so"))
     for _ in range(3):
         turn(desk)
@@ -178,7 +178,7 @@ def test_a_node_with_facts_without_sense_is_not_up_and_stops_no_other(
         turn_until(desk, mad.closed.is_set)
         turn_until(desk, lambda: desk.store.row("node_by_id", node=1)["state"] == "down")  # type: ignore[index]
         (attempt,) = launched(desk, 1)
-        desk.dropbox.deliver("n1", [start_message(desk, attempt)])
+        desk.dropbox.deliver("localhost", [start_message(desk, attempt)])
         turn(desk)
         assert "running" in phases(desk.store).values()
         links.ready.put(NodeUnreachable("the test is over"))

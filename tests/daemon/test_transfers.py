@@ -180,7 +180,7 @@ def test_when_a_file_is_made_again_its_former_copies_elsewhere_count_no_more(
         "stderr": "", "binaries": [], "missing": [],
         "outputs": [{"name": "f", "path": "/new", "size": 3, "checksum": f"sha256:{'0' * 64}"}],
     }  # fmt: skip
-    desk.dropbox.deliver("n1", [start_message(desk, attempt, **end)])
+    desk.dropbox.deliver("localhost", [start_message(desk, attempt, **end)])
     turn(desk)
     assert read(store, "location", "path", by="path") == [("/new",)]
 

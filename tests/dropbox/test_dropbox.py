@@ -84,7 +84,7 @@ def test_a_refused_end_is_reported_with_its_attempt_if_it_is_signed(box: DropBox
 
     assert letters.messages == []
     assert letters.refused == {
-        7: "line 1 has no `outcome`", 8: "the text does not end with a line end",
+        7: ("line 1 has no `outcome`", None), 8: ("the text does not end with a line end", None),
     }  # fmt: skip
 
 

@@ -23,15 +23,18 @@ def apply_messages(desk: Desk, turn: Turn) -> None:
     """Apply the messages of the drop-box; their files are removed after the commit."""
     letters = turn.letters
     if letters.messages:
-        applied = messages.apply(desk.store, letters.messages, now=turn.now)
+        applied = messages.apply(desk.store, letters.messages, letters.senders, now=turn.now)
         messages.keep_pace(desk.store, applied)
         desk.space_requests.update(applied.needs)
         for verdict in applied.verdicts:
             log.warning("%s", verdict)
         if applied.unknown:
             log.warning("messages of unknown attempts %s", sorted(applied.unknown)[:10])
-    for attempt, why in letters.refused.items():
-        turn.after(desk.refuse_end, attempt, why, turn.now)
+        for sender, attempts in applied.foreign.items():
+            log.warning("node %s sent messages of attempts of others: %s", sender, attempts[:10])
+    for attempt, (why, node) in letters.refused.items():
+        if node is None or node == launches.node_name(desk.store, attempt):
+            turn.after(desk.refuse_end, attempt, why, turn.now)
     turn.after(desk.dropbox.clear, letters.files)
 
 

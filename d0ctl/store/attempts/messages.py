@@ -6,7 +6,7 @@ attempt's own sequence counts. So a message that comes twice, late or before its
 nothing that is already known. Nodes give times by their clocks; the database has ours.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -39,13 +39,26 @@ class Applied(Struct):
     durations: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
     needs: dict[int, int] = field(default_factory=dict)
     verdicts: list[str] = field(default_factory=list)
+    foreign: dict[str, list[int]] = field(default_factory=dict)
+    """Attempts on other nodes of which a node sent messages, which count as forged, by node."""
 
 
-def apply(store: Store, messages: "Sequence[Message]", *, now: float) -> Applied:
-    """Apply a batch of messages within the caller's transaction."""
+def apply(
+    store: Store,
+    messages: "Sequence[Message]",
+    senders: Sequence[str | None] = (),
+    *,
+    now: float,
+) -> Applied:
+    """Apply a batch of messages within the caller's transaction.
+
+    `senders` has for each the node that sent it: of attempts on other nodes it may say nothing.
+    """
     applied = Applied()
     contexts = _begin(store, {message["attempt"] for message in messages})
     applied.unknown = {message["attempt"] for message in messages} - contexts.keys()
+    if senders:
+        messages = _without_foreign(messages, senders, contexts, applied)
     live = {attempt: row for attempt, row in contexts.items() if row["outcome"] is None}
     current = [message for message in messages if message["attempt"] in live]
     ends: dict[int, Ending] = {}
@@ -61,6 +74,23 @@ def apply(store: Store, messages: "Sequence[Message]", *, now: float) -> Applied
     message_rows.keep_notes(store, messages, contexts)
     _apply_ends(store, [(end, live[attempt]) for attempt, end in ends.items()], applied, now)
     return applied
+
+
+def _without_foreign(
+    messages: "Sequence[Message]",
+    senders: Sequence[str | None],
+    contexts: Mapping[int, Row],
+    applied: Applied,
+) -> "list[Message]":
+    """Return the messages without those of attempts on other nodes than the sender."""
+    own = []
+    for message, sender in zip(messages, senders, strict=True):
+        context = contexts.get(message["attempt"])
+        if context is None or sender is None or sender == context["node_name"]:
+            own.append(message)
+        else:
+            applied.foreign.setdefault(sender, []).append(message["attempt"])
+    return own
 
 
 def keep_pace(store: Store, applied: Applied) -> None:

@@ -11,7 +11,7 @@ insert into heard (attempt_id) values (?);
 select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.outcome,
        package.attempt_id as current, package.phase, package.request, package.restarts,
        package.requirement_id, package.job_id, package.stage_id, attempt.launched, node.clock,
-       attempt.delivers, package.accept, node.name as node, node.speed
+       attempt.delivers, package.accept, attempt.node_name, node.name as node, node.speed
   from heard
   join attempt on attempt.id = heard.attempt_id
   join package on package.id = attempt.package_id
@@ -20,6 +20,10 @@ select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.
 -- name: live_node
 -- The node of an attempt that has not ended.
 select node_id from attempt where id = :attempt and outcome is null;
+
+-- name: node_of_attempt
+-- The name of the node of an attempt, which stays when the node is removed.
+select node_name from attempt where id = :attempt;
 
 -- name: clear_reported_state
 -- Begin a new batch of messages.

@@ -274,6 +274,12 @@ def node_of(store: Store, attempt: int) -> int | None:
     return node
 
 
+def node_name(store: Store, attempt: int) -> str | None:
+    """Return the name of the node of an attempt."""
+    name: str | None = store.value("node_of_attempt", attempt=attempt)
+    return name
+
+
 def live(store: Store, node: int) -> list[Row]:
     """Return the attempts that should be alive on a node, and when they started."""
     return store.rows("live_attempts", node=node)
