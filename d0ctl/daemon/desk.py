@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from d0ctl.config import Home
 from d0ctl.daemon import streams
-from d0ctl.daemon.streams import Pair, Streams
+from d0ctl.daemon.streams import THIS_MACHINE, Pair, Streams
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.carry import Copy, copy_here
@@ -28,9 +28,6 @@ FORGET_ORDERS_S = 3600.0
 
 CONTROL_HOST = 1
 """The cluster of the control host."""
-
-THIS_MACHINE = 0
-"""Stands for the control host where a transfer names the node that does it."""
 
 
 class Transfer(NamedTuple):
@@ -198,8 +195,8 @@ class Desk(Struct):
         """
         self.streams.begin(pair)
         for job in jobs:
-            self.begin_transfer(job.transfer, pair.target)
-        ends = self.couriers[pair.source], self.couriers[pair.target]
+            self.begin_transfer(job.transfer, pair.target or pair.source)
+        ends = self.couriers.get(pair.source), self.couriers.get(pair.target)
         streams.run(jobs, *ends, self.report, callers)
 
     def begin_archive(self, archive: ArchiveTransfer) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from d0ctl.nodes import stream
+from d0ctl.nodes import collect, stream
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier, failed
 from d0ctl.nodes.direct import Login
@@ -27,8 +27,12 @@ DIRECT = 8_000_000
 """From so many bytes on, a login of one node at the other is worth its start."""
 
 
+THIS_MACHINE = 0
+"""Stands for the control host where a transfer names the node that does it."""
+
+
 class Pair(NamedTuple):
-    """A node that files come from, and one that they go to."""
+    """A node that files come from, and one that they go to; one of them may be THIS_MACHINE."""
 
     source: int
     target: int
@@ -52,6 +56,9 @@ class Streams(Struct):
         return self.busy[pair] < limits.per_link and max(loads) < limits.per_node
 
     def _load(self, node: int) -> int:
+        """Return how many streams a node takes part in; this machine may take part in any."""
+        if node == THIS_MACHINE:
+            return 0
         return sum(count for pair, count in self.busy.items() if node in pair)
 
     def begin(self, pair: Pair) -> None:
@@ -80,30 +87,50 @@ def cut(jobs: Sequence[Any]) -> Iterator[list[Any]]:
 
 def run(
     jobs: Sequence[Any],
-    source: Courier,
-    target: Courier,
+    source: Courier | None,
+    target: Courier | None,
     report: Any,
     callers: Sequence[int] = (),
 ) -> None:
     """Carry files in a thread; the end of each comes as a report, and then that of the stream.
 
-    They go directly if one of the nodes `callers` can log in at the other.
+    They go directly if one of the nodes `callers` can log in at the other. None stands for this
+    machine.
     """
 
     def work() -> None:
         copies: list[Copy] = [job.copy for job in jobs]
         try:
-            ends = {source.node: (source, target), target.node: (target, source)}
-            logins = [Login(*ends[caller]) for caller in callers]
-            outcomes = stream.carry(copies, source, target, logins, report)
+            outcomes: Sequence[FileFacts | Exception] = _carried(
+                copies, source, target, report, callers
+            )
         except Exception as error:  # all of them are tried again
-            outcomes = [error] * len(jobs)  # type: ignore[list-item]
+            outcomes = [error] * len(jobs)
         for job, outcome in zip(jobs, outcomes, strict=True):
-            report(_ended(target.node, job, outcome))
-        report(StreamEnded(target.node, source.node))
+            report(_ended(pair.target, job, outcome))
+        report(StreamEnded(pair.target, pair.source))
 
-    name = f"{source.address.name} to {target.address.name}"
+    pair = Pair(*(THIS_MACHINE if end is None else end.node for end in (source, target)))
+    name = " to ".join("here" if end is None else end.address.name for end in (source, target))
     threading.Thread(target=work, name=name, daemon=True).start()
+
+
+def _carried(
+    copies: Sequence[Copy],
+    source: Courier | None,
+    target: Courier | None,
+    report: Any,
+    callers: Sequence[int],
+) -> Sequence[FileFacts | Exception]:
+    """Carry files and return what came of each."""
+    if source is None:
+        assert target is not None
+        return collect.bring(copies, target)
+    if target is None:
+        return collect.fetch(copies, source)
+    ends = {source.node: (source, target), target.node: (target, source)}
+    logins = [Login(*ends[caller]) for caller in callers]
+    return stream.carry(copies, source, target, logins, report)
 
 
 def _ended(node: int, job: Any, outcome: FileFacts | Exception) -> Report:

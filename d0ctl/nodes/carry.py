@@ -5,11 +5,12 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.courier import Courier
@@ -157,6 +158,21 @@ def _bring(copy: Copy, source: Path, courier: Courier, link: Link) -> FileFacts:
     return FileFacts(size, checksum, answer.get("inode"), answer.get("mtime"))
 
 
+def inspected(copy: Copy) -> Copy:
+    """Return a copy of a file of this machine with the size and checksum that it has now."""
+    source = Path(copy.source)
+    if not source.is_file():
+        raise NotFound(f"`{copy.source}` is gone")
+    size, checksum = checksum_of(source)
+    _compare(copy, size, checksum)
+    return replace(copy, size=size, checksum=checksum)
+
+
+def new_aside(copy: Copy) -> Path:
+    """Return the path of a new file in which a copy on this machine is made whole."""
+    return _aside(copy, Path(copy.target))
+
+
 def _aside(copy: Copy, target: Path) -> Path:
     """Return the path of a new file that belongs to this process by its name."""
     folder = Path(copy.aside) if copy.aside else target.parent
@@ -223,6 +239,33 @@ def _unpack(copy: Copy, aside: Path, target: Path) -> None:
         if os.path.lexists(target):
             target.rename(former)
         fresh.rename(target)
+
+
+def settle_all(copies: Sequence[tuple[Copy, Path]]) -> list[FileFacts]:
+    """Rename files that are whole to their targets once they are on disk; return their facts.
+
+    The disk begins to write all of them before the first is waited for, so that a journal commits
+    them together.
+    """
+    with ExitStack() as stack:
+        files = [os.open(aside, os.O_RDONLY) for _, aside in copies]
+        for file in files:
+            stack.callback(os.close, file)
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        for file in files:
+            os.fsync(file)
+    for copy, aside in copies:
+        if copy.is_kept:
+            aside.chmod(0o400)
+        aside.rename(copy.target)
+    for folder in {Path(copy.target).parent for copy, _ in copies}:
+        _sync(folder)
+    return [_facts(copy) for copy, _ in copies]
+
+
+def _facts(copy: Copy) -> FileFacts:
+    assert copy.size is not None and copy.checksum is not None
+    return FileFacts(copy.size, copy.checksum, **stamp.of(Path(copy.target).stat()))
 
 
 def _sync(folder: Path) -> None:

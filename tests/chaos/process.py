@@ -12,14 +12,15 @@ DRIVERS = ("daemon", "second")
 
 def shorten() -> None:
     """Try again soon what waits for seconds or minutes elsewhere: nothing else changes."""
-    from d0ctl.daemon.steps import orders, transfers
+    from d0ctl.daemon import transfer_plan
+    from d0ctl.daemon.steps import orders
     from d0ctl.nodes import courier, health_check
     from d0ctl.store.attempts import failures
     from d0ctl.store.files import copies
 
     courier.FIRST_WAIT_S, courier.LONGEST_WAIT_S = 0.1, 0.5
     health_check.SHORTEST_S, health_check.LONGEST_S, health_check.SILENCE_S = 0.3, 0.3, 2.0
-    transfers.BUSY_S, orders.PURGE_AGAIN_S, orders.ORDER_AGAIN_S = 0.2, 1.0, 1.0
+    transfer_plan.BUSY_S, orders.PURGE_AGAIN_S, orders.ORDER_AGAIN_S = 0.2, 1.0, 1.0
     copies.RETRY_S, copies.LONGEST_RETRY_S = 0.2, 0.5
     failures.REFUSED_DELAY_S = 0.2
 

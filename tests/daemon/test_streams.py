@@ -3,8 +3,9 @@
 from collections import Counter, defaultdict
 
 from d0ctl.daemon.desk import CopyJob, Desk, Transfer
-from d0ctl.daemon.steps.transfers import _Planner, note_login
+from d0ctl.daemon.steps.transfers import note_login
 from d0ctl.daemon.streams import DIRECT, MOST_BYTES, MOST_FILES, Limits, Pair, Streams, cut
+from d0ctl.daemon.transfer_plan import TransferPlan
 from d0ctl.daemon.turn import Turn
 from d0ctl.model import Address
 from d0ctl.nodes.carry import Copy
@@ -48,7 +49,7 @@ def begun(desk: Desk, *pairs: Pair) -> int:
     jobs: defaultdict[Pair, list[CopyJob]] = defaultdict(
         list, {pair: sizes(*[MOST_BYTES] * 5) for pair in pairs}
     )
-    _Planner(desk, turn, Counter(), jobs).begin_streams()
+    TransferPlan(desk, turn, Counter(), jobs, defaultdict(list)).begin_streams()
     return len(turn.afterwards)
 
 
@@ -74,7 +75,7 @@ def test_large_streams_between_remote_nodes_may_be_direct_unless_the_site_forbid
             node, Address(str(node), kind), desk.site, cpus=1, deliver=lambda *_: None,
             report=desk.report,
         )  # fmt: skip
-    planner = _Planner(desk, Turn(1e6), Counter(), defaultdict(list))
+    planner = TransferPlan(desk, Turn(1e6), Counter(), defaultdict(list), defaultdict(list))
     remote, large = Pair(*nodes), sizes(DIRECT - 1, 1)
 
     assert planner._callers(remote, large) == nodes
@@ -85,7 +86,9 @@ def test_large_streams_between_remote_nodes_may_be_direct_unless_the_site_forbid
     assert planner._callers(remote, large) == nodes[1:]
     with store.writing():
         note_login(desk, LoginTried(nodes[1], nodes[0], ""), 1e6)
-    planner = _Planner(desk, Turn(1e6 + AGAIN_S + 1), Counter(), defaultdict(list))
+    planner = TransferPlan(
+        desk, Turn(1e6 + AGAIN_S + 1), Counter(), defaultdict(list), defaultdict(list)
+    )
     assert planner._callers(remote, large) == nodes[::-1]
     with store.writing():
         store.change("keep_setting", name="defaults", value='{"direct-streams": false}')

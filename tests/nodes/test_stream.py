@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 import d0ctl.nodes.transports.bulk
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
-from d0ctl.nodes import carry, stream
+from d0ctl.nodes import carry, stream, stream_ends
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.reports import FileFacts
 from d0ctl.nodes.transports.download import NoSpace, Oversized, Spoilt
@@ -177,8 +177,8 @@ def test_large_results_and_inputs_go_by_the_ssh_program_too(
 def test_an_end_that_hangs_ends_the_stream(
     nodes: Nodes, sshds: list[Sshd], monkeypatch: pytest.MonkeyPatch, end: int
 ) -> None:
-    monkeypatch.setattr(stream, "LONGEST_S", 1.0)
-    monkeypatch.setattr(stream, "SLOWEST", 1e12)
+    monkeypatch.setattr(stream_ends, "LONGEST_S", 1.0)
+    monkeypatch.setattr(stream_ends, "SLOWEST", 1e12)
     data = large()
     copy = copy_of(made(nodes[0], "large", data), nodes[1], data)
     pass_on = stream._pass_on

@@ -1,0 +1,150 @@
+"""Streams of files between a node and this machine: many small files by one process there."""
+
+import hashlib
+import os
+import secrets
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.nodes import carry
+from d0ctl.nodes.carry import Copy
+from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.link import Frame
+from d0ctl.nodes.reports import FileFacts
+from d0ctl.nodes.stream_ends import (
+    End,
+    answers_of,
+    bounded,
+    fault_of,
+    faults,
+    offsets_of,
+    order,
+    sent,
+    size_of,
+    start,
+    wanted,
+)
+from d0ctl.nodes.transports.download import Limits
+from d0ctl_wrapper.protocol import file_stream
+from d0ctl_wrapper.protocol.checks import shape
+
+Outcome = FileFacts | Exception
+
+
+def fetch(copies: Sequence[Copy], source: Courier) -> list[Outcome]:
+    """Copy files from a node to this machine; return what came of each.
+
+    Sizes and checksums of all of them are known. Raises NoSpace if they would take the disk here
+    below its reserve.
+    """
+    link = source.open_link()
+    asides = [carry.new_aside(copy) for copy in copies]
+    size = size_of(copies)
+    Limits(size, source.site.reserve).check_space(asides[0].parent, size)
+    with ExitStack() as stack:
+        for aside in asides:
+            stack.callback(aside.unlink, missing_ok=True)
+        feed = stack.enter_context(closing(start(link.transport, link, "send")))
+        end = End(feed, link.base)
+        with bounded(size, feed), faults(end):
+            answers = _receive(end, copies, asides)
+        whole = [
+            (copy, aside)
+            for copy, aside, answer in zip(copies, asides, answers, strict=True)
+            if not answer["fault"]
+        ]
+        facts = iter(carry.settle_all(whole))
+        return [
+            fault_of(copy, answer, source, link) if answer["fault"] else next(facts)
+            for copy, answer in zip(copies, answers, strict=True)
+        ]
+
+
+def _receive(feed: End, copies: Sequence[Copy], asides: Sequence[Path]) -> list[Frame]:
+    """Write what arrives to the files aside, and compare it with what it should be."""
+    nonce = secrets.token_hex(16)
+    feed.pipe.write(order(nonce, feed.base, sent(copies, {})))
+    feed.pipe.finish()
+    feed.skip_greeting(nonce)
+    return [_receive_one(feed, *pair) for pair in zip(copies, asides, strict=True)]
+
+
+def _receive_one(feed: End, copy: Copy, aside: Path) -> Frame:
+    entry: Frame = file_stream.ENTRY(shape.decode_bounded(feed.line()))
+    left, digest = entry["size"], hashlib.sha256()
+    if entry["fault"]:
+        return entry
+    if left != copy.size:
+        raise NodeUnreachable("the sender of files sends another file than it should")
+    with aside.open("xb") as file:
+        while left:
+            data = feed.read(left)
+            digest.update(data)
+            file.write(data)
+            left -= len(data)
+    if f"sha256:{digest.hexdigest()}" != copy.checksum:
+        return {"fault": file_stream.SPOILT, "message": "its checksum differs"}
+    return entry
+
+
+def bring(copies: Sequence[Copy], target: Courier) -> list[Outcome]:
+    """Copy files of this machine to the cache of a node; return what came of each.
+
+    The size and checksum of a copy are None if they are not known.
+    """
+    outcomes: dict[int, Outcome] = {}
+    known: dict[int, Copy] = {}
+    for number, copy in enumerate(copies):
+        try:
+            found = carry.inspected(copy)
+            if (found.size or 0) < file_stream.RESUMED:
+                known[number] = found
+            else:
+                outcomes[number] = carry.bring(copy, target, target.open_link())
+        except (D0Error, OSError) as error:
+            outcomes[number] = error
+    if known:
+        outcomes.update(zip(known, _bring(list(known.values()), target), strict=True))
+    return [outcomes[number] for number in range(len(copies))]
+
+
+def _bring(copies: Sequence[Copy], target: Courier) -> list[Outcome]:
+    link = target.open_link()
+    nonce = secrets.token_hex(16)
+    with closing(start(link.transport, link, "receive")) as sink:
+        end = End(sink, link.base)
+        with bounded(size_of(copies), sink), faults(end):
+            sink.write(order(nonce, end.base, wanted(copies)))
+            offsets = offsets_of(end, nonce)
+            sink.write(file_stream.greet(nonce))
+            for number, copy in enumerate(copies):
+                _send_one(end, copy, offsets.get(number, 0))
+            sink.finish()
+            answers = answers_of(end, copies)
+    return [_brought(*pair) for pair in zip(copies, answers, strict=True)]
+
+
+def _send_one(sink: End, copy: Copy, offset: int) -> None:
+    """Send a file of this machine; one that has just changed is refused by its checksum there."""
+    assert copy.size is not None
+    left = copy.size - offset
+    with Path(copy.source).open("rb") as file:
+        is_program = bool(os.fstat(file.fileno()).st_mode & 0o100)
+        entry = {"size": left, "executable": is_program, "fault": "", "message": ""}
+        sink.pipe.write(file_stream.encode(entry))
+        file.seek(offset)
+        while left:
+            data = file.read(min(left, 1 << 20))
+            if not data:
+                raise D0Error(f"`{copy.source}` became shorter while it was sent")
+            sink.pipe.write(data)
+            left -= len(data)
+
+
+def _brought(copy: Copy, answer: Frame) -> Outcome:
+    assert copy.size is not None and copy.checksum is not None
+    if answer["fault"]:
+        return D0Error(f"`{copy.target}`: {answer['message']}")
+    return FileFacts(copy.size, copy.checksum, answer["inode"], answer["mtime"])

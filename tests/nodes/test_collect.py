@@ -1,0 +1,78 @@
+"""Streams of files between a node and this machine, through a real sshd and a real end."""
+
+import os
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from d0ctl.errors import NotFound
+from d0ctl.nodes import collect
+from d0ctl.nodes.carry import Copy
+from d0ctl.nodes.reports import FileFacts
+from d0ctl.nodes.transports.download import NoSpace, Spoilt
+from d0ctl_wrapper.protocol import file_stream
+from tests.nodes.conftest import Nodes
+from tests.nodes.streams import copy_of, leftovers, made
+
+
+def test_files_of_a_node_come_here_whole_and_faults_keep_no_other_away(
+    nodes: Nodes, tmp_path: Path
+) -> None:
+    here = tmp_path / "results"
+    texts = {f"f {number}\n'": b"%d" % number * number for number in range(100)}
+    copies = [
+        replace(copy_of(made(nodes[0], name, text), nodes[1], text), target=str(here / "a" / name))
+        for name, text in texts.items()
+    ]
+    copies[7] = replace(copies[7], is_kept=True)
+    Path(copies[3].source).unlink()
+    Path(copies[5].source).chmod(0o600)
+    Path(copies[5].source).write_bytes(b"other")
+
+    outcomes = collect.fetch(copies, nodes[0])
+
+    assert isinstance(outcomes[3], NotFound) and not isinstance(outcomes[3], Spoilt)
+    assert isinstance(outcomes[5], Spoilt) and "its checksum differs" in str(outcomes[5])
+    for number, (copy, text) in enumerate(zip(copies, texts.values(), strict=True)):
+        if number in (3, 5):
+            assert not Path(copy.target).exists()
+            continue
+        arrived, facts = Path(copy.target), outcomes[number]
+        assert arrived.read_bytes() == text
+        assert isinstance(facts, FileFacts)
+        assert (facts.size, facts.inode) == (len(text), arrived.stat().st_ino)
+        assert (arrived.stat().st_mode & 0o222 == 0) == copy.is_kept
+    assert len(list((here / "a").iterdir())) == 98
+
+
+def test_files_that_would_fill_the_disk_here_do_not_come(nodes: Nodes, tmp_path: Path) -> None:
+    copy = replace(copy_of(made(nodes[0], "a", b"a"), nodes[1], b"a"), target=str(tmp_path / "a"))
+    nodes[0].site = replace(nodes[0].site, reserve=2**60)
+
+    with pytest.raises(NoSpace):
+        collect.fetch([copy], nodes[0])
+
+    assert not (tmp_path / "a").exists()
+
+
+def test_files_of_this_machine_go_to_a_node_small_and_large(nodes: Nodes, tmp_path: Path) -> None:
+    base = nodes[0].open_link().base
+    texts = [b"a", b"", os.urandom(file_stream.RESUMED), b"program", b"changed", b"gone"]
+    copies = []
+    for number, text in enumerate(texts):
+        (tmp_path / str(number)).write_bytes(text)
+        copies.append(Copy(str(tmp_path / str(number)), f"{base}/cache/in/{number}/x", None, None))
+    (tmp_path / "3").chmod(0o755)
+    copies[4] = replace(copies[4], size=7, checksum="sha256:" + "0" * 64)
+    (tmp_path / "5").unlink()
+
+    outcomes = collect.bring(copies, nodes[0])
+
+    assert isinstance(outcomes[4], Spoilt) and isinstance(outcomes[5], NotFound)
+    assert [Path(copy.target).read_bytes() for copy in copies[:4]] == texts[:4]
+    assert [Path(copy.target).stat().st_mode & 0o777 for copy in copies[2:4]] == [0o400, 0o500]
+    assert [facts.size for facts in outcomes[:4] if isinstance(facts, FileFacts)] == [
+        len(text) for text in texts[:4]
+    ]
+    assert not leftovers(nodes[0])
