@@ -111,6 +111,13 @@ class Changing(TyperCommand):
                 error.param = last  # type: ignore[assignment]
             raise
 
+    def invoke(self, context: Any) -> Any:
+        """Run, and forget what was given."""
+        try:
+            return super().invoke(context)
+        finally:
+            _given.clear()
+
 
 class Choosing(Changing):
     """A command that changes packages: it takes the filters of a selector, too."""

@@ -45,9 +45,14 @@ def read_text(
     directory: Path | None = None,
     parameters: Mapping[str, str] = NO_PARAMETERS,
     known: KnownNames = NOTHING_KNOWN,
+    *,
+    is_seen: bool = True,
 ) -> JobSpec:
-    """Read a job from a text; faults name it `source`, its files are in `directory`."""
-    faults = Faults(source)
+    """Read a job from a text; faults name it `source`, its files are in `directory`.
+
+    Of a text that nobody has seen, faults and warnings name no place.
+    """
+    faults = Faults(source if is_seen else None)
     root = mapping_of(text, faults, "`job` and `stages`")
     folder = local_files.absolute(str(directory or "."))
     recipe = read_job(root, Reading(faults, folder, Scope(), known), parameters)
@@ -56,7 +61,7 @@ def read_text(
     checked = check_job(recipe, name, folder, known, faults)
     if faults:
         raise BadJobFile(faults.lines())
-    advise(recipe, checked.files, faults.warnings)
+    advise(recipe, checked.files, faults.warnings, is_seen=is_seen)
     spec = _spec(recipe, checked, name, named, source)
     return replace(spec, text=text, warnings=tuple(faults.warnings.lines()))
 

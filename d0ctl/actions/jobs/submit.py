@@ -1,16 +1,16 @@
 """submit: make the rows of a job from a job file."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace as changed
 
-from d0ctl.actions.action import Action, AnyRequest, Author, Plan, TargetType
+from d0ctl.actions.action import Action, AnyRequest, Author, Plan
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
-from d0ctl.errors import BadJobFile, BadUsage, Refused
+from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Group
@@ -94,23 +94,13 @@ def read(store: Store | None, file: JobFile, values: Mapping[str, str]) -> JobSp
     known = known_names(store) if store is not None else NO_HOME
     if file.text is None:
         return reader.read(Path(file.brief), values, known)
-    try:
-        spec = reader.read_text(file.text, file.brief, Path.cwd(), values, known)
-    except BadJobFile as error:
-        if file.is_command:
-            raise BadJobFile([_PLACE.sub("", fault) for fault in error.faults]) from error
-        raise
-    return changed(spec, warnings=tuple(_of_a_command(spec))) if file.is_command else spec
-
-
-_PLACE = re.compile(r"^.*?:\d+:\d+: (warning: )?")
+    is_seen = not file.is_command
+    spec = reader.read_text(file.text, file.brief, Path.cwd(), values, known, is_seen=is_seen)
+    return spec if is_seen else changed(spec, warnings=(*spec.warnings, *_of_a_command(spec)))
 
 
 def _of_a_command(spec: JobSpec) -> Iterator[str]:
-    """Yield the warnings for a command, without places in a job file that nobody has seen."""
-    for line in spec.warnings:
-        if "is not named in `run`" not in line:
-            yield _PLACE.sub("", line)
+    """Yield the warnings for a command only."""
     lines = iter(spec.stages[0].lines)
     first, second = next(lines).packages[0].binaries[0], next(lines, None)
     if not first.outputs:
@@ -131,19 +121,22 @@ def warnings(store: Store | None, spec: JobSpec, file: str, now: float) -> list[
     return [*spec.warnings, *unfit]
 
 
-def prepare(store: Store, request: SubmitRequest, now: float) -> SubmitRequest:
-    """Read and check the job file. Raises BadJobFile with every fault."""
-    target, options = request.target, request.options
-    if options.spec is not None:
-        return request
-    return with_spec(request, read(store, target, options.parameters))
+Preparing: TypeAlias = Callable[[Store, Any, float], Any]
 
 
-def with_spec(
-    request: AnyRequest[TargetType, SubmitOptions], spec: JobSpec
-) -> AnyRequest[TargetType, SubmitOptions]:
-    """Return the request with what its job file says."""
-    return replace(request, options=replace(request.options, spec=spec))
+def preparing(read: Callable[[Store, Any], JobSpec]) -> Preparing:
+    """Return what prepares a submission: unless it is known, `read` finds what is submitted."""
+
+    def prepare(store: Store, request: Any, now: float) -> Any:
+        if request.options.spec is not None:
+            return request
+        return replace(request, options=replace(request.options, spec=read(store, request)))
+
+    return prepare
+
+
+def _read(store: Store, request: SubmitRequest) -> JobSpec:
+    return read(store, request.target, request.options.parameters)
 
 
 def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:
@@ -229,7 +222,7 @@ ACTION = Action(
     exit_status="0 done, 2 bad job file, 4 refused; with --wait, 1 if the job was not successful",
     past="submitted",
     options=SubmitOptions,
-    prepare=prepare,
+    prepare=preparing(_read),
     plan=plan,
     act=submit,
     describe=describe,

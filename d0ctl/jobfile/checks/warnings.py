@@ -27,15 +27,18 @@ _EXPANDED = re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{[^}]*\}")
 _LISTS = ("D0CTL_INPUTS", INPUTS)
 
 
-def advise(job: JobRecipe, files: InputFiles, warnings: Notes) -> None:
-    """Warn of likely mistakes in the first line of each loop, and of keys without effect."""
+def advise(job: JobRecipe, files: InputFiles, warnings: Notes, *, is_seen: bool = True) -> None:
+    """Warn of likely mistakes in the first line of each loop, and of keys without effect.
+
+    Of a command, whose job file nobody has seen, the outputs are given beside it.
+    """
     for stage in job.stages:
         _requirement(stage, files, warnings)
         for line in stage.lines:
             values = next(iter(line.loop), None)
             if values is not None:
                 for package in line.packages:
-                    _package(package, values, files, warnings)
+                    _package(package, values, files, warnings, is_seen)
     _without_effect(job, warnings)
 
 
@@ -53,7 +56,11 @@ def _requirement(stage: StageRecipe, files: InputFiles, warnings: Notes) -> None
 
 
 def _package(
-    package: PackageRecipe, values: LoopValues, files: InputFiles, warnings: Notes
+    package: PackageRecipe,
+    values: LoopValues,
+    files: InputFiles,
+    warnings: Notes,
+    is_seen: bool,
 ) -> None:
     inputs = [files.of_binary(binary, values, 0) for binary in package.binaries]
     made = {output.file.render(values) for b in package.binaries for output in b.outputs}
@@ -65,7 +72,8 @@ def _package(
             _not_executable(binary, own, text, files, warnings)
             _script_among_inputs(binary, own, text, files, warnings)
             _flattened(binary, words, own, text, warnings)
-            _unnamed_outputs(binary, words, text, values, warnings)
+            if is_seen:
+                _unnamed_outputs(binary, words, text, values, warnings)
 
 
 def _text(

@@ -26,10 +26,10 @@ class Notes:
     """Remarks on one file, each once for its position.
 
     Similar remarks at one position become the first of them with a count: a loop can make the
-    same mistake 10^5 times.
+    same mistake 10^5 times. Without a source nobody sees the file, so no position is named.
     """
 
-    def __init__(self, source: str, plural: str, label: str = "") -> None:
+    def __init__(self, source: str | None, plural: str, label: str = "") -> None:
         self._source, self._plural, self._label = source, plural, label
         self._found: dict[tuple[Position, str], _Entry] = {}
         self.noted = 0
@@ -52,22 +52,30 @@ class Notes:
         self.noted += 1
 
     def lines(self) -> list[str]:
-        """Return every note as `file:line:column: text`, in the order of the file."""
+        """Return every note as `file:line:column: text`, in the order of the file.
+
+        If nobody sees the file, it is only the text.
+        """
         texts = []
         for (position, _), entry in sorted(self._found.items(), key=_by_position):
             more = f", and {entry.count - 1:,} more like it" if entry.more else ""
-            where = f"{self._source}:{position.line}:{position.column}"
-            texts.append(escape(f"{where}: {self._label}{entry.message}{more}"))
+            texts.append(escape(f"{self._where(position)}{entry.message}{more}"))
         if len(texts) > MAX_FAULTS:
             rest = len(texts) - MAX_FAULTS
-            texts[MAX_FAULTS:] = [escape(f"{self._source}: and {rest:,} more {self._plural}")]
+            where = f"{self._source}: " if self._source is not None else ""
+            texts[MAX_FAULTS:] = [escape(f"{where}and {rest:,} more {self._plural}")]
         return texts
+
+    def _where(self, position: Position) -> str:
+        if self._source is None:
+            return ""
+        return f"{self._source}:{position.line}:{position.column}: {self._label}"
 
 
 class Faults(Notes):
     """The faults of one file, for which it is refused, and its warnings."""
 
-    def __init__(self, source: str, what: str = "a job file") -> None:
+    def __init__(self, source: str | None, what: str = "a job file") -> None:
         super().__init__(source, "faults")
         self.what = what
         """The kind of file, such as `a job file`."""
