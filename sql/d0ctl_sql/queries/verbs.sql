@@ -197,8 +197,8 @@ select id from requirement
  where job_id = :job and stage_id = :stage and cpus = :cpus and memory is :memory
    and disk is :disk and space is :space and platform is :platform and nodes = :nodes
    and exclude_nodes = :exclude_nodes and software = :software and needs = :needs
-   and early = :early and fetches = :fetches and priority is :priority and avoid is null
-   and boost = 0 and stay is null;
+   and early = :early and fetches = :fetches and priority is :priority and rank is :rank
+   and seconds is :seconds and avoid is null and boost = 0 and stay is null;
 
 -- name: change_requirement
 -- Let the chosen packages with a requirement ask for something else.
