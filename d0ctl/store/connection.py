@@ -23,6 +23,9 @@ BUSY_TIMEOUT_MS = 30_000
 LARGEST_WAL = 64 * 1024 * 1024
 """To how many bytes the write-ahead log shrinks again, after a long look has let it grow."""
 
+LEAST_SHRUNK = 1024 * 1024
+"""How many bytes of a database are empty at least before it is made smaller."""
+
 CACHE_KIB, RESIDENT_CACHE_KIB = 65536, 8192
 """How many KiB of the database a connection keeps in memory; one that stays open for days fewer.
 
@@ -167,6 +170,22 @@ class Store:
                 f"the database `{self.home.database}` was moved or replaced while it was in use",
                 hint="put it back, or type d0ctl restore FILE; then d0ctl daemon start",
             )
+
+    def shrink(self) -> int:
+        """Give the disk back what is empty if that is most of the file; how many bytes.
+
+        Other writers wait meanwhile, for as long as it takes to copy what is not empty.
+        """
+        pages, empty, size = (
+            int(self.connection.execute(f"pragma {name}").fetchone()[0])
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        if empty * size < LEAST_SHRUNK or empty < pages // 2:
+            return 0
+        with turn(self.home):
+            self.connection.execute("vacuum")
+            self.connection.execute("pragma wal_checkpoint(truncate)")
+        return empty * size
 
     def version(self) -> tuple[int, int]:
         """Changes whenever another connection has written, or the file was replaced."""

@@ -180,6 +180,17 @@ def test_what_happens_to_a_job_while_it_is_written_is_noticed(ended: Site, d0ctl
     assert archive.is_changed(ended.store, jobs, last)
 
 
+def test_the_database_gives_its_space_back(store: Store, d0ctl: Type) -> None:
+    Site(store).submit(production("large", lines=4000))
+    assert d0ctl("kill", "large", "--yes").exit_code == 0
+    before = rows.pages(store)
+
+    assert d0ctl("archive", "large", "--yes").exit_code == 0
+
+    assert rows.pages(store) < before / 5
+    assert rows.pragma(store, "integrity_check") == "ok"
+
+
 def test_each_table_is_in_archives_or_known_to_be_left_out(store: Store) -> None:
     found = rows.read(store, "sqlite_master", "name", by="name", type="table")
     tables = {name for (name,) in found if not name.startswith(("sqlite_", "_sqlite"))}

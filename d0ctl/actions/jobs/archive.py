@@ -110,6 +110,7 @@ def archive(store: Store, plan: ArchivePlan, by: Author) -> ArchivePlan:
                       hint=plan.request.command())  # fmt: skip
     for job in reversed(plan.ids):
         removal.remove_rows(store, job, now=by.now)
+    store.shrink()
     return plan
 
 
