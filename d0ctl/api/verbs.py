@@ -243,3 +243,27 @@ class Verbs(ABC):
         status: unscheduled, successful, failed or canceled.
         """
         return self._act("set-status", {"status": status}, reason, dry_run)
+
+    def update(
+        self,
+        *,
+        file: str | float | None = None,
+        parameters: Mapping[str, object] | None = None,
+        again: bool = False,
+        former: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Correct a job that was submitted.
+
+        file: The corrected job file; else the one it was submitted from.
+        parameters: Set a parameter of the job; may be repeated.
+        again: Run again what has run with another recipe.
+        former: Go back to the job file before the last update.
+        """
+        return self._act(
+            "update",
+            {"file": file, "parameters": parameters, "again": again, "former": former},
+            reason,
+            dry_run,
+        )

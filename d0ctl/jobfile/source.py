@@ -5,7 +5,7 @@ from pathlib import Path
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.sections.level import kind_of
-from d0ctl.jobfile.yaml.document import MAX_CHARACTERS, Mapping, parse
+from d0ctl.jobfile.yaml.document import MAX_CHARACTERS, Mapping, Scalar, parse
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, escape
 
 
@@ -46,3 +46,12 @@ def _unreadable(path: Path, error: Exception) -> BadJobFile:
         return BadJobFile([escape(f"{path}: there is no such file{hint}")])
     reason = (getattr(error, "strerror", None) or str(error)).lower()
     return BadJobFile([escape(f"{path}: it can't be read: {reason}")])
+
+
+def own_parameters(text: str) -> dict[str, str]:
+    """Return the parameters that a job file itself gives a text; the text has been read before."""
+    root = mapping_of(text, Faults("-"), "`job`")
+    _, node = root.items.get("parameters", (None, None))
+    if not isinstance(node, Mapping):
+        return {}
+    return {name: one.text for name, (_, one) in node.items.items() if isinstance(one, Scalar)}

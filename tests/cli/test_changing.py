@@ -66,7 +66,7 @@ CALLS = {
 """A call of each command that changes something."""
 
 
-ELSEWHERE = {"archive", "clone", "file purge", "file set-disposition"}
+ELSEWHERE = {"archive", "clone", "file purge", "file set-disposition", "update"}
 """Commands whose dry run and reason have tests of their own."""
 
 

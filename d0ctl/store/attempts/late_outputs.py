@@ -21,7 +21,7 @@ from d0ctl_wrapper.attempt.chain.late_outputs import MOST
 if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending
 
-_FORGET = (
+FORGET = (
     "leave_lists",
     "forget_late_feed",
     "forget_late_inputs",
@@ -29,6 +29,7 @@ _FORGET = (
     "forget_late_locations",
     "forget_late_file",
 )
+"""What takes a file out of a job, of which nothing stays but copies on nodes."""
 
 
 class _Pattern(Struct, frozen=True):
@@ -117,7 +118,7 @@ def _replace(store: Store, pattern: _Pattern, now: float) -> None:
     before = {row["name"]: row["id"] for row in store.rows("files_of_pattern", pattern=pattern.id)}
     for name in before.keys() - pattern.names:
         store.change("unassign_readers", file=before[name], now=now)
-        for query in _FORGET:
+        for query in FORGET:
             store.change(query, file=before[name])
     new = sorted(pattern.names - before.keys())
     matches = (

@@ -231,7 +231,9 @@ create table job (
 -- The job file of a job as it was read, from which `clone` submits it again; packed by zlib.
 create table job_text (
     job_id integer primary key references job on delete cascade,
-    text   blob not null
+    text   blob not null,
+    former blob                            -- as JSON: that before the last correction, and what is
+                                           -- needed to read it again
 ) strict;
 
 -- The daemon looks for jobs to finish at every turn.
@@ -308,9 +310,10 @@ create table line (
     name        text not null,
     early_start integer not null default 0 check (early_start in (0, 1)),
     dropped     real,                      -- when, by `kill-line --drop-outputs`
-    named       integer not null default 0 check (named in (0, 1)),
-                                           -- 1: a user dropped this line; 0: dropped because its
-                                           -- inputs are, so it comes back together with them
+    named       integer not null default 0 check (named in (0, 1, 2)),
+                                           -- 1: a user dropped this line; 2: the job file does not
+                                           -- have it any more; 0: dropped because its inputs are,
+                                           -- so it comes back together with them
     unique (stage_id, seq)
 ) strict;
 

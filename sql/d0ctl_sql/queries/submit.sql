@@ -31,6 +31,10 @@ select job.name as job, stage.name,
  where job.id = (select max(id) from job where source = :source and visible = 1)
  order by stage.seq;
 
+-- name: last_job_of_source
+-- The job last submitted from a job file.
+select name from job where source = :source and visible = 1 order by id desc limit 1;
+
 -- name: job_names_like
 -- Names of jobs that begin like this one, to find the next free number.
 select name from job where name glob :pattern;

@@ -1,24 +1,38 @@
 """`d0ctl submit`: make a job's rows; the daemon does the rest."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from d0ctl import actions
+from d0ctl import actions, select
+from d0ctl.actions import ACTIONS
 from d0ctl.actions.jobs.submit import SubmitPlan, SubmitRequest
 from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.action_command import parameter
 from d0ctl.cli.commands.running import forecast, intake
 from d0ctl.cli.terminal.output import emit, emit_json, say
-from d0ctl.errors import BadUsage
+from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs.submission.submit import last_from
 from d0ctl.store.nodes import fitting
 from d0ctl.units import clean
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait for its end.")]
+Update = Annotated[
+    bool, typer.Option("--update", help="Correct the job that it was submitted as, as `update`.")
+]
+Again = Annotated[
+    bool, typer.Option("--again", help="With --update: run again what has run with another recipe.")
+]
 
 
-def _run(request: SubmitRequest, wait: bool, json: bool) -> None:
+def _run(request: SubmitRequest, update: bool, again: bool, wait: bool, json: bool) -> None:
+    if update:
+        _update(request, again)
+        return
+    if again:
+        raise BadUsage("--again goes with --update")
     if request.target.text is None and (job := intake.job_named(request.target.brief)):
         raise BadUsage(f"`{job}` is a job, not a job file", hint=f"to continue it: d0ctl run {job}")
     request, spec = intake.read(request)
@@ -41,6 +55,26 @@ def _run(request: SubmitRequest, wait: bool, json: bool) -> None:
         raise typer.Exit(wait_for(plan.job))
 
 
+def _update(request: SubmitRequest, again: bool) -> None:
+    """Correct the job of the name in the job file, else the last one from this file."""
+    file, options = request.target, request.options
+    if file.text is not None:
+        raise BadUsage("--update takes a job file", hint="d0ctl submit --update FILE")
+    spec = intake.read(request)[1]
+    with session.reader() as store:
+        job = options.name or (spec.name if spec.named else last_from(store, spec.source))
+    if job is None:
+        raise NotFound(f"no job was submitted from `{file.brief}`",
+                       hint="d0ctl update JOB --file FILE")  # fmt: skip
+    action_command.carry_out(
+        replace(
+            ACTIONS["update"].request(select.parse(job), file=file.brief, again=again,
+                                      parameters=options.parameters),
+            person=request.person,
+        )
+    )  # fmt: skip
+
+
 def _tell(store: Store, plan: SubmitPlan, json: bool) -> None:
     from d0ctl.store.nodes.leases import LEASE, living_holder
 
@@ -59,5 +93,12 @@ def _tell(store: Store, plan: SubmitPlan, json: bool) -> None:
 
 
 app = action_command.command(
-    "submit", _run, [parameter("wait", Wait, False), parameter("json", options.Json, False)]
+    "submit",
+    _run,
+    [
+        parameter("update", Update, False),
+        parameter("again", Again, False),
+        parameter("wait", Wait, False),
+        parameter("json", options.Json, False),
+    ],
 )

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct, field
@@ -89,12 +89,9 @@ class Insertion(Struct):
         self._change_many("insert_line", chunk.lines)
         inputs, matches, absent = self._foreign(chunk.foreign)
         if chunk.packages:
-            self._insert_rows("bring_package", chunk.packages)
-            self._change_many("bring_waiting", list(absent.items()))
-            store.change("insert_packages")
-            store.change("clear_incoming")
+            self._packages(chunk.packages, absent)
         self._insert_rows("insert_binary", chunk.binaries)
-        self._insert_rows("insert_file", chunk.files)
+        self._files(chunk.files)
         self._insert_rows("insert_input", [*chunk.inputs, *inputs])
         early = [
             (there - absent[of], missing + absent[of], of) for there, missing, of in chunk.early
@@ -104,6 +101,15 @@ class Insertion(Struct):
         self._change_many("match_late", [*chunk.matches, *matches])
         self._change_many("order_line", chunk.orders)
         self._change_many("mark_result", chunk.results)
+
+    def _packages(self, rows: Sequence[Row], absent: Mapping[int, int]) -> None:
+        self._insert_rows("bring_package", rows)
+        self._change_many("bring_waiting", list(absent.items()))
+        self.store.change("insert_packages")
+        self.store.change("clear_incoming")
+
+    def _files(self, rows: Sequence[Row]) -> None:
+        self._insert_rows("insert_file", rows)
 
     def _requirement(self, fields: Sequence[object]) -> dict[str, object]:
         return {"job": self.job, **dict(zip(REQUIREMENT, fields, strict=True))}

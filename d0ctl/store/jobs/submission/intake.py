@@ -13,6 +13,7 @@ from d0ctl.jobfile.spec import (
     BinarySpec,
     InputSpec,
     LineSpec,
+    OutputSpec,
     PackageSpec,
     StageSpec,
 )
@@ -138,8 +139,9 @@ class Intake:
         waits = self._before + len(spec.after)
         for number, package in enumerate(spec.packages, start=1):
             is_early = spec.early_start and number == 1
+            key = self._package_ids.take()
             expected = self._urgency.of(self._number, seq, number)
-            self._package(chunk, stage, line, number, package, is_early, waits, expected)
+            self._package(chunk, stage, line, key, number, package, is_early, waits, expected)
             waits = 1
 
     def _package(
@@ -147,17 +149,17 @@ class Intake:
         chunk: Chunk,
         stage: int,
         line: int,
+        package: int,
         seq: int,
         spec: PackageSpec,
         is_early: bool,
         waits: int,
         expected: tuple[float, float | None],
     ) -> None:
-        package = self._package_ids.take()
         own = self._outputs(chunk, package, spec)
         missing = waits
         for number, binary in enumerate(spec.binaries, start=1):
-            chunk.binaries.append(_binary(package, number, binary))
+            chunk.binaries.append(binary_row(package, number, binary))
             for position, entry in enumerate(binary.inputs):
                 missing += self._take(chunk, package, number, position, entry, own)
         if spec.wrapper is not None:
@@ -177,20 +179,20 @@ class Intake:
         own = set()
         for number, binary in enumerate(spec.binaries, start=1):
             for output in binary.outputs:
-                file = self._file_ids.take()
+                file = self._file(output.file)
                 own.add(file)
                 self._made[output.file] = file
                 if not output.dispositions and output.locator is None:
                     self._plain.append(file)
-                is_late = int(output.late and is_pattern(output.file))
-                if is_late:
+                row = output_row(file, self._job, package, number, output)
+                if row.late:
                     chunk.late.append((output.min_count, file))
-                chunk.files.append(FileRow(
-                    file, self._job, output.file, package, number, 0,
-                    " ".join(sorted(output.dispositions)), int(output.result), is_late,
-                    output.locator, output.size, output.min_size, output.checksum,
-                ))  # fmt: skip
+                chunk.files.append(row)
         return own
+
+    def _file(self, name: str) -> int:
+        """Return the id of what a package makes under a name."""
+        return self._file_ids.take()
 
     def _take(
         self,
@@ -213,7 +215,7 @@ class Intake:
             missing = int(file not in own)
             self._consumed.add(file)
         elif named := foreign(spec.file):
-            row = _input(package, binary, 0, position, 0, spec)
+            row = input_row(package, binary, 0, position, 0, spec)
             chunk.foreign.append((*named, tuple(row), spec.match))
             return 0
         else:
@@ -232,7 +234,7 @@ class Intake:
         own: int,
         spec: InputSpec,
     ) -> None:
-        chunk.inputs.append(_input(package, binary, file, position, own, spec))
+        chunk.inputs.append(input_row(package, binary, file, position, own, spec))
         if spec.match is not None:
             chunk.matches.append((spec.match, package, binary, file))
 
@@ -259,20 +261,26 @@ class Intake:
         expected: tuple[float, float | None],
     ) -> int:
         """Return the number of a package's requirement, from 1 in this job."""
-        fetches = any(one.acquire == Acquire.PRE_FETCH for one in _inputs(spec))
-        key = (
-            stage, spec.cpus, spec.memory, spec.disk, space(spec), spec.platform, spec.nodes,
-            spec.exclude_nodes, spec.priority, is_early, fetches, *wants(spec), *expected,
-        )  # fmt: skip
+        key = (stage, *asked_by(spec, is_early), *expected)
         number = self._requirements.get(key)
         if number is None:
             number = self._requirements[key] = len(self._requirements) + 1
-            chunk.requirements.append((number, *[_listed(value) for value in key]))
+            chunk.requirements.append((number, *listed(key)))
         return number
 
 
-def _listed(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, tuple) else value
+def asked_by(spec: PackageSpec, is_early: bool) -> Row:
+    """Return what a package asks of a node."""
+    fetches = any(one.acquire == Acquire.PRE_FETCH for one in _inputs(spec))
+    return (
+        spec.cpus, spec.memory, spec.disk, space(spec), spec.platform, spec.nodes,
+        spec.exclude_nodes, spec.priority, int(is_early), int(fetches), *wants(spec),
+    )  # fmt: skip
+
+
+def listed(requirement: Row) -> list[Any]:
+    """Return a requirement as it is stored."""
+    return [json.dumps(value) if isinstance(value, tuple) else value for value in requirement]
 
 
 def _inputs(spec: PackageSpec) -> Iterator[InputSpec]:
@@ -282,9 +290,19 @@ def _inputs(spec: PackageSpec) -> Iterator[InputSpec]:
         yield spec.wrapper
 
 
-def _input(
+def output_row(file: int, job: int, package: int, binary: int, spec: OutputSpec) -> FileRow:
+    """Return the row of what a binary makes."""
+    return FileRow(
+        file, job, spec.file, package, binary, 0, " ".join(sorted(spec.dispositions)),
+        int(spec.result), int(spec.late and is_pattern(spec.file)), spec.locator, spec.size,
+        spec.min_size, spec.checksum,
+    )  # fmt: skip
+
+
+def input_row(
     package: int, binary: int, file: int, position: int, own: int, spec: InputSpec
 ) -> InputRow:
+    """Return the row of an input."""
     return InputRow(
         package, binary, file, position, own, str(spec.acquire), int(spec.required),
         str(spec.disposition) if spec.disposition else None, spec.locator, spec.size,
@@ -292,7 +310,8 @@ def _input(
     )  # fmt: skip
 
 
-def _binary(package: int, seq: int, spec: BinarySpec) -> BinaryRow:
+def binary_row(package: int, seq: int, spec: BinarySpec) -> BinaryRow:
+    """Return the row of a binary."""
     progress: Mapping[str, Any] | None = spec.progress
     return BinaryRow(
         package, seq, spec.name, spec.script, spec.shell, as_json(spec.argv), spec.software,

@@ -171,6 +171,12 @@ def free_name(store: Store, stem: str) -> str:
     return f"{stem}-{number:03d}"
 
 
+def last_from(store: Store, source: str) -> str | None:
+    """Return the name of the last job from a job file; None if there is none."""
+    name = store.value("last_job_of_source", source=source)
+    return None if name is None else str(name)
+
+
 class JobText(NamedTuple):
     """A job file with what is needed to read it again."""
 

@@ -1,0 +1,232 @@
+"""update: correct a job that was submitted, by its job file as it is now or by another one."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from d0ctl.actions import undo, wording
+from d0ctl.actions.action import MOST_SHOWN, Action, Author, Plan, Request, Way
+from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
+from d0ctl.actions.selection import is_whole_job, jobs_of
+from d0ctl.errors import BadUsage, Refused
+from d0ctl.jobfile.spec import JobSpec
+from d0ctl.model import Phase
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs.correction import correct
+from d0ctl.store.jobs.correction.comparison import Place
+from d0ctl.store.jobs.correction.correct import Outline
+from d0ctl.store.jobs.correction.texts import former_text, keep_text
+from d0ctl.store.jobs.submission.submit import text_of
+from d0ctl.store.nodes import fitting
+from d0ctl.store.nodes.fitting import Misfit
+from d0ctl.store.views.job_files.known_names import known_names
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl.units import count
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateOptions(Options):
+    """By what a job is corrected, and whether it runs again."""
+
+    file: str | None = value(
+        "--file", "FILE", "The corrected job file; else the one it was submitted from.",
+        example="FILE",
+    )  # fmt: skip
+    parameters: Mapping[str, str] = values(
+        "--set", "KEY=VALUE", "Set a parameter of the job; may be repeated.", none=dict,
+        type=ValueType(pairs, write_pairs), example="KEY=VALUE",
+    )  # fmt: skip
+    again: bool = flag("--again", "Run again what has run with another recipe.")
+    former: bool = flag("--former", "Go back to the job file before the last update.")
+    spec: JobSpec | None = None
+    """What the job file says; `prepare` reads it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdatePlan(Plan):
+    """What a job file would change in a job."""
+
+    job: int
+    outline: Outline
+    settings: tuple[str, ...]
+    """What changes of the job as a whole."""
+    misfits: tuple[Misfit, ...]
+
+
+def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Request[UpdateOptions]:
+    """Read the job file, with the parameters that were set at the submission and those given now.
+
+    Raises BadUsage, NotFound or Refused, and BadJobFile with every fault.
+    """
+    from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
+    from d0ctl.jobfile.source import own_parameters
+
+    options = request.options
+    if options.spec is not None:
+        return request
+    job = _job(store, request)
+    known = text_of(store, job.id)
+    if options.former:
+        former = former_text(store, job.id)
+        if former is None or options.file is not None:
+            raise Refused(f"job `{job.name}` was not updated, so it has no former job file"
+                          if former is None else "--former takes no --file",
+                          hint=f"d0ctl history {job.name}")  # fmt: skip
+        values = {**_set(former.parameters, own_parameters(former.text)), **options.parameters}
+        spec = reader.read_text(former.text, former.source, former.directory, values,
+                                known_names(store))  # fmt: skip
+    else:
+        values = {**(_set(known.parameters, own_parameters(known.text)) if known else {}),
+                  **options.parameters}  # fmt: skip
+        path = _path(job, options.file, known.source if known else None)
+        spec = reader.read(path, values, known_names(store))
+    return replace(request, options=replace(options, spec=spec))
+
+
+def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:
+    jobs = jobs_of(store, request.target)
+    if not is_whole_job(request.target) or len(jobs) > 1:
+        raise BadUsage(f"`{request.target.brief}` is not one job, and `update` takes just one",
+                       hint=f"d0ctl update {jobs[0].name}")  # fmt: skip
+    return jobs[0]
+
+
+def _set(values: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters that a job has and its job file does not."""
+    return {name: text for name, text in values.items() if own.get(name) != text}
+
+
+def _path(job: JobSummary, given: str | None, source: str | None) -> Path:
+    if given is not None:
+        return Path(given)
+    if source is None or source == "-":
+        raise Refused(f"job `{job.name}` was not submitted from a job file",
+                      hint=f"d0ctl update {job.name} --file FILE")  # fmt: skip
+    return Path(source)
+
+
+def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePlan:
+    """Compare the job with what its job file says. Raises Refused."""
+    options, job = request.options, _job(store, request)
+    spec = options.spec
+    assert spec is not None
+    outline = correct.plan(store, job.id, spec, again=options.again)
+    found = outline.found
+    settings = tuple(_settings(job, spec))
+    packages = len({*outline.written, *outline.again}) + len(found.added) + len(found.removed)
+    return UpdatePlan(
+        request=request, job=job.id, outline=outline, settings=settings, packages=packages,
+        misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
+        is_empty=not packages and not settings and not found.back and _is_same(store, job, spec),
+    )  # fmt: skip
+
+
+def _settings(job: JobSummary, spec: JobSpec) -> Iterator[str]:
+    for what, before, after in (
+        ("title", job.title, spec.title),
+        ("priority", job.priority, spec.priority),
+        ("max-running", job.max_running, spec.max_running),
+        ("max-failures", job.max_failures, spec.max_failures),
+    ):
+        if before != after:
+            yield f"{what}: {before or 'none'} -> {after or 'none'}"
+
+
+def _is_same(store: Store, job: JobSummary, spec: JobSpec) -> bool:
+    known = text_of(store, job.id)
+    return known is not None and known.text == spec.text
+
+
+def update(store: Store, plan: UpdatePlan, by: Author) -> None:
+    """Change the rows of the job."""
+    spec = plan.request.options.spec
+    keep_text(store, plan.job, spec)
+    correct.correct(store, plan.job, spec, plan.outline, actor=by.actor,
+                    note=by.note_or("updated"), now=by.now)  # fmt: skip
+
+
+def describe(plan: UpdatePlan) -> Iterator[str]:
+    """Say what would become of which packages."""
+    yield f"would update `{plan.request.target.brief}`" + (
+        ": nothing differs" if plan.is_empty else ""
+    )
+    yield from _said(plan, named=True)
+
+
+def report(plan: UpdatePlan) -> Iterator[str]:
+    """Say what became of which packages."""
+    name = plan.request.target.brief
+    yield f"`{name}` is as its job file says" if plan.is_empty else f"updated `{name}`"
+    yield from _said(plan, named=False)
+
+
+def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
+    outline, found = plan.outline, plan.outline.found
+    job = plan.request.target.brief
+    yield from plan.settings
+    rewritten = [place for key, place in found.rewritten.items() if key not in outline.again]
+    stale = {key: place for key, place in found.outdated.items() if key not in outline.again}
+    groups: list[tuple[str, Collection[Place]]] = [
+        ("added", found.added),
+        ("removed, as the job file does not have them", found.removed),
+        ("changed, with the new definition from now on", rewritten),
+        ("to run again", [found.outdated[key] for key in found.outdated if key in outline.again]),
+        ("left running as submitted", found.busy.values()),
+        ("out of date, as they have run with another recipe or other inputs", stale.values()),
+    ]
+    for what, places in groups:
+        if places:
+            yield f"{count(len(places), 'package')} {what}: {_by_phase(places)}"
+            if named:
+                yield from wording.few(list(_paths(job, places)), len(places))
+    if outline.readers:
+        read = count(len(outline.readers), "package has", "packages have")
+        yield f"{read} read their files, and {'run again' if outline.again else 'are out of date'}"
+    if stale:
+        yield f"to run them again: d0ctl update {job} --again"
+    if found.unlisted:
+        done = count(len(found.unlisted), "package")
+        yield f"{done} successful, and not in the job file any more"
+    yield f"unchanged: {count(found.kept, 'package')}"
+    for line in fitting.lines(plan.misfits):
+        yield f"no node can take it yet: {line}"
+
+
+def _by_phase(places: Collection[Place]) -> str:
+    phases = [place.phase or "new" for place in places]
+    return ", ".join(
+        f"{count(phases.count(one))} {one}" for one in ("new", *Phase) if one in phases
+    )
+
+
+def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:
+    for place, _ in zip(places, range(MOST_SHOWN), strict=False):
+        yield f"{job}/{place.path}"
+
+
+ACTION = Action(
+    name="update",
+    help="Correct a job that was submitted.",
+    more_help="What has not started takes the new definition, lines are added or removed, and "
+    "what has run stays. A dry run shows it all.",
+    example="reco001 --dry-run",
+    exit_status="0 done, 2 bad usage or a fault in the job file, 3 no such job, 4 refused",
+    past="updated",
+    options=UpdateOptions,
+    prepare=prepare,
+    plan=plan,
+    act=update,
+    undo=lambda plan: undo.command("update", undo.paths(plan.request.target), "--former"),
+    describe=describe,
+    report=report,
+    level="job",
+    starts_packages=True,
+    question="update it?",
+    key="W",
+    title="update it by its job file",
+    ways=(
+        Way("leave what has run"),
+        Way("run again what is out of date", frozenset({"--again"})),
+        Way("go back to the job file before", frozenset({"--former"})),
+    ),
+)

@@ -1,0 +1,1 @@
+"""The correction of a job that was submitted, by another job file."""

@@ -1,0 +1,69 @@
+"""Whether a job can be corrected as things stand."""
+
+from collections.abc import Iterable, Iterator, Set
+
+from d0ctl.errors import Refused
+from d0ctl.jobfile.language.file_names import foreign
+from d0ctl.jobfile.spec import JobSpec, LineSpec, PackageSpec
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs.correction.comparison import Comparison, NewLine
+from d0ctl.store.jobs.correction.revision import Known, known_files
+
+
+def check(store: Store, job: int, spec: JobSpec, found: Comparison, written: Set[int]) -> None:
+    """Raise Refused if something would read what nothing makes.
+
+    `written` are the packages that get another definition.
+    """
+    known = known_files(store, job)
+    made = {name for name, file in known.ids.items() if known.makers[file] not in written}
+    for line, _ in _pairs(spec, found):
+        for number, definition in enumerate(line.definitions):
+            package = line.package(number)
+            if package is None or package in written:
+                made.update(definition.makes)
+                _check_makers(found, known, package, definition.makes)
+    for line, of in _pairs(spec, found):
+        for number, one in enumerate(of.packages):
+            if (package := line.package(number)) is None or package in written:
+                _check_inputs(one, made)
+    _check_elsewhere(store, job, found, known, written)
+
+
+def _pairs(spec: JobSpec, found: Comparison) -> Iterator[tuple[NewLine, LineSpec]]:
+    for stage, of in zip(found.stages, spec.stages, strict=True):
+        yield from zip(stage.lines, of.lines, strict=True)
+
+
+def _check_makers(
+    found: Comparison, known: Known, package: int | None, makes: Iterable[str]
+) -> None:
+    for name in makes:
+        maker = known.makers.get(known.ids.get(name, 0))
+        if maker is not None and maker != package and maker in found.busy:
+            raise Refused(
+                f"`{name}` is being made by package {found.busy[maker].path} as it was submitted",
+                hint="wait for its end, or kill it",
+            )
+
+
+def _check_inputs(package: PackageSpec, made: set[str]) -> None:
+    wrapper = [package.wrapper] if package.wrapper else []
+    for entry in [*(one for each in package.binaries for one in each.inputs), *wrapper]:
+        if entry.made and entry.file not in made and not foreign(entry.file):
+            raise Refused(
+                f"`{entry.file}` is to be made by a package that has already made other files",
+                hint="--again runs it once more, if it does not run now",
+            )
+
+
+def _check_elsewhere(
+    store: Store, job: int, found: Comparison, known: Known, written: Set[int]
+) -> None:
+    ending = {*written, *(one.id for line in found.lost for one in line.packages)}
+    gone = {name for name, file in known.ids.items()
+            if name not in found.makes and known.makers[file] in ending}  # fmt: skip
+    for row in store.rows("read_elsewhere", job=job) if gone else ():
+        if row["name"] in gone:
+            raise Refused(f"job `{row['job']}` reads `{row['name']}`, which nothing would make",
+                          hint=f"d0ctl status {row['job']}")  # fmt: skip

@@ -1,0 +1,197 @@
+"""What a corrected job file changes in a job that was submitted before."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct, field
+
+from d0ctl.jobfile.spec import JobSpec, LineSpec, StageSpec
+from d0ctl.model import Phase
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs.correction import matching, standing
+from d0ctl.store.jobs.correction.definitions import Definition, of_spec
+from d0ctl.store.jobs.correction.matching import Face
+from d0ctl.store.jobs.correction.standing import (
+    LAUNCHED,
+    StandingLine,
+    StandingPackage,
+    StandingStage,
+)
+
+
+class NewLine(Struct):
+    """A line of the job file, and the line that it is in the job; None if it is added."""
+
+    seq: int
+    definitions: list[Definition]
+    old: StandingLine | None = None
+
+    def package(self, number: int) -> int | None:
+        """Return the id of a package, by its number from 0; None if it is added."""
+        there = self.old.packages if self.old else []
+        return there[number].id if number < len(there) else None
+
+
+class NewStage(Struct):
+    """A stage of the job file, and the stage that it is in the job; None if it is added."""
+
+    seq: int
+    lines: list[NewLine]
+    old: StandingStage | None = None
+
+
+class Place(Struct, frozen=True):
+    """A package by the numbers in its path, and its phase; empty if it is added."""
+
+    stage: int
+    line: int
+    package: int
+    phase: str = ""
+
+    @property
+    def path(self) -> str:
+        """Its path within the job."""
+        return f"{self.stage}/{self.line}/{self.package}"
+
+
+class Comparison(Struct):
+    """What differs between a job file and a job; packages are sorted by what becomes of them."""
+
+    stages: list[NewStage]
+    lost: list[StandingLine] = field(default_factory=list)
+    """Lines that the job file does not have, and that are to be dropped."""
+    back: list[StandingLine] = field(default_factory=list)
+    """Lines that an earlier job file did not have, and this one does."""
+    rewritten: dict[int, Place] = field(default_factory=dict)
+    """Packages that have not begun, or have failed, and are to do something else."""
+    outdated: dict[int, Place] = field(default_factory=dict)
+    """Those that did, or failed at, something else than the job file says now."""
+    busy: dict[int, Place] = field(default_factory=dict)
+    """Those that are doing something else, or are not in the job file."""
+    added: list[Place] = field(default_factory=list)
+    removed: list[Place] = field(default_factory=list)
+    unlisted: set[int] = field(default_factory=set)
+    """Packages of lines that have succeeded and are not in the job file."""
+    added_lines: int = 0
+    kept: int = 0
+    makes: set[str] = field(default_factory=set)
+    """What the job file says is made."""
+
+
+def compare(store: Store, job: int, spec: JobSpec) -> Comparison:
+    """Compare a job file with a job."""
+    old = standing.read(store, job)
+    pairs = matching.stages([one.name for one in spec.stages], [one.name for one in old])
+    count = len(old)
+    found = Comparison([])
+    for of, pair in zip(spec.stages, pairs, strict=True):
+        if pair is None:
+            count += 1
+        same = None if pair is None else old[pair]
+        found.stages.append(_stage(of, same, same.seq if same else count))
+    for stage in found.stages:
+        found.makes.update(
+            name for line in stage.lines for one in line.definitions for name in one.makes
+        )
+    for stage in found.stages:
+        _sort_stage(found, stage)
+    taken = {line.old.id for stage in found.stages for line in stage.lines if line.old}
+    for there in old:
+        for line in there.lines:
+            if line.id not in taken:
+                _sort_lost(found, there, line)
+    return found
+
+
+def _stage(spec: StageSpec, old: StandingStage | None, seq: int) -> NewStage:
+    names, all_definitions = [], []
+    for line in spec.lines:
+        names.append(line.name)
+        all_definitions.append(_definitions(line))
+    faces = [
+        Face(name, tuple(one.recipe for one in each), tuple(n for one in each for n in one.makes))
+        for name, each in zip(names, all_definitions, strict=True)
+    ]
+    there = old.lines if old else []
+
+    def fits(new: int, number: int) -> bool:
+        return len(there[number].packages) <= len(all_definitions[new])
+
+    found = matching.matches(faces, [line.face for line in there], fits)
+    lines, count = [], len(there)
+    for definitions, number in zip(all_definitions, found, strict=True):
+        if number is None:
+            count += 1
+            lines.append(NewLine(count, definitions))
+        else:
+            lines.append(NewLine(there[number].seq, definitions, there[number]))
+    return NewStage(seq, lines, old)
+
+
+def _definitions(line: LineSpec) -> list[Definition]:
+    return [
+        of_spec(package, line.early_start and number == 1)
+        for number, package in enumerate(line.packages, 1)
+    ]
+
+
+def _sort_stage(found: Comparison, stage: NewStage) -> None:
+    for line in stage.lines:
+        old = line.old
+        if old is None:
+            found.added_lines += 1
+        elif old.is_left and old.is_dropped:
+            found.back.append(old)
+        before = old.packages if old else []
+        for number, definition in enumerate(line.definitions, 1):
+            if number > len(before):
+                found.added.append(Place(stage.seq, line.seq, number))
+            else:
+                package = before[number - 1]
+                place = Place(stage.seq, line.seq, number, package.phase)
+                _sort(found, package, definition, place)
+
+
+def _sort(
+    found: Comparison, package: StandingPackage, definition: Definition, place: Place
+) -> None:
+    has_recipe = package.definition.recipe == definition.recipe
+    if package.phase in LAUNCHED:
+        if has_recipe:
+            found.kept += 1
+        else:
+            found.busy[package.id] = place
+    elif package.phase == Phase.DONE:
+        if has_recipe:
+            found.kept += 1
+        else:
+            found.outdated[package.id] = place
+    elif package.definition.whole == definition.whole:
+        found.kept += 1
+    else:
+        found.rewritten[package.id] = place
+        if package.phase == Phase.FAILED and not has_recipe:
+            found.outdated[package.id] = place
+
+
+def _sort_lost(found: Comparison, stage: StandingStage, line: StandingLine) -> None:
+    places = {
+        one.id: Place(stage.seq, line.seq, one.seq, one.phase) for one in line.packages
+    }  # fmt: skip
+    if line.is_dropped:
+        return
+    if any(one.phase in LAUNCHED for one in line.packages):
+        found.busy.update(places)
+    elif all(one.phase == Phase.DONE for one in line.packages):
+        found.unlisted.update(places)
+    else:
+        found.lost.append(line)
+        found.removed += [place for place in places.values() if place.phase != Phase.DONE]
+
+
+def line_numbers(stages: Sequence[NewStage]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return the numbers of stages and lines in the job, by those in the job file."""
+    return {
+        (number, at): (stage.seq, line.seq)
+        for number, stage in enumerate(stages, 1)
+        for at, line in enumerate(stage.lines, 1)
+    }

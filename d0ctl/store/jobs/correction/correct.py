@@ -1,0 +1,322 @@
+"""The correction of a job: what has not begun becomes what another job file says."""
+
+import json
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from d0ctl.jobfile.spec import JobSpec, LineSpec
+from d0ctl.model import Phase
+from d0ctl.store import lifecycle
+from d0ctl.store.attempts.late_outputs import FORGET
+from d0ctl.store.connection import Store, as_json
+from d0ctl.store.files import copies
+from d0ctl.store.jobs import restore_line, retry
+from d0ctl.store.jobs.correction.checks import check
+from d0ctl.store.jobs.correction.comparison import (
+    Comparison,
+    NewStage,
+    compare,
+    line_numbers,
+)
+from d0ctl.store.jobs.correction.revision import Known, Revision, Rewriting, known_files
+from d0ctl.store.jobs.submission.intake_rows import Chunk
+from d0ctl.store.jobs.submission.urgency import urgency
+
+LINES_AT_ONCE = 1_000
+"""The number of lines whose rows are inserted together."""
+
+
+class Outline(Struct):
+    """What a correction would do to which packages."""
+
+    found: Comparison
+    readers: frozenset[int]
+    """Packages that have succeeded with files of those that are out of date."""
+    again: frozenset[int]
+    """Packages that are to run again, and have succeeded or failed."""
+    written: frozenset[int]
+    """Packages that get another definition."""
+
+
+def plan(store: Store, job: int, spec: JobSpec, *, again: bool) -> Outline:
+    """Return what a job file would change in a job. Raises Refused."""
+    found = compare(store, job, spec)
+    readers = frozenset(_readers_done(store, found.outdated)) - found.unlisted
+    rerun = frozenset(readers.union(found.outdated) if again else ())
+    written = frozenset(found.rewritten).union(rerun - readers)
+    check(store, job, spec, found, written)
+    return Outline(found, readers, rerun, written)
+
+
+def _readers_done(store: Store, packages: Iterable[int]) -> list[int]:
+    """Return what has succeeded with files of these packages, directly or not."""
+    first = set(packages)
+    lifecycle.choose(store, first)
+    while store.change("choose_readers_done") > 0:
+        pass
+    return [row[0] for row in store.rows("ids_of_choice") if row[0] not in first]
+
+
+def correct(
+    store: Store, job: int, spec: JobSpec, outline: Outline, *, actor: str, note: str, now: float
+) -> None:
+    """Change a job as planned, in the transaction that is open."""
+    Correction(
+        store, job, spec, outline.found, outline.again, outline.written, actor, note, now,
+        known_files(store, job),
+    ).apply()  # fmt: skip
+
+
+class Correction(Struct):
+    """A correction on its way: of a job, by a job file, as a comparison found."""
+
+    store: Store
+    job: int
+    spec: JobSpec
+    found: Comparison
+    again: frozenset[int]
+    written: frozenset[int]
+    actor: str
+    note: str
+    now: float
+    known: Known
+    touched: set[int] = field(default_factory=set)
+    """Packages whose counters are counted anew."""
+
+    def apply(self) -> None:
+        """Change the rows."""
+        self._run_again(Phase.DONE)
+        self._bring_back()
+        self._take_files()
+        stages = self._stages()
+        self._clear()
+        self._write(stages)
+        self._order(stages)
+        self._count()
+        self._drop_lost()
+        self._forget_files()
+        self._run_again(Phase.FAILED)
+        self._settle()
+
+    @property
+    def _by(self) -> dict[str, object]:
+        return {"actor": self.actor, "note": self.note, "now": self.now}
+
+    def _run_again(self, phase: Phase) -> None:
+        """done, failed -> ready or waiting, as a person's retry."""
+        lifecycle.choose(self.store, self.again)
+        retry.keep_phases(self.store, [phase])
+        if not lifecycle.count(self.store):
+            return
+        if phase == Phase.DONE:
+            retry.make_again(self.store, actor=self.actor, note=self.note, now=self.now)
+        else:
+            retry.retry(self.store, actor=self.actor, note=self.note, now=self.now)
+
+    def _bring_back(self) -> None:
+        """dropped -> as it was: lines that the job file has again."""
+        packages = [one.id for line in self.found.back for one in line.packages]
+        if packages:
+            lifecycle.choose(self.store, packages)
+            self.store.change("clear_asked")
+            lifecycle.ask_lines(self.store)
+            restore_line.restore(self.store, actor=self.actor, note=self.note, now=self.now)
+
+    def _take_files(self) -> None:
+        """Forget copies of files that other packages make from now on."""
+        taken = [(file,) for file in self._taken()]
+        for (file,) in taken:
+            for row in self.store.rows("files_of_pattern", pattern=file):
+                self._forget_file(row["id"])
+        if taken:
+            self.store.change("clear_lost")
+            for query in ("lose_taken_files", "purge_taken_file", "forget_taken_file"):
+                self.store.change_many(query, taken)
+            self.store.change("forget_copies")
+            self.store.change("lose_files")
+            self.store.change("wait_again", now=self.now)
+            self.store.change("end_lost_transfers")
+            self.store.change("clear_lost")
+
+    def _taken(self) -> Iterator[int]:
+        for stage in self.found.stages:
+            for line in stage.lines:
+                for number, definition in enumerate(line.definitions):
+                    package = line.package(number)
+                    if package is None or package in self.written:
+                        files = [self.known.ids[n] for n in definition.makes if n in self.known.ids]
+                        yield from (one for one in files if self.known.makers[one] != package)
+
+    def _stages(self) -> list[int]:
+        """Make the rows of stages, or change them; return their ids."""
+        return [
+            self._stage(new, number) for number, new in enumerate(self.found.stages)
+        ]  # fmt: skip
+
+    def _stage(self, new: NewStage, number: int) -> int:
+        of = self.spec.stages[number]
+        says = {"name": of.name, "require": of.require, "max_running": of.max_running,
+                "final": int(of.final)}  # fmt: skip
+        if new.old is None:
+            return int(self.store.value("make_stage", job=self.job, seq=new.seq, **says))
+        self.store.change("correct_stage", stage=new.old.id, **says)
+        return new.old.id
+
+    def _clear(self) -> None:
+        """Make room for other definitions."""
+        lifecycle.choose(self.store, self.written)
+        self.store.change("unassign_chosen", **self._by)
+        self.store.change("purge_kept_of_chosen")
+        self.store.change("forget_kept_of_chosen")
+        self.store.change("delete_chosen_inputs")
+        self.store.change("delete_chosen_binaries")
+
+    def _write(self, stages: list[int]) -> None:
+        """Write what the job file adds and changes."""
+        rows = Rewriting(self.store, self.job, known=self.known, written=self.written)
+        number = max(1, len(self.found.added))
+        expected = urgency(self.store, self.spec)
+        revision = Revision(self.job, number, self.now, rows.reserve, expected, self.known)
+        numbers = line_numbers(self.found.stages)
+        self.store.change("clear_incoming_requirements")
+        names = []
+        pairs = zip(stages, self.found.stages, self.spec.stages, strict=True)
+        for place, (stage, new, of) in enumerate(pairs, 1):
+            chunk = Chunk()
+            for at, (line, spec) in enumerate(zip(new.lines, of.lines, strict=True), 1):
+                named = _named(spec, at, line.seq)
+                before = [numbers[one] for one in spec.after]
+                revision.line(chunk, stage, (place, at), line, named, before, self.written)
+                if line.old and (line.old.name, line.old.is_early) != (
+                    named.name, named.early_start,
+                ):  # fmt: skip
+                    names.append((named.name, int(named.early_start), line.old.id))
+                if at % LINES_AT_ONCE == 0:
+                    rows.insert(chunk)
+                    chunk = Chunk()
+            rows.insert(chunk)
+            lines = max([line.seq for line in new.lines] + [new.old.row["lines"] if new.old else 0])
+            self.store.change("count_lines", stage=stage, lines=lines)
+        for chunk in revision.rest():
+            rows.insert(chunk)
+        self.store.change_many("correct_line", names)
+        self.touched |= {*self.written, *rows.added}
+
+    def _order(self, stages: list[int]) -> None:
+        """Let stages and lines begin after those that the job file says."""
+        self._order_lines()
+        for stage, new, of in zip(stages, self.found.stages, self.spec.stages, strict=True):
+            before = {stages[number - 1] for number in of.after} | ({0} if of.final else set())
+            there = new.old.after if new.old else set()
+            if before != there:
+                self.store.change("forget_stage_order", stage=stage)
+                for number in of.after:
+                    after = self.found.stages[number - 1].seq
+                    self.store.change("order_stage", job=self.job, seq=new.seq, after=after)
+                if of.final:
+                    self.store.change("order_final", job=self.job, seq=new.seq)
+            if before or there:
+                self.store.change("close_stage", stage=stage)
+                self.store.change("open_added_lines", stage=stage)
+                lifecycle.choose(self.store, ())
+                self.store.change("choose_first_of_stage", stage=stage)
+                self.touched.update(row[0] for row in self.store.rows("ids_of_choice"))
+
+    def _order_lines(self) -> None:
+        numbers = line_numbers(self.found.stages)
+        places = {line.old.id: (new.seq, line.seq)
+                  for new in self.found.stages for line in new.lines if line.old}  # fmt: skip
+        changed: list[tuple[int]] = []
+        orders: list[tuple[int, int, int, int]] = []
+        for new, of in zip(self.found.stages, self.spec.stages, strict=True):
+            for line, spec in zip(new.lines, of.lines, strict=True):
+                after = {numbers[one] for one in spec.after}
+                if line.old and after != {places.get(one) for one in line.old.after}:
+                    changed.append((line.old.id,))
+                    orders += [(line.old.id, self.job, *one) for one in after]
+                    self.touched.add(line.old.packages[0].id)
+        self.store.change_many("forget_line_order", changed)
+        self.store.change_many("order_line", orders)
+
+    def _count(self) -> None:
+        """Count anew what packages wait for, and let them wait or be ready."""
+        lifecycle.choose(self.store, self.touched)
+        late = [
+            (row["id"], row["package_id"], row["binary"], row["pattern"])
+            for row in self.store.rows("take_known_late_files")
+            if row["match"] is None or fnmatchcase(row["name"], row["match"])
+        ]
+        self.store.change_many("read_late_file", late)
+        self.store.change("count_early_inputs")
+        self.store.change("count_missing")
+        self.store.change("leave_out_all_dropped")
+        self.store.change("wait_corrected", **self._by)
+        lifecycle.choose(self.store, self.written)
+        self.store.change("end_cooloff_of_chosen", **self._by)
+
+    def _drop_lost(self) -> None:
+        """Drop the lines that the job file does not have."""
+        lines = self.found.lost
+        if lines:
+            lifecycle.choose(self.store, (one.id for line in lines for one in line.packages))
+            lifecycle.ask_lines(self.store)
+            lifecycle.drop(self.store, actor=self.actor, note=self.note, now=self.now)
+            self.store.change_many("leave_line", ((line.id,) for line in lines))
+
+    def _forget_files(self) -> None:
+        """Forget the files that packages do not make any more."""
+        for name, file in self.known.ids.items():
+            if self.known.makers[file] in self.written and name not in self.found.makes:
+                matches = [row["id"] for row in self.store.rows("files_of_pattern", pattern=file)]
+                for one in (*matches, file):
+                    self._forget_file(one)
+
+    def _forget_file(self, file: int) -> None:
+        self.store.change("unassign_readers", file=file, now=self.now)
+        self.store.change_many("purge_taken_file", [(file,)])
+        for query in FORGET:
+            self.store.change(query, file=file)
+
+    def _settle(self) -> None:
+        """Let what was removed and is read again be made again, and record what the job is."""
+        store, spec = self.store, self.spec
+        lifecycle.choose(store, self.touched)
+        store.change("clear_lost")
+        store.change("lose_absent_inputs")
+        copies.remake(store, now=self.now)
+        store.change("reopen_jobs")
+        store.change("reopen_finished")
+        store.change("forget_needs", job=self.job)
+        declared = [
+            output.file
+            for stage in spec.stages
+            for line in stage.lines
+            for package in line.packages
+            for binary in package.binaries
+            for output in binary.outputs
+            if output.result
+        ]
+        store.change("correct_results", job=self.job, declared=json.dumps(declared))
+        store.change(
+            "correct_job",
+            job=self.job,
+            title=spec.title,
+            originator=spec.originator,
+            priority=spec.priority,
+            parameters=as_json(spec.parameters) or "{}",
+            policy=as_json(spec.policy) or "{}",
+            directory=spec.directory,
+            source=spec.source,
+            mail=spec.mail,
+            most_alike=spec.max_alike_failures,
+            max_running=spec.max_running,
+            max_failures=spec.max_failures,
+        )
+
+
+def _named(spec: LineSpec, number: int, seq: int) -> LineSpec:
+    """Return a line under its number in the job, if it is named by that in the job file."""
+    return replace(spec, name=str(seq)) if spec.name == str(number) != str(seq) else spec

@@ -1,0 +1,136 @@
+"""What a package is to do, as short texts that can be compared: of a job file, and of rows."""
+
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
+
+from d0ctl.jobfile.language.file_names import base_name
+from d0ctl.jobfile.spec import InputSpec, PackageSpec
+from d0ctl.store.connection import Row, as_json
+from d0ctl.store.jobs.submission.insertion import REQUIREMENT
+from d0ctl.store.jobs.submission.intake import (
+    STARTUP,
+    asked_by,
+    binary_row,
+    input_row,
+    listed,
+    output_row,
+)
+
+_RUNS = ("script", "shell", "argv", "software", "parameters", "image", "events", "stdin")
+_WATCHED = (
+    "name", "needs", "cpu", "runtime", "work_size", "log_rules", "progress", "check",
+    "check_timeout",
+)  # fmt: skip
+_TAKES = ("acquire", "locator", "size", "checksum", "local")
+_KEEPS = ("required", "disposition")
+_STORES = ("dispositions", "locator", "size", "min_size", "checksum")
+_ASKED = tuple(name for name in REQUIREMENT if name not in ("stage", "rank", "seconds"))
+"""What a package asks of a node; how long it takes is expected, not asked."""
+
+
+class Definition(NamedTuple):
+    """What a package is to do: `recipe` is what it runs, reads and makes; `whole` also what it
+    asks for and how it is watched.
+    """
+
+    recipe: bytes
+    whole: bytes
+    makes: tuple[str, ...]
+
+
+def of_spec(spec: PackageSpec, is_early: bool) -> Definition:
+    """Return what a job file says of a package."""
+    parts = _Parts(attrgetter)
+    for number, binary in enumerate(spec.binaries, 1):
+        parts.binary(number, binary_row(0, number, binary))
+        for place, entry in enumerate(binary.inputs):
+            _read(parts, number, place, entry)
+        for output in binary.outputs:
+            row = output_row(0, 0, 0, number, output)
+            parts.output(number, row.name, row.late, output.min_count if row.late else None, row)
+    if spec.wrapper is not None:
+        _read(parts, STARTUP, 0, spec.wrapper)
+    return parts.definition(
+        (as_json(spec.wrapper_parameters), as_json(spec.environment)),
+        (
+            spec.name, spec.wall_time, spec.looping, as_json(spec.policy),
+            base_name(spec.wrapper.file) if spec.wrapper else None,
+            *listed(asked_by(spec, is_early)),
+        ),
+    )  # fmt: skip
+
+
+def _read(parts: "_Parts", binary: int, place: int, entry: InputSpec) -> None:
+    row = input_row(0, binary, 0, place, 0, entry)
+    parts.input(binary, place, entry.file, entry.match, int(entry.writable), row)
+
+
+def of_rows(
+    package: Row, binaries: Iterable[Row], inputs: Sequence[Row], outputs: Iterable[Row]
+) -> Definition:
+    """Return what the database says of a package."""
+    parts = _Parts(itemgetter)
+    for row in binaries:
+        parts.binary(row["seq"], row)
+    patterns = {(row["binary"], row["file_id"]) for row in inputs}
+    for row in inputs:
+        if (row["binary"], row["pattern_id"]) not in patterns:
+            place = (row["binary"], row["place"])
+            parts.input(*place, row["file"], row["match"], row["writable"], row)
+    for row in outputs:
+        parts.output(row["binary"], row["name"], row["late"], row["min_count"], row)
+    asked = [package[name] for name in _ASKED]
+    return parts.definition(
+        (package["wrapper_parameters"], package["environment"]),
+        (
+            package["name"], package["wall_time"], package["looping"], package["policy"],
+            package["wrapper"], *asked,
+        ),
+    )  # fmt: skip
+
+
+class _Parts:
+    """What is known of a package, in parts; `getter` makes what takes some fields of a row."""
+
+    def __init__(self, getter: Callable[..., Callable[[Any], tuple[Any, ...]]]) -> None:
+        self._runs, self._watched = getter(*_RUNS), getter(*_WATCHED)
+        self._takes, self._keeps, self._stores = getter(*_TAKES), getter(*_KEEPS), getter(*_STORES)
+        self._recipe: list[tuple[Any, ...]] = []
+        self._rest: list[tuple[Any, ...]] = []
+        self._makes: list[str] = []
+
+    def binary(self, number: int, row: Any) -> None:
+        self._recipe.append(("binary", number, self._runs(row)))
+        self._rest.append(("binary", number, tuple(map(_plain, self._watched(row)))))
+
+    def input(
+        self, binary: int, place: int, file: str, match: str | None, writable: int, row: Any
+    ) -> None:
+        entry = ("input", binary, place, file)
+        self._recipe.append((*entry, match, writable, self._takes(row)))
+        self._rest.append((*entry, self._keeps(row)))
+
+    def output(self, binary: int, name: str, late: int, least: int | None, row: Any) -> None:
+        self._recipe.append(("output", binary, 0, name, late))
+        self._rest.append(("output", binary, 0, name, least, self._stores(row)))
+        self._makes.append(name)
+
+    def definition(self, values: Iterable[Any], requests: Iterable[Any]) -> Definition:
+        recipe = _digest([*sorted(self._recipe, key=_place), values])
+        whole = _digest([recipe, *sorted(self._rest, key=_place), tuple(map(_plain, requests))])
+        return Definition(recipe, whole, tuple(self._makes))
+
+
+def _place(part: tuple[Any, ...]) -> tuple[Any, ...]:
+    return part[:4] if part[0] != "binary" else part[:2]
+
+
+def _plain(value: Any) -> Any:
+    """Return a number as the database and job files write it alike."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _digest(parts: object) -> bytes:
+    return blake2b(repr(parts).encode(), digest_size=16).digest()

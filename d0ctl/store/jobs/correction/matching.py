@@ -1,0 +1,84 @@
+"""Which line of a job file is which line of the job that was submitted."""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+Number = int
+
+
+class Face(NamedTuple):
+    """What a line is recognised by: its name, its recipes, and what it makes.
+
+    One that `is_fixed` has made its files already, and is not one that makes others.
+    """
+
+    name: str
+    recipe: tuple[bytes, ...]
+    makes: tuple[str, ...]
+    is_fixed: bool = False
+
+
+def matches(
+    new: Sequence[Face], old: Sequence[Face], fits: Callable[[Number, Number], bool]
+) -> list[Number | None]:
+    """Return for each new line the old one that it is, by its number; None if it is added.
+
+    Lines are the same if they have the same name and recipe, else the same recipe, else if they
+    make the same file, else if they have the same name; and if they fit each other.
+    """
+    found: list[Number | None] = [None] * len(new)
+    left = set(range(len(old)))
+    for keys in (_name_and_recipe, _recipe, _makes, _name):
+        known: defaultdict[Hashable, deque[Number]] = defaultdict(deque)
+        for number in sorted(left):
+            for key in keys(old[number]):
+                known[key].append(number)
+        for number, line in enumerate(new):
+            if found[number] is None:
+                found[number] = _first(number, keys(line), known, left, fits)
+    return found
+
+
+def _first(
+    new: Number,
+    keys: Iterable[Hashable],
+    known: defaultdict[Hashable, deque[Number]],
+    left: set[Number],
+    fits: Callable[[Number, Number], bool],
+) -> Number | None:
+    for key in keys:
+        candidates = known.get(key)
+        while candidates:
+            number = candidates.popleft()
+            if number in left and fits(new, number):
+                left.discard(number)
+                return number
+    return None
+
+
+def _name_and_recipe(line: Face) -> list[Hashable]:
+    return [(line.name, line.recipe)]
+
+
+def _recipe(line: Face) -> list[Hashable]:
+    return [line.recipe]
+
+
+def _makes(line: Face) -> list[Hashable]:
+    return [*line.makes]
+
+
+def _name(line: Face) -> list[Hashable]:
+    return [] if line.is_fixed and line.makes else [line.name]
+
+
+def stages(new: Sequence[str], old: Sequence[str]) -> list[Number | None]:
+    """Return for each new stage the old one of its name, else one in its place that is gone."""
+    places = {name: number for number, name in enumerate(old)}
+    return [
+        places[name] if name in places
+        else number if number < len(old) and old[number] not in new
+        else None
+        for number, name in enumerate(new)
+    ]  # fmt: skip

@@ -1,0 +1,120 @@
+"""The rows of what a corrected job file adds or changes in a job."""
+
+from collections.abc import Container, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from d0ctl.jobfile.spec import LineSpec
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs.correction.comparison import NewLine
+from d0ctl.store.jobs.submission.insertion import Insertion
+from d0ctl.store.jobs.submission.intake import Intake, Reserve
+from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow, PackageRow, Row
+from d0ctl.store.jobs.submission.urgency import Urgency
+
+
+class Known(Struct):
+    """The files of a job that are known already, by name, and the packages that make them."""
+
+    ids: dict[str, int] = field(default_factory=dict)
+    outside: dict[str, int] = field(default_factory=dict)
+    makers: dict[int, int] = field(default_factory=dict)
+    """The package that makes a file, by the ids of both."""
+
+
+def known_files(store: Store, job: int) -> Known:
+    """Return the files of a job."""
+    known = Known()
+    for row in store.rows("standing_files", job=job):
+        if row["package_id"] is None:
+            known.outside[row["name"]] = row["id"]
+        else:
+            known.ids[row["name"]] = row["id"]
+            known.makers[row["id"]] = row["package_id"]
+    return known
+
+
+class Revision(Intake):
+    """Makes the rows of lines and packages that a job does not have, or has otherwise."""
+
+    def __init__(
+        self, job: int, number: int, now: float, reserve: Reserve, urgency: Urgency, known: Known
+    ) -> None:
+        super().__init__(job, (), number, now, reserve, urgency)
+        self._made.update(known.ids)
+        self._outside.update(known.outside)
+
+    def line(
+        self,
+        chunk: Chunk,
+        stage: int,
+        place: tuple[int, int],
+        new: NewLine,
+        spec: LineSpec,
+        before: Sequence[tuple[int, int]],
+        written: Container[int],
+    ) -> None:
+        """Add the rows of a line: all of them, or those of its packages that are `written`.
+
+        `place` are the numbers of its stage and its own in the job file.
+        """
+        old = new.old
+        line = old.id if old else self._line_ids.take()
+        if old is None:
+            chunk.lines.append((line, stage, new.seq, spec.name, int(spec.early_start)))
+            self._orders += [(line, self._job, *one) for one in before]
+        for number, package in enumerate(spec.packages):
+            known = new.package(number)
+            if known is None or known in written:
+                key = self._package_ids.take() if known is None else known
+                is_early = spec.early_start and number == 0
+                # It counts as waiting until everything is in its place and can be counted.
+                waits = int(not is_early)
+                expected = self._urgency.of(*place, number + 1)
+                self._package(
+                    chunk, stage, line, key, number + 1, package, is_early, waits, expected
+                )
+
+    def rest(self) -> list[Chunk]:
+        """Return the rows that need to know all lines."""
+        return [Chunk(orders=list(self._orders)), *self._late_inputs()]
+
+    def _file(self, name: str) -> int:
+        known = self._made.get(name)
+        return super()._file(name) if known is None else known
+
+
+class Rewriting(Insertion):
+    """The rows of added lines and of changed packages on their way into the database."""
+
+    known: Known = field(default_factory=Known)
+    written: frozenset[int] = frozenset()
+    """Packages that have rows."""
+    added: list[int] = field(default_factory=list)
+    """Packages that got their first rows."""
+
+    def insert(self, chunk: Chunk) -> None:
+        """Insert the rows of a chunk, or put them in the place of older ones."""
+        self._insert(chunk)
+
+    def _packages(self, rows: Sequence[Row], absent: Mapping[int, int]) -> None:
+        of = [PackageRow(*row) for row in rows]
+        new = [row for row in of if row.id not in self.written]
+        self.added += [row.id for row in new]
+        if new:
+            super()._packages(new, absent)
+        self._change_many("correct_package", [
+            (row.name, row.requirement, row.wall_time, row.looping, row.wrapper,
+             row.wrapper_parameters, row.environment, row.policy, row.id)
+            for row in of if row.id in self.written
+        ])  # fmt: skip
+
+    def _files(self, rows: Sequence[Row]) -> None:
+        there = set(self.known.ids.values())
+        of = [FileRow(*row) for row in rows]
+        super()._files([row for row in of if row.id not in there])
+        self._change_many("correct_file", [
+            (row.package, row.binary, row.dispositions, row.late, row.locator, row.size,
+             row.min_size, row.checksum, row.package, row.id)
+            for row in of if row.id in there
+        ])  # fmt: skip

@@ -1,0 +1,101 @@
+"""A job as it stands in the database, as far as it can be compared with a job file."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct, field
+
+from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.jobs.correction.definitions import Definition, of_rows
+from d0ctl.store.jobs.correction.matching import Face
+
+LAUNCHED = frozenset(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
+"""Phases of packages that are left alone."""
+
+LEFT = 2
+"""`named` of a line that was dropped because the job file does not have it."""
+
+
+class StandingPackage(Struct):
+    """A package as it stands."""
+
+    id: int
+    seq: int
+    phase: Phase
+    definition: Definition
+
+
+class StandingLine(Struct):
+    """A line as it stands; `after` are the ids of the lines before it."""
+
+    id: int
+    seq: int
+    name: str
+    is_early: bool
+    is_dropped: bool
+    is_left: bool
+    packages: list[StandingPackage] = field(default_factory=list)
+    after: set[int] = field(default_factory=set)
+
+    @property
+    def face(self) -> Face:
+        """What it is recognised by."""
+        return Face(
+            self.name,
+            tuple(one.definition.recipe for one in self.packages),
+            tuple(name for one in self.packages for name in one.definition.makes),
+            any(one.phase == Phase.DONE or one.phase in LAUNCHED for one in self.packages),
+        )
+
+
+class StandingStage(Struct):
+    """A stage as it stands; `after` are the ids of the stages before it, 0 for a final stage."""
+
+    id: int
+    seq: int
+    name: str
+    row: Row
+    after: set[int] = field(default_factory=set)
+    lines: list[StandingLine] = field(default_factory=list)
+
+
+def read(store: Store, job: int) -> list[StandingStage]:
+    """Return the stages of a job with what is in them."""
+    orders = _grouped(store.rows("standing_stage_order", job=job), "stage_id")
+    return [
+        StandingStage(
+            row["id"], row["seq"], row["name"], row,
+            {order["after_id"] for order in orders[row["id"]]},
+            _lines(store, job, row["id"]),
+        )
+        for row in store.rows("standing_stages", job=job)
+    ]  # fmt: skip
+
+
+def _lines(store: Store, job: int, stage: int) -> list[StandingLine]:
+    lines = {
+        row["id"]: StandingLine(
+            row["id"], row["seq"], row["name"], bool(row["early_start"]),
+            row["dropped"] is not None, row["named"] == LEFT,
+        )
+        for row in store.rows("standing_lines", stage=stage)
+    }  # fmt: skip
+    for row in store.rows("standing_line_order", stage=stage):
+        lines[row["line_id"]].after.add(row["after_id"])
+    binaries = _grouped(store.rows("standing_binaries", stage=stage))
+    inputs = _grouped(store.rows("standing_inputs", stage=stage, job=job))
+    outputs = _grouped(store.rows("standing_outputs", stage=stage))
+    for row in store.rows("standing_packages", stage=stage):
+        key = row["id"]
+        definition = of_rows(row, binaries[key], inputs[key], outputs[key])
+        package = StandingPackage(key, row["seq"], Phase(row["phase"]), definition)
+        lines[row["line_id"]].packages.append(package)
+    return list(lines.values())
+
+
+def _grouped(rows: Iterable[Row], key: str = "package_id") -> defaultdict[int, Sequence[Row]]:
+    grouped: defaultdict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row[key]].append(row)
+    return grouped  # type: ignore[return-value]

@@ -1,0 +1,30 @@
+"""The job file of a job, and the one that it had before its last correction."""
+
+import json
+import zlib
+from pathlib import Path
+
+from d0ctl.jobfile.spec import JobSpec
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs.submission.submit import JobText, text_of
+
+
+def former_text(store: Store, job: int) -> JobText | None:
+    """Return the job file that a job had before; None if it was not corrected."""
+    packed = store.value("former_job_text", job=job)
+    if packed is None:
+        return None
+    known = json.loads(zlib.decompress(packed))
+    return JobText(known["text"], Path(known["directory"]), known["source"], known["parameters"])
+
+
+def keep_text(store: Store, job: int, spec: JobSpec) -> None:
+    """Keep the job file that corrects a job, and the one before it; not yet that of its row."""
+    before = text_of(store, job)
+    known = before and {**before._asdict(), "directory": str(before.directory)}
+    store.change(
+        "correct_job_text",
+        job=job,
+        text=zlib.compress(spec.text.encode()),
+        former=known and zlib.compress(json.dumps(known).encode()),
+    )

@@ -1,0 +1,296 @@
+-- name: standing_stages
+-- The stages of a job as they stand.
+select id, seq, name, require, max_running, final, lines from stage where job_id = :job order by seq;
+
+-- name: standing_stage_order
+-- After which stages those of a job begin.
+select stage_id, after_id from stage_order where job_id = :job;
+
+-- name: standing_lines
+-- The lines of a stage as they stand.
+select id, seq, name, early_start, dropped, named from line where stage_id = :stage order by seq;
+
+-- name: standing_line_order
+-- After which lines those of a stage begin.
+select line_order.line_id, line_order.after_id
+  from line join line_order on line_order.line_id = line.id
+ where line.stage_id = :stage;
+
+-- name: standing_packages
+-- The packages of a stage as they stand, with what they ask for.
+select package.id, package.line_id, package.seq, package.name, package.phase, package.attempts,
+       package.wall_time, package.looping, package.wrapper, package.wrapper_parameters,
+       package.environment, package.policy, requirement.cpus, requirement.memory,
+       requirement.disk, requirement.space, requirement.platform, requirement.nodes,
+       requirement.exclude_nodes, requirement.software, requirement.needs, requirement.fetches,
+       requirement.priority, package.early > 0 as early
+  from line
+  join package on package.line_id = line.id
+  join requirement on requirement.id = package.requirement_id
+ where line.stage_id = :stage
+ order by line.seq, package.seq;
+
+-- name: standing_binaries
+-- The binaries of a stage as they stand.
+select binary.*
+  from line
+  join package on package.line_id = line.id
+  join binary on binary.package_id = package.id
+ where line.stage_id = :stage
+ order by binary.package_id, binary.seq;
+
+-- name: standing_inputs
+-- What the packages of a stage read; files of other jobs as `JOB:NAME`.
+select input.package_id, input.binary, input.place, input.file_id, input.acquire, input.required,
+       input.writable, input."match", input.disposition, input.locator, input.size,
+       input.checksum, input.local, file.pattern_id,
+       iif(file.job_id = :job, '', job.name || ':') || file.name as file
+  from line
+  join package on package.line_id = line.id
+  join input on input.package_id = package.id
+  join file on file.id = input.file_id
+  left join job on job.id = file.job_id
+ where line.stage_id = :stage
+ order by input.package_id, input.binary, input.place;
+
+-- name: standing_outputs
+-- What the packages of a stage make.
+select file.package_id, file.id, file.binary, file.name, file.late, file.min_count,
+       file.dispositions, file.locator, file.size_asked as size, file.min_size,
+       file.checksum_asked as checksum
+  from line
+  join package on package.line_id = line.id
+  join file on file.package_id = package.id and file.pattern_id is null
+ where line.stage_id = :stage
+ order by file.package_id, file.id;
+
+-- name: standing_files
+-- The files of a job, with their makers.
+select id, name, package_id from file where job_id = :job and pattern_id is null;
+
+-- name: read_elsewhere
+-- Files of a job that other jobs read, one reader each.
+select file.name, job.name as job
+  from need
+  join job on job.id = need.job_id
+  join package on package.job_id = job.id
+  join input on input.package_id = package.id
+  join file on file.id = input.file_id and file.job_id = need.maker_id
+ where need.maker_id = :job
+   and package.phase in (select name from phase where may_start = 1)
+ group by file.id;
+
+-- name: ids_of_choice
+-- The chosen packages.
+select package_id from chosen;
+
+-- name: choose_readers_done
+-- Add to the choice packages that have read what the chosen ones make.
+insert or ignore into chosen (package_id)
+select reader.id
+  from chosen
+  join file on file.package_id = chosen.package_id
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+  join package as reader on reader.id = input.package_id and reader.phase = 'done';
+
+-- name: correct_job
+-- What a job file says of a job as a whole.
+update job
+   set title = :title, originator = :originator, priority = :priority, parameters = :parameters,
+       policy = :policy, directory = :directory, source = :source, mail = :mail,
+       most_alike = :most_alike, max_running = :max_running, max_failures = :max_failures
+ where id = :job;
+
+-- name: correct_job_text
+-- The job file of a job, and the one that it had before.
+insert into job_text (job_id, text, former) values (:job, :text, :former)
+on conflict (job_id) do update set text = :text, former = :former;
+
+-- name: former_job_text
+-- The job file that a job had before it was corrected.
+select former from job_text where job_id = :job;
+
+-- name: forget_needs
+-- A job does not need jobs of which it reads nothing any more.
+delete from need
+ where job_id = :job
+   and not exists (select 1
+                     from package
+                     join input on input.package_id = package.id
+                     join file on file.id = input.file_id and file.job_id = need.maker_id
+                    where package.job_id = :job);
+
+-- name: correct_stage
+-- What a job file says of a stage.
+update stage
+   set name = :name, require = :require, max_running = :max_running, final = :final,
+       weighed = null
+ where id = :stage;
+
+-- name: forget_stage_order
+-- A stage does not begin after any other.
+delete from stage_order where stage_id = :stage;
+
+-- name: close_stage
+-- A stage of which nothing has begun waits for the stages before it.
+update stage_order set released = 0, is_open = 0
+ where stage_id = :stage
+   and not exists (select 1 from package
+                    where package.line_id in (select id from line where line.stage_id = :stage)
+                      and (package.attempts > 0 or package.phase = 'done'));
+
+-- name: open_added_lines
+-- Lines that were added to a stage that has begun are released.
+update stage_order set is_open = 1
+ where stage_id = :stage and is_open = 2
+   and released < (select lines from stage where stage.id = :stage);
+
+-- name: choose_first_of_stage
+-- Add the first packages of the lines of a stage to the choice.
+insert or ignore into chosen (package_id)
+select package.id
+  from line join package on package.line_id = line.id and package.seq = 1
+ where line.stage_id = :stage;
+
+-- name: correct_line
+-- What a job file says of a line.
+update line set name = ?, early_start = ? where id = ?;
+
+-- name: forget_line_order
+-- A line does not begin after any other.
+delete from line_order where line_id = ?;
+
+-- name: leave_line
+-- A line was dropped because its job file does not have it any more.
+update line set named = 2 where id = ? and dropped is not null;
+
+-- name: correct_package
+-- What a job file says of a package that is not launched.
+update package
+   set name = ?, requirement_id = (select requirement_id from incoming_requirement
+                                    where number = ?),
+       wall_time = ?, looping = ?, wrapper = ?, wrapper_parameters = ?, environment = ?,
+       policy = ?, early = 0, gathered = 0, awaited = 0, accept = null
+ where id = ?;
+
+-- name: correct_file
+-- What a job file says of a file that is known already, and which package makes it.
+update file
+   set package_id = ?, binary = ?, dispositions = ?, late = ?, locator = ?, size_asked = ?,
+       min_size = ?, checksum_asked = ?, min_count = null,
+       dropped = (select phase = 'dropped' from package where package.id = ?)
+ where id = ?;
+
+-- name: unassign_chosen
+-- assigned -> ready: packages that are to do something else.
+update package
+   set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
+ where id in (select package_id from chosen) and phase = 'assigned';
+
+-- name: end_cooloff_of_chosen
+-- cooloff -> ready: what is to do something else is tried at once.
+update package
+   set phase = 'ready', not_before = null, changed = :now, actor = :actor, note = :note
+ where id in (select package_id from chosen) and phase = 'cooloff' and missing = 0;
+
+-- name: wait_corrected
+-- ready, cooloff, assigned -> waiting: chosen packages that miss something now.
+update package
+   set phase = 'waiting', node_id = null, staging = 0, not_before = null, changed = :now,
+       actor = :actor, note = :note
+ where id in (select package_id from chosen) and phase in ('ready', 'cooloff', 'assigned')
+   and missing > 0;
+
+-- name: take_known_late_files
+-- The chosen packages that read late outputs, and the files that these are known to stand for.
+select input.package_id, input.binary, input.file_id as pattern, input."match", found.id, found.name
+  from chosen
+  join input on input.package_id = chosen.package_id
+  join file as found on found.pattern_id = input.file_id;
+
+-- name: read_late_file
+-- A package reads a file as it reads the late output that this belongs to.
+insert or ignore into input (package_id, binary, file_id, place, own, acquire, disposition,
+                             required, dropped, locator, size, checksum, writable, local)
+select package_id, binary, ?1, place, own, acquire, disposition, required, dropped, locator, null,
+       null, writable, local
+  from input
+ where package_id = ?2 and binary = ?3 and file_id = ?4;
+
+-- name: leave_out_all_dropped
+-- Chosen packages do without the files of dropped lines.
+update input set dropped = 1
+ where own = 0 and dropped = 0 and package_id in (select package_id from chosen)
+   and (select dropped from file where file.id = input.file_id) = 1;
+
+-- name: count_early_inputs
+-- Which inputs of chosen packages that start early are there.
+update package
+   set gathered = (select count(*) from input join file on file.id = input.file_id
+                    where input.package_id = package.id and input.own = 0 and input.dropped = 0
+                      and file.present = 1 and file.late = 0 and file.package_id is not null),
+       awaited = (select count(*) from input join file on file.id = input.file_id
+                   where input.package_id = package.id and input.own = 0 and input.dropped = 0
+                     and file.present = 0)
+ where early > 0 and id in (select package_id from chosen);
+
+-- name: count_missing
+-- What the chosen packages wait for.
+update package
+   set missing =
+       case when early > 0 then awaited > 0 and gathered = 0
+            else (select count(*) from input join file on file.id = input.file_id
+                   where input.package_id = package.id and input.own = 0
+                     and input.dropped = 0 and file.present = 0) end
+       + coalesce((select before.phase not in ('transferring', 'done')
+                     from package as before
+                    where before.line_id = package.line_id
+                      and before.seq = package.seq - 1), 0)
+       + case when seq > 1 then 0
+              else (select count(*) from line_order
+                     where line_order.line_id = package.line_id
+                       and not exists
+                           (select 1 from package as last
+                             where last.line_id = line_order.after_id
+                               and last.phase in ('transferring', 'done', 'dropped')
+                               and not exists
+                                   (select 1 from package as next
+                                     where next.line_id = last.line_id
+                                       and next.seq = last.seq + 1)))
+                   + (select count(*)
+                        from stage_order
+                        join line on line.id = package.line_id
+                       where stage_order.stage_id = package.stage_id
+                         and stage_order.released < line.seq) end
+ where id in (select package_id from chosen);
+
+-- name: correct_results
+-- Which files of packages that have not begun go to results/.
+update file
+   set result = (name in (select value from json_each(:declared))
+                 or (dispositions = '' and locator is null and not is_read))
+  from (select made.id as made_id,
+               exists (select 1 from input join package as reader on reader.id = input.package_id
+                        where input.file_id = made.id and reader.job_id = :job) as is_read
+          from file as made join package as maker on maker.id = made.package_id
+         where made.job_id = :job and made.pattern_id is null
+           and maker.phase in (select name from phase where may_start = 1))
+ where file.id = made_id;
+
+-- name: lose_taken_files
+-- Copies of a file that another package makes from now on count no more.
+insert into lost_copy (file_id, cluster_id)
+select file.id, coalesce(location.cluster_id, 0)
+  from file left join location on location.file_id = file.id
+ where file.id = ?;
+
+-- name: purge_taken_file
+-- They are removed from the nodes.
+insert into purge (node_id, path)
+select location.node_id, location.path
+  from location join node on node.id = location.node_id
+ where location.file_id = ? and location.shared = 0;
+
+-- name: forget_taken_file
+-- Nothing is known of it until it is made.
+update file set size = null, checksum = null, stored = null, partial = 0 where id = ?;

@@ -1,0 +1,118 @@
+"""update: a job that was submitted, corrected by its job file."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.building import Site, document, production
+
+FIRST = """\
+job: mc
+priority: 50
+parameters: {word: hello}
+stages:
+  - name: sim
+    lines:
+      - for: {n: {range: [1, 2]}}
+        run: "echo {word} {n} > s{n}.txt"
+        outputs: "s{n}.txt"
+  - name: merge
+    lines:
+      - run: "cat {inputs} > all.txt"
+        inputs: {from: sim}
+        outputs: all.txt
+"""
+SECOND = FIRST.replace("[1, 2]", "[2, 4]").replace("cat {inputs}", "sort {inputs}")
+
+
+@pytest.fixture
+def file(tmp_path: Path, d0ctl: Type) -> Path:
+    """A job file that is submitted, with one parameter set, and then corrected."""
+    path = tmp_path / "mc.yaml"
+    path.write_text(FIRST)
+    assert d0ctl("submit", str(path), "--set", "word=bye").exit_code == 0
+    path.write_text(SECOND.replace("priority: 50", "priority: 80"))
+    return path
+
+
+PLAN = """\
+would update `mc`
+priority: 50 -> 80
+2 packages added: 2 new
+  mc/1/3/1
+  mc/1/4/1
+1 package removed, as the job file does not have them: 1 ready
+  mc/1/1/1
+1 package changed, with the new definition from now on: 1 waiting
+  mc/2/1/1
+unchanged: 1 package
+"""
+
+
+def test_a_rehearsal_shows_the_plan_and_changes_nothing(file: Path, d0ctl: Type) -> None:
+    assert d0ctl("submit", "--update", str(file), "--dry-run").stdout == PLAN
+    assert d0ctl("update", "mc", "--dry-run").stdout == PLAN
+
+    counts = document(d0ctl("status", "mc", "--json").stdout)["packages"]
+    assert counts["unscheduled"] == 3
+
+
+def script(d0ctl: Type, path: str) -> str:
+    """What a binary runs."""
+    found: str = document(d0ctl("status", path, "--json").stdout)["script"]
+    return found
+
+
+def test_an_update_adds_removes_and_changes_and_keeps_what_was_set(file: Path, d0ctl: Type) -> None:
+    reply = d0ctl("submit", "--update", str(file))
+
+    assert reply.stdout.startswith("updated `mc`\npriority: 50 -> 80\n2 packages added")
+    assert "to undo: d0ctl update mc --former" in reply.stderr
+    assert "echo bye 4" in script(d0ctl, "mc/1/4/1/1")
+    assert "sort" in script(d0ctl, "mc/2/1/1/1")
+    reads = document(d0ctl("status", "mc/2/1/1", "--json").stdout)["inputs"]
+    assert [one["file"] for one in reads] == ["s2.txt", "s3.txt", "s4.txt"]
+    found = document(d0ctl("status", "mc", "--json").stdout)
+    assert (found["dropped"], found["packages"]["unscheduled"]) == (1, 4)
+    assert "update" in d0ctl("history", "mc").stdout
+    assert d0ctl("update", "mc").stdout == "`mc` is as its job file says\nunchanged: 4 packages\n"
+
+
+def test_an_update_is_undone_by_the_former_job_file(file: Path, d0ctl: Type) -> None:
+    d0ctl("update", "mc")
+
+    assert d0ctl("update", "mc", "--former").exit_code == 0
+    counts = document(d0ctl("status", "mc/1", "--json").stdout)["packages"]
+    assert (counts["unscheduled"], counts["canceled"]) == (2, 2)
+    assert "echo bye 1" in script(d0ctl, "mc/1/1/1/1")
+
+
+def test_another_file_corrects_a_job_that_is_named(file: Path, d0ctl: Type) -> None:
+    other = file.with_name("other.yaml")
+    other.write_text(FIRST.replace("[1, 2]", "[1, 3]"))
+
+    assert "1 package added" in d0ctl("update", "mc", "--file", str(other)).stdout
+    assert "echo bye 3" in script(d0ctl, "mc/1/3/1/1")
+
+
+def test_what_can_not_be_updated_says_why(site: Site, file: Path, d0ctl: Type) -> None:
+    site.submit(production())
+
+    def reply(*words: str) -> tuple[int, str]:
+        found = d0ctl(*words)
+        return found.exit_code, found.stderr
+
+    code, words = reply("update", "prod")
+    assert (code, "--file FILE" in words) == (4, True)
+    code, words = reply("update", "mc", "--former")
+    assert (code, "has no former job file" in words) == (4, True)
+    code, words = reply("submit", str(file), "--again")
+    assert (code, "goes with --update" in words) == (2, True)
+    assert reply("update", "nobody")[0] == 3
+    file.write_text(SECOND.replace("lines:", "liens:"))
+    assert reply("update", "mc")[0] == 2
+    file.write_text(SECOND.replace("job: mc\n", ""))
+    other = file.rename(file.with_name("never.yaml"))
+    code, words = reply("submit", "--update", str(other))
+    assert (code, "no job was submitted from" in words) == (3, True)

@@ -1,0 +1,146 @@
+"""Corrections of jobs: what has not begun is as if the new job file had been submitted."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from d0ctl.errors import Refused
+from d0ctl.jobfile.spec import JobSpec
+from d0ctl.store import Store, open_store
+from d0ctl.store.jobs.correction import correct
+from d0ctl.store.jobs.correction.correct import Outline
+from d0ctl.store.nodes import placement
+from tests.store.correcting import Key, Shape, jobs, shape
+from tests.support.examples import examples
+from tests.support.homes import faults, make_home
+from tests.support.jobs import NOW, phases, submitted
+from tests.support.world import World
+
+PAIRS = settings(max_examples=examples(25), deadline=None)
+
+
+@contextmanager
+def fresh() -> Iterator[Store]:
+    """A store of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open_store(make_home(Path(folder, "home"))) as store:
+            store.connection.execute("pragma synchronous = off")
+            yield store
+
+
+def change(store: Store, spec: JobSpec, *, again: bool = False) -> Outline:
+    """Correct the first job."""
+    with store.writing():
+        outline = correct.plan(store, 1, spec, again=again)
+        correct.correct(store, 1, spec, outline, actor="me", note="corrected", now=NOW + 1e6)
+    return outline
+
+
+@PAIRS
+@given(jobs(), jobs())
+def test_a_job_that_has_not_begun_becomes_what_a_fresh_submission_makes(
+    old: JobSpec, new: JobSpec
+) -> None:
+    with fresh() as store, fresh() as other:
+        submitted(store, old)
+        submitted(other, new)
+
+        change(store, new)
+
+        assert faults(store) == {}
+        assert shape(store) == shape(other)
+
+
+@PAIRS
+@given(jobs(), jobs())
+def test_a_correction_back_restores_what_was_there(old: JobSpec, new: JobSpec) -> None:
+    with fresh() as store, fresh() as other:
+        submitted(store, old)
+        submitted(other, old)
+
+        change(store, new)
+        change(store, old)
+
+        assert faults(store) == {}
+        assert shape(store) == shape(other)
+        assert {p for p in phases(store).values() if p != "dropped"} == {*phases(other).values()}
+
+
+@PAIRS
+@given(jobs(), jobs(), st.lists(st.integers(0, 5), min_size=1, max_size=6), st.booleans())
+def test_what_has_not_begun_is_as_new_and_the_job_comes_to_its_end(
+    old: JobSpec, new: JobSpec, turns: list[int], again: bool
+) -> None:
+    with fresh() as store, fresh() as other:
+        submitted(store, old)
+        submitted(other, new)
+        world = World(store)
+        for number in turns:
+            turn(world, failing=number)
+
+        try:
+            outline = change(store, new, again=again)
+        except Refused as refusal:
+            assert "already made other files" in str(refusal) or "being made" in str(refusal)
+            return
+
+        assert faults(store) == {}
+        busy = outline.found.busy.keys()
+        idle = [row[0] for row in store.connection.execute(
+            "select id from package where phase in ('waiting', 'ready', 'failed')"
+        ) if row[0] not in busy]  # fmt: skip
+        stays = bool(busy or outline.found.outdated.keys() - outline.again)
+        whole = what(shape(other), stays=stays)
+        for key, found in what(shape(store, idle), stays=stays).items():
+            assert found == whole[key]
+        settle(world)
+        assert faults(store) == {}
+        left = {*phases(store).values()} - {"done", "dropped", "failed"}
+        assert not left or (left <= {"waiting", "running"} and "failed" in phases(store).values())
+
+
+def what(shapes: dict[Key, Shape], *, stays: bool) -> dict[Key, Shape]:
+    """What packages are to do, without what they wait for and what of theirs is there.
+
+    Files go to results/ if nothing reads them, and what stays as it was may read others.
+    """
+    return {
+        key: (
+            found[0][1:], *found[1:4],
+            [(*row[:2], None if stays else row[2], *row[3:6]) for row in found[4]], found[5],
+        )
+        for key, found in shapes.items()
+    }  # fmt: skip
+
+
+def turn(world: World, failing: int) -> None:
+    """Start what can start, and end some of it: well, but for one that fails."""
+    world.schedule()
+    world.carry()
+    for node in world.nodes.values():
+        world.launch(node)
+        world.order(node)
+        running = [attempt for attempt, state in node.attempts.items() if state == "running"]
+        for attempt in running[1:] if failing > 3 else running:
+            bad = attempt % 6 == failing
+            node.end(attempt, "failed" if bad else "successful", "exit-code" if bad else None)
+        world.deliver(node, node.spool)
+    end_jobs(world)
+
+
+def settle(world: World) -> None:
+    """Let everything come to its end, final stages too."""
+    for _ in range(3):
+        world.settle()
+        end_jobs(world)
+    world.settle()
+
+
+def end_jobs(world: World) -> None:
+    """Let stages and jobs end that can't move."""
+    with world.store.writing():
+        placement.end_jobs(world.store, now=world.now)
