@@ -89,6 +89,11 @@ class Home(Struct, frozen=True):
         return self.root / "site.key"
 
     @property
+    def former_keys(self) -> Path:
+        """The keys before the present one, each with the last attempt that it signs."""
+        return self.root / "site.key.former"
+
+    @property
     def site_file(self) -> Path:
         """What the admin says of the site, read by `site check` and `site apply` alone."""
         return self.root / "site.yaml"
@@ -187,7 +192,8 @@ class Home(Struct, frozen=True):
         """
         wal = Path(f"{self.database}-wal")
         if access.owned(self.root):
-            for path in (self.database, wal, self.turn, self.dropbox, self.key, self.known_hosts):
+            keys = (self.key, self.former_keys, self.known_hosts)
+            for path in (self.database, wal, self.turn, self.dropbox, *keys):
                 access.refuse_link(path)
             for path in (self.logs, self.results, self.cache, self.nodes, self.archives):
                 access.owned(path)

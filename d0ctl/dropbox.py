@@ -92,10 +92,10 @@ def _read(name: str, folder: int) -> str:
 class DropBox:
     """The drop-box of a home. Several processes may read it; applying twice changes nothing."""
 
-    def __init__(self, folder: Path, key: bytes) -> None:
+    def __init__(self, folder: Path, token: Callable[[int], str]) -> None:
         self.folder = folder
         self.new = folder / "new"
-        self._key = key
+        self._token = token
         self._numbers = itertools.count()
         self._last_sender = ""
         self._rejected = Rejected(folder / "rejected")
@@ -195,7 +195,7 @@ class DropBox:
         try:
             messages = message.parse(text, fast_json.decode_bounded)
             first = messages[0]
-            if first["token"] != message.token(self._key, first["attempt"]):
+            if first["token"] != self._token(first["attempt"]):
                 raise ValueError(f"the token of attempt {first['attempt']} is wrong")
         except ValueError as error:
             self._rejected.keep(name, text, str(error))
@@ -211,7 +211,7 @@ class DropBox:
         if attempt is None or token is None or not _END.search(text):
             return None
         number = int(attempt[1])
-        return number if token[1] == message.token(self._key, number) else None
+        return number if token[1] == self._token(number) else None
 
     def clear(self, files: Iterable[str]) -> None:
         """Remove files whose messages have been applied and committed."""

@@ -38,6 +38,7 @@ EPILOGS = {
     "site check": ("site.yaml", "0 no fault, 2 a fault, 3 no such file"),
     "site apply": ("site.yaml --dry-run", "0 done, 1 not confirmed, 2 bad site file, 3 no such "
                    "file, 4 refused, 6 a new node can't be reached"),
+    "site rotate-key": ("--reason 'a stolen backup'", "0 done, 1 not confirmed, 5 no key"),
     "site show": ("> site.yaml", HOME),
     "software list": ("--json", HOME),
     "software add": ("reco/v12 --archive reco.tar.gz", CHANGES),

@@ -21,6 +21,7 @@ from d0ctl.model import Counts
 from d0ctl.nodes import carry
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.transports.descriptors import allow_many
+from d0ctl.site_key import Signer
 from d0ctl.store import Store, open_store
 from d0ctl.store.damaged_pages import refuse_damage
 from d0ctl.store.jobs.removal import sweep
@@ -129,7 +130,7 @@ def driving(home: Home, job: int | None) -> Iterator[Desk]:
     """Open a desk, and close it at the end; packages on nodes are not affected."""
     with open_store(home, resident=True) as store:
         sweep(store, now=time.time())
-        dropbox = DropBox(home.dropbox, home.site_key())
+        dropbox = DropBox(home.dropbox, Signer(home).token)
         dropbox.sweep()
         for folder in home.asides:
             carry.sweep(folder)

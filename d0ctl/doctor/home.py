@@ -30,8 +30,9 @@ def furniture(home: Home) -> Iterator[Finding]:
         yield from _private(path, 0o700, "mkdir -m 700")
     for path in (home.key, home.database):
         yield from _private(path, 0o600, "")
-    if home.turn.exists():
-        yield from _private(home.turn, 0o600, "")
+    for path in (home.turn, home.former_keys):
+        if path.exists():
+            yield from _private(path, 0o600, "")
     if home.key.is_file() and home.key.stat().st_size < KEY_BYTES:
         yield Finding("home", str(home.key), "is too short to be a key", KEY_ADVICE)
     yield from _asides(home)
@@ -67,9 +68,9 @@ def _private(path: Path, mode: int, make: str) -> Iterator[Finding]:
     if found & 0o077:
         detail = "others may enter" if mode == 0o700 else "others may read"
         advice = f"chmod {mode:o} {path}"
-        if path.name == "site.key":
+        if path.name in ("site.key", "site.key.former"):
             detail += " it, and forge messages with it"
-            advice += f"; once nothing is launched: head -c {KEY_BYTES} /dev/urandom > {path}"
+            advice += "; d0ctl site rotate-key"
         yield Finding("home", str(path), detail, advice)
     elif found & mode != mode:
         yield Finding("home", str(path), "you may not use it", f"chmod {mode:o} {path}")

@@ -10,6 +10,7 @@ from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.schedule.place import Decision
+from d0ctl.site_key import Signer
 from d0ctl.store import Store, open_store
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs.submission.submit import submit
@@ -55,7 +56,7 @@ def measure(options: Options) -> Iterator[Figure]:
 def by_courier() -> float:
     """Seconds for all messages in files of many."""
     with launched(ATTEMPTS) as (home, texts):
-        box = DropBox(home.dropbox, home.site_key())
+        box = DropBox(home.dropbox, Signer(home).token)
         for first in range(0, len(texts), PER_FRAME):
             box.deliver("localhost", [text for _, text in texts[first : first + PER_FRAME]])
         return _time_until_done(home)

@@ -10,6 +10,7 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.dropbox import DropBox
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.transports.transport import Address
+from d0ctl.site_key import Signer
 from d0ctl.store import open_store
 from d0ctl.store.jobs.submission.submit import submit
 from d0ctl.store.nodes import contact, registry
@@ -38,7 +39,7 @@ def a_pass(count: int) -> float:
         with store.writing():
             contact.up(store, node, {"cpus": CPUS, "base": "/nowhere"}, now=time.time())
         site = Site("bench", home.nodes, home.known_hosts, home.dropbox)
-        desk = Desk(home, store, DropBox(home.dropbox, home.site_key()), site)
+        desk = Desk(home, store, DropBox(home.dropbox, Signer(home).token), site)
         times = []
         for _ in range(PASSES):
             store.connection.execute("begin immediate")

@@ -57,6 +57,7 @@ CALLS = {
     "node resume": ["drained"],
     "node remove": ["drained"],
     "site apply": ["SITE"],
+    "site rotate-key": [],
     "software add": ["reco/v2", "--script", "true"],
     "software remove": ["reco/v1"],
     "software push": ["reco/v1"],

@@ -156,7 +156,7 @@ def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
     assert result.exit_code == 5
     assert result.stdout.splitlines()[1:] == [
         f"✘ home: {home.key}: others may read it, and forge messages with it: chmod 600 {home.key};"
-        f" once nothing is launched: head -c 32 /dev/urandom > {home.key}",
+        " d0ctl site rotate-key",
         "✘ lease: daemon: is held by process 17, which is gone: heals at the next"
         " `d0ctl daemon start`",
     ]

@@ -46,9 +46,7 @@ def test_a_key_that_others_may_read_is_reported_with_the_way_to_a_new_one(
     one = only(found)
 
     assert one.detail == "others may read it, and forge messages with it"
-    assert one.advice == (
-        f"chmod 600 {home.key}; once nothing is launched: head -c 32 /dev/urandom > {home.key}"
-    )
+    assert one.advice == (f"chmod 600 {home.key}; d0ctl site rotate-key")
 
 
 def test_a_folder_above_the_home_in_which_others_may_write_is_reported(

@@ -34,3 +34,12 @@ def outcome(found: Sequence[Difference], *, would: bool) -> Iterator[str]:
     numbers = {verb: sum(one.verb == verb for one in found) for verb in PAST}
     changes = ", ".join(f"{count(n)} {PAST[verb]}" for verb, n in numbers.items() if n)
     yield f"would be: {changes}" if would else changes
+
+
+def rotated(running: int, *, would: bool) -> str:
+    """Say that the site has a new key, or would have, and which attempts keep the former one."""
+    keep = "would keep" if would else "keeps" if running == 1 else "keep"
+    ends = "it ends" if running == 1 else "they end"
+    kept = f"; {count(running, 'running attempt')} {keep} the former one until {ends}"
+    verb = "would have" if would else "has"
+    return f"the site {verb} a new key{kept if running else ''}"

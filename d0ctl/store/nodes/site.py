@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from d0ctl import site_key
 from d0ctl.model import Address
 from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
@@ -262,3 +263,23 @@ def remove_software(store: Store, entry: SoftwareEntry) -> None:
     """Take an entry out of the catalogue; what nodes have of it stays there until it is purged."""
     name, version, platform = entry.key
     store.change("remove_software", name=name, version=version, platform=platform)
+
+
+def signed_attempts(store: Store) -> Row:
+    """The last attempt, and of those that have not ended the first and how many they are."""
+    row = store.row("last_attempt")
+    assert row is not None
+    return row
+
+
+def rotate_key(store: Store, *, actor: str, note: str | None, now: float) -> int:
+    """Make a new key; return how many attempts that have not ended keep the one that they have.
+
+    No attempt is launched meanwhile, since that is done by writers, too.
+    """
+    with store.writing():
+        row = signed_attempts(store)
+        site_key.rotate(store.home, last=row["last"] or 0, oldest=row["oldest"])
+        keep_action(store, verb="site rotate-key", target=store.home.key.name, actor=actor,
+                    note=note, packages=0, now=now)  # fmt: skip
+    return int(row["running"])

@@ -191,3 +191,10 @@ select package_path.path
 -- name: software_entry
 -- One entry of the catalogue.
 select * from software where name = :name and version = :version and platform = :platform;
+
+-- name: last_attempt
+-- The last attempt of all, and of those that have not ended the first and how many they are.
+select (select max(id) from attempt) as last, min(attempt.id) as oldest, count(*) as running
+  from node
+  join package on package.node_id = node.id and package.is_live = 1
+  join attempt on attempt.id = package.attempt_id and attempt.outcome is null;

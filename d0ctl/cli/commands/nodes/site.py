@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from d0ctl.store.connection import Store
     from d0ctl.store.nodes.site import Difference
 
-app = group("What the site is, from one file: check, apply, show.")
+app = group("What the site is, from one file: check, apply, show; its key.")
 
 SiteFile = Annotated[
     Path | None,
@@ -90,6 +90,24 @@ def _print(found: "list[Difference]", *, would: bool) -> None:
 
     for line in site_text.outcome(found, would=would):
         emit(line)
+
+
+@app.command("rotate-key", cls=Changing)
+def rotate_key() -> None:
+    """Replace the key that signs attempts; running ones keep theirs until they end."""
+    from d0ctl.show.cards import site as site_text
+    from d0ctl.store.nodes import site
+
+    if changing.is_rehearsal():
+        with session.reader() as store:
+            emit(site_text.rotated(site.signed_attempts(store)["running"], would=True))
+        return
+    with session.writer() as store:
+        changing.confirm("replace the key of the site?")
+        running = site.rotate_key(
+            store, actor=session.actor(), note=changing.reason(), now=time.time()
+        )
+    emit(site_text.rotated(running, would=False))
 
 
 @app.command()

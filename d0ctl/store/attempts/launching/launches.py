@@ -7,8 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from d0ctl import site_key
 from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
+from d0ctl.site_key import SiteKey
 from d0ctl.store import input_stream
 from d0ctl.store.attempts import black_holes, chains, failures, run_time_history
 from d0ctl.store.attempts.launching import container, input_sources, job_state
@@ -16,7 +18,6 @@ from d0ctl.store.attempts.launching.software_env import equipped
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import default
-from d0ctl_wrapper.protocol.message import token
 
 Launch = dict[str, Any]
 """All that a wrapper must know of its attempt (docs/protocol.md)."""
@@ -57,7 +58,7 @@ def launch_again(store: Store, node: int, attempts: Iterable[int]) -> list[Launc
 
 def details(store: Store) -> dict[int, list[Launch]]:
     """The launches of the packages decided on, by node."""
-    key = store.home.site_key()
+    key = site_key.read(store.home)
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
@@ -104,7 +105,7 @@ def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
 
 def _launch(
     package: Row,
-    key: bytes,
+    key: SiteKey,
     catalogue: Catalogue,
     nice: int,
     binaries: Sequence[Row],
@@ -116,7 +117,7 @@ def _launch(
     launch: Launch = {
         "attempt": attempt,
         "number": package["number"],
-        "token": token(key, attempt),
+        "token": key.token(attempt),
         "path": package["path"],
         "cpus": package["cpus"],
         "environment": json.loads(package["environment"] or "{}"),

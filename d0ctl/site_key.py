@@ -1,0 +1,102 @@
+"""The key of the site, which signs attempts, and former keys, which sign those launched before."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from d0ctl import access
+from d0ctl.config import KEY_BYTES, Home
+from d0ctl_wrapper.protocol import message
+
+
+class FormerKey(Struct, frozen=True):
+    """A key that signs the attempts up to `last`."""
+
+    last: int
+    key: bytes
+
+
+class SiteKey(Struct, frozen=True):
+    """The key of a site; `former` has the keys before it, the oldest first."""
+
+    key: bytes
+    former: tuple[FormerKey, ...] = ()
+
+    def token(self, attempt: int) -> str:
+        """Return the secret by which messages of an attempt prove that its wrapper wrote them."""
+        key = next((one.key for one in self.former if attempt <= one.last), self.key)
+        return message.token(key, attempt)
+
+
+def read(home: Home) -> SiteKey:
+    """Return the key of a home.
+
+    Raises DatabaseUnavailable if it is missing, unreadable or too short.
+    """
+    key = home.site_key()
+    try:
+        rows = [line.split() for line in home.former_keys.read_text().splitlines()]
+        return SiteKey(key, tuple(FormerKey(int(last), bytes.fromhex(text)) for last, text in rows))
+    except FileNotFoundError:
+        return SiteKey(key)
+    except (OSError, ValueError) as error:
+        raise access.unusable(home.root, OSError(0, str(error), str(home.former_keys))) from error
+
+
+class Signer:
+    """The tokens of attempts, by the key that the home has at the moment."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._key = read(home)
+        self._seen: tuple[int, int] | None = None
+
+    def token(self, attempt: int) -> str:
+        """Return the secret of an attempt; the key is read again when its file is another one."""
+        try:
+            status = self._home.key.stat()
+        except OSError as error:
+            raise access.unusable(self._home.root, error) from error
+        seen = (status.st_ino, status.st_mtime_ns)
+        if seen != self._seen:
+            self._key, self._seen = read(self._home), seen
+        return self._key.token(attempt)
+
+
+def rotate(home: Home, *, last: int, oldest: int | None) -> None:
+    """Make a new key for all attempts after `last`.
+
+    The present one goes on to sign the attempts up to there; former keys that signed only attempts
+    before the `oldest` running one are forgotten. The new key is written last: a crash in between
+    leaves a present key that is also the former one, which signs the same.
+    """
+    present = read(home)
+    former = list(present.former)
+    if not former or former[-1].last < last:  # else the present key has signed nothing
+        former.append(FormerKey(last, present.key))
+    needed = [one for one in former if oldest is not None and one.last >= oldest]
+    _replace(home.former_keys, _text(needed))
+    _replace(home.key, os.urandom(KEY_BYTES))
+
+
+def _text(keys: Sequence[FormerKey]) -> bytes:
+    return "".join(f"{one.last} {one.key.hex()}\n" for one in keys).encode()
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a private file in the place of another; a power cut leaves one of the two."""
+    aside = path.with_name(f".site.key.{os.getpid()}")
+    aside.unlink(missing_ok=True)
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(descriptor)
+    aside.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
