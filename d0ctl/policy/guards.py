@@ -27,21 +27,21 @@ class Watching(Struct, frozen=True):
     """The part of a node's processors that others may take before packages give way."""
 
 
-class Habit(Struct, frozen=True):
+class RunTimeHistory(Struct, frozen=True):
     """The history of a program: how many runs succeeded, and their longest gap in seconds."""
 
     runs: int
     gap: float
 
 
-def silence(asked: float | None, site: Watching, habit: Habit | None) -> float | None:
+def silence(asked: float | None, site: Watching, history: RunTimeHistory | None) -> float | None:
     """Return how many seconds a binary may show nothing; None is no limit.
 
     The package decides; else the site, or the history of the program, whichever allows more.
     """
     if asked is not None:
         return asked
-    if habit is None or habit.runs < FEWEST_RUNS:
+    if history is None or history.runs < FEWEST_RUNS:
         return site.looping
-    usual = LENIENCE * habit.gap
+    usual = LENIENCE * history.gap
     return max(usual, SHORTEST_S if site.looping is None else site.looping)

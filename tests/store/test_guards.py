@@ -7,7 +7,7 @@ import pytest
 
 from d0ctl.jobfile.spec import Acquire, Disposition, InputSpec, OutputSpec
 from d0ctl.model import Address
-from d0ctl.policy.guards import FEWEST_RUNS, Habit, Watching, silence
+from d0ctl.policy.guards import FEWEST_RUNS, RunTimeHistory, Watching, silence
 from d0ctl.sitefile.spec import SoftwareEntry
 from d0ctl.store import Store
 from d0ctl.store.attempts import messages
@@ -44,24 +44,24 @@ def end(store: Store, attempt: int, gap: float, outcome: str = "successful") -> 
 
 
 @pytest.mark.parametrize(
-    ("asked", "site", "habit", "limit"),
+    ("asked", "site", "history", "limit"),
     [
         (None, None, None, None),
         (None, 3600.0, None, 3600.0),
-        (60.0, 3600.0, Habit(500, 1000.0), 60.0),
-        (None, None, Habit(500, 60.0), 1800.0),
-        (None, None, Habit(500, 1000.0), 5000.0),
-        (None, 600.0, Habit(500, 60.0), 600.0),
-        (None, 600.0, Habit(500, 1000.0), 5000.0),
-        (None, None, Habit(FEWEST_RUNS - 1, 60.0), None),
-        (None, 600.0, Habit(FEWEST_RUNS - 1, 1000.0), 600.0),
+        (60.0, 3600.0, RunTimeHistory(500, 1000.0), 60.0),
+        (None, None, RunTimeHistory(500, 60.0), 1800.0),
+        (None, None, RunTimeHistory(500, 1000.0), 5000.0),
+        (None, 600.0, RunTimeHistory(500, 60.0), 600.0),
+        (None, 600.0, RunTimeHistory(500, 1000.0), 5000.0),
+        (None, None, RunTimeHistory(FEWEST_RUNS - 1, 60.0), None),
+        (None, 600.0, RunTimeHistory(FEWEST_RUNS - 1, 1000.0), 600.0),
     ],
 )
 def test_how_long_a_binary_may_show_nothing(
-    asked: float | None, site: float | None, habit: Habit | None, limit: float | None
+    asked: float | None, site: float | None, history: RunTimeHistory | None, limit: float | None
 ) -> None:
     watching = Watching(looping=site, reserve=0, patience=0.0, swap=None, yield_cpu=None)
-    assert silence(asked, watching, habit) == limit
+    assert silence(asked, watching, history) == limit
 
 
 def test_a_launch_has_the_limits_of_its_package(store: Store) -> None:
@@ -111,8 +111,8 @@ def test_a_launch_pauses_when_its_node_swaps_more_than_the_site_says(
     assert verdict is not None and verdict.pauses is pauses
 
 
-def test_what_successful_runs_showed_is_the_habit_of_those_that_follow(store: Store) -> None:
-    submitted(store, job("habit", stage(*[simple() for _ in range(FEWEST_RUNS + 2)])))
+def test_what_successful_runs_showed_is_the_history_for_those_that_follow(store: Store) -> None:
+    submitted(store, job("history", stage(*[simple() for _ in range(FEWEST_RUNS + 2)])))
     for gap in range(FEWEST_RUNS):
         end(store, begin(store)["attempt"], 500.0 + gap)
     end(store, begin(store)["attempt"], 9999.0, "failed")
@@ -123,7 +123,7 @@ def test_what_successful_runs_showed_is_the_habit_of_those_that_follow(store: St
     assert answer["binaries"][0]["looping"] == 5 * 509.0
 
 
-def test_a_program_of_the_catalogue_has_one_habit_in_all_jobs(store: Store) -> None:
+def test_a_program_of_the_catalogue_has_one_history_in_all_jobs(store: Store) -> None:
     known = {"software": "reco/v12-01"}
     with store.writing():
         entry = SoftwareEntry("reco", "v12-01", "", script="reco", parameters={})
@@ -139,16 +139,16 @@ def test_a_program_of_the_catalogue_has_one_habit_in_all_jobs(store: Store) -> N
     assert [one["looping"] for one in answer["binaries"]] == [None, 3500.0]
 
 
-def test_habits_go_with_their_job(store: Store) -> None:
+def test_the_history_of_runs_goes_with_their_job(store: Store) -> None:
     number = submitted(store, job("gone"))
     end(store, begin(store)["attempt"], 700.0)
-    assert [tuple(row) for row in store.connection.execute("select runs, gap from habit")] == [
-        (1, 700.0)
-    ]
+    assert [
+        tuple(row) for row in store.connection.execute("select runs, gap from run_time_history")
+    ] == [(1, 700.0)]
 
     remove_rows(store, number, now=NOW)
 
-    assert store.connection.execute("select count(*) from habit").fetchone()[0] == 0
+    assert store.connection.execute("select count(*) from run_time_history").fetchone()[0] == 0
 
 
 def test_an_end_reported_twice_is_one_run(store: Store) -> None:
@@ -158,7 +158,7 @@ def test_an_end_reported_twice_is_one_run(store: Store) -> None:
     end(store, attempt, 7.0)
     end(store, attempt, 7.0)
 
-    assert store.connection.execute("select runs from habit").fetchone()[0] == 1
+    assert store.connection.execute("select runs from run_time_history").fetchone()[0] == 1
 
 
 def test_a_node_that_is_short_of_disk_is_noted_with_the_most_that_is_asked(store: Store) -> None:

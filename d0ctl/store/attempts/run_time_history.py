@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from d0ctl.policy.guards import Habit, Watching, silence
+from d0ctl.policy.guards import RunTimeHistory, Watching, silence
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import default
 
@@ -23,7 +23,7 @@ def learn(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
     store.change("clear_reported_gap")
     if rows:
         store.change_many("tell_gap", rows)
-        store.change("learn_habits")
+        store.change("record_run_times")
 
 
 def site(store: Store) -> Watching:
@@ -35,7 +35,7 @@ def site(store: Store) -> Watching:
 def guarded(
     launch: dict[str, Any], package: Row, binaries: Sequence[Row], site: Watching
 ) -> dict[str, Any]:
-    """A launch with the limits of its package and the habits of its binaries."""
+    """A launch with the limits of its package and the history of its binaries."""
     silences = [_silence(package["looping"], row, site) for row in binaries]
     limited = [{**one, **more} for one, more in zip(launch["binaries"], silences, strict=True)]
     return {**launch, "binaries": limited, "guards": _guards(package, site)}
@@ -43,11 +43,13 @@ def guarded(
 
 def _silence(asked: float | None, binary: Row, site: Watching) -> dict[str, Any]:
     """How long a binary may show nothing, and what it is used to."""
-    habit = Habit(binary["runs"], binary["gap"]) if binary["runs"] else None
-    limit = silence(asked, site, habit)
+    history = RunTimeHistory(binary["runs"], binary["gap"]) if binary["runs"] else None
+    limit = silence(asked, site, history)
     if limit is None:
         return {}
-    known = {} if habit is None else {"run_time_history": {"runs": habit.runs, "gap": habit.gap}}
+    known = (
+        {} if history is None else {"run_time_history": {"runs": history.runs, "gap": history.gap}}
+    )
     return {"looping": limit, **known}
 
 

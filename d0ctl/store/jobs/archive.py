@@ -30,7 +30,7 @@ COPIED = {
     "file": f"{_OF_JOB} or id in (select file_id from main.input)",
     "attempt": _OF_PACKAGE, "binary_attempt": _OF_ATTEMPT, "progress": _OF_PACKAGE,
     "note": _OF_ATTEMPT, "event": _OF_PACKAGE, "node_record": _OF_JOB, "job_node_record": _OF_JOB,
-    "habit": _OF_STAGE,
+    "run_time_history": _OF_STAGE,
     "action": "exists (select 1 from archived where"
               " instr(' ' || target || ' ', ' ' || archived.name || ' ') > 0"
               " or instr(' ' || target, ' ' || archived.name || '/') > 0"

@@ -925,7 +925,7 @@ create index software_order_open on software_order (node_id) where ended is null
 
 -- What successful runs of a program were like, to recognise looping. Software of the catalogue has
 -- a row per name and version, other binaries one per stage and position.
-create table habit (
+create table run_time_history (
     software text not null,
     stage_id integer not null,             -- 0: software of the catalogue
     binary   integer not null,             -- likewise
@@ -1496,7 +1496,7 @@ end;
 -- What was learnt of binaries of a stage goes with it.
 create trigger stage_forgotten after delete on stage
 begin
-    delete from habit where software = '' and stage_id = old.id;
+    delete from run_time_history where software = '' and stage_id = old.id;
 end;
 
 
@@ -1526,7 +1526,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('file',           'file_late',                  '100 1'),
     ('file',           'file_of_package',            '2000000 2'),
     ('file',           'file_of_pattern',            '1000 50'),
-    ('habit',          'habit',                      '1000 10 2 1'),
+    ('run_time_history', 'run_time_history',         '1000 10 2 1'),
     ('input',          'input',                      '2000000 2 2 1'),
     ('input',          'input_of_file',              '2000000 2 1'),
     ('job',            'sqlite_autoindex_job_1',     '100 1'),

@@ -85,19 +85,19 @@ select package.attempt_id, package.attempts as number, package.id as package_id,
  order by package.id;
 
 -- name: launch_binaries
--- The binaries of the packages decided on, in order, with what is known of their habits.
+-- The binaries of the packages decided on, in order, with the history of their runs.
 select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, binary.argv,
        binary.progress, binary.runtime, binary.work_size, binary.software, binary.parameters,
-       habit.runs, habit.gap,
+       run_time_history.runs, run_time_history.gap,
        binary.log_rules, binary."check", binary.check_timeout, binary.events, binary.image,
        binary.stdin
   from decision
   join package on package.id = decision.package_id
   join binary on binary.package_id = package.id
-  left join habit
-    on habit.software = coalesce(binary.software || '/' || coalesce(binary.version, ''), '')
-   and habit.stage_id = iif(binary.software is null, package.stage_id, 0)
-   and habit.binary = iif(binary.software is null, binary.seq, 0)
+  left join run_time_history
+    on run_time_history.software = coalesce(binary.software || '/' || coalesce(binary.version, ''), '')
+   and run_time_history.stage_id = iif(binary.software is null, package.stage_id, 0)
+   and run_time_history.binary = iif(binary.software is null, binary.seq, 0)
  order by binary.package_id, binary.seq;
 
 -- name: launch_inputs

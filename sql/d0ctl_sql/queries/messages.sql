@@ -97,9 +97,9 @@ delete from reported_gap;
 -- The longest time in which nothing of a binary showed.
 insert into reported_gap (package_id, seq, gap) values (?, ?, ?);
 
--- name: learn_habits
+-- name: record_run_times
 -- What the programs of successful attempts are used to.
-insert into habit (software, stage_id, binary, runs, gap)
+insert into run_time_history (software, stage_id, binary, runs, gap)
 select coalesce(binary.software || '/' || coalesce(binary.version, ''), ''),
        iif(binary.software is null, package.stage_id, 0),
        iif(binary.software is null, binary.seq, 0), count(*), max(reported_gap.gap)
@@ -108,7 +108,7 @@ select coalesce(binary.software || '/' || coalesce(binary.version, ''), ''),
   join binary on binary.package_id = package.id and binary.seq = reported_gap.seq
  group by 1, 2, 3
 on conflict do update
-   set runs = habit.runs + excluded.runs, gap = max(habit.gap, excluded.gap);
+   set runs = run_time_history.runs + excluded.runs, gap = max(run_time_history.gap, excluded.gap);
 
 -- name: declared_outputs
 -- The outputs that the chosen packages declare.

@@ -24,7 +24,7 @@ def equipped(
     if entry is None or (_is_bare(row) and entry["script"] is None):
         return {**binary, "script": _absence(title, package["platform"]), "argv": None}
     software = order_of(entry, is_here=package["cluster_id"] == CONTROL)
-    binary = {**_habits(entry), **binary, **_judges(entry, binary), "software": software}
+    binary = {**_expected(entry), **binary, **_judges(entry, binary), "software": software}
 
     def filled(name: str, shell: str) -> str:
         return _filled(entry[name], shell, entry, row, package, binary, inputs)
@@ -36,7 +36,7 @@ def equipped(
     return {**binary, "script": filled("script", entry["shell"]), "shell": entry["shell"]}
 
 
-def _habits(entry: Row) -> dict[str, Any]:
+def _expected(entry: Row) -> dict[str, Any]:
     """What the catalogue says of every binary that is this software, unless the job does."""
     progress = entry["progress"]
     found = {"runtime": entry["runtime"], "progress": progress and json.loads(progress)}
