@@ -74,7 +74,7 @@ def judge(policy: Policy, case: Case) -> Judgement:
     rule = policy.rule(case.reason)
     is_restart = case.reason in RESTARTED
     number = case.restarts + 1 if is_restart else case.tries
-    against = _spent(rule, number) or _at_its_most(rule, case) or _nowhere(rule, case)
+    against = _used_up(rule, number) or _at_its_most(rule, case) or _nowhere(rule, case)
     never = "" if is_restart else _never(policy.never, rule, case)
     if rule.passive:
         would = "it would be tried again" if rule.tries and not (against or never) else ""
@@ -102,7 +102,7 @@ def _give_up(rule: Rule, never: str, against: str) -> Judgement:
     return Judgement(Verdict.HOLD, delay=delay, elsewhere=bool(rule.elsewhere), why=why)
 
 
-def _spent(rule: Rule, number: int) -> str:
+def _used_up(rule: Rule, number: int) -> str:
     return f"it was tried again {times(rule.tries)}" if number > rule.tries else ""
 
 

@@ -42,7 +42,7 @@ COPIED = {
 LEFT_OUT = frozenset([
     "archive_copy", "bad_node", "delivery", "feed", "lease", "location", "need", "node_login",
     "notice",
-    "notified", "notified_of", "phase", "problem", "purge", "software_order", "spent", "transfer",
+    "notified", "notified_of", "phase", "problem", "purge", "software_order", "cleanup_candidate", "transfer",
     "transition",
 ])  # fmt: skip
 """The other tables: what is under way, what lies on nodes, and what every database has."""

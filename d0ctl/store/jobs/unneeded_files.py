@@ -25,7 +25,7 @@ def tidy(store: Store, *, now: float) -> list[str]:
 
     Gives the paths of those on the control host, to be removed once this has committed.
     """
-    if not store.row("some_spent"):
+    if not store.row("some_cleanup_candidate"):
         return []
     _find(store)
     store.change("spare_copies")
@@ -135,11 +135,11 @@ def _drop_left(store: Store, rows: Sequence[Row]) -> None:
 
 
 def _find(store: Store) -> None:
-    """Find which of the spent files are unneeded."""
+    """Find which of the candidates are unneeded."""
     store.change("clear_unneeded")
     store.change("find_unneeded")
     store.change("keep_unread")
-    store.change("clear_spent")
+    store.change("clear_cleanup_candidates")
 
 
 def _remove(store: Store, now: float) -> list[str]:

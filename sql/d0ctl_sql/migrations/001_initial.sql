@@ -655,7 +655,7 @@ create table transfer (
 create index transfer_due on transfer (not_before, wanted, file_id);
 
 -- Files that may have become unneeded: their maker or a reader has just succeeded.
-create table spent (
+create table cleanup_candidate (
     file_id integer primary key
 ) strict;
 
@@ -1464,12 +1464,12 @@ end;
 
 -- Files of a package that has succeeded or is dropped may be unneeded now. Outputs of a dropped
 -- package leave all lists anyway.
-create trigger package_spent after update of phase on package
+create trigger package_leaves_files after update of phase on package
 when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped')
     and old.phase <> new.phase
 begin
-    insert or ignore into spent (file_id) select file_id from input where package_id = new.id;
-    insert or ignore into spent (file_id)
+    insert or ignore into cleanup_candidate (file_id) select file_id from input where package_id = new.id;
+    insert or ignore into cleanup_candidate (file_id)
     select id from file where new.phase <> 'dropped' and package_id = new.id;
 end;
 
@@ -1569,7 +1569,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('setting',        'setting',                    '10 1'),
     ('software',       'sqlite_autoindex_software_1', '50 5 2 1'),
     ('software_order', 'software_order_open',        '5 1'),
-    ('spent',          null,                         '100'),
+    ('cleanup_candidate', null,                        '100'),
     ('stage',          'sqlite_autoindex_stage_1',   '300 3 1'),
     ('stage',          'stage_lenient',              '30 3'),
     ('stage',          'stage_limited',              '10 3'),

@@ -83,7 +83,7 @@ update location set spare = 0 where spare = 1 and file_id in (select file_id fro
 
 -- name: look_again
 -- See whether the chosen files are needed.
-insert or ignore into spent (file_id) select file_id from chosen_file;
+insert or ignore into cleanup_candidate (file_id) select file_id from chosen_file;
 
 -- name: count_needed_files
 -- How many of the chosen files are in transit, or are read or made by a package that has not ended.

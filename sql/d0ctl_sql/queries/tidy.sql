@@ -1,6 +1,6 @@
--- name: some_spent
+-- name: some_cleanup_candidate
 -- Whether any file may have become unneeded.
-select 1 from spent limit 1;
+select 1 from cleanup_candidate limit 1;
 
 -- name: find_unneeded
 -- Of the candidates, the files that no consumer in any job needs any more, and how long to keep
@@ -28,8 +28,8 @@ select file.id,
                                                        else 0 end)
                        from input where input.file_id = file.id), 0))
        end
-  from spent
-  join file on file.id = spent.file_id and file.dropped = 0
+  from cleanup_candidate
+  join file on file.id = cleanup_candidate.file_id and file.dropped = 0
  where (file.package_id is null
         or (select phase from package where package.id = file.package_id) = 'done')
    and not exists (select 1 from transfer where transfer.file_id = file.id)
@@ -52,9 +52,9 @@ delete from unneeded
                       and file.stored is null
                       and not exists (select 1 from input where input.file_id = file.id));
 
--- name: clear_spent
--- The spent files have been looked at.
-delete from spent;
+-- name: clear_cleanup_candidates
+-- The candidates have been looked at.
+delete from cleanup_candidate;
 
 -- name: clear_unneeded
 -- Begin a new batch of unneeded files.
@@ -173,7 +173,7 @@ select location.file_id, location.path, coalesce(file.size, 0) as size
 
 -- name: spend
 -- Look again whether a file is needed.
-insert or ignore into spent (file_id) values (?);
+insert or ignore into cleanup_candidate (file_id) values (?);
 
 -- name: give_up_spare
 -- Spare files go: all that need them are done still.
