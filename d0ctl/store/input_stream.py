@@ -1,7 +1,7 @@
 """The input stream of packages that started early: inputs that arrived, and its end.
 
-Rows of `feed` are made by triggers when a file comes, and at a launch; they say what is to be
-sent, which wait for a copy at the node, and which were sent over this connection.
+Rows of `streamed_input` are made by triggers when a file comes, and at a launch; they say which
+inputs are to be sent, which wait for a copy at the node, and which were sent over this connection.
 """
 
 import json
@@ -14,7 +14,7 @@ from d0ctl.store.files.copies import PARKED, spare_results
 def begin(store: Store) -> None:
     """The lists of the packages in `decision`, which are just launched, begin."""
     if store.change("open_lists"):
-        store.change("feed_launched")
+        store.change("begin_input_streams")
 
 
 def due(store: Store, node: int, *, limit: int, now: float) -> list[dict[str, Any]]:
@@ -22,11 +22,11 @@ def due(store: Store, node: int, *, limit: int, now: float) -> list[dict[str, An
 
     A copy is requested for each input that the node lacks.
     """
-    if not store.row("is_fed", node=node):
+    if not store.row("has_stream_to_node", node=node):
         return []
-    store.change("want_fed", node=node, now=now, parked=PARKED)
-    store.change("park_fed", node=node)
-    rows = store.rows("due_feed", node=node, limit=limit)
+    store.change("want_streamed_inputs", node=node, now=now, parked=PARKED)
+    store.change("park_streamed_inputs", node=node)
+    rows = store.rows("due_streamed_inputs", node=node, limit=limit)
     store.change_many("keep_sent_inputs", {(row["package_id"], row["file_id"]) for row in rows})
     packages: dict[int, list[Row]] = {}
     for row in rows:
@@ -38,7 +38,7 @@ def _entry(store: Store, package: int, rows: list[Row]) -> dict[str, Any]:
     from d0ctl.jobfile.language.file_names import local_name  # readers import this module
 
     inputs = [(row, json.loads(row["binaries"])) for row in rows]
-    fed: list[dict[str, Any]] = [
+    entries: list[dict[str, Any]] = [
         {
             "name": local_name(row["name"], row["local"]),
             "path": None if row["by_itself"] else row["path"],
@@ -51,14 +51,14 @@ def _entry(store: Store, package: int, rows: list[Row]) -> dict[str, Any]:
         for row, binaries in inputs
         if binaries
     ]
-    spare_results(f"{store.home.results}/", fed)
+    spare_results(f"{store.home.results}/", entries)
     is_closed = store.row("close_list", package=package) is not None
-    return {"attempt": rows[0]["attempt_id"], "inputs": fed, "closed": is_closed}
+    return {"attempt": rows[0]["attempt_id"], "inputs": entries, "closed": is_closed}
 
 
 def again(store: Store, node: int) -> None:
     """Send everything to the packages of a node again."""
-    store.change("feed_again", node=node)
+    store.change("stream_inputs_again", node=node)
     store.change("close_again", node=node)
 
 

@@ -60,8 +60,8 @@ def test_a_home_in_which_all_went_well_is_well(site: Site, found: Found) -> None
          ["update package set awaited = 1 where id = 1"]),
         ("staging", "prod/1/1/1", "waits for 2 copies, really 0",
          ["update package set phase = 'assigned', node_id = 1, staging = 2 where id = 1"]),
-        ("feed", "the end of a list", "is to be sent to a package that does not run",
-         ["insert into feed (package_id, file_id, node_id) values (1, 0, 1)"]),
+        ("streamed_inputs", "the end of a list", "is to be sent to a package that does not run",
+         ["insert into streamed_input (package_id, file_id, node_id) values (1, 0, 1)"]),
         ("attempts", "prod/1/1/1", "is ready with 1 live attempts",
          ["insert into attempt (package_id, number, node_id, node_name, launched)"
           " values (1, 1, 1, 'x', 1.0)"]),

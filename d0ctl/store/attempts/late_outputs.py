@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FORGET = (
     "leave_lists",
-    "forget_late_feed",
+    "forget_streamed_late_inputs",
     "forget_late_inputs",
     "forget_late_transfers",
     "forget_late_locations",

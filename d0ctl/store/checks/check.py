@@ -39,7 +39,7 @@ AT_ONCE = (
     "check_lines",
     "check_ready",
     "check_staging",
-    "check_feed",
+    "check_streamed_inputs",
     "check_parked",
     "check_bad_nodes",
     "check_node_records",

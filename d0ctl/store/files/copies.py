@@ -128,7 +128,7 @@ def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
     store.change("keep_forwarded")
     store.change("delivered", now=now)
     store.change("arrived")
-    store.change("feed_arrived")
+    store.change("stream_arrived_inputs")
 
 
 def is_hopeless(store: Store, file: int, cluster: int, result: int) -> bool:

@@ -535,7 +535,7 @@ create table binary (
 
 -- Inputs that arrived after an early package started, and that must be sent to it. File 0 says
 -- that the list of inputs is closed.
-create table feed (
+create table streamed_input (
     package_id integer not null references package on delete cascade,
     file_id    integer not null,
     node_id    integer not null,
@@ -545,10 +545,10 @@ create table feed (
 ) strict, without rowid;
 
 -- What to send to a node.
-create index feed_due on feed (node_id) where state = 0;
+create index streamed_input_due on streamed_input (node_id) where state = 0;
 
 -- Who waits for a copy that has arrived.
-create index feed_of_file on feed (file_id);
+create index streamed_input_of_file on streamed_input (file_id);
 
 
 -- Files --------------------------------------------------------------------------------------
@@ -1381,7 +1381,7 @@ begin
      where early > 0
        and id in (select package_id from input
                    where file_id = new.id and own = 0 and dropped = 0);
-    insert into feed (package_id, file_id, node_id)
+    insert into streamed_input (package_id, file_id, node_id)
     select distinct package.id, new.id, package.node_id
       from input join package on package.id = input.package_id
      where input.file_id = new.id and input.own = 0 and input.dropped = 0 and new.late = 0
@@ -1435,7 +1435,7 @@ create trigger package_gathered after update of gathered, awaited on package
 when new.early > 0
 begin
     update package set missing = (new.awaited > 0 and new.gathered = 0) where id = new.id;
-    insert into feed (package_id, file_id, node_id)
+    insert into streamed_input (package_id, file_id, node_id)
     select new.id, 0, new.node_id
      where new.awaited = 0 and old.awaited > 0 and new.early = 1
        and new.phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
@@ -1448,7 +1448,7 @@ when new.early > 0
     and new.phase not in ('starting', 'staging-in', 'running', 'suspended', 'unreachable',
                           'killing')
 begin
-    delete from feed where package_id = new.id;
+    delete from streamed_input where package_id = new.id;
 end;
 
 -- A retry by a user lets tries count anew (D0 Job Definition: 10 resubmits after any submit or
@@ -1519,9 +1519,9 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('binary_attempt', 'binary_attempt',             '1500000 2 1'),
     ('cluster',        'sqlite_autoindex_cluster_1', '20 1'),
     ('event',          'event_of_package',           '6000000 6'),
-    ('feed',           'feed',                       '1000 100 1'),
-    ('feed',           'feed_due',                   '20 5'),
-    ('feed',           'feed_of_file',               '1000 1'),
+    ('streamed_input', 'streamed_input',            '1000 100 1'),
+    ('streamed_input', 'streamed_input_due',        '20 5'),
+    ('streamed_input', 'streamed_input_of_file',    '1000 1'),
     ('file',           'sqlite_autoindex_file_1',    '2000000 20000 1'),
     ('file',           'file_late',                  '100 1'),
     ('file',           'file_of_package',            '2000000 2'),

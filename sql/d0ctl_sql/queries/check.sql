@@ -178,23 +178,23 @@ select package_path.path as subject,
  where counted.staging <> counted.really
  limit 20;
 
--- name: check_feed
+-- name: check_streamed_inputs
 -- Inputs to announce to packages that do not run, or that wait for a copy that nothing makes.
 select coalesce(job.name || ':' || file.name, 'the end of a list') as subject,
        case when package.early = 0
               or package.phase not in (select name from phase where has_attempt = 1)
             then 'is to be sent to a package that does not run'
             else 'is to be sent to a package, and no copy is being made' end as detail
-  from feed
-  join package on package.id = feed.package_id
-  left join file on file.id = feed.file_id
+  from streamed_input
+  join package on package.id = streamed_input.package_id
+  left join file on file.id = streamed_input.file_id
   left join job on job.id = file.job_id
  where package.early = 0
     or package.phase not in (select name from phase where has_attempt = 1)
-    or (feed.state = 1 and file.present = 1 and not exists
+    or (streamed_input.state = 1 and file.present = 1 and not exists
            (select 1 from transfer join node on node.cluster_id = transfer.cluster_id
-             where transfer.file_id = feed.file_id and transfer.result = 0
-               and node.id = feed.node_id))
+             where transfer.file_id = streamed_input.file_id and transfer.result = 0
+               and node.id = streamed_input.node_id))
  limit 20;
 
 -- name: check_attempts

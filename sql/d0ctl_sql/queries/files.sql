@@ -360,7 +360,8 @@ delete from transfer
      select 1 from input join package on package.id = input.package_id
       where input.file_id = transfer.file_id
         and package.phase in ('assigned', 'ready', 'waiting'))
-   and not exists (select 1 from feed where feed.file_id = transfer.file_id and feed.state = 1);
+   and not exists (select 1 from streamed_input where streamed_input.file_id = transfer.file_id
+                                                  and streamed_input.state = 1);
 
 -- name: purges_of_node
 -- What is to be removed on a node.

@@ -73,9 +73,9 @@ update package
 -- A file that is not made any more leaves all lists.
 update input set dropped = 1 where file_id = :file and dropped = 0;
 
--- name: forget_late_feed
+-- name: forget_streamed_late_inputs
 -- A file is not announced to any package.
-delete from feed where file_id = :file;
+delete from streamed_input where file_id = :file;
 
 -- name: forget_late_inputs
 -- It is no input.

@@ -166,9 +166,10 @@ update input
    and (select early = 1 and phase in (select name from phase where is_active = 1)
           from package where package.id = input.package_id)
    and ((select present from file where file.id = input.file_id) = 0
-        or exists (select 1 from feed
-                    where feed.package_id = input.package_id and feed.file_id = input.file_id
-                      and feed.state < 2));
+        or exists (select 1 from streamed_input
+                    where streamed_input.package_id = input.package_id
+                      and streamed_input.file_id = input.file_id
+                      and streamed_input.state < 2));
 
 -- name: drop_files
 -- The outputs of the chosen packages are dropped.
