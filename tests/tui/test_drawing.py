@@ -18,7 +18,7 @@ from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Share, remaining
 from d0ctl_tui.draw.groups import clusters
 from d0ctl_tui.draw.rates import Rates, plot
-from d0ctl_tui.read.snapshot import Beat, NodeLine
+from d0ctl_tui.read.snapshot import NodeLine, Snapshot
 
 COUNTS = st.dictionaries(st.sampled_from(list(map(str, Phase))), st.integers(1, 10**6))
 
@@ -101,7 +101,7 @@ def test_rate_and_peak_are_ends_in_a_minute(since: int, rate: int) -> None:
     rates.note(1125.0, 12 + since)
 
     minutes = rates.minutes(30, 1125.0)
-    answer = [text(one) for one in strips.rates(rates, Beat(at=1125.0), 36, 4, UNICODE)]
+    answer = [text(one) for one in strips.rates(rates, Snapshot(at=1125.0), 36, 4, UNICODE)]
 
     assert (minutes[-1], max(minutes)) == (rate, rate)
     assert answer[-2].split() == f"{rate} a minute peak {rate} a minute".split()
@@ -113,7 +113,7 @@ def test_packages_that_have_just_ended_have_a_rate_and_a_peak() -> None:
     rates.note(1000.0, 0)
     rates.note(1001.0, 4)
 
-    answer = [text(one) for one in strips.rates(rates, Beat(at=1002.0), 36, 4, UNICODE)]
+    answer = [text(one) for one in strips.rates(rates, Snapshot(at=1002.0), 36, 4, UNICODE)]
 
     assert answer[-2].split() == ["4", "a", "minute", "peak", "4", "a", "minute"]
     assert answer[-1].split() == ["4", "ended", "in", "the", "last", "6", "min"]
@@ -130,8 +130,8 @@ NODES = (node("a", used=3, staging=2), node("b", "down", 4), node("c", "drained"
 
 def header(columns: int, *, nodes: tuple[NodeLine, ...] = NODES, failed: int = 0) -> str:
     """The first line of the dashboard."""
-    beat = Beat(at=100.0, nodes=nodes, needing={1: {"failed": failed}} if failed else {})
-    return text(strips.header(beat, (LEASE,), "/home/x", "", 50.0, columns, UNICODE))
+    snapshot = Snapshot(at=100.0, nodes=nodes, needing={1: {"failed": failed}} if failed else {})
+    return text(strips.header(snapshot, (LEASE,), "/home/x", "", 50.0, columns, UNICODE))
 
 
 def test_the_header_counts_the_slots_of_nodes_that_take_work_with_staging_apart() -> None:

@@ -32,7 +32,7 @@ from d0ctl_tui.marks import Marks
 from d0ctl_tui.poller import Poller
 from d0ctl_tui.read import logs, snapshot
 from d0ctl_tui.read.places import Places
-from d0ctl_tui.read.snapshot import Beat
+from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.run_action import PlannedAction, applicable
 from d0ctl_tui.screens import acting, search_results
@@ -89,7 +89,7 @@ class Dashboard(App[None]):
         self.glyphs: Glyphs = ASCII if terminal.ascii else UNICODE
         self.source = Source(home)
         self.places = Places(self.source)
-        self.beat = Beat()
+        self.snapshot = Snapshot()
         self.rates = Rates()
         self.drivers: tuple[str, ...] = ()
         self.stale = ""
@@ -122,7 +122,7 @@ class Dashboard(App[None]):
     def on_mount(self) -> None:
         """Read what is there, then watch."""
         self.look()
-        self.changed = self.beat.events[0].at if self.beat.events else 0.0
+        self.changed = self.snapshot.events[0].at if self.snapshot.events else 0.0
         self.rates.recall(self.source.ask(activity.recent_ends, []))
         self._poller.start()
         signals.end_by(self)
@@ -172,9 +172,9 @@ class Dashboard(App[None]):
     def look(self) -> None:
         """Read anew what is shown."""
         self.source.forget()
-        before, now = self.beat, time.time()
-        self.beat = self.source.ask(lambda store: snapshot.read(store, before, now), before)
-        self.rates.note(now, self.beat.done + self.beat.failed)
+        before, now = self.snapshot, time.time()
+        self.snapshot = self.source.ask(lambda store: snapshot.read(store, before, now), before)
+        self.rates.note(now, self.snapshot.done + self.snapshot.failed)
         self.stale = self.source.error or ""
 
     def tell(self, words: str, look: str = "warn") -> None:
@@ -236,20 +236,20 @@ class Dashboard(App[None]):
         """The first line of every screen."""
         root = str(self.home.root)
         return strips.header(
-            self.beat, self.drivers, root, self.stale, self.changed, columns, self.glyphs
+            self.snapshot, self.drivers, root, self.stale, self.changed, columns, self.glyphs
         )
 
     def node_lines(self, columns: int) -> list[Line]:
         """The nodes, a line each."""
-        return strips.nodes(self.beat.nodes, columns, time.time(), self.glyphs)
+        return strips.nodes(self.snapshot.nodes, columns, time.time(), self.glyphs)
 
     def event_lines(self, columns: int) -> list[Line]:
         """The latest events, a line each."""
-        return strips.ticker(self.beat.events, columns, time.time(), self.glyphs)
+        return strips.ticker(self.snapshot.events, columns, time.time(), self.glyphs)
 
     def rate_lines(self, columns: int, height: int) -> list[Line]:
         """What ended over time."""
-        return strips.rates(self.rates, self.beat, columns, height, self.glyphs)
+        return strips.rates(self.rates, self.snapshot, columns, height, self.glyphs)
 
     def go_to(self, selector: str) -> None:
         """Reveal on the main screen what a path names."""

@@ -12,7 +12,7 @@ from d0ctl.show.drawing.spans import Line, Span
 from d0ctl_tui.commands import Command
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.places import Places
-from d0ctl_tui.read.snapshot import Beat
+from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.run_action import PlannedAction
 
@@ -25,7 +25,7 @@ class Board(Protocol):
     glyphs: Glyphs
     source: Source
     places: Places
-    beat: Beat
+    snapshot: Snapshot
     filter_name: str
     interval: float
 

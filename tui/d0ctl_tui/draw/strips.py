@@ -12,7 +12,7 @@ from d0ctl.units import count, moment
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw.rates import STRETCH_S, Rates, plot
 from d0ctl_tui.draw.rows import clock
-from d0ctl_tui.read.snapshot import Beat, NodeLine
+from d0ctl_tui.read.snapshot import NodeLine, Snapshot
 
 ALWAYS = ("help", "quit", "back")
 """What the last line never leaves out."""
@@ -24,7 +24,7 @@ WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
 
 
 def header(
-    beat: Beat,
+    snapshot: Snapshot,
     drivers: Sequence[str],
     home: str,
     stale: str,
@@ -36,34 +36,35 @@ def header(
     left: list[Span] = [(" d0ctl ", "title")]
     if stale:
         shown = foreign(stale.replace(f"{home}/", ""))
-        return fit([*left, (f" {'stale: ' if beat.at else ''}{shown} ", "stale")], columns)
+        return fit([*left, (f" {'stale: ' if snapshot.at else ''}{shown} ", "stale")], columns)
     place = f" {foreign(home.replace(str(Path.home()), '~', 1))} " if columns >= 150 else ""
     problems: list[Span] = []
     for phase, word in WORDS.items():
-        if number := beat.needing_a_person(phase):
+        if number := snapshot.needing_a_person(phase):
             look = signs.role(phase)
             problems += [
                 ("   ", ""),
                 (f"{glyphs.states[phase]} {signs.short(number)} {word}", look),
             ]
-    last = f"changed {moment(changed, beat.at)} " if changed else ""
+    last = f"changed {moment(changed, snapshot.at)} " if changed else ""
     base = [*left, (place, "faint"), (" ", ""), *_driver(drivers, glyphs)]
-    for use, clock_text in ((_use(beat), last), (_use(beat), ""), ([], "")):
+    for use, clock_text in ((_use(snapshot), last), (_use(snapshot), ""), ([], "")):
         spans = [*base, *use, *problems]
         if width(spans) + len(clock_text) + bool(clock_text) <= columns:
             return spread(spans, [(clock_text, "faint")], columns)
     return fit([*left, *(problems or base[1:])], columns, ellipsis=glyphs.ellipsis)
 
 
-def _use(beat: Beat) -> list[Span]:
+def _use(snapshot: Snapshot) -> list[Span]:
     """How many nodes are up, and how many slots are in use of those that take work."""
-    if not beat.nodes:
+    if not snapshot.nodes:
         return []
-    up = sum(node.state == "up" for node in beat.nodes)
-    used, slots = (sum(node.used for node in beat.takers), sum(node.cpus for node in beat.takers))
-    spans = [(f"   {up}/{count(len(beat.nodes), 'node')} up", "plain"),
+    up = sum(node.state == "up" for node in snapshot.nodes)
+    takers = snapshot.takers
+    used, slots = sum(node.used for node in takers), sum(node.cpus for node in takers)
+    spans = [(f"   {up}/{count(len(snapshot.nodes), 'node')} up", "plain"),
              (f"   {used}/{count(slots, 'slot')}", "plain")]  # fmt: skip
-    staging = sum(node.staging for node in beat.takers)
+    staging = sum(node.staging for node in takers)
     return [*spans, (f" +{staging} staging", "faint")] if staging else spans
 
 
@@ -136,13 +137,15 @@ def _event(event: Event, columns: int, now: float, glyphs: Glyphs) -> Line:
     return fit(spans, columns, ellipsis=glyphs.ellipsis)
 
 
-def rates(known: Rates, beat: Beat, columns: int, height: int, glyphs: Glyphs) -> list[Line]:
+def rates(
+    known: Rates, snapshot: Snapshot, columns: int, height: int, glyphs: Glyphs
+) -> list[Line]:
     """Packages that ended over time, with the rate and the totals."""
     if height < 2 or columns < 12:
         return [EMPTY]
-    values = known.columns(columns, beat.at)
+    values = known.columns(columns, snapshot.at)
     lines = plot(values, max(1, height - 2), glyphs)
-    minutes = known.minutes(columns, beat.at)
+    minutes = known.minutes(columns, snapshot.at)
     rate = f"{signs.short(minutes[-1])} a minute"
     peak = f"peak {signs.short(max(minutes))} a minute"
     lines.append(spread([(rate, "plain")], [(peak, "faint")], columns))

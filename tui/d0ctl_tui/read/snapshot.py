@@ -29,7 +29,7 @@ class NodeLine(Struct, frozen=True):
     note: str
 
 
-class Beat(Struct, frozen=True):
+class Snapshot(Struct, frozen=True):
     """One look at the whole site."""
 
     at: float = 0.0
@@ -50,12 +50,12 @@ class Beat(Struct, frozen=True):
         return [node for node in self.nodes if node.state == "up"]
 
 
-def read(store: Store, before: Beat, now: float) -> Beat:
+def read(store: Store, before: Snapshot, now: float) -> Snapshot:
     """Look at the site; events that are known are not read again."""
     known = before.events[0].id if before.events else 0
     fresh = activity.events(store, known, MOST_EVENTS)
     done, failed = activity.ended(store)
-    return Beat(
+    return Snapshot(
         now,
         tuple(nodes(store)),
         tuple([*fresh, *before.events][:MOST_EVENTS]),

@@ -83,7 +83,7 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self.tree_view.refresh_rows(time.time(), self.board.beat.slots)
+        self.tree_view.refresh_rows(time.time(), self.board.snapshot.slots)
         if self.start:
             self.go_to(self.start)
         elif self.tree_view.outline.height:
@@ -98,7 +98,7 @@ class MainScreen(Screen[None]):
 
     def update(self) -> None:
         """Show what is true now."""
-        self.tree_view.refresh_rows(time.time(), self.board.beat.slots)
+        self.tree_view.refresh_rows(time.time(), self.board.snapshot.slots)
         for part in (*self.bands, *self.strips):
             part.renew()
         self.about.show(self.tree_view.selector, soon=True)
@@ -205,7 +205,7 @@ class MainScreen(Screen[None]):
     def action_problem(self, by: int) -> None:
         """Go to the next package that needs a person, or to the one before."""
         here = walk.Here(self.tree_view.chosen, self.tree_view.chosen_row)
-        needing, source = self.board.beat.needing, self.board.source
+        needing, source = self.board.snapshot.needing, self.board.source
         path = walk.next_problem(source, needing, here, forward=by > 0)
         if path is None:
             self.board.tell("nothing needs a person", "good")

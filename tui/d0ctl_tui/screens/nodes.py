@@ -27,7 +27,7 @@ class NodeStrip(Page):
 
     def click_line(self, number: int, column: int) -> None:
         """Show the node."""
-        order = strips.ordered(self.board.beat.nodes)
+        order = strips.ordered(self.board.snapshot.nodes)
         if number < len(order):
             self.board.show_nodes(order[number].name)
 
@@ -43,17 +43,17 @@ class NodeList(LineView):
 
     def line_count(self) -> int:
         """As many as there are nodes."""
-        return len(self.board.beat.nodes)
+        return len(self.board.snapshot.nodes)
 
     def line(self, number: int, columns: int) -> Line:
         """A node."""
-        lines = strips.nodes(self.board.beat.nodes, columns, time.time(), self.glyphs)
+        lines = strips.nodes(self.board.snapshot.nodes, columns, time.time(), self.glyphs)
         return lines[number] if number < len(lines) else EMPTY
 
     @property
     def chosen(self) -> str | None:
         """The name of the node under the cursor."""
-        order = strips.ordered(self.board.beat.nodes)
+        order = strips.ordered(self.board.snapshot.nodes)
         return order[self.cursor].name if self.cursor < len(order) else None
 
 
@@ -77,7 +77,7 @@ class NodesScreen(SubScreen):
 
     def on_mount(self) -> None:
         """Begin at the node that was asked for."""
-        names = [node.name for node in strips.ordered(self.board.beat.nodes)]
+        names = [node.name for node in strips.ordered(self.board.snapshot.nodes)]
         if self.start in names:
             self.list.cursor = names.index(self.start)
         self.list.focus()

@@ -71,7 +71,7 @@ def nodes(board: Board, words: str) -> list[Choice]:
     """The nodes whose names hold what is typed."""
     return [
         Choice(node.name, node.state)
-        for node in board.beat.nodes
+        for node in board.snapshot.nodes
         if words.lower() in node.name.lower()
     ]
 
