@@ -17,7 +17,7 @@ from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.run_action import PlannedAction
 
 
-class Board(Protocol):
+class AppInterface(Protocol):
     """The dashboard, as its screens know it."""
 
     home: Home

@@ -12,7 +12,7 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import Line
 from d0ctl.show.read import Gone, about_binary, about_file
 from d0ctl.store.connection import Store
-from d0ctl_tui.app_interface import Board
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import CARD, SUB, bindings
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.status_lines import Page
@@ -24,10 +24,10 @@ class CardScreen(SubScreen):
     BINDINGS = bindings(CARD, SUB)
     COMMANDS_HERE = CARD
 
-    def __init__(self, board: Board, subject: str) -> None:
-        super().__init__(board)
+    def __init__(self, dashboard: AppInterface, subject: str) -> None:
+        super().__init__(dashboard)
         self.subject = subject
-        self.page = Page("card", self._sheet, board.glyphs)
+        self.page = Page("card", self._sheet, dashboard.glyphs)
         self.card: File | Binary | Gone | None = None
 
     def body(self) -> ComposeResult:
@@ -48,7 +48,7 @@ class CardScreen(SubScreen):
         """Read the card again."""
         super().update()
         now = time.time()
-        self.card = self.board.source.ask(lambda store: self._read(store, now), self.card)
+        self.card = self.dashboard.source.ask(lambda store: self._read(store, now), self.card)
         self.page.renew()
 
     def _read(self, store: Store, now: float) -> File | Binary | Gone:
@@ -63,13 +63,13 @@ class CardScreen(SubScreen):
         elif isinstance(self.card, Binary):
             package = self.card.package.path
         if package is None:
-            self.board.tell("no package makes this file")
+            self.dashboard.tell("no package makes this file")
             return
         self.app.pop_screen()
-        self.board.go_to(package)
+        self.dashboard.go_to(package)
 
     def _sheet(self, columns: int) -> list[Line]:
-        sheet = Sheet(columns - 1, self.board.glyphs)
+        sheet = Sheet(columns - 1, self.dashboard.glyphs)
         match self.card:
             case File() as card:
                 file.draw(sheet, card)

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from d0ctl_tui.app_interface import Board
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
 
@@ -24,9 +24,9 @@ class Dialog(ModalScreen[Result]):
 
     TITLE_HERE = ""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, dashboard: AppInterface) -> None:
         super().__init__()
-        self.board = board
+        self.dashboard = dashboard
 
     def compose(self) -> ComposeResult:
         """The box."""

@@ -14,7 +14,7 @@ from d0ctl.store.views import activity, outline
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count, listed
 from d0ctl_tui.app_events import Handed, LineOpened
-from d0ctl_tui.app_interface import Board
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.draw.columns import Columns
@@ -38,9 +38,9 @@ class Groups(LineView):
 
     has_cursor = True
 
-    def __init__(self, board: Board) -> None:
-        super().__init__(id="groups", glyphs=board.glyphs)
-        self.board = board
+    def __init__(self, dashboard: AppInterface) -> None:
+        super().__init__(id="groups", glyphs=dashboard.glyphs)
+        self.dashboard = dashboard
         self.outline = Outline()
         self.found: list[Cluster] = []
         self._rows: dict[tuple[int, int], dict[int, PackageRow]] = {}
@@ -78,7 +78,7 @@ class Groups(LineView):
         key = path[0], page
         if key not in self._rows:
             some = ids[page * PAGE : (page + 1) * PAGE]
-            self._rows[key] = self.board.source.ask(
+            self._rows[key] = self.dashboard.source.ask(
                 lambda store: outline.packages_by_id(store, some), {}
             )
         return self._rows[key].get(ids[path[1]])
@@ -115,12 +115,12 @@ class FailuresScreen(SubScreen):
     BINDINGS = bindings(FAILURES, SUB)
     COMMANDS_HERE = FAILURES
 
-    def __init__(self, board: Board, job: str | None, job_id: int | None) -> None:
-        super().__init__(board)
+    def __init__(self, dashboard: AppInterface, job: str | None, job_id: int | None) -> None:
+        super().__init__(dashboard)
         self.job = job
         self.job_id = job_id
         self.by = next(iter(PROPERTIES))
-        self.groups = Groups(board)
+        self.groups = Groups(dashboard)
         self._failed: list[activity.Failed] | None = None
         self._read_at = 0.0
 
@@ -172,13 +172,13 @@ class FailuresScreen(SubScreen):
             self.groups.toggle()
         else:
             self.app.pop_screen()
-            self.board.go_to(package.path)
+            self.dashboard.go_to(package.path)
 
     def action_log(self) -> None:
         """Show the log of the package."""
         package = self.groups.package(self.groups.cursor) if self.groups.line_count() else None
         if package is not None:
-            self.board.show_log(package.path)
+            self.dashboard.show_log(package.path)
 
     def action_act(self) -> None:
         """Do something with the package, or with all that failed for this reason."""
@@ -186,11 +186,11 @@ class FailuresScreen(SubScreen):
             return
         package = self.groups.package(self.groups.cursor)
         if package is not None:
-            self.board.choose_action(Marks({package.path}))
+            self.dashboard.choose_action(Marks({package.path}))
             return
         path = self.groups.outline.locate(self.groups.cursor)
-        self.board.choose_action(
-            Marks(set(self.board.source.paths(self.groups.found[path[0]].ids)))
+        self.dashboard.choose_action(
+            Marks(set(self.dashboard.source.paths(self.groups.found[path[0]].ids)))
         )
 
     def _regroup(self) -> None:
@@ -199,15 +199,15 @@ class FailuresScreen(SubScreen):
 
     @work(thread=True, exclusive=True)
     def _read(self) -> None:
-        jobs = [self.job_id] if self.job_id is not None else list(self.board.source.jobs)
-        home = self.board.home
+        jobs = [self.job_id] if self.job_id is not None else list(self.dashboard.source.jobs)
+        home = self.dashboard.home
         try:
             with open_store(home, read_only=True) as store, database_errors(home):
                 found = activity.failed(store, jobs, MOST)
         except D0Error as error:
-            self.board.post_message(Handed(partial(self.board.tell, str(error))))
+            self.dashboard.post_message(Handed(partial(self.dashboard.tell, str(error))))
             return
-        self.board.post_message(Handed(partial(self._take, found)))
+        self.dashboard.post_message(Handed(partial(self._take, found)))
 
     def _take(self, found: list[activity.Failed]) -> None:
         self._read_at = time.monotonic()

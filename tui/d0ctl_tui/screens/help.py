@@ -6,7 +6,7 @@ from itertools import groupby
 from textual.app import ComposeResult
 
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, pad, width
-from d0ctl_tui.app_interface import Board
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import MOVE, Command, bindings
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.status_lines import Page
@@ -24,10 +24,10 @@ class Help(Dialog[None]):
     BINDINGS = bindings(CLOSE)
     TITLE_HERE = "keys"
 
-    def __init__(self, board: Board, commands: Sequence[Command]) -> None:
-        super().__init__(board)
+    def __init__(self, dashboard: AppInterface, commands: Sequence[Command]) -> None:
+        super().__init__(dashboard)
         self.commands = [*commands, *MOVE]
-        self.page = Page("words", self._draw, board.glyphs)
+        self.page = Page("words", self._draw, dashboard.glyphs)
 
     def body(self) -> ComposeResult:
         """The keys."""
@@ -39,7 +39,7 @@ class Help(Dialog[None]):
         self.call_after_refresh(self.page.renew)
 
     def _draw(self, columns: int) -> list[Line]:
-        return keys(self.commands, columns, self.board.glyphs.ellipsis)
+        return keys(self.commands, columns, self.dashboard.glyphs.ellipsis)
 
 
 def keys(commands: Iterable[Command], columns: int, ellipsis: str) -> list[Line]:

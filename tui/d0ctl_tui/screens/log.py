@@ -12,7 +12,7 @@ from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, foreign, spread
 from d0ctl.units import size
 from d0ctl_tui.app_events import Repeated
-from d0ctl_tui.app_interface import Board
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import LOG, SUB, bindings
 from d0ctl_tui.draw import log_text
 from d0ctl_tui.draw.pager import Pager
@@ -44,8 +44,8 @@ class WindowRead(Repeated):
 class LogPane(LineView):
     """The window; its lines come from a thread that reads."""
 
-    def __init__(self, board: Board) -> None:
-        super().__init__(id="pager", glyphs=board.glyphs)
+    def __init__(self, dashboard: AppInterface) -> None:
+        super().__init__(id="pager", glyphs=dashboard.glyphs)
         self.shown: list[tuple[int, str]] = []
         self.notice: list[Span] = []
         """What stands there where there are no lines, a line each."""
@@ -108,13 +108,13 @@ class LogScreen(SubScreen):
     BINDINGS = bindings(LOG, SUB)
     COMMANDS_HERE = LOG
 
-    def __init__(self, board: Board, log: Log) -> None:
-        super().__init__(board)
+    def __init__(self, dashboard: AppInterface, log: Log) -> None:
+        super().__init__(dashboard)
         self.log_file = log
         self.binary_number = 1
         self.stream_name = "out"
         self.following = True
-        self.pane = LogPane(board)
+        self.pane = LogPane(dashboard)
         self.pane.move = self._move
         self._pager = Pager(self._read)
         self._reader = ThreadPoolExecutor(1, "log")
@@ -138,7 +138,7 @@ class LogScreen(SubScreen):
     def _begin(self) -> None:
         self._reader.submit(self._choose, self.pane.size.height or 1)
         again = NEAR_S if self.log_file.is_near else FAR_S
-        self._timer = self.set_interval(max(again, self.board.interval), self._look)
+        self._timer = self.set_interval(max(again, self.dashboard.interval), self._look)
 
     def on_unmount(self) -> None:
         """Let the reading thread end."""
@@ -173,7 +173,7 @@ class LogScreen(SubScreen):
             self.pane.left = _match_shift(news.lines, self._words, self.pane)
         self.pane.lay_out(self._row)
         if news.notice:
-            self.board.tell(news.notice)
+            self.dashboard.tell(news.notice)
         self.update()
 
     def on_resize(self) -> None:
@@ -217,7 +217,7 @@ class LogScreen(SubScreen):
                 self._words = self.pane.found = words
                 self.action_again(1)
 
-        self.app.push_screen(Ask(self.board, "search", self._words), go)
+        self.app.push_screen(Ask(self.dashboard, "search", self._words), go)
 
     def action_again(self, by: int) -> None:
         """Go to the next match, or to the one before."""
@@ -243,7 +243,7 @@ class LogScreen(SubScreen):
         log = self.log_file
         earlier = [number for number in log.attempts if number < log.number]
         wanted = earlier[-1] if earlier else log.attempts[-1]
-        found = self.board.source.ask(lambda store: logs.find(store, log.path, wanted), log)
+        found = self.dashboard.source.ask(lambda store: logs.find(store, log.path, wanted), log)
         self._reader.submit(log.close)
         self.log_file = found
         self._turn()

@@ -16,7 +16,7 @@ from d0ctl.show.drawing.spans import Line, Span
 from d0ctl.store.connection import Store
 from d0ctl.store.views import outline, search
 from d0ctl_tui.app_events import ColumnsMoved, CursorMoved, RowChosen, RowOpened
-from d0ctl_tui.app_interface import Board
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
 from d0ctl_tui.draw import rows
 from d0ctl_tui.marks import Marks
@@ -42,23 +42,23 @@ class MainScreen(Screen[None]):
     DEFAULT_CLASSES = WITH
     BINDINGS = bindings(LOOK, ACT, REST, MOVE)
 
-    def __init__(self, board: Board, start: str | None) -> None:
+    def __init__(self, dashboard: AppInterface, start: str | None) -> None:
         super().__init__()
-        self.board = board
+        self.dashboard = dashboard
         self.start = start
         self.zoomed = False
-        glyphs = board.glyphs
-        self.tree_view = Tree(board.source, glyphs)
-        self.about = AboutPane(board.source, glyphs, board.interval)
+        glyphs = dashboard.glyphs
+        self.tree_view = Tree(dashboard.source, glyphs)
+        self.about = AboutPane(dashboard.source, glyphs, dashboard.interval)
         self.details = Details(self.about)
         self.bands = [
-            Band("header", board.header, glyphs),
+            Band("header", dashboard.header, glyphs),
             Band("columns", self._heading, glyphs),
             Band("footer", self._footer, glyphs, self._press),
         ]
         self.strips = [
-            NodeStrip(board),
-            Page("ticker", board.event_lines, glyphs, is_list=True),
+            NodeStrip(dashboard),
+            Page("ticker", dashboard.event_lines, glyphs, is_list=True),
             Page("rates", self._rates, glyphs),
         ]
 
@@ -83,13 +83,13 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self.tree_view.refresh_rows(time.time(), self.board.snapshot.slots)
+        self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot.slots)
         if self.start:
             self.go_to(self.start)
         elif self.tree_view.outline.height:
             self._unfold_first()
         self.update()
-        self.set_timer(SETTLE_S, self.board.settle)
+        self.set_timer(SETTLE_S, self.dashboard.settle)
 
     def _unfold_first(self) -> None:
         """Open the job that there is, if there is just one."""
@@ -98,7 +98,7 @@ class MainScreen(Screen[None]):
 
     def update(self) -> None:
         """Show what is true now."""
-        self.tree_view.refresh_rows(time.time(), self.board.snapshot.slots)
+        self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot.slots)
         for part in (*self.bands, *self.strips):
             part.renew()
         self.about.show(self.tree_view.selector, soon=True)
@@ -129,15 +129,15 @@ class MainScreen(Screen[None]):
         """Reveal what a path names, and remember where we come from."""
         here = self.tree_view.selector
         if self._reveal(selector) and here and here != selector:
-            self.board.places.remember(here)
+            self.dashboard.places.remember(here)
 
     def _reveal(self, selector: str) -> bool:
         """Reveal what a path names; say so if it isn't there."""
         try:
-            path = self.board.places.resolve(selector)
+            path = self.dashboard.places.resolve(selector)
         except D0Error as error:
             hint = f": {error.hint}" if error.hint else ""
-            self.board.tell(f"{error}{hint}")
+            self.dashboard.tell(f"{error}{hint}")
             return False
         self.tree_view.reveal(path)
         self.update()
@@ -170,7 +170,7 @@ class MainScreen(Screen[None]):
             if choice is not None and choice.do is not None:
                 choice.do()
 
-        self.app.push_screen(Finder(self.board, title, partial(finder, self), slow=slow), take)
+        self.app.push_screen(Finder(self.dashboard, title, partial(finder, self), slow=slow), take)
 
     def action_palette(self) -> None:
         """Everything by name."""
@@ -178,7 +178,7 @@ class MainScreen(Screen[None]):
 
     def action_act(self) -> None:
         """Offer every action on the chosen rows."""
-        self.board.choose_action(self.meant())
+        self.dashboard.choose_action(self.meant())
 
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
@@ -198,17 +198,17 @@ class MainScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Back to where we came from."""
-        been = self.board.places.been
+        been = self.dashboard.places.been
         if been:
             self._reveal(been.pop())
 
     def action_problem(self, by: int) -> None:
         """Go to the next package that needs a person, or to the one before."""
         here = walk.Here(self.tree_view.chosen, self.tree_view.chosen_row)
-        needing, source = self.board.snapshot.needing, self.board.source
+        needing, source = self.dashboard.snapshot.needing, self.dashboard.source
         path = walk.next_problem(source, needing, here, forward=by > 0)
         if path is None:
-            self.board.tell("nothing needs a person", "good")
+            self.dashboard.tell("nothing needs a person", "good")
         else:
             self.tree_view.reveal(path)
             self.update()
@@ -217,23 +217,23 @@ class MainScreen(Screen[None]):
         """Failures of the job that is chosen, grouped."""
         job = self.tree_view.chosen_job
         name, id = (job.name, job.id) if job and job.counts.get("failed") else (None, None)
-        self.app.push_screen(FailuresScreen(self.board, name, id))
+        self.app.push_screen(FailuresScreen(self.dashboard, name, id))
 
     def action_nodes(self) -> None:
         """The nodes."""
-        self.board.show_nodes()
+        self.dashboard.show_nodes()
 
     def action_log(self) -> None:
         """The log of the package that is chosen."""
         selector = self.tree_view.selector
         if selector is None or selector.count("/") < 3:
-            self.board.tell("only a package has a log: choose one")
+            self.dashboard.tell("only a package has a log: choose one")
         else:
-            self.board.show_log(selector)
+            self.dashboard.show_log(selector)
 
     def action_verb(self, verb: str) -> None:
         """Plan an action on the marked rows, or else the chosen one."""
-        self.board.plan_verb(verb, self.meant())
+        self.dashboard.plan_verb(verb, self.meant())
 
     def meant(self) -> Marks:
         """Return the rows of an action: the marked ones, or else the one of the cursor."""
@@ -243,7 +243,7 @@ class MainScreen(Screen[None]):
 
     def totals(self) -> dict[str, int]:
         """How many packages are in each phase, of the jobs that a filter is for."""
-        return self.board.source.ask(lambda store: outline.totals(store, self._scope()), {})
+        return self.dashboard.source.ask(lambda store: outline.totals(store, self._scope()), {})
 
     def filter_by(self, name: str, phases: Iterable[str]) -> None:
         """Show only packages in these phases."""
@@ -275,15 +275,15 @@ class MainScreen(Screen[None]):
     def _show_only(
         self, name: str, read: Callable[[Store], "array[int]"], selector: Selector | None = None
     ) -> None:
-        self.board.filter_name = name
-        self.tree_view.show_only(self.board.source.ask(read, array("q")), selector)
+        self.dashboard.filter_name = name
+        self.tree_view.show_only(self.dashboard.source.ask(read, array("q")), selector)
         self.update()
 
     def _scope(self) -> list[int]:
         """The job of what is chosen where it is below one, else all."""
         path = self.tree_view.chosen
         job = self.tree_view.chosen_job
-        return [job.id] if job and path and len(path) > 1 else list(self.board.source.jobs)
+        return [job.id] if job and path and len(path) > 1 else list(self.dashboard.source.jobs)
 
     def action_clear(self) -> None:
         """End the zoom, the filter, or clear the marks, one after the other."""
@@ -307,18 +307,20 @@ class MainScreen(Screen[None]):
         return rows.heading(self.tree_view.columns)
 
     def _footer(self, columns: int) -> Line:
-        return self.board.foot(MAIN, columns, self._chosen())
+        return self.dashboard.foot(MAIN, columns, self._chosen())
 
     def _press(self, column: int) -> None:
-        self.board.press(MAIN, self.bands[2].size.width, self._chosen(), column)
+        self.dashboard.press(MAIN, self.bands[2].size.width, self._chosen(), column)
 
     def _chosen(self) -> list[Span]:
         more: list[Span] = []
         if self.tree_view.marks:
             more.append((f" {len(self.tree_view.marks):,} marked ", "mark"))
         if self.tree_view.filtered is not None:
-            more.append((f" {self.board.filter_name}: {len(self.tree_view.filtered):,} ", "mark"))
+            more.append(
+                (f" {self.dashboard.filter_name}: {len(self.tree_view.filtered):,} ", "mark")
+            )
         return more
 
     def _rates(self, columns: int) -> list[Line]:
-        return self.board.rate_lines(columns, self.strips[2].size.height)
+        return self.dashboard.rate_lines(columns, self.strips[2].size.height)

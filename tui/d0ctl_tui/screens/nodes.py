@@ -10,7 +10,7 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import EMPTY, Line
 from d0ctl.show.read import About, Gone, about_node
 from d0ctl_tui.app_events import CursorMoved, LineOpened
-from d0ctl_tui.app_interface import Board
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import NODES, SUB, bindings
 from d0ctl_tui.draw import strips
 from d0ctl_tui.screens.sub import SubScreen
@@ -21,15 +21,15 @@ from d0ctl_tui.widgets.status_lines import Page
 class NodeStrip(Page):
     """The nodes, a line each; a click shows all about one."""
 
-    def __init__(self, board: Board) -> None:
-        super().__init__("nodes", board.node_lines, board.glyphs)
-        self.board = board
+    def __init__(self, dashboard: AppInterface) -> None:
+        super().__init__("nodes", dashboard.node_lines, dashboard.glyphs)
+        self.dashboard = dashboard
 
     def click_line(self, number: int, column: int) -> None:
         """Show the node."""
-        order = strips.ordered(self.board.snapshot.nodes)
+        order = strips.ordered(self.dashboard.snapshot.nodes)
         if number < len(order):
-            self.board.show_nodes(order[number].name)
+            self.dashboard.show_nodes(order[number].name)
 
 
 class NodeList(LineView):
@@ -37,23 +37,23 @@ class NodeList(LineView):
 
     has_cursor = True
 
-    def __init__(self, board: Board) -> None:
-        super().__init__(id="nodelist", glyphs=board.glyphs)
-        self.board = board
+    def __init__(self, dashboard: AppInterface) -> None:
+        super().__init__(id="nodelist", glyphs=dashboard.glyphs)
+        self.dashboard = dashboard
 
     def line_count(self) -> int:
         """As many as there are nodes."""
-        return len(self.board.snapshot.nodes)
+        return len(self.dashboard.snapshot.nodes)
 
     def line(self, number: int, columns: int) -> Line:
         """A node."""
-        lines = strips.nodes(self.board.snapshot.nodes, columns, time.time(), self.glyphs)
+        lines = strips.nodes(self.dashboard.snapshot.nodes, columns, time.time(), self.glyphs)
         return lines[number] if number < len(lines) else EMPTY
 
     @property
     def chosen(self) -> str | None:
         """The name of the node under the cursor."""
-        order = strips.ordered(self.board.snapshot.nodes)
+        order = strips.ordered(self.dashboard.snapshot.nodes)
         return order[self.cursor].name if self.cursor < len(order) else None
 
 
@@ -63,11 +63,11 @@ class NodesScreen(SubScreen):
     BINDINGS = bindings(NODES, SUB)
     COMMANDS_HERE = NODES
 
-    def __init__(self, board: Board, start: str | None = None) -> None:
-        super().__init__(board)
+    def __init__(self, dashboard: AppInterface, start: str | None = None) -> None:
+        super().__init__(dashboard)
         self.start = start
-        self.list = NodeList(board)
-        self.page = Page("nodeabout", self._sheet, board.glyphs)
+        self.list = NodeList(dashboard)
+        self.page = Page("nodeabout", self._sheet, dashboard.glyphs)
         self.card: About | None = None
 
     def body(self) -> ComposeResult:
@@ -77,7 +77,7 @@ class NodesScreen(SubScreen):
 
     def on_mount(self) -> None:
         """Begin at the node that was asked for."""
-        names = [node.name for node in strips.ordered(self.board.snapshot.nodes)]
+        names = [node.name for node in strips.ordered(self.dashboard.snapshot.nodes)]
         if self.start in names:
             self.list.cursor = names.index(self.start)
         self.list.focus()
@@ -92,7 +92,7 @@ class NodesScreen(SubScreen):
         super().update()
         name, now = self.list.chosen, time.time()
         if name is not None:
-            self.card = self.board.source.ask(
+            self.card = self.dashboard.source.ask(
                 lambda store: about_node(store, name, now), self.card
             )  # fmt: skip
         self.list.renew()
@@ -110,14 +110,14 @@ class NodesScreen(SubScreen):
         """Go to the first package that is there."""
         if isinstance(self.card, Node) and self.card.live:
             self.app.pop_screen()
-            self.board.go_to(self.card.live[0].path)
+            self.dashboard.go_to(self.card.live[0].path)
 
     def action_verb(self, verb: str) -> None:
         """Show what an action would do to the node."""
-        self.board.plan_other(verb, self.list.chosen)
+        self.dashboard.plan_other(verb, self.list.chosen)
 
     def _sheet(self, columns: int) -> list[Line]:
-        sheet = Sheet(columns - 1, self.board.glyphs)
+        sheet = Sheet(columns - 1, self.dashboard.glyphs)
         if isinstance(self.card, Node):
             node.draw(sheet, self.card, time.time())
         elif isinstance(self.card, Gone):

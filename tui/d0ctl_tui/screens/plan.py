@@ -11,7 +11,7 @@ from textual.widgets import Input, Label
 from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.app_events import Handed
-from d0ctl_tui.app_interface import Board
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.run_action import PlannedAction, latest
 from d0ctl_tui.screens.dialog import Dialog
@@ -38,8 +38,8 @@ class PlanDialog(Dialog[bool]):
 
     BINDINGS = bindings(KEYS)
 
-    def __init__(self, board: Board, action: PlannedAction) -> None:
-        super().__init__(board)
+    def __init__(self, dashboard: AppInterface, action: PlannedAction) -> None:
+        super().__init__(dashboard)
         self.action = action
         self.TITLE_HERE = action.title.replace("[", "\\[")
         self.lines: Lines = (("making the plan ...", "faint"),)
@@ -47,8 +47,8 @@ class PlanDialog(Dialog[bool]):
         self.values = ""
         self.seen: int | None = None
         self.state = "planning"
-        self.page = Page("words", self._draw, board.glyphs)
-        self.keys = Band("keys", self._keys, board.glyphs, self._press)
+        self.page = Page("words", self._draw, dashboard.glyphs)
+        self.keys = Band("keys", self._keys, dashboard.glyphs, self._press)
         self.set_class(action.destroys, "-danger")
 
     def body(self) -> ComposeResult:
@@ -130,18 +130,23 @@ class PlanDialog(Dialog[bool]):
 
     @work(thread=True, exclusive=True)
     def _plan(self) -> None:
-        home, action = self.board.home, self.action
+        home, action = self.dashboard.home, self.action
         self.seen = latest(home)
         lines, refused = _lines(lambda: action.preview(home), "plain")
         state = "refused" if refused else "planned"
-        self.board.post_message(Handed(partial(self._finish, lines, state)))
+        self.dashboard.post_message(Handed(partial(self._finish, lines, state)))
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
-        home, actor, reason, seen = self.board.home, self.board.actor, self.reason, self.seen
+        home, actor, reason, seen = (
+            self.dashboard.home,
+            self.dashboard.actor,
+            self.reason,
+            self.seen,
+        )
         lines, refused = _lines(lambda: self.action.apply(home, actor, reason, seen), "good")
         state = "refused" if refused else "done"
-        self.board.post_message(Handed(partial(self._finish, lines, state)))
+        self.dashboard.post_message(Handed(partial(self._finish, lines, state)))
 
     def _finish(self, lines: Lines, state: str) -> None:
         self.lines, self.state = lines, state

@@ -12,7 +12,7 @@ from textual.widgets import Input, Label
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, foreign, spread
 from d0ctl_tui.app_events import Handed, LineOpened
-from d0ctl_tui.app_interface import Board
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.screens.dialog import Dialog
 from d0ctl_tui.widgets.lines import LineView
@@ -82,12 +82,14 @@ class Finder(Dialog[Choice]):
 
     BINDINGS = bindings(KEYS)
 
-    def __init__(self, board: Board, title: str, find: Find, *, slow: bool = False) -> None:
-        super().__init__(board)
+    def __init__(
+        self, dashboard: AppInterface, title: str, find: Find, *, slow: bool = False
+    ) -> None:
+        super().__init__(dashboard)
         self.TITLE_HERE = title
         self.find = find
         self.slow = slow
-        self.results = Results(board.glyphs)
+        self.results = Results(dashboard.glyphs)
 
     def body(self) -> ComposeResult:
         """The field and the choices."""
@@ -131,7 +133,7 @@ class Finder(Dialog[Choice]):
     @work(thread=True, exclusive=True)
     def _look(self, words: str) -> None:
         found = self.find(words)
-        self.board.post_message(Handed(partial(self._show, words, found)))
+        self.dashboard.post_message(Handed(partial(self._show, words, found)))
 
     def _show(self, words: str, found: Sequence[Choice]) -> None:
         if self.is_mounted:
@@ -149,8 +151,8 @@ class Finder(Dialog[Choice]):
 class Ask(Dialog[str]):
     """One question, answered by typing."""
 
-    def __init__(self, board: Board, title: str, value: str = "") -> None:
-        super().__init__(board)
+    def __init__(self, dashboard: AppInterface, title: str, value: str = "") -> None:
+        super().__init__(dashboard)
         self.TITLE_HERE = title
         self.value = value
 

@@ -13,7 +13,7 @@ from d0ctl.store.connection import Store, open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import outline, search
 from d0ctl.store.views.search import Found
-from d0ctl_tui.app_interface import Board
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import MAIN, Command
 from d0ctl_tui.screens.search_box import Choice
 
@@ -24,7 +24,7 @@ NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 class Reach(Protocol):
     """What a choice can lead to: the main screen, as the boxes over it know it."""
 
-    board: Board
+    dashboard: AppInterface
 
     def run_command(self, command: Command) -> None:
         """Do what a command does."""
@@ -63,15 +63,15 @@ def palette(screen: Reach, words: str) -> list[Choice]:
     for name, action in ACTIONS.items():
         if name not in here and all(word in f"{action.title} {name}".lower() for word in low):
             found.append(Choice(action.title, f"d0ctl {name}", look="plain",
-                                do=partial(screen.board.plan_other, name)))  # fmt: skip
+                                do=partial(screen.dashboard.plan_other, name)))  # fmt: skip
     return found
 
 
-def nodes(board: Board, words: str) -> list[Choice]:
+def nodes(dashboard: AppInterface, words: str) -> list[Choice]:
     """The nodes whose names hold what is typed."""
     return [
         Choice(node.name, node.state)
-        for node in board.snapshot.nodes
+        for node in dashboard.snapshot.nodes
         if words.lower() in node.name.lower()
     ]
 
@@ -130,7 +130,7 @@ def jumps(screen: Reach, words: str) -> list[Choice]:
     """Offer visited rows, the latest first."""
     return [
         Choice(place, do=partial(screen.go_to, place))
-        for place in reversed(screen.board.places.been)
+        for place in reversed(screen.dashboard.places.been)
         if words.lower() in place.lower()
     ]
 
@@ -140,7 +140,7 @@ def everywhere(screen: Reach, words: str) -> list[Choice]:
     words = words.strip()
     if not words:
         return []
-    home = screen.board.home
+    home = screen.dashboard.home
     try:
         with open_store(home, read_only=True) as store, database_errors(home):
             return [*_path(screen, words), *_found(screen, store, words)]
@@ -157,7 +157,7 @@ def _path(screen: Reach, words: str) -> list[Choice]:
     except BadUsage:
         return []
     if wanted.level == "binary":
-        show = partial(screen.board.show_card, words)
+        show = partial(screen.dashboard.show_card, words)
         return [Choice(words, "show it", kind="binary", do=show)]
     if wanted.is_one:
         return [Choice(str(wanted), "go there", kind="path", do=partial(screen.go_to, words))]
@@ -176,7 +176,7 @@ def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
     for one in (file for file in files if job in ("", file.job)):
         path = _path_of(store, one)
         about = f"{one.about}  {path or 'from outside'}"
-        show = partial(screen.board.show_card, f"{one.job}:{one.name}")
+        show = partial(screen.dashboard.show_card, f"{one.job}:{one.name}")
         choices.append(Choice(one.name, about, kind="file", do=show))
     return choices
 
@@ -185,7 +185,7 @@ def _choice(screen: Reach, one: Found) -> Choice:
     actions: dict[str, Callable[[], object]] = {
         "job": partial(screen.go_to, one.name),
         "stage": partial(screen.go_to, one.name),
-        "node": partial(screen.board.show_nodes, one.name),
+        "node": partial(screen.dashboard.show_nodes, one.name),
         "reason": partial(screen.show_reason, one.name),
         "package": partial(screen.show_named, one.job, one.name),
         "message": partial(screen.show_message, one.name),

@@ -4,7 +4,7 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 
 from d0ctl.show.drawing.spans import Line
-from d0ctl_tui.app_interface import Board
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import SUB, Command, bindings
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
 from d0ctl_tui.widgets.status_lines import Band
@@ -19,13 +19,13 @@ class SubScreen(Screen[None]):
 
     COMMANDS_HERE: tuple[Command, ...] = ()
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, dashboard: AppInterface) -> None:
         super().__init__()
-        self.board = board
+        self.dashboard = dashboard
         self.bands = [
-            Band("header", board.header, board.glyphs),
-            Band("title", self.headline, board.glyphs),
-            Band("footer", self._footer, board.glyphs, self._press),
+            Band("header", dashboard.header, dashboard.glyphs),
+            Band("title", self.headline, dashboard.glyphs),
+            Band("footer", self._footer, dashboard.glyphs, self._press),
         ]
 
     def compose(self) -> ComposeResult:
@@ -55,8 +55,8 @@ class SubScreen(Screen[None]):
             band.renew()
 
     def _footer(self, columns: int) -> Line:
-        return self.board.foot((*self.COMMANDS_HERE, *SUB), columns)
+        return self.dashboard.foot((*self.COMMANDS_HERE, *SUB), columns)
 
     def _press(self, column: int) -> None:
         commands = (*self.COMMANDS_HERE, *SUB)
-        self.board.press(commands, self.bands[2].size.width, (), column)
+        self.dashboard.press(commands, self.bands[2].size.width, (), column)
