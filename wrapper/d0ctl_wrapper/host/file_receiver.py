@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, Dict, List, Tuple
 
-from d0ctl_wrapper.disk import CHUNK, sync, write_all
+from d0ctl_wrapper.disk import CHUNK, sync_all, write_all
 from d0ctl_wrapper.protocol import file_stream, stamp
 from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.checksum import normal
@@ -122,11 +122,6 @@ class Arriving:
         os.chmod(self.aside, 0o500 if self.is_program else 0o400)
         os.rename(self.aside, self.path)
 
-    def settle(self) -> None:
-        """Sync the file and its name."""
-        sync(self.path)
-        sync(os.path.dirname(self.path))
-
     def answer(self) -> "Dict[str, Any]":
         """Return what has become of it."""
         found = {"fault": self.fault, "message": self.message}
@@ -211,14 +206,19 @@ def _receive(file: Arriving, source: Any) -> None:
 
 def _settle(files: "List[Arriving]") -> None:
     """Move all files to their paths, and then sync them: a journal commits all of it at once."""
-    for step in (Arriving.put, Arriving.settle):
-        for file in files:
-            file_stream.alive()
-            try:
-                if not file.fault:
-                    step(file)
-            except OSError as error:
-                file.fail(file_stream.OTHER, error.strerror or str(error))
+    for file in files:
+        file_stream.alive()
+        try:
+            if not file.fault:
+                file.put()
+        except OSError as error:
+            file.fail(file_stream.OTHER, error.strerror or str(error))
+    whole = [file for file in files if not file.fault]
+    paths = [(file.path, os.path.dirname(file.path)) for file in whole]
+    faults = sync_all(path for pair in paths for path in pair)
+    for file, pair in zip(whole, paths):
+        for fault in (faults[path] for path in pair if path in faults):
+            file.fail(file_stream.OTHER, fault.strerror or str(fault))
 
 
 def _drop(files: "List[Arriving]") -> None:

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.verdict import Failed, MissingOutput
-from d0ctl_wrapper.disk import copy_pieces, sync
+from d0ctl_wrapper.disk import copy_pieces, sync_all
 from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol import stamp, text
 from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, is_below, remove, to_path, to_text
@@ -106,10 +106,7 @@ def keep(
     read = [digests.of(real) for _, real in found]  # before any is moved, as a kill may come
     kept = [_keep(folder.cache, name, real, *weight) for (name, real), weight in zip(found, read)]
     # Only now, so that a journal commits all of it at once; no message names them yet.
-    for output in kept:
-        sync(to_path(output["path"]))
-    for parent in {os.path.dirname(to_path(output["path"])) for output in kept}:
-        _sync_up(parent, folder.node.cache)
+    _sync_with_folders([to_path(output["path"]) for output in kept], folder.node.cache)
     return kept
 
 
@@ -150,16 +147,19 @@ def leave(
         real, size = as_file(folder.work, name, inputs, pause_point)
         changed = os.stat(real).st_mtime_ns
         file = _keep(folder.cache, name, real, size, "")
-        sync(to_path(file["path"]))
-        _sync_up(os.path.dirname(to_path(file["path"])), folder.node.cache)
+        _sync_with_folders([to_path(file["path"])], folder.node.cache)
     except (OSError, Failed):
         return None
     return {"name": name, "path": file["path"], "size": size, "changed": changed}
 
 
-def _sync_up(folder: bytes, top: bytes) -> None:
-    """Sync a folder and its parents up to `top`."""
-    while is_below(folder, top):
-        sync(folder)
-        folder = os.path.dirname(folder)
-    sync(top)
+def _sync_with_folders(files: "List[bytes]", top: bytes) -> None:
+    """Sync files, their folders, and the parents of those up to `top`."""
+    paths = list(files)
+    for folder in {os.path.dirname(file) for file in files}:
+        while is_below(folder, top):
+            paths.append(folder)
+            folder = os.path.dirname(folder)
+        paths.append(top)
+    for fault in sync_all(paths).values():
+        raise fault
