@@ -124,6 +124,23 @@ class Verbs(ABC):
         """
         return self._act("kill-line", {"drop_outputs": drop_outputs}, reason, dry_run)
 
+    def limit(
+        self,
+        *,
+        max_running: str | float | None = None,
+        max_failures: str | float | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> "Done":
+        """Change how many packages run at once, and how many may fail.
+
+        max_running: At most so many packages on nodes at once, or `none`.
+        max_failures: Hold the job after so many failed packages, or `none`.
+        """
+        return self._act(
+            "limit", {"max_running": max_running, "max_failures": max_failures}, reason, dry_run
+        )
+
     def pause(
         self,
         *,

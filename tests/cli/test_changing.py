@@ -48,6 +48,7 @@ CALLS = {
     "restore-line": ["dropped/1/1"],
     "finish": ["prod"],
     "priority": ["prod", "80"],
+    "limit": ["prod", "--max-running", "4"],
     "edit": ["prod/1/1/1", "--cpus", "1"],
     "set-status": ["prod/1/2/1", "unscheduled"],
     "remove": ["held"],

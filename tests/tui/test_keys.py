@@ -24,7 +24,7 @@ from tests.tui.conftest import Desk, Open
 KEYS = {
     "H": "hold", "L": "release", "R": "retry", "K": "kill", "D": "kill-line", "U": "restore-line",
     "P": "priority", "S": "pause", "C": "resume", "E": "finish", "M": "set-status", "X": "remove",
-    "A": "clone", "I": "edit", "V": "archive", "W": "update",
+    "A": "clone", "I": "edit", "V": "archive", "W": "update", "B": "limit",
 }  # fmt: skip
 
 
@@ -89,6 +89,8 @@ REQUESTS = [
     request("set-status", parse("a/1/1/1"), status="successful"),
     request("remove", parse("a")),
     request("clone", parse("a"), parameters={"run": "2"}, name="b", hold=True),
+    request("limit", parse("a/2"), max_running=4),
+    request("limit", parse("a"), max_running=0, max_failures=7),
     request("update", parse("a"), file="b.yaml", parameters={"run": "2"}, again=True),
     request("node add", NodeName("farm"), destination="emmy@farm", cpus=3,
             accept_keys=("SHA256:a", "SHA256:b"), via="openssh"),

@@ -146,6 +146,18 @@ returning id;
 -- What comes first.
 update job set priority = :priority where id = :job and priority <> :priority;
 
+-- name: limit_job
+-- How many packages of a job may be on nodes at once.
+update job set max_running = :most where id = :job;
+
+-- name: limit_stage
+-- How many packages of a stage may be on nodes at once.
+update stage set max_running = :most where id = :stage;
+
+-- name: limit_failures
+-- After how many failed packages a job is held.
+update job set max_failures = :most where id = :job;
+
 -- name: choose_retry
 -- Of the chosen packages keep those in these phases.
 delete from chosen

@@ -1,0 +1,60 @@
+"""limit: how many packages run at once, and how many may fail, changed while a job runs."""
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.building import Site, production
+from tests.support.jobs import phases
+from tests.support.world import World
+
+
+@pytest.fixture
+def job(site: Site) -> Site:
+    """A job of three simulations and a merge."""
+    site.submit(production())
+    return site
+
+
+def assigned(site: Site) -> int:
+    """How many packages have a node, once the scheduler has looked."""
+    World(site.store, cpus=8).schedule()
+    return sum(phase == "assigned" for phase in phases(site.store).values())
+
+
+@pytest.mark.parametrize("target", ["prod", "prod/1"])
+def test_the_scheduler_follows_a_limit_that_changes(job: Site, d0ctl: Type, target: str) -> None:
+    assert d0ctl("limit", target, "--max-running", "1").exit_code == 0
+    assert assigned(job) == 1
+    assert "at most 1 package at once" in d0ctl("status", target).stdout
+
+    reply = d0ctl("limit", target, "--max-running", "none")
+    assert reply.stdout == f"limits of `{target}`: max-running 1 -> none\n"
+    assert f"to undo: d0ctl limit {target} --max-running 1" in reply.stderr
+    assert assigned(job) > 1
+
+
+def test_a_job_can_be_held_after_fewer_failures(job: Site, d0ctl: Type) -> None:
+    assert d0ctl("limit", "prod", "--max-failures", "2").exit_code == 0
+
+    assert "held after 2 failed packages" in d0ctl("status", "prod").stdout
+    assert "limit" in d0ctl("history", "prod").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["prod", "--max-running", "0"], 2, "a limit is a number from 1, or `none`"),
+        (["prod/1/1", "--max-running", "2"], 2, "not one job or one stage"),
+        (["prod/1", "--max-failures", "2"], 2, "for whole jobs"),
+        (["prod"], 2, "say what to limit"),
+        (["prod", "--max-running", "none"], 4, "has these limits already"),
+        (["prod/9", "--max-running", "2"], 3, "there is no stage 9"),
+    ],
+)
+def test_a_limit_that_can_not_be_says_why(
+    job: Site, d0ctl: Type, words: list[str], code: int, message: str
+) -> None:
+    reply = d0ctl("limit", *words)
+
+    assert reply.exit_code == code
+    assert message in reply.stderr
