@@ -66,5 +66,5 @@ def run(call: Call) -> None:
         from d0ctl import select
         from d0ctl.cli.commands.looking.pages import status_page
 
-        wanted = select.parse(call.what, with_binary=True) if call.what else None
+        wanted = select.parse_all([call.what], with_binary=True) if call.what else None
         status_page.show(wanted, json=call.json)

@@ -141,3 +141,23 @@ def test_every_cause_is_there_for_scripts_as_well(planted: Site, d0ctl: Type) ->
     assert [one["against"] is not None for one in nodes_told] == [True, True, True]  # type: ignore[attr-defined]
     wants = details("reco001/2/1/1")["waits_for"]
     assert {"file": "gen-5", "maker": "reco001/1/5/1", "phase": "ready"} in wants  # type: ignore[operator]
+
+
+def test_several_packages_are_listed_counted_and_explained(planted: Site, d0ctl: Type) -> None:
+    """Lists and ranges of numbers are taken by every command that reads."""
+    paths = [f"reco001/1/{line}/1" for line in (1, 2, 7)]
+
+    listed = d0ctl("status", "reco001/1/1-2,7/1").stdout
+    why = d0ctl("why", "reco001/1/1-2,7/1")
+
+    assert [row.split()[0] for row in listed.splitlines()] == paths
+    answer, *facts = why.stdout.splitlines()
+    assert answer == (
+        "3 packages of `reco001/1/1-2/1 reco001/1/7/1`: 1 unscheduled, 1 failed and 1 canceled"
+    )
+    assert [fact.split()[2] for fact in facts if fact.startswith("- ")] == [
+        f"`{path}`" for path in paths
+    ]
+    assert "exit-code" in d0ctl("history", "reco001/1/1,2/1").stdout
+    assert d0ctl("report", "failures", "reco001/1/1,2").exit_code == 0
+    assert d0ctl("why", "reco001/1/1,2/9").exit_code == 3

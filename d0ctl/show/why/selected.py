@@ -1,19 +1,27 @@
 """Why what a selector names is as it is."""
 
+from collections import Counter
+
 from d0ctl import select
-from d0ctl.errors import BadUsage
+from d0ctl.model import Status
 from d0ctl.select import Selector
-from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, choice
+from d0ctl.store.views.shapes import PackageRow
+from d0ctl.units import count, listed
 
 
 def explain(store: Store, wanted: Selector, now: float) -> Explanation:
-    """Explain a job, stage, line, package or binary, or the one package that is meant."""
+    """Explain a job, stage, line, package or binary, or the packages that are meant."""
     from d0ctl.show.why import group, package
 
     if not wanted.is_one:
-        wanted = _only(store, wanted, now)
+        choice.choose(store, wanted, now=now)
+        rows = choice.chosen(store)
+        if len(rows) > 1:
+            return _several(store, wanted, rows, now)
+        wanted = select.parse(rows[0].path)
     if wanted.level == "binary":
         return package.binary(store, browse.package(store, wanted), wanted.binary.first, now)
     if wanted.level == "package":
@@ -28,11 +36,18 @@ def explain(store: Store, wanted: Selector, now: float) -> Explanation:
     return group.line(store, job, stage, line, now)
 
 
-def _only(store: Store, wanted: Selector, now: float) -> Selector:
-    """The one package that is meant. Raises BadUsage where several are."""
-    number = choice.choose(store, wanted, now=now)
-    first = choice.chosen(store, 1)[0].path
-    if number > 1:
-        raise BadUsage(f"`{wanted}` means {number} packages, and `why` explains one thing",
-                       hint=f"d0ctl why {first}")  # fmt: skip
-    return select.parse(first)
+def _several(store: Store, wanted: Selector, rows: list[PackageRow], now: float) -> Explanation:
+    """Count packages by status, and explain the first of those that are not done."""
+    counts = Counter(row.status for row in rows)
+    statuses = {str(status): counts[status] for status in Status if counts[status]}
+    counted = listed(f"{number:,} {status}" for status, number in statuses.items())
+    counted = f"all {next(iter(statuses))}" if len(statuses) == 1 else counted
+    first = sorted(rows, key=lambda row: row.status == Status.SUCCESSFUL)[:MOST]
+    facts = [explain(store, select.parse(row.path), now).answer for row in first]
+    more = len(rows) - len(first)
+    facts += [f"and {count(more, 'more package')}"] if more else []
+    status = next(iter(statuses)) if len(statuses) == 1 else "several"
+    answer = f"{count(len(rows), 'package')} of `{wanted.brief}`: {counted}"
+    commands = [f"d0ctl why {row.path}" for row in first[:1]]
+    details = {"packages": statuses}
+    return Explanation(str(wanted), status, answer, None, facts, None, commands, details)

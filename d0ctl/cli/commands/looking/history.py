@@ -36,7 +36,7 @@ def history(
     json: options.Json = False,
 ) -> None:
     """Show failures with their reasons; of a package, all changes."""
-    wanted = select.parse(selector, status=status or (), reason=reason, node=node,
+    wanted = select.parse_all([selector], status=status or (), reason=reason, node=node,
                           older_than=older_than)  # fmt: skip
     with session.reader() as store, store.reading():
         document = _read(store, wanted, MOST_IN_DOCUMENT if json else MOST_SHOWN)

@@ -44,7 +44,7 @@ def failures(
     filters = (status, reason, node, older_than)
     wanted = None
     if selector is not None or any(filters):
-        wanted = select.parse(selector or "*", status=status or (), reason=reason, node=node,
+        wanted = select.parse_all([selector or "*"], status=status or (), reason=reason, node=node,
                               older_than=older_than)  # fmt: skip
     now = time.time()
     with session.reader() as store, store.reading():

@@ -46,6 +46,6 @@ def status(
         raise typer.Exit(monitor.run(json))
     wanted = None
     if selector is not None or filtered:
-        wanted = select.parse(selector or "*", status=status or (), reason=reason, node=node,
+        wanted = select.parse_all([selector or "*"], status=status or (), reason=reason, node=node,
                               older_than=older_than, with_binary=True)  # fmt: skip
     status_page.show(wanted, watch=watch, now=now, json=json)

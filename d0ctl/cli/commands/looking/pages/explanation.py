@@ -50,7 +50,7 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
         from d0ctl.show.why.node import node as explain_node
 
         return explain_node(store, node or selector or "", now)
-    wanted = select.parse(selector, with_binary=True)
+    wanted = select.parse_all([selector], with_binary=True)
     if not select.has_states(selector) and "/" not in selector and not _has_job(store, selector):
         missing = browse.no_such_job(store, selector)
         raise NotFound(f"{missing}, nor a node or file of that name", hint=missing.hint)
