@@ -62,5 +62,6 @@ def _form_of(text: str) -> str:
     """Tell what kind of file a text is of."""
     begin = text.lstrip()[:10]
     if begin.startswith("{"):
-        return "snakemake" if '"links"' in text and '"workflow"' not in text else "wfcommons"
+        is_list = '"nodes"' in text and '"workflow"' not in text
+        return "snakemake" if is_list else "wfcommons"
     return "snakemake" if begin.startswith("digraph") else "dagman"

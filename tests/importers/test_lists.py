@@ -101,6 +101,70 @@ def test_jobs_of_snakemake_become_lines_of_their_rule(tmp_path: Path, text: str)
     assert "--target-jobs map:sample=A" in str(first.packages[0].binaries[0].script)
 
 
+REAL = r"""
+digraph snakemake_dag {
+    graph[bgcolor=white, margin=0];
+    node[shape=box, style=rounded, fontname=sans,                 fontsize=10, penwidth=2];
+    edge[penwidth=2, color=grey];
+	0[label = "report", color = "0.33 0.6 0.85", style="rounded"];
+	1[label = "sort", color = "0.50 0.6 0.85", style="rounded"];
+	2[label = "map\nsample: A", color = "0.17 0.6 0.85", style="rounded"];
+	3[label = "sort", color = "0.50 0.6 0.85", style="rounded"];
+	4[label = "map\nsample: B", color = "0.17 0.6 0.85", style="rounded"];
+	5[label = "part\nn: 1", color = "0.50 0.6 0.85", style="rounded"];
+	6[label = "part\nn: 1", color = "0.50 0.6 0.85", style="rounded"];
+	7[label = "copy\nn: 1\ns: A", color = "0.50 0.6 0.85", style="rounded"];
+	8[label = "copy\nn: 1\ns: B", color = "0.50 0.6 0.85", style="rounded"];
+	9[label = "plot", color = "0.50 0.6 0.85", style="rounded"];
+	1 -> 0
+	3 -> 0
+	2 -> 1
+	4 -> 3
+	1 -> 5
+	3 -> 6
+	1 -> 7
+	3 -> 8
+	5 -> 9
+}
+"""
+"""What Snakemake 9 prints: of a wildcard that a job before has, too, it says nothing."""
+
+
+def test_wildcards_that_a_list_leaves_out_are_those_of_the_job_before(tmp_path: Path) -> None:
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "workflow" / "Snakefile").touch()
+    path = tmp_path / "dag.dot"
+    path.write_text(REAL)
+
+    found = read(path)
+
+    calls = [line.split() for line in found.text.splitlines() if "--target-jobs" in line]
+    assert [call[-1].rstrip('"') for call in calls] == [
+        "report:", "sort:sample=A", "sort:sample=B", "map:sample=A", "map:sample=B",
+        "part:n=1,sample=A", "part:n=1,sample=B", "copy:n=1,s=A", "copy:n=1,s=B",
+        "plot:n=1,sample=A",
+    ]  # fmt: skip
+    assert {call[call.index("--snakefile") + 1] for call in calls} == {
+        str(tmp_path / "workflow" / "Snakefile")
+    }
+    assert found.left_out[0] == (
+        "dag.dot: rule `plot` is taken to have `n`, `sample`, as the job before it; the list does "
+        "not say so"
+    )
+
+
+def test_a_list_without_wildcards_is_refused_if_its_jobs_seem_to_be_the_same(
+    tmp_path: Path,
+) -> None:
+    nodes = [{"id": n, "value": {"jobid": n, "label": rule, "rule": rule}}
+             for n, rule in enumerate(("all", "map", "map"))]  # fmt: skip
+    path = tmp_path / "dag.json"
+    path.write_text(json.dumps({"nodes": nodes, "edges": [{"u": 1, "v": 0}, {"u": 2, "v": 0}]}))
+
+    with pytest.raises(BadJobFile, match="which wildcards the jobs of rule `map` have"):
+        read(path)
+
+
 def test_an_instance_of_ten_thousand_tasks_is_imported(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     path.write_text(json.dumps(instance(10_000)))
