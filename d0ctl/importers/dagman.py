@@ -73,6 +73,8 @@ class _Import:
             for line in stage["lines"]:
                 if "after" in line:
                     line["after"] = list(dict.fromkeys(line["after"]))
+                if any("/" in name for name in line.get("inputs", ())):
+                    line["layout"] = "flat"  # as HTCondor transfers files
         self._check_circle()
 
     def _check_circle(self) -> None:

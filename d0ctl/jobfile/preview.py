@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from d0ctl.jobfile.language.file_names import is_pattern
 from d0ctl.jobfile.spec import Acquire, InputSpec, JobSpec, LineSpec
 
 
@@ -60,6 +61,8 @@ class Preview:
     def __init__(self, job: JobSpec) -> None:
         self.job = job
         self._makers: dict[str, tuple[int, int]] = {}
+        self.late: set[str] = set()
+        """The patterns of late outputs, each of which may be any number of files."""
         self._plain: set[str] = set()
         """Files that are results unless something reads them."""
         names = [one.name for one in job.stages]
@@ -110,6 +113,8 @@ class Preview:
                 for output in binary.outputs:
                     stage.makes += 1
                     self._makers[output.file] = stage.number, number
+                    if output.late and is_pattern(output.file):
+                        self.late.add(output.file)
                     if output.result:
                         stage.results += 1
                     elif not output.dispositions and output.locator is None:

@@ -125,3 +125,31 @@ def test_order_without_files_and_limits_are_shown(tmp_path: Path, d0ctl: Type) -
     assert "runs if 50 % of what it reads from succeed" in rows
     assert "runs last, whatever becomes of the others" in rows
     assert "all others -> d 1 line final" in rows
+
+
+LATE = """\
+job: {name}
+stages:
+  - name: split
+    lines:
+      - for: {{n: [1, 2]}}
+        run: "touch p{{n}}-1 p{{n}}-2 p{{n}}-3"
+        outputs: [{{file: "p{{n}}-*", late: yes}}]
+  - name: count
+    lines: [{{run: "ls {{inputs}} > all", inputs: {{from: split}}, outputs: all}}]
+"""
+
+
+def test_late_outputs_are_counted_as_they_were_in_an_earlier_job(
+    tmp_path: Path, d0ctl: Type
+) -> None:
+    path = tmp_path / "late.yaml"
+    path.write_text(LATE.format(name="first"))
+    before = d0ctl("submit", str(path), "--dry-run").stdout
+    assert d0ctl("run", str(path)).exit_code == 0
+
+    path.write_text(LATE.format(name="second"))
+    after = d0ctl("submit", str(path), "--dry-run").stdout
+
+    assert "reads    what matches `p1-*` and `p2-*` of `split`\n" in before
+    assert "reads    what matches `p1-*` and `p2-*` of `split`, 6 files in `first`\n" in after

@@ -205,3 +205,16 @@ def test_a_file_that_a_node_makes_is_an_input_of_those_that_name_it(tmp_path: Pa
 
     (entry,) = lines(job)["B"].packages[0].binaries[0].inputs
     assert (entry.file, entry.made, found.left_out) == ("a.dat", True, ())
+
+
+def test_transferred_files_lose_their_folders_as_in_htcondor(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("bin/reco", "bin/cards.txt"):
+        (tmp_path / name).touch()
+    text = "executable = bin/reco\ninput = bin/cards.txt\nqueue\n"
+
+    job, _ = imported(tmp_path, "JOB A a.sub\n", a__sub=text)
+
+    (binary,) = lines(job)["A"].packages[0].binaries
+    assert binary.script == "./reco < cards.txt"
+    assert {entry.local for entry in binary.inputs} == {None}

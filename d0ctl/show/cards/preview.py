@@ -20,13 +20,18 @@ MOST_NAMED = 3
 def overview(sheet: Sheet, preview: Preview, fits: Sequence[Fit], earlier: RunTimes | None) -> None:
     """Draw each stage, and how long it all may take."""
     for stage in preview.stages:
-        _stage(sheet, stage, [fit for fit in fits if fit.stage == stage.name], earlier)
+        fitting = [fit for fit in fits if fit.stage == stage.name]
+        _stage(sheet, stage, fitting, earlier, preview.late)
     sheet.add()
     sheet.say(_estimate(preview.stages, fits, earlier))
 
 
 def _stage(
-    sheet: Sheet, stage: StagePreview, fits: Sequence[Fit], earlier: RunTimes | None
+    sheet: Sheet,
+    stage: StagePreview,
+    fits: Sequence[Fit],
+    earlier: RunTimes | None,
+    late: Collection[str],
 ) -> None:
     size = count(stage.lines, "line")
     if stage.packages != stage.lines:
@@ -37,7 +42,8 @@ def _stage(
     if order := _order(stage):
         rows.append([("runs", "faint"), order])
     if stage.reads:
-        files = [_files(source, len(names)) for source, names in stage.reads.items()]
+        files = [_with_late(source, names, late, earlier)
+                 for source, names in stage.reads.items()]  # fmt: skip
         rows.append([("reads", "faint"), listed(files)])
     rows.append([("makes", "faint"), _made(stage)])
     if fits:
@@ -72,6 +78,21 @@ def _made(stage: StagePreview) -> str:
     if not stage.results:
         return files
     return f"{files}, {stage.results:,} of them {'a result' if stage.results == 1 else 'results'}"
+
+
+def _with_late(
+    source: Source, names: Collection[str], late: Collection[str], earlier: RunTimes | None
+) -> str:
+    """Return how many files come from where; of late outputs how many they were before."""
+    patterns = sorted(name for name in names if name in late)
+    if not patterns:
+        return _files(source, len(names))
+    words = f"what matches {_some([f'`{name}`' for name in patterns])} of `{source.name}`"
+    if earlier is not None and all(name in earlier.late for name in patterns):
+        files = count(sum(earlier.late[name] for name in patterns), "file")
+        words += f", {files} in `{earlier.job}`"
+    named = len(names) - len(patterns)
+    return f"{_files(source, named)} and {words}" if named else words
 
 
 def _files(source: Source, number: int) -> str:

@@ -35,6 +35,18 @@ select job.name as job, stage.name,
 -- The job last submitted from a job file.
 select name from job where source = :source and visible = 1 order by id desc limit 1;
 
+-- name: late_counts_of_source
+-- The late outputs of the job last submitted from a job file whose files were made, and how many
+-- they were.
+select pattern.name,
+       (select count(*) from file where file.pattern_id = pattern.id) as files
+  from stage
+  join line on line.stage_id = stage.id
+  join package on package.line_id = line.id
+  join file as pattern on pattern.package_id = package.id
+ where stage.job_id = (select max(id) from job where source = :source and visible = 1)
+   and pattern.late = 1 and package.phase = 'done';
+
 -- name: job_names_like
 -- Names of jobs that begin like this one, to find the next free number.
 select name from job where name glob :pattern;

@@ -7,17 +7,22 @@ from d0ctl.store.connection import Store
 
 
 class RunTimes(NamedTuple):
-    """How long a package of each stage took in an earlier job from the same job file."""
+    """What an earlier job from the same job file tells: how long a package of each stage took,
+    and how many files each late output was."""
 
     job: str
     seconds: Mapping[str, float]
+    late: Mapping[str, int]
 
 
 def run_times(store: Store, source: str) -> RunTimes | None:
     """Return the run times of the last job from a job file; None if there is none."""
     rows = store.rows("run_times_of_source", source=source)
     known = {row["name"]: row["seconds"] for row in rows if row["seconds"] is not None}
-    return RunTimes(rows[0]["job"], known) if known else None
+    if not known:
+        return None
+    late = store.rows("late_counts_of_source", source=source)
+    return RunTimes(rows[0]["job"], known, {row["name"]: row["files"] for row in late})
 
 
 def absent(store: Store, job: str, names: Iterable[str]) -> int:
