@@ -1,0 +1,62 @@
+"""Clocks that jump while packages run: nothing counts as lost, and nothing runs twice."""
+
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
+from tests.support.faketime import Clock
+from tests.support.waiting import wait_until
+
+SLOW = """\
+job: slow
+stages:
+  - lines:
+      - for: {{n: [1, 2]}}
+        packages:
+          - run: 'echo {{n}} >> {record}; until [ -e {go} ]; do sleep 0.05; done'
+"""
+
+
+@pytest.fixture
+def clock(site: Site) -> Iterator[Clock]:
+    """The clock of a daemon, and of its node on this machine."""
+    clock = Clock(site.folder / "clock")
+    daemon = subprocess.Popen(
+        [str(D0CTL), "daemon", "run"],
+        cwd=site.jobs,
+        env=site.environment | clock.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    yield clock
+    end_process(daemon)
+
+
+@pytest.mark.parametrize("offset", ["+1d", "-1d"])
+def test_a_clock_that_jumps_by_a_day_in_mid_run_loses_nothing(
+    site: Site, clock: Clock, offset: str
+) -> None:
+    record, go = site.folder / "record", site.folder / "go"
+    site.submit(SLOW.format(record=record, go=go))
+    wait_until(lambda: site.look() == {"running": 2}, PATIENCE_S, "both run")
+
+    clock.jump(offset)
+    quick = "job: quick\nstages:\n  - lines:\n      - packages:\n          - run: 'true'\n"
+    site.submit(quick)
+    events = site.ask("select count(*) from event")[0][0]
+    go.touch()
+    wait_until(lambda: site.look() == {"done": 3}, PATIENCE_S, "all are done")
+
+    attempts = site.ask("select outcome, ended - started, launched from attempt order by id")
+    assert abs(attempts[-1][2] - time.time()) > 80_000, "the clock has jumped"
+    assert [outcome for outcome, *_ in attempts] == ["successful"] * 3
+    assert all(0 <= took < 1000 for _, took, _ in attempts)
+    for words in (["status", "slow/1/1/1"], ["status", "quick/1/1/1"], ["history", "slow"]):
+        assert not re.search(r" -[0-9.]+ (s|min|h|d)\b", site.ok(*words))
+    assert sorted(record.read_text().split()) == ["1", "2"]
+    assert site.ask("select count(*) from event")[0][0] - events < 30
+    assert site.node("localhost")["state"] == "up"
