@@ -232,9 +232,10 @@ def _unpack(copy: Copy, aside: Path, target: Path) -> None:
     with _folder(aside.parent) as folder:
         fresh, former = folder / "new", folder / "old"
         try:
+            packing.check(os.fsencode(aside))
             with aside.open("rb") as file:
                 archive.unpack(file, os.fsencode(fresh))
-        except archive.BadArchive as error:
+        except (archive.BadArchive, packing.NotPackable) as error:
             raise Spoilt(f"`{copy.source}` is no packed directory: {error}") from error
         if os.path.lexists(target):
             target.rename(former)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from d0ctl.nodes.link import Site
 from d0ctl.nodes.reports import FileFacts
 from d0ctl.nodes.transports.download import NoSpace, Oversized, Spoilt
 from d0ctl.nodes.transports.local import LocalTransport
+from d0ctl_wrapper.host import packing
 from tests.support.durability import assert_settled, journal
 from tests.support.waiting import wait_until
 
@@ -226,3 +228,38 @@ def test_what_a_killed_process_was_making_is_swept_and_what_another_makes_is_not
     carry.sweep(tmp_path)
 
     assert not list(tmp_path.glob(".*"))
+
+
+def test_a_directory_is_unpacked_in_place_of_a_former_one(tmp_path: Path) -> None:
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "plots" / "all.txt").write_text("new")
+    packed, target = tmp_path / "packed", tmp_path / "results" / "plots"
+    packing.pack(bytes(tmp_path / "plots"), bytes(packed), lambda: None)
+    target.mkdir(parents=True)
+    (target / "former.txt").touch()
+
+    carry.copy_here(Copy(str(packed), str(target), None, None, is_unpacked=True))
+
+    assert [(path.name, path.read_text()) for path in target.iterdir()] == [("all.txt", "new")]
+    assert [path.name for path in target.parent.iterdir()] == ["plots"]
+
+
+@pytest.mark.parametrize("form", ["w:gz", "sparse", "text"])
+def test_what_may_become_larger_than_it_is_is_not_unpacked(tmp_path: Path, form: str) -> None:
+    packed, target = tmp_path / "packed", tmp_path / "results" / "plots"
+    (tmp_path / "zeros").write_bytes(bytes(1_000_000))
+    if form == "text":
+        packed.write_text("notes")
+    elif form == "sparse":
+        with (tmp_path / "holes").open("wb") as file:
+            file.truncate(100_000_000)
+        words = ["tar", "--sparse", "-C", str(tmp_path), "-cf", str(packed), "holes"]
+        subprocess.run(words, check=True)
+    else:
+        with tarfile.open(packed, "w:gz") as tar:
+            tar.add(tmp_path / "zeros", "zeros")
+
+    with pytest.raises(Spoilt, match="is no packed directory"):
+        carry.copy_here(Copy(str(packed), str(target), None, None, is_unpacked=True))
+
+    assert not target.exists()

@@ -62,6 +62,22 @@ def pack(folder: bytes, target: bytes, pause_point: "Callable[[], None]") -> Non
         os.fsync(file.fileno())
 
 
+def check(path: bytes) -> None:
+    """Raise NotPackable unless a file holds a directory that is no larger than the file.
+
+    An archive that is compressed, or has holes, may become any size when it is unpacked.
+    """
+    import tarfile
+
+    try:
+        with tarfile.open(os.fsdecode(path), "r:") as tar:
+            unpacked = sum(member.size for member in tar)
+    except (tarfile.TarError, EOFError, ValueError) as error:
+        raise NotPackable("it is not a tar file: %s" % error)
+    if unpacked > os.stat(path).st_size:
+        raise NotPackable("its contents are larger than it is")
+
+
 def _walk(folder: bytes, prefix: bytes = b"") -> "Iterator[Entry]":
     """Yield all below a directory, sorted; links are not followed."""
     with os.scandir(folder) as found:
