@@ -17,7 +17,17 @@ from d0ctl.cli.terminal.fast_typer import plain
 from d0ctl.errors import ExitCode
 
 FOLDERS = {
-    "running": ("init", "template", "import", "schema", "validate", "run", "submit", "wait"),
+    "running": (
+        "init",
+        "template",
+        "import",
+        "schema",
+        "validate",
+        "rehearse",
+        "run",
+        "submit",
+        "wait",
+    ),
     "looking": (
         "status",
         "why",

@@ -17,6 +17,8 @@ EPILOGS = {
     "import": ("flow.dag -o flow.yaml", "0 all is carried over, 1 something was left out, "
                "2 it can't be read, 3 no such file, 4 the job file exists"),
     "validate": ("reco.yaml --strict", "0 no fault, 2 a fault, or with --strict a warning"),
+    "rehearse": ("reco.yaml --site bigger.yaml", "0 done, 2 bad job or site file, 4 a run time is "
+                 "not known, or no node can take a package"),
     "wait": ("reco001/2 --timeout 2h", "0 all of it is successful, 1 it is not, or stands still, "
              "3 nothing matches"),
     "schema": ("job > job.schema.json", "0 done, 2 bad usage, 3 no such schema"),

@@ -71,9 +71,9 @@ class Hand(Struct):
             return self.others
         return self.bounds.get(requirement.stage, self.others)
 
-    def has_room(self, requirement: Requirement, files: Brought | None) -> bool:
-        """Return whether it can take a package whose inputs are where `files` says."""
-        room = (self.rest if self.brings(files) else self.free) + self.extra
+    def has_room(self, requirement: Requirement, *, is_brought: bool) -> bool:
+        """Return whether it can take a package, of which inputs are to be brought or not."""
+        room = (self.rest if is_brought else self.free) + self.extra
         return (
             room >= requirement.cpus
             and self.bound(requirement) > 0
@@ -92,6 +92,8 @@ class Hand(Struct):
         """Return after how many seconds CPUs are free for a package."""
         if self.slots is None:
             return 0.0
+        if requirement.cpus == 1:
+            return self.slots[0]
         return max(heapq.nsmallest(requirement.cpus, self.slots), default=0.0)
 
     def cost(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from d0ctl.schedule.choice import Choice
 from d0ctl.schedule.costs import Cost, Links
 from d0ctl.schedule.hand import Busy, Hand
 from d0ctl.schedule.quota import Quota
@@ -27,6 +28,9 @@ PATIENCE_FULL = 8
 EARLY_S = 0.05
 """A package whose inputs are to be brought goes to a node this much before CPUs are free there, in
 addition to the time that they take."""
+
+DEEP = 4
+"""If more alike packages than this are ready for each CPU, none waits: another would go anyway."""
 
 WORTH = 0.05
 """A package waits for another node only if it ends there earlier by this part of its run time."""
@@ -145,9 +149,11 @@ class _Pass(Struct):
         left = 0
         if rivals and not self.is_informed:
             self.inform()
+        now = Choice(able, requirement, self.links, with_room=True)
+        later = Choice(rivals, requirement, self.links, with_room=False)
         for package in packages:
             places, files = places_of.get(package, {}), files_of.get(package)
-            hand, cost = self.best(able, requirement, places, files)
+            hand, cost = now.best(places, files)
             if hand is None:
                 if not requirement.fetches:
                     break
@@ -155,7 +161,7 @@ class _Pass(Struct):
             if self.is_tired and not hand.starts(requirement):
                 continue
             if rivals:
-                hand, cost, is_later = self.weigh(requirement, places, files, hand, cost, rivals)
+                hand, cost, is_later = self.weigh(later, places, files, hand, cost)
                 if is_later:
                     hand.occupy(requirement, cost)
                     left += 1
@@ -170,16 +176,15 @@ class _Pass(Struct):
 
     def weigh(
         self,
-        requirement: Requirement,
+        rivals: Choice,
         places: Mapping[int, int],
         files: Brought | None,
         hand: Hand,
         cost: Cost,
-        rivals: Sequence[Hand],
     ) -> tuple[Hand, Cost, bool]:
         """Return where a package is to run, and whether it is too early to send it there."""
         if not self.is_tired:
-            rival, later = self.best(rivals, requirement, places, files, is_free=False)
+            rival, later = rivals.best(places, files)
             if rival is not None and later.end_s < cost.end_s - WORTH * (cost.run_s or 0.0):
                 return rival, later, True
         # Bound to a node long before it can start, it would keep others from it.
@@ -193,45 +198,14 @@ class _Pass(Struct):
             hand.know(known.get(hand.node.id, ()))
         self.is_informed = True
 
-    def best(
-        self,
-        hands: Sequence[Hand],
-        requirement: Requirement,
-        places: Mapping[int, int],
-        files: Brought | None,
-        *,
-        is_free: bool = True,
-    ) -> tuple[Hand | None, Cost]:
-        """Return the node where a package ends first; of equals the one that has most of its
-        inputs, then the one with most CPUs left.
-
-        A node that can only take packages whose inputs are brought while others compute comes last,
-        unless it is known when its CPUs become free. Without `is_free` it need not have room.
-        """
-        best: Hand | None = None
-        best_cost, best_rank = Cost(0.0, 0.0, None), (0.0, True, 0, 0.0)
-        for hand in hands:
-            if is_free and not hand.has_room(requirement, files):
-                continue
-            cost = hand.cost(requirement, places, files, self.links)
-            end_s = 0.0 if cost.run_s is None or requirement.is_short else cost.end_s
-            room = hand.rest if hand.brings(files) else hand.free
-            rank = (
-                end_s,
-                not hand.starts(requirement),
-                -places.get(hand.node.cluster, 0),
-                -(room + hand.extra) / hand.node.cpus,
-            )
-            if best is None or rank < best_rank:
-                best, best_cost, best_rank = hand, cost, rank
-        return best, best_cost
-
 
 def _worth_waiting_for(
     requirement: Requirement, able: Sequence[Hand], fits: Sequence[Hand]
 ) -> list[Hand]:
     """Return the nodes where packages may end earlier although their CPUs are in use."""
     if requirement.seconds is None or requirement.is_short:
+        return []
+    if requirement.ready > DEEP * sum(hand.node.cpus for hand in fits):
         return []
     slowest = min(hand.node.speed for hand in able)
     return [

@@ -25,7 +25,7 @@ from tests.support.building import Site, production
 from tests.support.rows import read
 
 READS = {
-    "validate", "wait", "status", "why", "history", "logs", "peek", "report failures",
+    "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "report failures",
     "policy show", "file list", "node list", "node check", "site check", "site show",
     "software list",
     "software verify", "notify list", "notify show", "notify test", "daemon run", "daemon start",

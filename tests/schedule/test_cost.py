@@ -51,7 +51,7 @@ def test_a_package_waits_for_a_faster_node_if_it_ends_earlier_there() -> None:
 
 
 def test_those_that_wait_use_up_the_fast_node_so_that_the_next_takes_the_slow_one() -> None:
-    many = [Requirement(1, ready=9, seconds=60.0)]
+    many = [Requirement(1, ready=8, seconds=60.0)]
 
     assert decide([FULL, SLOW], many, {1: [Busy(1, 10.0)]}) == [(1003, 2)]
 
@@ -94,3 +94,9 @@ def test_what_is_on_its_way_to_a_cluster_delays_what_comes_after() -> None:
     assert busy.seconds(7, 10e6, 2) == 41.0
     assert busy.seconds(8, 10e6, 2) == 11.0
     assert busy.seconds(7, 0, 0) == 0.0
+
+
+def test_none_waits_while_many_alike_packages_are_ready_for_each_cpu() -> None:
+    deep = [Requirement(1, ready=90, seconds=60.0)]
+
+    assert decide([FULL, SLOW], deep, {1: [Busy(1, 10.0)]}) == [(1000, 2)]

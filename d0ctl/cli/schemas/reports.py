@@ -200,3 +200,48 @@ class Doctor(TypedDict):
     nodes: Annotated[list[str], Meta(description="Checked nodes.")]
     unseen: Annotated[dict[str, str], Meta(description="Why others were not, by node.")]
     standstill: str | None
+
+
+class OneMore(TypedDict):
+    """How long it takes with one more node."""
+
+    like: Annotated[str | None, Meta(description="The node that it is like.")]
+    makespan: float | None
+
+
+class NodeUse(TypedDict):
+    """What a node has to do."""
+
+    node: str
+    use: Annotated[float, Meta(description="The part of its CPU time that computes, from 0 to 1.")]
+
+
+class CachePeak(TypedDict):
+    """How full a cache gets."""
+
+    cluster: str
+    peak: Annotated[int, Meta(description="The most bytes of files of the job at a time.")]
+
+
+class RehearsedStage(TypedDict):
+    """When the packages of a stage run, in seconds from the begin of the job."""
+
+    stage: str
+    packages: int
+    begins: float
+    ends: float
+
+
+class Rehearsal(TypedDict):
+    """A job on a virtual clock; times in seconds."""
+
+    job: str
+    packages: int
+    makespan: float
+    longest_chain: Annotated[float, Meta(description="Alone, on the fastest node.")]
+    work: Annotated[float, Meta(description="All work on all CPUs.")]
+    with_one_more: OneMore
+    bytes_carried: int
+    nodes: list[NodeUse]
+    caches: list[CachePeak]
+    stages: list[RehearsedStage]

@@ -10,6 +10,7 @@ from d0ctl.show.why.common import Explanation
 
 DOCUMENTS: Mapping[str, Any] = {
     "validate": site.Valid,
+    "rehearse": reports.Rehearsal,
     "submit": site.Submitted,
     "template list": site.Templates,
     "template show": site.Template,

@@ -32,14 +32,15 @@ class Urgency(Struct):
         return self.found.get((stage, line if self.is_exact else 0, seq), (0.0, None))
 
 
-class _Steps(Struct):
-    """Packages, and marks that some of them come after."""
+class Steps(Struct):
+    """The packages of a job, and marks that some of them come after, which take no time."""
 
     seconds: list[float | None] = field(default_factory=list)
     before: list[set[int]] = field(default_factory=list)
     packages: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     def add(self, seconds: float | None) -> int:
+        """Add a step; return its number."""
         self.seconds.append(seconds)
         self.before.append(set())
         return len(self.seconds) - 1
@@ -48,7 +49,7 @@ class _Steps(Struct):
 def urgency(store: Store, spec: JobSpec) -> Urgency:
     """Return the rank of each package of a job, from the run times that are expected."""
     is_exact = spec.packages <= MOST_EXACT
-    steps = _steps(store, spec, None if is_exact else SAMPLE)
+    steps = steps_of(store, spec, None if is_exact else SAMPLE)
     known = [one for one in steps.seconds if one is not None and one > 0]
     usual = statistics.median(known) if known else 1.0
     ranks = critical_path.ranks(
@@ -75,8 +76,9 @@ def _by_stage(
     return found
 
 
-def _steps(store: Store, spec: JobSpec, sample: int | None) -> _Steps:
-    steps, makers, runtimes = _Steps(), dict[str, int](), _Runtimes(store)
+def steps_of(store: Store, spec: JobSpec, sample: int | None) -> Steps:
+    """Return the packages of a job, or those of the first lines of each stage, and their order."""
+    steps, makers, runtimes = Steps(), dict[str, int](), _Runtimes(store)
     ends: dict[tuple[int, int], int] = {}
     """The last package of each line."""
     waits: list[tuple[int, LineSpec]] = []

@@ -1,0 +1,66 @@
+"""`d0ctl rehearse`: run a job on a virtual clock, with the real scheduler."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from d0ctl.cli import changing, options
+from d0ctl.cli.commands.running import intake
+from d0ctl.cli.terminal.fast_typer import single
+from d0ctl.cli.terminal.output import emit_json, sheet, show
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import reports
+    from d0ctl.store.jobs.rehearsal import Rehearsed
+
+app = single()
+
+SiteFile = Annotated[
+    Path | None,
+    typer.Option("--site", metavar="FILE", help="Rehearse on the nodes of this site file.",
+                 show_default=False),
+]  # fmt: skip
+
+
+@app.command()
+def rehearse(
+    file: options.JobFile,
+    parameter: options.Parameters = None,
+    site: SiteFile = None,
+    json: options.Json = False,
+) -> None:
+    """Run a job on a virtual clock, with the real scheduler: how long it takes, and why."""
+    from d0ctl.show import rehearsal as card
+    from d0ctl.sitefile import reader
+    from d0ctl.store.jobs.rehearsal import rehearse_job
+
+    spec = intake.read(intake.request_of(file, parameter))[1]
+    nodes = reader.read(site) if site is not None else None
+    with changing.rehearsal() as store:
+        found = rehearse_job(store, spec, nodes, now=time.time())
+    if json:
+        emit_json(_document(found))
+    else:
+        page = sheet()
+        card.draw(page, found)
+        show(page)
+
+
+def _document(found: "Rehearsed") -> "reports.Rehearsal":
+    outcome = found.outcome
+    return {
+        "job": found.job,
+        "packages": found.packages,
+        "makespan": outcome.makespan_s,
+        "longest_chain": found.chain_s,
+        "work": found.work_s,
+        "with_one_more": {"like": found.model, "makespan": found.with_one_more_s},
+        "bytes_carried": outcome.carried,
+        "nodes": [{"node": name, "use": use} for name, use in found.use.items()],
+        "caches": [{"cluster": name, "peak": outcome.peaks.get(number, 0)}
+                   for number, name in found.clusters.items()],
+        "stages": [{"stage": one.name, "packages": one.packages, "begins": one.begins_s,
+                    "ends": one.ends_s} for one in found.stages],
+    }  # fmt: skip

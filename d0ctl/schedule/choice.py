@@ -1,0 +1,87 @@
+"""The best of the nodes that can take a package."""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from d0ctl.schedule.costs import Cost, Links
+from d0ctl.schedule.hand import Hand
+from d0ctl.schedule.resources import Brought, Requirement
+
+Rank = tuple[float, bool, int, float]
+"""Nodes are compared by when a package ends there, by whether CPUs are free, by the bytes of its
+inputs that they have, and by the part of their CPUs that is left."""
+
+
+class Choice:
+    """Nodes in their order for packages with a requirement.
+
+    Without `with_room` they need not have room now. Nodes that have nothing of a package's inputs
+    differ only in themselves, so of these only the first is looked at.
+    """
+
+    def __init__(
+        self, hands: Sequence[Hand], requirement: Requirement, links: Links, *, with_room: bool
+    ) -> None:
+        self._hands = hands
+        self._requirement = requirement
+        self._links = links
+        self._with_room = with_room
+        self._by_cluster: dict[int, list[Hand]] = defaultdict(list)
+        for hand in hands:
+            self._by_cluster[hand.node.cluster].append(hand)
+        self._heaps: dict[bool, list[tuple[Rank, int]]] = {}
+
+    def best(self, places: Mapping[int, int], files: Brought | None) -> tuple[Hand | None, Cost]:
+        """Return the node where a package ends first, None if there is none, and its cost there.
+
+        `places` has the bytes of its inputs by cluster, `files` their number.
+        """
+        best, best_cost = None, Cost(0.0, 0.0, None)
+        best_rank: Rank | None = None
+        near = [hand for cluster in places for hand in self._by_cluster.get(cluster, ())]
+        first = self._first(files is not None and files.files > 0)
+        for hand in [*near, first] if first is not None else near:
+            brings = hand.brings(files)
+            if self._with_room and not hand.has_room(self._requirement, is_brought=brings):
+                continue
+            cost = hand.cost(self._requirement, places, files, self._links)
+            rank = self._rank(hand, cost, places.get(hand.node.cluster, 0), brings)
+            if best_rank is None or rank < best_rank:
+                best, best_cost, best_rank = hand, cost, rank
+        return best, best_cost
+
+    def _rank(self, hand: Hand, cost: Cost, here: int, brings: bool) -> Rank:
+        is_timed = cost.run_s is not None and not self._requirement.is_short
+        room = (hand.rest if brings else hand.free) + hand.extra
+        return (
+            cost.end_s if is_timed else 0.0,
+            not hand.starts(self._requirement),
+            -here,
+            -room / hand.node.cpus,
+        )
+
+    def _first(self, brings: bool) -> Hand | None:
+        """Return the first of the nodes for packages of which they have nothing."""
+        heap = self._heaps.get(brings)
+        if heap is None:
+            heap = [(self._rank_without(hand, brings), i) for i, hand in enumerate(self._hands)]
+            heapq.heapify(heap)
+            self._heaps[brings] = heap
+        while heap:
+            rank, number = heap[0]
+            hand = self._hands[number]
+            if self._with_room and not hand.has_room(self._requirement, is_brought=brings):
+                heapq.heappop(heap)
+            elif (now := self._rank_without(hand, brings)) > rank:
+                heapq.heapreplace(heap, (now, number))
+            else:
+                return hand
+        return None
+
+    def _rank_without(self, hand: Hand, brings: bool) -> Rank:
+        transfer_s = self._links.seconds(hand.node.cluster, 0, 1) if brings else 0.0
+        requirement = self._requirement
+        run_s = requirement.run_s(hand.node.speed)
+        cost = Cost(transfer_s, hand.wait_s(requirement), run_s)
+        return self._rank(hand, cost, 0, brings)

@@ -1,0 +1,99 @@
+"""`d0ctl rehearse`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.building import document
+from tests.support.printed import check
+
+JOB = """
+job: mc
+stages:
+  - name: gen
+    lines:
+      - {for: {n: {range: [1, 20]}}, run: "gen > gen-{n}.root", runtime: 10m,
+         outputs: {file: "gen-{n}.root", size: 2GB}}
+  - name: merge
+    lines:
+      - {run: "cat {inputs} > all.root", inputs: {from: gen}, outputs: all.root, runtime: 1h}
+"""
+
+SITE = """
+nodes:
+  n1: {destination: n1, cpus: 4, cluster: farm}
+  n2: {destination: n2, cpus: 4, cluster: farm}
+  n3: {destination: n3, cpus: 4, speed: 2}
+clusters: {farm: {}}
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """A job file and a site file."""
+    job, site = tmp_path / "mc.yaml", tmp_path / "site.yaml"
+    job.write_text(JOB)
+    site.write_text(SITE)
+    return str(job), str(site)
+
+
+def test_a_rehearsal_says_how_long_a_job_takes_and_what_bounds_it(
+    d0ctl: Type, files: tuple[str, str]
+) -> None:
+    job, site = files
+    answer = d0ctl("rehearse", job, "--site", site)
+
+    assert answer.exit_code == 0
+    lines = answer.stdout.splitlines()
+    assert lines[0] == "rehearsed mc  21 packages on 3 nodes"
+    assert "at least" in lines[2] and "35 min 00 s for the longest chain" in lines[2]
+    assert "with another node like `n3`" in lines[3]
+
+
+def test_the_document_has_makespan_bounds_nodes_caches_and_stages(
+    d0ctl: Type, files: tuple[str, str]
+) -> None:
+    job, site = files
+    text = d0ctl("rehearse", job, "--site", site, "--json").stdout
+    check(["rehearse", "--json"], text)
+    found = document(text)
+
+    assert found["longest_chain"] == pytest.approx(35 * 60)
+    assert found["work"] == pytest.approx((200 + 60) * 60 / 16)
+    assert found["makespan"] >= max(found["longest_chain"], found["work"])
+    assert found["with_one_more"]["makespan"] <= found["makespan"]
+    assert {one["node"] for one in found["nodes"]} == {"n1", "n2", "n3"}
+    assert max(one["peak"] for one in found["caches"]) >= 20_000_000_000
+    gen, merge = found["stages"]
+    assert gen["ends"] <= merge["begins"]
+
+
+def test_a_rehearsal_needs_run_times_nodes_that_fit_and_their_cpus(
+    d0ctl: Type, files: tuple[str, str], tmp_path: Path
+) -> None:
+    job, site = files
+    Path(job).write_text(JOB.replace("runtime: 10m,", ""))
+    answer = d0ctl("rehearse", job, "--site", site)
+    assert answer.exit_code == 4
+    assert "how long packages of `gen` take is not known" in answer.stderr
+
+    Path(job).write_text(JOB.replace("runtime: 1h", "runtime: 1h, cpus: 9"))
+    answer = d0ctl("rehearse", job, "--site", site)
+    assert answer.exit_code == 4
+    assert "no node can take packages of stage `merge`: `n1` is ruled out (4 CPUs, needs 9)" in (
+        answer.stderr
+    )
+
+    Path(site).write_text("nodes: {n1: {destination: n1}}\n")
+    answer = d0ctl("rehearse", job, "--site", site)
+    assert "the site file does not say the CPUs of `n1`" in answer.stderr
+
+
+def test_without_a_site_file_the_nodes_of_this_site_are_taken(
+    d0ctl: Type, files: tuple[str, str]
+) -> None:
+    answer = d0ctl("rehearse", files[0])
+
+    assert "21 packages on 1 node" in answer.stdout
+    assert "localhost" in answer.stdout

@@ -1,0 +1,111 @@
+"""Jobs on a virtual clock."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d0ctl.schedule import critical_path
+from d0ctl.schedule.costs import Links
+from d0ctl.schedule.rehearsal import LAUNCH_S, File, Outcome, Task, rehearse
+from d0ctl.schedule.resources import NodeRoom, Requirement
+
+
+def node(number: int, cpus: int = 1, speed: float = 1.0) -> NodeRoom:
+    """An empty node with a cache of its own."""
+    return NodeRoom(number, f"n{number}", number + 1, cpus, 0, speed=speed)
+
+
+def run(nodes: list[NodeRoom], tasks: list[Task], files: list[File] | None = None) -> Outcome:
+    """Rehearse packages that all take one CPU and 10 s, with slow links."""
+    one = Requirement(1, 0, seconds=10.0, fetches=bool(files))
+    return rehearse(nodes, [one], tasks, files or [], Links(rate=1e6, file_s=0.0))
+
+
+def test_packages_share_the_cpus_there_are() -> None:
+    found = run([node(1, cpus=2)], [Task(1, 10.0)] * 5)
+
+    assert found.makespan_s == pytest.approx(30 + 3 * LAUNCH_S)
+    assert found.busy_s == {1: 50.0}
+
+
+def test_a_package_begins_when_those_before_it_have_ended_also_through_marks() -> None:
+    tasks = [Task(1, 10.0), Task(0, 0.0, after=(0,)), Task(1, 10.0, after=(1,))]
+
+    found = run([node(1, cpus=2)], tasks)
+
+    assert found.starts[2] == pytest.approx(found.ends[0] + LAUNCH_S)
+    assert found.nodes == [1, -1, 1]
+
+
+def test_inputs_come_at_the_rate_of_the_link_and_one_after_the_other() -> None:
+    files = [File(5_000_000, cluster=1), File(5_000_000, cluster=1)]
+
+    found = run([node(1, cpus=2)], [Task(1, 10.0, inputs=(0,)), Task(1, 10.0, inputs=(1,))], files)
+
+    assert found.starts == [5.0, 10.0]
+    assert found.carried == 10_000_000
+    assert found.peaks == {2: 10_000_000}
+
+
+def test_a_reader_runs_where_its_file_is_and_the_file_goes_when_it_has_ended() -> None:
+    tasks = [Task(1, 10.0, outputs=(0,)), Task(1, 10.0, inputs=(0,)), Task(1, 10.0)]
+
+    found = run([node(1), node(2)], tasks, [File(90_000_000)])
+
+    assert found.nodes[0] == found.nodes[1]
+    assert found.carried == 0
+    assert list(found.peaks.values()) == [90_000_000]
+
+
+def test_no_more_packages_of_a_stage_run_than_it_allows() -> None:
+    one = Requirement(1, 0, seconds=10.0, stage=7)
+
+    found = rehearse([node(1, cpus=4)], [one], [Task(1, 10.0)] * 4, [], limits={7: 2})
+    whole = rehearse([node(1, cpus=4)], [one], [Task(1, 10.0)] * 4, [], limits={0: 1})
+
+    assert found.makespan_s == pytest.approx(20, abs=1)
+    assert whole.makespan_s == pytest.approx(40, abs=1)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 2), st.sampled_from([0.5, 1.0, 4.0])), min_size=1, max_size=3
+    ),
+    st.lists(
+        st.tuples(st.floats(0.5, 50), st.sets(st.integers(0, 15), max_size=3)),
+        min_size=1,
+        max_size=16,
+    ),
+)
+def test_all_packages_end_in_order_and_none_before_the_bounds(
+    sizes: list[tuple[int, float]], wanted: list[tuple[float, set[int]]]
+) -> None:
+    nodes = [node(n, cpus, speed) for n, (cpus, speed) in enumerate(sizes, 1)]
+    before = [sorted(one for one in after if one < n) for n, (_, after) in enumerate(wanted)]
+    seconds = [took for took, _ in wanted]
+    ranks = critical_path.ranks(seconds, before)
+    requirements = [
+        Requirement(n, 0, seconds=took, rank=rank, fetches=True)
+        for n, (took, rank) in enumerate(zip(seconds, ranks, strict=True), 1)
+    ]
+    tasks = [
+        Task(n, took, inputs=after, outputs=(n - 1,))
+        for n, (took, after) in enumerate(zip(seconds, before, strict=True), 1)
+    ]
+
+    found = rehearse(nodes, sorted(requirements, key=lambda one: -one.rank), tasks,
+                     [File(100_000)] * len(tasks))  # fmt: skip
+
+    assert found.stuck == 0
+    for number, after in enumerate(before):
+        assert all(found.ends[one] <= found.starts[number] for one in after)
+    capacity = sum(cpus * speed for cpus, speed in sizes)
+    fastest = max(speed for _, speed in sizes)
+    least = max(sum(seconds) / capacity, max(ranks) / fastest)
+    assert found.makespan_s >= least * (1 - 1e-9)
+    events = sorted([(found.starts[n], 1, found.nodes[n]) for n in range(len(tasks))]
+                    + [(found.ends[n], -1, found.nodes[n]) for n in range(len(tasks))])  # fmt: skip
+    running = dict.fromkeys((one.id for one in nodes), 0)
+    for _, more, where in events:
+        running[where] += more
+        assert running[where] <= next(one.cpus for one in nodes if one.id == where)
