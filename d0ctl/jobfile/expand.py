@@ -3,7 +3,8 @@
 What all lines of a recipe have in common is found out once, before its first line is made.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -40,11 +41,14 @@ class StageLines(Struct, frozen=True):
     stage: StageRecipe
     files: InputFiles
     order: LineOrder
+    outputs: Sequence[str]
+    """The names of all outputs, in the order of their makers: the check has made them."""
 
     def __iter__(self) -> Iterator[LineSpec]:
         number = 0
+        name = iter(self.outputs).__next__
         for line in self.stage.lines:
-            make = _line_maker(line, self.stage.name, self.files, self.order)
+            make = _line_maker(line, self.stage.name, self.files, self.order, name)
             for at, values in enumerate(line.loop):
                 number += 1
                 yield make(values, at, number)
@@ -53,13 +57,61 @@ class StageLines(Struct, frozen=True):
         return f"<lines of stage {self.stage.name}>"
 
 
+class LineKinds(Struct, frozen=True):
+    """Lines of one stage that ask for all that any of its lines asks of a node."""
+
+    stage: StageRecipe
+    files: InputFiles
+    order: LineOrder
+
+    def __iter__(self) -> Iterator[LineSpec]:
+        number = 1
+        for line in self.stage.lines:
+            make = _line_maker(line, self.stage.name, self.files, self.order, None)
+            most = 1 if _ask_alike(line) else None
+            for at, values in enumerate(islice(line.loop, most)):
+                yield make(values, at, number + at)
+            number += line.loop.size
+
+
+_ASKED = frozenset(
+    {
+        "cpus", "memory", "disk", "platform", "nodes", "exclude_nodes", "software", "needs",
+        "work_size", "size",
+    }
+)  # fmt: skip
+"""The fields that say what a package asks of a node."""
+
+
+def _ask_alike(line: LineRecipe) -> bool:
+    """Tell whether all lines of a recipe ask for the same of a node."""
+    binaries = [binary for package in line.packages for binary in package.binaries]
+    inputs = [entry for binary in binaries for entry in binary.inputs]
+    fields = [
+        *(package.fields for package in line.packages),
+        *(binary.fields for binary in binaries),
+        *(entry.fields for entry in inputs),
+        *(output.fields for binary in binaries for output in binary.outputs),
+    ]
+    return not any(_ASKED & one.varying.keys() for one in fields) and not any(
+        "size" in entry.fields.fixed and entry.file is None for entry in inputs
+    )
+
+
 def _line_maker(
-    line: LineRecipe, stage: str, files: InputFiles, order: LineOrder
+    line: LineRecipe,
+    stage: str,
+    files: InputFiles,
+    order: LineOrder,
+    output: Callable[[], str] | None,
 ) -> Callable[[LoopValues, int, int], LineSpec]:
-    """Return what makes a line of its loop values, its index in the loop and its number."""
+    """Return what makes a line of its loop values, its index in the loop and its number.
+
+    `output` returns the name of the next output; without it they are made.
+    """
     plain = plain_names(line.loop)
     packages = [
-        _package_maker(package, number, stage, plain, files)
+        _package_maker(package, number, stage, plain, files, output)
         for number, package in enumerate(line.packages, 1)
     ]
     fields_of, name_of = _fields_maker(line.fields), _line_names(line, plain)
@@ -121,11 +173,16 @@ def _pair(name: str, value: str) -> str:
 
 
 def _package_maker(
-    recipe: PackageRecipe, number: int, stage: str, plain: Collection[int], files: InputFiles
+    recipe: PackageRecipe,
+    number: int,
+    stage: str,
+    plain: Collection[int],
+    files: InputFiles,
+    output: Callable[[], str] | None,
 ) -> Callable[[LoopValues, int], PackageSpec]:
     names = _binary_names(recipe, stage)
     makers = [
-        _BinaryMaker(binary, name, plain, files)
+        _BinaryMaker(binary, name, plain, files, output)
         for binary, name in zip(recipe.binaries, names, strict=True)
     ]
     fields_of = _fields_maker(recipe.fields, name=str(number))
@@ -157,7 +214,12 @@ class _BinaryMaker:
     """Makes one binary of a recipe for each line."""
 
     def __init__(
-        self, recipe: BinaryRecipe, name: str, plain: Collection[int], files: InputFiles
+        self,
+        recipe: BinaryRecipe,
+        name: str,
+        plain: Collection[int],
+        files: InputFiles,
+        output: Callable[[], str] | None,
     ) -> None:
         run = recipe.run
         self._recipe = recipe
@@ -166,7 +228,7 @@ class _BinaryMaker:
         self._key = "argv" if isinstance(run, Arguments) else "script"
         shell = {"shell": run.shell} if isinstance(run, Script) else {}
         self._fields_of = _fields_maker(recipe.fields, name=name, **shell)
-        self._outputs = [_output_maker(output) for output in recipe.outputs]
+        self._outputs = [_output_maker(made, output) for made in recipe.outputs]
         self._constant: dict[int, tuple[InputSpec, ...]] = {}
         """The inputs by the identity of their files, where lines can't differ in more."""
 
@@ -203,8 +265,12 @@ class _BinaryMaker:
         return self._constant[id(own)]
 
 
-def _output_maker(output: OutputRecipe) -> Callable[[LoopValues], OutputSpec]:
+def _output_maker(
+    output: OutputRecipe, name: Callable[[], str] | None
+) -> Callable[[LoopValues], OutputSpec]:
     render, fields_of = output.file.render, _fields_maker(output.fields)
+    if name is not None:
+        return lambda values: OutputSpec(name(), **fields_of(values))
     return lambda values: OutputSpec(output_name(render(values)), **fields_of(values))
 
 

@@ -13,7 +13,7 @@ from d0ctl.errors import BadJobFile
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.checks.job import Checked, check_job
 from d0ctl.jobfile.checks.warnings import advise
-from d0ctl.jobfile.expand import StageLines
+from d0ctl.jobfile.expand import LineKinds, StageLines
 from d0ctl.jobfile.language.template import Scope
 from d0ctl.jobfile.recipe import JobRecipe
 from d0ctl.jobfile.sections.level import Reading
@@ -71,11 +71,12 @@ def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: s
     stages = tuple(
         StageSpec(
             stage.name,
-            StageLines(stage, checked.files, checked.order),
+            StageLines(stage, checked.files, checked.order, checked.outputs[stage.name]),
             stage.require,
             stage.max_running,
             checked.order.stages(stage.after),
             stage.final,
+            LineKinds(stage, checked.files, checked.order),
         )
         for stage in recipe.stages
     )

@@ -169,6 +169,8 @@ class StageSpec(Struct, frozen=True):
     """The numbers of the stages that have to succeed before."""
     final: bool = False
     """Whether it runs after all other stages, whatever becomes of them."""
+    kinds: Lines | None = None
+    """Lines that ask for all that any of `lines` asks of a node; None: as many as there are."""
 
 
 class JobSpec(Struct, frozen=True):

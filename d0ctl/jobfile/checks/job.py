@@ -1,7 +1,7 @@
 """The check of a job as a whole: every file of every package of every line."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
@@ -45,6 +45,8 @@ class Checked(Struct, frozen=True):
     packages: int
     files: InputFiles
     order: Order
+    outputs: Mapping[str, Sequence[str]]
+    """The names of the outputs of each stage, in the order of its lines."""
 
 
 def check_job(
@@ -53,7 +55,7 @@ def check_job(
     """Expand a job and note every fault that shows in it; the recipe stays as it is."""
     check = _Check(job, name, directory, known, faults)
     check.run()
-    return Checked(check.layout.packages, check.files, check.order)
+    return check.result()
 
 
 class _Check:
@@ -88,6 +90,11 @@ class _Check:
         """How many inputs come by `from:`."""
         self._patterns: dict[tuple[int, str], str] = {}
         """The pattern by which a file first went into a line of a stage, by its number."""
+
+    def result(self) -> Checked:
+        """Return what was found out."""
+        by_stage = self._outputs.by_stage()
+        return Checked(self.layout.packages, self.files, self.order, by_stage)
 
     def run(self) -> None:
         """Note every fault that shows in the expanded job."""

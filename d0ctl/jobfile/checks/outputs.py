@@ -80,6 +80,11 @@ class Outputs:
         names = list(self.numbers)
         return (names[number] for number in self.of_stage[stage] if not consumed[number])
 
+    def by_stage(self) -> dict[str, list[str]]:
+        """Return the names of the outputs of each stage, in the order of their makers."""
+        names = list(self.numbers)
+        return {stage: names[found.start : found.stop] for stage, found in self.of_stage.items()}
+
     def _collect(self, part: PackageRange) -> None:
         number = part.first_package
         recipes = [outputs_of(package) for package in part.line.packages]

@@ -76,11 +76,18 @@ def space(spec: PackageSpec) -> int | None:
     """
     if spec.disk is not None:
         return spec.disk
-    total = sum(one.size or 0 for binary in spec.binaries for one in binary.inputs)
-    total += sum(one.size or 0 for binary in spec.binaries for one in binary.outputs)
-    total += max((binary.work_size or 0 for binary in spec.binaries), default=0)
+    total = largest = 0
+    for binary in spec.binaries:  # plain loops: a generator for each took four times as long
+        for file in binary.inputs:
+            total += file.size or 0
+        for made in binary.outputs:
+            total += made.size or 0
+        largest = max(largest, binary.work_size or 0)
+    total += largest
+    if not total:
+        return None
     step = 1 << max(0, total.bit_length() - 3)
-    return -(-total // step) * step or None
+    return -(-total // step) * step
 
 
 def misfits_of_job(store: Store, job: int, *, now: float) -> list[Misfit]:
@@ -118,7 +125,7 @@ def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
             *wants(one),
         )
         for stage in spec.stages
-        for line in stage.lines
+        for line in (stage.lines if stage.kinds is None else stage.kinds)
         for one in line.packages
     }
     found = []

@@ -2,8 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -33,16 +32,6 @@ REQUIREMENT = (
 """What a requirement says, in the order in which the intake lists it."""
 
 
-class Chunks(Protocol):
-    """Chunks that are made one after the other."""
-
-    def take(self) -> Chunk | None:
-        """Return the next one when it is made; None at the end."""
-
-    def is_ready(self) -> bool:
-        """Tell whether the next one is at hand."""
-
-
 class Insertion(Struct):
     """The rows of one job on their way into the database."""
 
@@ -62,21 +51,21 @@ class Insertion(Struct):
         last = self.store.value("reserve_ids", table=table, count=count)
         return int(last) - count + 1
 
-    def insert_all(self, chunks: Chunks, progress: Callable[[int], None] | None) -> None:
-        """Insert the chunks, in each transaction as many as are ready in its time."""
-        chunk = chunks.take()
+    def insert_all(self, chunks: Iterator[Chunk], progress: Callable[[int], None] | None) -> None:
+        """Insert the chunks, in each transaction as many as there is time for."""
+        chunk = next(chunks, None)
         while chunk is not None:
             with self.store.writing():
                 until = time.monotonic() + TRANSACTION_S
                 self._insert(chunk)
-                while chunks.is_ready() and time.monotonic() < until:
-                    chunk = chunks.take()
+                while time.monotonic() < until:
+                    chunk = next(chunks, None)
                     if chunk is None:
                         break
                     self._insert(chunk)
             if progress is not None:
                 progress(self.packages)
-            chunk = chunk and chunks.take()
+            chunk = chunk and next(chunks, None)
 
     def _insert(self, chunk: Chunk) -> None:
         """Insert the rows of a chunk, each kind after those that it refers to."""

@@ -88,7 +88,7 @@ class InputRow(NamedTuple):
     local: str | None
 
 
-class Chunk(Struct, array_like=True):
+class Chunk(Struct):
     """The rows of some lines, by table."""
 
     lines: list[Row] = field(default_factory=list)

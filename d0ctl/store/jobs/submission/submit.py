@@ -15,9 +15,7 @@ from d0ctl.store.files.copies import lose
 from d0ctl.store.jobs import results
 from d0ctl.store.jobs.removal import remove_rows, sweep
 from d0ctl.store.jobs.submission.insertion import Insertion
-from d0ctl.store.jobs.submission.intake import Intake, Reserve
-from d0ctl.store.jobs.submission.intake_rows import Chunk
-from d0ctl.store.jobs.submission.making import made
+from d0ctl.store.jobs.submission.intake import Intake
 from d0ctl.store.jobs.submission.urgency import urgency
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.fitting import misfits_of_job, refuse
@@ -97,12 +95,8 @@ def _insert(
         ]
 
     expected = urgency(store, spec)
-
-    def make(reserve: Reserve) -> Iterator[Chunk]:
-        return Intake(job, stages, spec.packages, now, reserve, expected).chunks(spec.stages)
-
-    with made(make, spec.packages, insertion.reserve) as chunks:
-        insertion.insert_all(chunks, progress)
+    intake = Intake(job, stages, spec.packages, now, insertion.reserve, expected)
+    insertion.insert_all(intake.chunks(spec.stages), progress)
     with store.writing():
         for seq, (stage, of) in enumerate(zip(stages, spec.stages, strict=True), start=1):
             store.change("count_lines", stage=stage, lines=insertion.lines[stage])
