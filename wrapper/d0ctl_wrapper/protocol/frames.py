@@ -11,7 +11,10 @@ from d0ctl_wrapper.protocol.checks import shape
 Frame = Dict[str, Any]
 
 CHUNK = 1024 * 1024
-"""Bytes read or written at once."""
+"""Bytes written at once."""
+
+READ = 64 * 1024
+"""Bytes read at once; for more than 128 KiB the C library asks the system for memory each time."""
 
 LONGEST = 8 * 1024 * 1024
 """The most bytes of a frame; longer ones are sent in pieces."""
@@ -48,7 +51,7 @@ class Stream:
     def receive(self) -> "List[bytes]":
         """Read the available bytes, and return the lines that are complete now."""
         try:
-            data = os.read(self.source, CHUNK)
+            data = os.read(self.source, READ)
         except BlockingIOError:
             return []
         except OSError:
