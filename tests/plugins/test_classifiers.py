@@ -58,7 +58,8 @@ def test_a_classifier_that_can_not_be_used_is_a_fault(
         ("def it(failure): return 1 / 0", "failed: ZeroDivisionError: division by zero"),
         ("def it(failure): return 'lost'", "must return `site:NAME` or None, not 'lost'"),
         ("def it(failure): raise SystemExit", "failed: SystemExit"),
-        ("import time\ndef it(failure): time.sleep(1.1)", "took 1.1 s and is not asked again"),
+        ("def it(failure):\n    while True: pass", "took longer than 1 s; it is not asked again"),
+        ("import os\ndef it(failure): os._exit(3)", "ended without an answer"),
     ],
 )
 def test_a_classifier_that_fails_is_a_line_of_the_log_and_the_daemon_goes_on(

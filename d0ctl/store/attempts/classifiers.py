@@ -2,10 +2,12 @@
 
 import logging
 import re
-import time
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from d0ctl.model import Reason
+from d0ctl.plugin_process import PluginProcess, TookTooLong
 from d0ctl.plugins import Plugin, PluginFailed, named
 from d0ctl.policy.rules import RESTARTED
 from d0ctl.store.connection import Row, Store
@@ -20,12 +22,34 @@ log = logging.getLogger(__name__)
 LONGEST_S = 1.0
 """A classifier that takes longer for one failure is not asked again by this process."""
 
+MOST_FAILURES = 3
+"""After so many failures in a row it is not asked again, either."""
+
 NOT_ASKED = frozenset({Reason.SOFTWARE_MISSING, *RESTARTED})
 """Reasons that the package did not cause, on which more depends than its policy."""
 
 _REASON = re.compile(r"site:[a-z0-9][a-z0-9-]{0,58}", re.ASCII)
 
-_too_slow: set[str] = set()
+
+class Asked(Struct):
+    """A classifier that is asked, in a process of its own."""
+
+    process: PluginProcess
+    failures: int = 0
+    """How often in a row it has failed."""
+    is_given_up: bool = False
+
+    def fail(self, error: PluginFailed) -> None:
+        """Count a failure, and give it up if it is one too many."""
+        self.failures += 1
+        if isinstance(error, TookTooLong) or self.failures >= MOST_FAILURES:
+            self.is_given_up = True
+            self.process.end()
+        more = "; it is not asked again until the daemon is started anew" * self.is_given_up
+        log.error("%s%s", error, more)
+
+
+_asked: dict[Plugin, Asked] = {}
 
 
 def classified(store: Store, ends: "list[End]") -> "list[End]":
@@ -49,32 +73,37 @@ def _classified(store: Store, end: "Ending", context: Row) -> "Ending":
 
 def _reason(store: Store, end: "Ending", context: Row) -> str | None:
     name = setting(store, "classifier")
-    if name in _too_slow:
-        return None
     try:
         plugin = named("classifier", name)
-        if plugin is None:
-            log.error("no package has the classifier `%s` of the site file: d0ctl plugins", name)
-            return None
-        return _ask(plugin, end, context)
     except PluginFailed as error:
         log.error("%s", error)
         return None
+    if plugin is None:
+        log.error("no package has the classifier `%s` of the site file: d0ctl plugins", name)
+        return None
+    if plugin not in _asked:
+        _asked[plugin] = Asked(PluginProcess(plugin))
+    asked = _asked[plugin]
+    if asked.is_given_up:
+        return None
+    try:
+        reason = _ask(asked.process, plugin, end, context)
+    except PluginFailed as error:
+        asked.fail(error)
+        return None
+    asked.failures = 0
+    return reason
 
 
-def _ask(plugin: Plugin, end: "Ending", context: Row) -> str | None:
+def _ask(process: PluginProcess, plugin: Plugin, end: "Ending", context: Row) -> str | None:
     failure = {
         "reason": end["reason"], "message": end["detail"], "exit_code": end["exit_code"],
         "signal": end["signal"], "stderr": end["stderr"], "binary": end["binary"],
         "node": context["node"],
     }  # fmt: skip
-    begin = time.monotonic()
-    found = plugin.call(failure)
-    if (took := time.monotonic() - begin) > LONGEST_S:
-        _too_slow.add(plugin.name)
-        log.error("%s", plugin.failed(f"took {took:.1f} s and is not asked again"))
+    found = process.call(failure, longest=LONGEST_S)
     if found is None:
         return None
-    if not isinstance(found, str) or not _REASON.fullmatch(found):
+    if not _REASON.fullmatch(found):
         raise plugin.failed(f"must return `site:NAME` or None, not {found!r}")
-    return found
+    return str(found)
