@@ -132,7 +132,7 @@ class Catalogue(TypedDict):
 
 
 class SoftwareOrder(TypedDict):
-    """What came of an order to a node; `ok` is null until it is done."""
+    """The result of an order to a node; `ok` is null until it is done."""
 
     node: str
     verb: str
@@ -143,7 +143,7 @@ class SoftwareOrder(TypedDict):
 
 
 class SoftwareOrders(TypedDict):
-    """What came of an order to all nodes."""
+    """The result of an order on each node."""
 
     software: str
     nodes: list[SoftwareOrder]
