@@ -13,8 +13,9 @@ from d0ctl.errors import NotFound
 from d0ctl.model import Phase
 from d0ctl.select import parse
 from d0ctl.store.nodes.standstill import is_settled
-from d0ctl.store.views import browse, choice
+from d0ctl.store.views import browse, choice, search
 from tests.support.building import Site, job, line, package, production
+from tests.support.rows import change
 
 LARGE = "package|input|file|attempt|event|binary|line|chosen"
 """Tables that grow with the jobs; `chosen` is what was asked for."""
@@ -116,6 +117,18 @@ def test_samples_are_bounded(site: Site) -> None:
     rows = browse.in_phases(site.store, found.id, [Phase.READY], 2)
 
     assert [row.path for row in rows] == ["prod/1/1/1", "prod/1/2/1"]
+
+
+def test_a_file_that_is_found_exists_or_was_removed_or_is_not_made_yet(site: Site) -> None:
+    site.submit(production(lines=3))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/2/1")
+    change(site.store, "file", {"name": "gen-2"}, present=0)
+
+    found = search.files(site.store, [browse.job(site.store, "prod").id], "gen-")
+
+    states = {one.name: one.about for one in found}
+    assert states == {"gen-1": "exists", "gen-2": "removed", "gen-3": "not made yet"}
 
 
 def test_what_is_missing_of_many_inputs_comes_first(site: Site) -> None:

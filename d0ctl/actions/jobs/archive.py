@@ -157,5 +157,5 @@ ACTION = Action(
     is_flag=True,
     conflicts=frozenset({"retry", "remove"}),
     key="V",
-    title="archive: move ended jobs out of the database",
+    title="archive ended jobs",
 )

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from d0ctl.store.connection import Store
+from d0ctl.model import Phase
+from d0ctl.store.connection import Row, Store
 from d0ctl.units import count
 
 MOST = 20
@@ -91,8 +92,14 @@ def files(store: Store, of_jobs: Iterable[int], word: str) -> list[Found]:
         rows = store.rows(
             "outline_search_files", job=job, begin=word, end=word + "\U0010ffff", limit=MOST
         )
-        found += [Found("file", row["name"], "exists" if row["present"] else "not made yet",
-                        row["job"], row["package"]) for row in rows]  # fmt: skip
+        found += [Found("file", row["name"], _state(row), row["job"], row["package"])
+                  for row in rows]  # fmt: skip
         if len(found) >= MOST:
             break
     return found[:MOST]
+
+
+def _state(file: Row) -> str:
+    if file["present"]:
+        return "exists"
+    return "removed" if file["phase"] in (Phase.DONE, Phase.TRANSFERRING) else "not made yet"

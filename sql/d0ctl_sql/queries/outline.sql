@@ -205,8 +205,10 @@ select package.id, attempt.reason, attempt.node_name as node, binary.software, b
 
 -- name: outline_search_files
 -- Files of a job whose names begin so, with their makers; bounded.
-select job.name as job, file.name, file.package_id as package, file.present
-  from file join job on job.id = file.job_id
+select job.name as job, file.name, file.package_id as package, file.present, package.phase
+  from file
+  join job on job.id = file.job_id
+  left join package on package.id = file.package_id
  where file.job_id = :job and file.name >= :begin and file.name < :end
  order by file.name limit :limit;
 
