@@ -13,6 +13,7 @@ from d0ctl.errors import BadJobFile
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.checks.job import Checked, check_job
 from d0ctl.jobfile.checks.warnings import advise
+from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.expand import LineKinds, StageLines
 from d0ctl.jobfile.language.template import Scope
 from d0ctl.jobfile.recipe import JobRecipe
@@ -39,6 +40,7 @@ def read(
     return read_text(text, str(path), path.parent, parameters, known)
 
 
+@without_collector()
 def read_text(
     text: str,
     source: str = "-",

@@ -1,12 +1,13 @@
 """The faults of a wrong job file: all of them, at once, with their positions."""
 
+import gc
 import re
 from pathlib import Path
 
 import pytest
 
 from d0ctl.errors import BadJobFile
-from d0ctl.jobfile.reader import KnownNames, read
+from d0ctl.jobfile.reader import KnownNames, read, read_text
 
 from .conftest import Faults
 
@@ -223,3 +224,15 @@ def test_a_job_without_stages_is_a_fault(faults: Faults) -> None:
     expected = "1:9: `stages` takes a list of entries, not an empty list"
 
     assert faults("stages: []") == [expected]
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_the_collector_is_as_before_after_a_job_was_read(is_on: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if is_on else gc.disable)()
+        with pytest.raises(BadJobFile):
+            read_text("stages: none")
+        assert gc.isenabled() == is_on
+    finally:
+        (gc.enable if before else gc.disable)()

@@ -1,14 +1,13 @@
 """A job on its way in: by short transactions, visible whole or not at all."""
 
-import gc
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from d0ctl.errors import Refused
+from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store, as_json
 from d0ctl.store.files.copies import lose
@@ -47,7 +46,7 @@ def submit(
     job, chosen = _begin(store, spec, name=name, hold=hold, actor=actor, now=now)
     insertion = Insertion(store, job)
     try:
-        with _without_collector():
+        with without_collector():
             _insert(insertion, spec, now, progress)
         if not force:
             refuse(misfits_of_job(store, job, now=now))
@@ -104,18 +103,6 @@ def _insert(
                 store.change("order_stage", job=job, seq=seq, after=before)
             if of.final:
                 store.change("order_final", job=job, seq=seq)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Spare python its search for cycles among millions of rows, of which none is in one."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _begin(
