@@ -2,6 +2,7 @@
 
 import os
 import resource
+import stat
 from pathlib import Path
 
 import pytest
@@ -146,12 +147,13 @@ def test_the_token_is_nowhere_but_in_messages(node: Client) -> None:
 def test_files_of_d0ctl_are_private_and_those_of_binaries_have_the_users_umask(
     node: Client,
 ) -> None:
-    node.run(binary(script="umask; touch made"), keep=["made"])
+    node.run(binary(script="umask; touch made tool; chmod 6777 tool"), keep=["made", "tool"])
 
     umask = os.umask(0)
     os.umask(umask)
     assert int((node.folder(1) / "1.out").read_text(), 8) == umask
-    assert (node.base / "cache/1/made").stat().st_mode & 0o777 == 0o400
+    for name, mode in (("made", 0o400), ("tool", 0o500)):
+        assert stat.S_IMODE((node.base / "cache/1" / name).stat().st_mode) == mode
     for path in (node.folder(1), node.base, node.base / "spool/new", node.base / "cache/1"):
         assert path.stat().st_mode & 0o777 == 0o700
     for name in ("end", "wrapper", "1.out", "1.sh", "inputs"):
