@@ -22,6 +22,7 @@ from tests.bench import (
     messages,
     peers,
     placement,
+    scale,
     soak,
     submission,
     throughput,
@@ -46,6 +47,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P10", hanging.measure),
     ("P11", workflow.measure),
     ("P12", carrying.measure),
+    ("scale", scale.measure),
     ("soak", soak.measure),
 )
 

@@ -72,8 +72,13 @@ class Ended:
     peak: int
 
 
-def process(command: Sequence[str], environment: Mapping[str, str] = NOTHING) -> Ended:
-    """Run a whole process. Raises CalledProcessError, with its last words, when it fails."""
+def process(
+    command: Sequence[str],
+    environment: Mapping[str, str] = NOTHING,
+    *,
+    is_checked: bool = True,
+) -> Ended:
+    """Run a whole process. Raises CalledProcessError when it fails, unless that is expected."""
     began = time.perf_counter()
     child = subprocess.Popen(
         command,
@@ -85,7 +90,7 @@ def process(command: Sequence[str], environment: Mapping[str, str] = NOTHING) ->
     _, status, usage = os.wait4(child.pid, 0)
     wall = time.perf_counter() - began
     child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
+    if child.returncode and is_checked:
         raise subprocess.CalledProcessError(child.returncode, command)
     return Ended(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
