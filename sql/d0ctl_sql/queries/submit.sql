@@ -249,6 +249,16 @@ select job.name as job, file.name, file.size
                         where input.file_id = file.id and input.package_id <> file.package_id))
  order by file.job_id, file.id;
 
+-- name: absent_files
+-- How many of these files of a job are not there.
+select count(*)
+  from json_each(:names) as wanted
+ where not exists (select 1
+                     from job
+                     join file on file.job_id = job.id and file.name = wanted.value
+                    where job.name = :job and job.visible = 1 and file.present = 1
+                      and file.package_id is not null);
+
 -- name: hidden_jobs
 -- Jobs whose rows are still coming in, or were left behind.
 select id, name, submitter from job where visible = 0;
