@@ -19,6 +19,7 @@ from tests.bench import (
     dashboard,
     failures,
     hanging,
+    makespan,
     messages,
     peers,
     placement,
@@ -48,6 +49,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P11", workflow.measure),
     ("P12", carrying.measure),
     ("scale", scale.measure),
+    ("P13", makespan.measure),
     ("soak", soak.measure),
 )
 
