@@ -20,8 +20,6 @@ def test_a_site_file_is_checked_without_a_home(d0ctl: Type, site_file: Path, hom
     assert not home.exists()
     assert result.stderr.splitlines() == [
         f"{site_file}:5:25: warning: `capacity` has no effect yet",
-        f"{site_file}:8:18: warning: `runtime` has no effect yet except on the progress of a "
-        "chain of binaries",
     ]
     counts = document(d0ctl("site", "check", str(site_file), "--json").stdout)
     assert counts.pop("warnings") == result.stderr.splitlines()

@@ -106,11 +106,12 @@ def test_what_has_not_begun_is_as_new_and_the_job_comes_to_its_end(
 def what(shapes: dict[Key, Shape], *, stays: bool) -> dict[Key, Shape]:
     """What packages are to do, without what they wait for and what of theirs is there.
 
-    Files go to results/ if nothing reads them, and what stays as it was may read others.
+    Whether the list of inputs of one that starts early is closed depends on what has run. Files
+    go to results/ if nothing reads them, and what stays as it was may read others.
     """
     return {
         key: (
-            found[0][1:], *found[1:4],
+            found[0][1] > 0, found[0][2:], *found[1:4],
             [(*row[:2], None if stays else row[2], *row[3:6]) for row in found[4]], found[5],
         )
         for key, found in shapes.items()

@@ -122,7 +122,7 @@ def fit(line: Sequence[Span], columns: int, *, ellipsis: str = ELLIPSIS) -> Line
     left, fitted = columns, []
     for index, (text, role) in enumerate(line):
         wide = cell_len(text)
-        if wide > left or (wide == left and any(more for more, _ in line[index + 1 :])):
+        if wide > left or (wide == left and width(line[index + 1 :]) > 0):
             rest = text if wide > left else text + "x"
             fitted.append((cut(rest, left, ellipsis=ellipsis), role))
             break
