@@ -82,8 +82,8 @@ outside of them d0ctl quotes it
 19:9: `cpus` is given twice, first in line 17
 23:33: there is no stage `rico` (did you mean `reco`?)
 23:47: stage `reco` can't take its inputs from itself
-23:68: an input needs one of `file`, `from`, `glob`, `list`, `catalogue` and `cache`, but has `file` \
-and `from`
+23:68: an input needs one of `file`, `from`, `glob`, `list`, `catalogue` and `cache`, but has \
+`file` and `from`
 24:29: `match`: `(unclosed` is not a regular expression: missing ), unterminated subpattern \
 at position 0
 25:58: `disposition`: `forwrd` is not one of `forward`, `store`, `retain-indef`, `retain-temp`, \

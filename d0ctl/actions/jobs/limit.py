@@ -143,5 +143,5 @@ ACTION = Action(
     report=report,
     starts_packages=True,
     key="B",
-    title="limit how many run, or fail",
+    title="limit running packages",
 )

@@ -92,5 +92,5 @@ ACTION = Action(
     report=report,
     starts_packages=True,
     key="I",
-    title="edit what packages request",
+    title="edit requested resources",
 )
