@@ -41,6 +41,9 @@ ASIDE = ".aside"
 """The folder in another in which files are made whole before they are moved to their places."""
 
 
+HALF_MADE_S = 3600.0
+"""How old a file is that nobody is about to finish."""
+
 KEY_BYTES = 32
 """The length of the key that signs attempts; a shorter one is refused."""
 
@@ -129,6 +132,16 @@ class Home(Struct, frozen=True):
     def is_in_cache(self, path: str) -> bool:
         """Whether a path here is one of a copy that d0ctl keeps."""
         return path.startswith(f"{self.cache}/")
+
+    def half_made(self, before: float) -> list[Path]:
+        """Return what a restore, an archive or a first use was making when it was killed."""
+        patterns = (".restore.*", ".site.key.*", ".d0ctl.db.*", "archive/.*")
+        found = []
+        for path in (path for pattern in patterns for path in self.root.glob(pattern)):
+            with suppress(FileNotFoundError):  # it was finished meanwhile
+                if path.stat().st_mtime < before:
+                    found.append(path)
+        return found
 
     def forget_copies(self, paths: Iterable[str]) -> None:
         """Remove copies in the cache here, and the folders that are empty without them."""

@@ -7,15 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d0ctl.access import KEY_ADVICE, is_read_only, mount_point
-from d0ctl.config import KEY_BYTES, Home
-from d0ctl.doctor.finding import Finding
+from d0ctl.config import HALF_MADE_S, KEY_BYTES, Home
+from d0ctl.doctor.finding import Finding, healing
 from d0ctl.units import size
 
 LEAST_SPACE = 1_000_000
 """How many bytes the database and a few messages need at least."""
-
-LEFT_S = 3600.0
-"""A file that is being made for longer is left over from a process that was killed."""
 
 RECENT_S = 30.0
 """A turn that failed so lately is still being tried."""
@@ -77,12 +74,8 @@ def _private(path: Path, mode: int, make: str) -> Iterator[Finding]:
 
 
 def _asides(home: Home) -> Iterator[Finding]:
-    """What a restore or a first use was making when it was killed."""
-    for pattern in (".restore.*", ".site.key.*", ".d0ctl.db.*"):
-        for path in home.root.glob(pattern):
-            if _age(path, time.time()) > LEFT_S:
-                yield Finding("home", str(path), "is half made, by a process that is gone",
-                              f"rm {path}")  # fmt: skip
+    for path in home.half_made(time.time() - HALF_MADE_S):
+        yield healing("home", str(path), "is half made, by a process that is gone")
 
 
 def failing_turns(home: Home, now: float) -> Iterator[Finding]:

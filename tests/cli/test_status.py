@@ -1,5 +1,7 @@
 """What `status` shows and prints as JSON."""
 
+from pathlib import Path
+
 import pytest
 
 from d0ctl.config import Home
@@ -222,6 +224,19 @@ def test_a_binary_has_a_screen_and_an_answer_of_its_own(site: Site, d0ctl: Type)
     assert "command" in screen
     assert f"d0ctl why {path}" in screen
     assert "has no record of a run" in d0ctl("why", path).stdout
+
+
+@pytest.mark.parametrize("run", ["'cat {inputs} > all'", "[cat, '{inputs}']"])
+def test_the_command_of_a_binary_is_shown_as_it_was_written(
+    d0ctl: Type, tmp_path: Path, run: str
+) -> None:
+    file = tmp_path / "merge.yaml"
+    file.write_text(f"job: m\nstages: [{{lines: [{{run: {run}, inputs: /etc/hostname}}]}}]\n")
+    assert d0ctl("submit", str(file)).exit_code == 0
+
+    assert "cat {inputs}" in d0ctl("status", "m/1/1/1/1").stdout
+    assert "{inputs}" in d0ctl("status", "m/1/1/1/1", "--json").stdout
+    assert "u0001" not in d0ctl("status", "m/1/1/1/1", "--json").stdout
 
 
 @pytest.mark.parametrize(("also_fails", "code"), [(False, 0), (True, 1)])

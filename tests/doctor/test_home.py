@@ -9,7 +9,8 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.doctor.home import RECENT_S, failing_turns
 from d0ctl.doctor.look import examine
-from d0ctl.store import open_store
+from d0ctl.store import Store, open_store
+from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.leases import take_lease
 from tests.doctor.conftest import Found
@@ -77,11 +78,17 @@ def test_a_folder_that_is_gone_is_reported(home: Home, found: Found) -> None:
     assert only(found).advice == f"mkdir -m 700 {home.logs}"
 
 
-def test_what_a_killed_restore_left_is_reported(home: Home, found: Found) -> None:
+def test_what_a_killed_restore_left_is_reported_and_removed_by_the_next_daemon(
+    home: Home, store: Store, found: Found
+) -> None:
     left = old(home.root / ".restore.17", 2 * 3600)
-    old(home.root / ".restore.18", 0)
+    lately = old(home.root / ".restore.18", 0)
 
-    assert (only(found).subject, only(found).advice) == (str(left), f"rm {left}")
+    assert (only(found).subject, only(found).heals) == (str(left), True)
+
+    sweep(store, now=time.time())
+    assert not left.exists()
+    assert lately.exists()
 
 
 def test_a_first_use_leaves_nothing_that_others_may_read(tmp_path: Path) -> None:

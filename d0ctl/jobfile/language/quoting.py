@@ -46,6 +46,11 @@ def with_groups(script: str) -> str:
     return _GROUP.sub(lambda found: " ".join(map(quote, members_of(found[0]))), script)
 
 
+def as_written(text: str) -> str:
+    """Return a rendered script or argument with `{inputs}`, as in the job file, and with groups."""
+    return with_groups(text.replace(INPUTS, "{inputs}"))
+
+
 def members_of(group: str) -> list[str]:
     """Return the words that a group stands for, whatever of it is left."""
     return [as_word(name) for name in group.strip(GROUP).split(_BETWEEN)]

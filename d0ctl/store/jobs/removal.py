@@ -3,6 +3,7 @@
 import shutil
 import time
 
+from d0ctl.config import HALF_MADE_S
 from d0ctl.errors import Refused
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Row, Store
@@ -15,6 +16,8 @@ def sweep(store: Store, *, now: float) -> None:
     for row in interrupted(store):
         remove_rows(store, row["id"], now=now)
     results.sweep(store.home)
+    for path in store.home.half_made(now - HALF_MADE_S):
+        path.unlink(missing_ok=True)
     in_transit = [path for path in store.home.cache.glob("[0-9]*") if path.name.isdigit()]
     jobs = job_ids(store) if in_transit else set()
     for path in in_transit:

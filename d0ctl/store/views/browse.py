@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from d0ctl.errors import NotFound
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
@@ -243,8 +245,22 @@ def attempts(store: Store, package: int) -> list[AttemptView]:
 
 
 def binaries(store: Store, package: int) -> list[BinaryView]:
-    """The binaries of a package."""
-    return [make(BinaryView, row) for row in store.rows("binaries", package=package)]
+    """The binaries of a package, their commands as people wrote them."""
+    return [_readable(make(BinaryView, row)) for row in store.rows("binaries", package=package)]
+
+
+def _readable(one: BinaryView) -> BinaryView:
+    """Return a binary with `{inputs}` for what stands for its inputs until the launch."""
+    script, words = one.script or "", json.loads(one.argv or "[]")
+    if not any(mark in text for mark in "\1\2" for text in (script, *words)):
+        return one
+    from d0ctl.jobfile.language.quoting import as_written  # seldom needed, and slow to import
+
+    return replace(
+        one,
+        script=one.script and as_written(script),
+        argv=one.argv and json.dumps([as_written(word) for word in words]),
+    )
 
 
 def binary(store: Store, package: PackageView, number: int) -> BinaryView:
