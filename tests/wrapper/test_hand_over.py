@@ -14,6 +14,12 @@ from tests.wrapper.test_death import dead, states
 from tests.wrapper.test_kill import DAEMON, daemons, is_gone
 
 
+def stop(process: Pid) -> None:
+    """Stop a process; return once it can't read what comes next."""
+    process.kill(signal.SIGSTOP)
+    wait_until(lambda: process.state() == "T")
+
+
 def test_a_wrapper_serves_one_attempt_after_the_other(single: Client) -> None:
     ends = [single.run(binary("echo", str(number)), attempt=number) for number in (1, 2, 3)]
 
@@ -128,7 +134,7 @@ def test_a_launch_that_a_dying_wrapper_did_not_read_is_given_to_another_one(
 ) -> None:
     single.run(binary("true"))
     idle = process_of(single, 1)
-    idle.kill(signal.SIGSTOP)
+    stop(idle)
     single.launch(launch(2, binary(script=f"echo ran >> {tmp_path}/runs")))
     assert wrapper_of(single, 2) == idle.number
     single.ping()
@@ -144,7 +150,7 @@ def test_a_launch_that_a_dying_wrapper_did_not_read_is_given_to_another_one(
 def test_a_killed_attempt_that_a_dying_wrapper_did_not_read_is_dead(single: Client) -> None:
     single.run(binary("true"))
     idle = process_of(single, 1)
-    idle.kill(signal.SIGSTOP)
+    stop(idle)
     single.launch(launch(2, binary("sleep", "300")))
     wrapper_of(single, 2)
     single.send("kill", attempts=[2], grace=1)
@@ -159,8 +165,7 @@ def test_a_shutdown_that_reaches_an_idle_wrapper_ends_the_attempt_it_is_given(
 ) -> None:
     single.run(binary("true"))
     idle = process_of(single, 1)
-    idle.kill(signal.SIGSTOP)
-    wait_until(lambda: idle.state() == "T")
+    stop(idle)
     idle.kill(signal.SIGTERM)
     single.launch(launch(2, binary("sleep", "300")))
     assert wrapper_of(single, 2) == idle.number
@@ -184,7 +189,7 @@ def test_a_wrapper_that_was_stopped_while_idle_runs_what_it_was_given(connect: C
     node = connect(cpus=1)
     node.run(binary("true"))
     idle = process_of(node, 1)
-    idle.kill(signal.SIGSTOP)
+    stop(idle)
     node.launch(launch(2, binary("true")))
     assert wrapper_of(node, 2) == idle.number
     node.process.kill()
@@ -201,7 +206,7 @@ def test_a_wrapper_that_was_stopped_while_idle_runs_what_it_was_given(connect: C
 def test_a_kill_reaches_an_attempt_whose_wrapper_has_not_begun(single: Client) -> None:
     single.run(binary("true"))
     idle = process_of(single, 1)
-    idle.kill(signal.SIGSTOP)
+    stop(idle)
     single.launch(launch(2, binary("sleep", "300")))
     wrapper_of(single, 2)
     single.send("kill", attempts=[2], grace=1)
@@ -216,7 +221,7 @@ def test_a_pause_reaches_an_attempt_whose_wrapper_has_not_begun(
 ) -> None:
     single.run(binary("true"))
     idle = process_of(single, 1)
-    idle.kill(signal.SIGSTOP)
+    stop(idle)
     single.launch(launch(2, binary(script="sleep 0.5; touch ../done; sleep 300")))
     wrapper_of(single, 2)
     single.send("pause", attempts=[2], grace=0)
