@@ -85,6 +85,16 @@ def files(sizes: Iterable[tuple[str, int | None]], number: int) -> Iterator[str]
     )
 
 
+def only_copies(
+    largest: Iterable[tuple[str, int | None]], number: int, bytes_lost: int
+) -> Iterator[str]:
+    """Say which files would be lost, if any: those without another copy."""
+    if number:
+        yield (f"would lose {count(number, 'file')}, {size(bytes_lost)}, "
+               "of which there is no other copy:")  # fmt: skip
+        yield from files(largest, number)
+
+
 def packages_are(number: int) -> str:
     """Count packages, with their verb."""
     return count(number, "package is", "packages are")

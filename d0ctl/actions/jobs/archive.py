@@ -16,7 +16,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs import archive as files
 from d0ctl.store.jobs import removal
 from d0ctl.store.views.shapes import JobSummary
-from d0ctl.units import count, duration, format_time, parse_time, size
+from d0ctl.units import duration, format_time, parse_time
 
 
 def _name(text: str) -> str:
@@ -120,10 +120,7 @@ def describe(plan: ArchivePlan) -> Iterator[str]:
         yield _nothing(plan)
         return
     yield f"would move {wording.jobs(plan)} to archive `{plan.archive}`"
-    if plan.files:
-        yield (f"would lose {count(plan.files, 'file')}, {size(plan.bytes)}, "
-               "of which there is no other copy:")  # fmt: skip
-        yield from wording.files(plan.largest, plan.files)
+    yield from wording.only_copies(plan.largest, plan.files, plan.bytes)
     yield "their results stay, their folders on the nodes are removed, with logs"
 
 

@@ -12,7 +12,7 @@ from d0ctl.model import by_status
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import removal, results
 from d0ctl.store.views import browse
-from d0ctl.units import count, size
+from d0ctl.units import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,7 @@ def describe(plan: RemovePlan) -> Iterator[str]:
     """Say what would be lost."""
     packages = count(plan.packages, "package")
     yield f"would remove {wording.jobs(plan)}: {packages} with all their history"
-    if plan.files:
-        yield (f"would lose {count(plan.files, 'file')}, {size(plan.bytes)}, "
-               "of which there is no other copy:")  # fmt: skip
-        yield from wording.files(plan.largest, plan.files)
+    yield from wording.only_copies(plan.largest, plan.files, plan.bytes)
     yield "their folders on the nodes are removed too"
     yield from _results(plan, "would be ")
 
