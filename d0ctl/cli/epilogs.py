@@ -29,6 +29,7 @@ EPILOGS = {
     "logs": ("reco001/2/3/1 --follow", f"{READS}, 6 the node can't be reached"),
     "peek": ("reco001/2/3/1 out.log --bytes 1MB", f"{READS}, 6 the node can't be reached"),
     "report failures": ("reco001 --older-than 2h", READS),
+    "report usage": ("--since 7d --html report.html", f"{READS}, 4 the file can't be written"),
     "policy show": ("reco001/2", READS),
     "export": ("reco001 --format dagman > reco001.dag", READS),
     "tui": ("reco001 --theme dark", "0 closed, 2 bad usage, 5 the database can't be read"),

@@ -24,6 +24,7 @@ READING = (
     ("history", "prod/1/2/1", "--json"),
     ("history", "prod", "--json"),
     ("report", "failures", "prod", "--json"),
+    ("report", "usage", "prod", "--json"),
     ("export", "prod", "--format", "json"),
 )
 

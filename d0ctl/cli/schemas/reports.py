@@ -139,6 +139,60 @@ class Failures(TypedDict):
     by_input: list[ByInput]
 
 
+class Used(TypedDict):
+    """What some attempts took."""
+
+    attempts: Annotated[int, Meta(description="Ended ones; of software, runs of binaries.")]
+    successful: int
+    failed: Annotated[int, Meta(description="Failed or lost.")]
+    success: Annotated[float | None, Meta(description="successful / (successful + failed).")]
+    cpu_hours: float
+    wasted_cpu_hours: Annotated[float, Meta(description="Of failed attempts.")]
+    efficiency: Annotated[float | None, Meta(description="CPU time / (run time x CPUs).")]
+    mean_wait: Annotated[
+        float | None, Meta(description="Seconds from ready to started; null of software.")
+    ]
+    longest_wait: float | None
+    per_hour: Annotated[
+        float | None, Meta(description="Successful ones per hour, from the first to the last.")
+    ]
+    first: Time | None
+    last: Time | None
+
+
+class UsedByNode(Used):
+    node: str
+
+
+class UsedBySoftware(Used):
+    software: Annotated[str, Meta(description="`(no software)` for plain runs.")]
+
+
+class UsedByResearcher(Used):
+    researcher: str
+
+
+class UsedByJob(Used):
+    job: str
+
+
+class UsedByStage(Used):
+    stage: Annotated[str, Meta(description="JOB/NUMBER NAME.")]
+
+
+class UsageReport(TypedDict):
+    """What ended attempts took, by node, software, researcher, job and stage."""
+
+    selector: str | None
+    since: Time | None
+    total: Used
+    by_node: NotRequired[list[UsedByNode]]
+    by_software: NotRequired[list[UsedBySoftware]]
+    by_researcher: NotRequired[list[UsedByResearcher]]
+    by_job: NotRequired[list[UsedByJob]]
+    by_stage: NotRequired[list[UsedByStage]]
+
+
 _Origin = Annotated[str, Meta(description="default, site, software NAME/VERSION, job or package.")]
 Value = TypedDict("Value", {"value": Any, "from": _Origin})
 """A key of a rule; times in seconds, sizes in bytes."""

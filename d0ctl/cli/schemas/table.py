@@ -28,6 +28,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "history": reports.History,
     "peek": packages.Peek,
     "report failures": reports.Failures,
+    "report usage": reports.UsageReport,
     "policy show": reports.Policies,
     "file list": site.Files,
     "node list": site.Nodes,

@@ -139,3 +139,97 @@ select file.name, count(*) as number, count(failing.attempt_id) as failed
    and exists (select 1 from input
                 where input.file_id = some.file_id and input.package_id = package.id)
  group by some.file_id;
+
+-- name: use_of_all
+-- Take in every attempt that ended since a time, with its CPUs, and how long its package was ready
+-- before it started.
+insert into attempt_use (attempt_id, package_id, stage_id, cpus, waited)
+select attempt.id, package.id, package.stage_id, requirement.cpus,
+       max(0, attempt.started - coalesce(
+           (select max(event.at) from event
+             where event.package_id = package.id and event.new = 'ready'
+               and event.at <= attempt.launched), job.submitted))
+  from job
+  cross join package on package.job_id = job.id
+  join requirement on requirement.id = package.requirement_id
+  join attempt on attempt.package_id = package.id
+ where job.visible = 1 and (job.ended is null or job.ended >= :since)
+   and attempt.ended >= :since and attempt.outcome <> 'refused';
+
+-- name: use_of_chosen
+-- Take in the attempts of the chosen packages that ended since a time, likewise.
+insert into attempt_use (attempt_id, package_id, stage_id, cpus, waited)
+select attempt.id, package.id, package.stage_id, requirement.cpus,
+       max(0, attempt.started - coalesce(
+           (select max(event.at) from event
+             where event.package_id = package.id and event.new = 'ready'
+               and event.at <= attempt.launched), job.submitted))
+  from chosen
+  cross join package on package.id = chosen.package_id
+  join job on job.id = package.job_id
+  join requirement on requirement.id = package.requirement_id
+  join attempt on attempt.package_id = package.id
+ where attempt.ended >= :since and attempt.outcome <> 'refused';
+
+-- name: use_by_stage_and_node
+-- The included attempts of each stage on each node: how they ended, CPU seconds, CPUs times run
+-- time where the CPU time is known, the CPU time of failures, and how long packages waited.
+select job.name as job, job.originator as researcher, stage.seq as stage, stage.name as stage_name,
+       attempt.node_name as node, count(*) as attempts,
+       sum(attempt.outcome = 'successful') as successful,
+       sum(attempt.outcome in ('failed', 'lost')) as failed,
+       coalesce(sum(attempt.cpu), 0) as cpu_s,
+       coalesce(sum(iif(attempt.cpu is null, 0, attempt_use.cpus
+                        * max(0, attempt.ended - attempt.started))), 0) as core_s,
+       coalesce(sum(iif(attempt.outcome in ('failed', 'lost'),
+                        coalesce(attempt.cpu, attempt.ended - attempt.started), 0)), 0) as wasted_s,
+       coalesce(sum(attempt_use.waited), 0) as waited_s, count(attempt_use.waited) as waits,
+       max(attempt_use.waited) as longest_s,
+       min(coalesce(attempt.started, attempt.launched)) as first, max(attempt.ended) as last
+  from attempt_use
+  cross join attempt on attempt.id = attempt_use.attempt_id
+  join stage on stage.id = attempt_use.stage_id
+  join job on job.id = stage.job_id
+ group by attempt_use.stage_id, attempt.node_name
+ order by job.id, stage.seq, attempt.node_name;
+
+-- name: use_by_software
+-- The binaries that the included attempts ran, by software; those without software together. In a
+-- failed attempt, the CPU time of all its binaries is wasted.
+select iif(binary.software is null, '(no software)', binary.software || '/' || binary.version)
+           as name,
+       count(*) as attempts,
+       sum(attempt.outcome = 'successful' or ran.seq < coalesce(attempt.binary, 0)) as successful,
+       sum(attempt.outcome in ('failed', 'lost') and ran.seq = attempt.binary) as failed,
+       coalesce(sum(ran.cpu), 0) as cpu_s,
+       coalesce(sum(iif(ran.cpu is null, 0, attempt_use.cpus * max(0, ran.ended - ran.started))), 0)
+           as core_s,
+       coalesce(sum(iif(attempt.outcome in ('failed', 'lost'),
+                        coalesce(ran.cpu, ran.ended - ran.started), 0)), 0) as wasted_s,
+       0 as waited_s, 0 as waits, null as longest_s,
+       min(ran.started) as first, max(ran.ended) as last
+  from attempt_use
+  cross join attempt on attempt.id = attempt_use.attempt_id
+  join binary_attempt as ran on ran.attempt_id = attempt.id
+  join binary on binary.package_id = attempt_use.package_id and binary.seq = ran.seq
+ group by 1 order by 1;
+
+-- name: use_failures
+-- The included attempts that failed or were lost, by reason.
+select coalesce(attempt.reason, 'unknown') as reason, count(*) as count
+  from attempt_use cross join attempt on attempt.id = attempt_use.attempt_id
+ where attempt.outcome in ('failed', 'lost')
+ group by 1 order by count desc, reason;
+
+-- name: use_times
+-- When the included attempts began and ended on their nodes, by beginning.
+select attempt.node_name as node, coalesce(attempt.started, attempt.launched) as began,
+       attempt.ended, attempt_use.cpus, attempt.outcome, attempt.reason, package_path.path
+  from attempt_use
+  cross join attempt on attempt.id = attempt_use.attempt_id
+  join package_path on package_path.package_id = attempt_use.package_id
+ order by 2;
+
+-- name: clear_attempt_use
+-- Forget the attempts of the last report.
+delete from attempt_use;

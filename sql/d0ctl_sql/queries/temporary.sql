@@ -17,6 +17,8 @@ create temp table reported_end (attempt_id integer primary key, outcome text, ph
                             package_id integer, partial integer, answer text,
                             requirement_id integer, wall_time real, note text, passed integer);
 create temp table failing (attempt_id integer primary key, reason text);
+create temp table attempt_use (attempt_id integer primary key, package_id integer,
+                               stage_id integer, cpus integer, waited real);
 create temp table reported_binary (attempt_id integer, seq integer, started real, ended real,
                                exit_code integer, signal integer, reason text, cpu real,
                                rss integer);
@@ -56,6 +58,7 @@ insert into reported_state (attempt_id) values (0);
 insert into reported_progress (attempt_id) values (0);
 insert into reported_end (attempt_id) values (0);
 insert into failing (attempt_id) values (0);
+insert into attempt_use (attempt_id) values (0);
 insert into reported_binary (attempt_id) values (0);
 insert into reported_output (attempt_id) values (0);
 insert into reported_staged (attempt_id) values (0);
@@ -77,6 +80,7 @@ delete from reported_state;
 delete from reported_progress;
 delete from reported_end;
 delete from failing;
+delete from attempt_use;
 delete from reported_binary;
 delete from reported_output;
 delete from reported_staged;

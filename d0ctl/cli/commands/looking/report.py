@@ -8,6 +8,7 @@ from msgspec.structs import asdict
 
 from d0ctl import select
 from d0ctl.cli import options, session
+from d0ctl.cli.commands.looking.usage_report import usage
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.show.drawing.sheet import Cell
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from d0ctl.policy.blame import Blame
     from d0ctl.store.views.failure_counts import Alike, Report
 
-app = group("Statistics of a production: failures.")
+app = group("Statistics of a production: failures and usage.")
 
 _COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
              "input": "d0ctl why --file {0}"}  # fmt: skip
@@ -53,6 +54,9 @@ def failures(
         emit_json({"selector": None if wanted is None else str(wanted), **_document(found)})
     else:
         _draw(found, now)
+
+
+app.command("usage")(usage)
 
 
 def _document(found: "Report") -> dict[str, Any]:

@@ -1,0 +1,132 @@
+"""`d0ctl report usage`: what attempts took, as a table, CSV, JSON or a page with plots."""
+
+import csv as separated
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import options, session
+from d0ctl.cli.terminal.output import emit, emit_json, sheet, show
+from d0ctl.errors import BadUsage, Refused
+from d0ctl.units import duration, iso, parse_time
+
+if TYPE_CHECKING:
+    from d0ctl.store.views.usage import Report, Usage
+
+_GROUPS = ("node", "software", "researcher", "job", "stage")
+
+By = Annotated[
+    list[str] | None,
+    typer.Option("--by", metavar="GROUP", autocompletion=lambda: list(_GROUPS),
+                 help="node, software, researcher, job or stage; may be repeated (default: all)."),
+]  # fmt: skip
+
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="TIME",
+                 help="Only attempts that ended in this time up to now, e.g. `30d`."),
+]  # fmt: skip
+
+Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
+
+Html = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Write a page with tables and plots to a file."),
+]
+
+
+def usage(
+    selector: options.MaybeTarget = None,
+    by: By = None,
+    since: Since = None,
+    csv: Csv = False,
+    html: Html = None,
+    json: options.Json = False,
+) -> None:
+    """Show success, wasted CPU hours, efficiency, waits and throughput."""
+    from d0ctl.show.usage import figures, usage_page
+    from d0ctl.store.views import usage as view
+
+    if sum((csv, json, html is not None)) > 1:
+        raise BadUsage("one of `--csv`, `--json` and `--html`")
+    groups = [group for group in _GROUPS if group in _checked(by)]
+    wanted = None if selector is None else select.parse_all([selector])
+    now, length = time.time(), _length(since)
+    began = 0.0 if length is None else now - length
+    with session.reader() as store, store.reading():
+        report = view.read(store, wanted, since=began, now=now)
+        stays = view.stays(store) if html is not None else []
+    if html is not None:
+        about = _about(selector, length)
+        _write(html, usage_page.page(report, stays, about=about, now=now))
+        emit(f"wrote {html}")
+    elif json:
+        emit_json({
+            "selector": None if wanted is None else str(wanted),
+            "since": None if length is None else iso(began), "total": _figures(report.whole),
+            **{f"by_{group}": [{group: one.name, **_figures(one)} for one in report.groups[group]]
+               for group in groups},
+        })  # fmt: skip
+    elif csv:
+        _print_csv(report, groups)
+    elif not report.whole.attempts:
+        emit(figures.NOTHING)
+    else:
+        page = sheet()
+        figures.draw(page, report, groups)
+        show(page)
+
+
+def _checked(by: list[str] | None) -> list[str]:
+    for name in by or ():
+        if name not in _GROUPS:
+            raise BadUsage(f"`--by {name}` is not one of {', '.join(_GROUPS)}")
+    return by or list(_GROUPS)
+
+
+def _length(since: str | None) -> float | None:
+    try:
+        return None if since is None else parse_time(since)
+    except ValueError as error:
+        raise BadUsage(f"`--since`: {error}") from None
+
+
+def _about(selector: str | None, length: float | None) -> str:
+    what = selector or "all jobs"
+    if session.settings.archive:
+        what += f" of archive {session.settings.archive}"
+    return what if length is None else f"{what}, the last {duration(length)}"
+
+
+def _figures(one: "Usage") -> dict[str, Any]:
+    return {
+        "attempts": one.attempts, "successful": one.successful, "failed": one.failed,
+        "success": _rounded(one.success), "cpu_hours": _rounded(one.cpu_s / 3600),
+        "wasted_cpu_hours": _rounded(one.wasted_s / 3600),
+        "efficiency": _rounded(one.efficiency), "mean_wait": _rounded(one.wait_s),
+        "longest_wait": _rounded(one.longest_s), "per_hour": _rounded(one.per_hour),
+        "first": iso(one.first), "last": iso(one.last),
+    }  # fmt: skip
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, 4)
+
+
+def _print_csv(report: "Report", groups: list[str]) -> None:
+    writer = separated.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["by", "name", *_figures(report.whole)])
+    for group in groups:
+        for one in report.groups[group]:
+            writer.writerow([group, one.name, *_figures(one).values()])
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Refused(f"can't write `{path}`: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""What attempts took: as a table, and as a page with plots."""

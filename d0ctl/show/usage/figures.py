@@ -1,0 +1,58 @@
+"""The figures of a report, as people read them."""
+
+from collections.abc import Sequence
+
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.store.views.usage import Report, Usage
+from d0ctl.units import count, duration
+
+COLUMNS = ("attempts", "success", "CPU time", "wasted CPU", "efficiency", "mean wait",
+           "longest wait", "per hour")  # fmt: skip
+"""The heads of the figures."""
+
+TITLES = {"node": "nodes", "software": "software", "researcher": "researchers", "job": "jobs",
+          "stage": "stages"}  # fmt: skip
+"""What the table of a group is called."""
+
+NOTHING = "no attempt has ended"
+
+MOST_SHOWN = 15
+"""How many rows of a group are shown."""
+
+
+def cells(one: Usage) -> tuple[str, ...]:
+    """Return the figures of a group, in the order of `COLUMNS`."""
+    return (
+        count(one.attempts),
+        _percent(one.success),
+        duration(one.cpu_s),
+        duration(one.wasted_s),
+        _percent(one.efficiency),
+        duration(one.wait_s),
+        duration(one.longest_s),
+        "-" if one.per_hour is None else f"{one.per_hour:,.1f}",
+    )
+
+
+def ordered(found: Sequence[Usage]) -> list[Usage]:
+    """Order by what they took, the most first."""
+    return sorted(found, key=lambda one: (-one.core_s, -one.attempts, one.name))
+
+
+def draw(sheet: Sheet, report: Report, groups: Sequence[str]) -> None:
+    """Draw a table for each group."""
+    for group in groups:
+        found = ordered(report.groups[group])
+        if not found:
+            continue
+        sheet.head(TITLES[group])
+        rows: list[list[Cell]] = [[("", "faint"), *((name, "faint") for name in COLUMNS)]]
+        rows += [[(one.name, "strong"), *cells(one)] for one in found[:MOST_SHOWN]]
+        sheet.table(rows, right=range(1, len(COLUMNS) + 1))
+        if len(found) > MOST_SHOWN:
+            more = count(len(found) - MOST_SHOWN)
+            sheet.add((f"  and {more} more: --csv and --json print all", "faint"))
+
+
+def _percent(part: float | None) -> str:
+    return "-" if part is None else f"{part:.0%}"

@@ -1,0 +1,148 @@
+"""When nodes were busy, as SVG: a bar for each attempt, or the CPUs in use where there are many."""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from d0ctl.store.views.usage import Stay
+from d0ctl.units import count, duration, iso
+
+COLOURS = {"successful": "#2f9e63", "failed": "#d1453b", "lost": "#e8912d", "killed": "#8a93a0"}
+"""The colour of each outcome."""
+
+WIDTH, LEFT, RIGHT = 1000.0, 130.0, 985.0
+"""The width of a plot, and where its times begin and end."""
+
+MOST_BARS = 4_000
+"""Above so many attempts, the CPUs in use are drawn in place of the attempts."""
+
+MOST_NODES = 40
+"""How many nodes are drawn, the busiest first."""
+
+BINS = 240
+STRIP, GAP, LANES = 48.0, 10.0, 160.0
+"""The height of a curve, of the space between nodes, and the most that the slots of a node take."""
+
+_STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200,
+          86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000)  # fmt: skip
+
+
+def svg(stays: Sequence[Stay]) -> str:
+    """Return the plot of some attempts; empty if there are none."""
+    if not stays:
+        return ""
+    first, last = min(one.began for one in stays), max(one.ended for one in stays)
+    last = max(last, first + 1.0)
+    by_node: dict[str, list[Stay]] = defaultdict(list)
+    for one in stays:
+        by_node[one.node].append(one)
+    nodes = sorted(by_node, key=lambda name: (-_busy(by_node[name]), name))[:MOST_NODES]
+    draw = _curve if len(stays) > MOST_BARS else _slots
+    parts, top = [], 0.0
+    for name in sorted(nodes):
+        height, shapes = draw(by_node[name], first, last, top)
+        about = escape(f"{name}: {count(len(by_node[name]), 'attempt')}")
+        parts.append(f'<text x="{LEFT - 8:g}" y="{top + min(height, 24) / 2 + 4:g}" class="name">'
+                     f"{escape(_cut(name))}<title>{about}</title></text>")  # fmt: skip
+        parts += shapes
+        top += height + GAP
+    axis = "".join(_axis(first, last, top))
+    return f'<svg viewBox="0 0 {WIDTH:g} {top + 24:g}" role="img">{axis}{"".join(parts)}</svg>'
+
+
+def left_out(stays: Sequence[Stay]) -> int:
+    """Return how many nodes the plot has no room for."""
+    return max(0, len({one.node for one in stays}) - MOST_NODES)
+
+
+def _busy(stays: Sequence[Stay]) -> float:
+    return sum((one.ended - one.began) * one.cpus for one in stays)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= 18 else f"{name[:17]}…"
+
+
+def _x(at: float, first: float, last: float) -> float:
+    return LEFT + (at - first) / (last - first) * (RIGHT - LEFT)
+
+
+def _axis(first: float, last: float, bottom: float) -> Iterator[str]:
+    """Yield lines and labels at round times."""
+    step = next((step for step in _STEPS if (last - first) / step <= 8), _STEPS[-1])
+    at = -(-first // step) * step
+    while at <= last:
+        x = _x(at, first, last)
+        text = iso(at) or ""
+        label = text[:10] if step >= 86400 else text[11:16] if step >= 60 else text[11:19]
+        yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{bottom:g}" class="grid"/>'
+        yield f'<text x="{x:.1f}" y="{bottom + 16:g}" class="tick">{label}</text>'
+        at += step
+
+
+def _slots(stays: Sequence[Stay], first: float, last: float, top: float
+           ) -> tuple[float, list[str]]:  # fmt: skip
+    """Draw each attempt in the first slot that is free when it begins."""
+    free: list[int] = []
+    busy: list[tuple[float, int]] = []
+    places, used = [], 0
+    for one in sorted(stays, key=lambda one: (one.began, one.ended)):
+        while busy and busy[0][0] <= one.began:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        if free:
+            slot = heapq.heappop(free)
+        else:
+            slot, used = used, used + 1
+        heapq.heappush(busy, (one.ended, slot))
+        places.append((slot, one))
+    lane = min(14.0, LANES / used)
+    height = max(14.0, lane * used)
+    shapes = [f'<rect x="{LEFT:g}" y="{top:g}" width="{RIGHT - LEFT:g}" height="{height:g}" '
+              'class="ground"/>']  # fmt: skip
+    for slot, one in places:
+        x = _x(one.began, first, last)
+        width = max(0.8, _x(one.ended, first, last) - x)
+        why = f" ({one.reason})" if one.reason else ""
+        about = escape(f"{one.path}: {one.outcome}{why}, {duration(one.ended - one.began)}")
+        shapes.append(
+            f'<rect x="{x:.1f}" y="{top + slot * lane:.1f}" width="{width:.1f}" '
+            f'height="{max(0.8, lane - 1):.1f}" fill="{_colour(one)}"><title>{about}</title></rect>'
+        )
+    return height, shapes
+
+
+def _curve(stays: Sequence[Stay], first: float, last: float, top: float
+           ) -> tuple[float, list[str]]:  # fmt: skip
+    """Draw how many CPUs were in use, by outcome, one above the other."""
+    wide = (last - first) / BINS
+    layers = {outcome: [0.0] * BINS for outcome in COLOURS}
+    for one in stays:
+        layer = layers.get(one.outcome, layers["killed"])
+        for index in range(int((one.began - first) / wide), BINS):
+            begin = first + index * wide
+            if begin >= one.ended:
+                break
+            shared = min(one.ended, begin + wide) - max(one.began, begin)
+            layer[index] += one.cpus * max(0.0, shared) / wide
+    most = max(map(sum, zip(*layers.values(), strict=True)))
+    shapes = [f'<rect x="{LEFT:g}" y="{top:g}" width="{RIGHT - LEFT:g}" height="{STRIP:g}" '
+              f'class="ground"><title>at most {most:.1f} CPUs in use</title></rect>']  # fmt: skip
+    below = [0.0] * BINS
+    for outcome, layer in layers.items():
+        above = [one + other for one, other in zip(below, layer, strict=True)]
+        if any(layer):
+            edge = [_point(index, value, most, top) for index, value in enumerate(above)]
+            edge += reversed([_point(index, value, most, top) for index, value in enumerate(below)])
+            shapes.append(f'<polygon points="{" ".join(edge)}" fill="{COLOURS[outcome]}"/>')
+        below = above
+    return STRIP, shapes
+
+
+def _point(index: int, value: float, most: float, top: float) -> str:
+    x = LEFT + (index + 0.5) / BINS * (RIGHT - LEFT)
+    return f"{x:.1f},{top + STRIP * (1 - value / (most or 1.0)):.1f}"
+
+
+def _colour(one: Stay) -> str:
+    return COLOURS.get(one.outcome, COLOURS["killed"])

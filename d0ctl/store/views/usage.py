@@ -1,0 +1,132 @@
+"""What attempts took, by node, software, researcher, job and stage."""
+
+from collections.abc import Callable, Iterable
+
+from msgspec import Struct
+
+from d0ctl.select import Selector
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.rows import make
+from d0ctl.store.views import choice
+
+GROUPS = ("node", "software", "researcher", "job", "stage")
+"""What attempts are counted by."""
+
+_SUMS = ("attempts", "successful", "failed", "cpu_s", "core_s", "wasted_s", "waited_s", "waits")
+
+
+class Usage(Struct):
+    """What some attempts took; times in seconds, `core_s` is CPUs times run time.
+
+    Of software, an attempt is one run of a binary.
+    """
+
+    name: str
+    attempts: int = 0
+    successful: int = 0
+    failed: int = 0
+    cpu_s: float = 0.0
+    core_s: float = 0.0
+    """Of attempts whose CPU time is known."""
+    wasted_s: float = 0.0
+    """The CPU time of failed attempts."""
+    waited_s: float = 0.0
+    waits: int = 0
+    longest_s: float | None = None
+    first: float | None = None
+    last: float | None = None
+
+    @property
+    def success(self) -> float | None:
+        """Return which part of those that ended by themselves succeeded."""
+        ended = self.successful + self.failed
+        return self.successful / ended if ended else None
+
+    @property
+    def efficiency(self) -> float | None:
+        """Return which part of their CPUs they used."""
+        return self.cpu_s / self.core_s if self.core_s > 0 else None
+
+    @property
+    def wait_s(self) -> float | None:
+        """Return how long they were ready before they started, in the mean."""
+        return self.waited_s / self.waits if self.waits else None
+
+    @property
+    def per_hour(self) -> float | None:
+        """Return how many succeeded in an hour, from the first begin to the last end."""
+        if self.first is None or self.last is None or self.last <= self.first:
+            return None
+        return self.successful * 3600 / (self.last - self.first)
+
+
+class Stay(Struct, frozen=True):
+    """An attempt on its node, from its begin to its end."""
+
+    node: str
+    began: float
+    ended: float
+    cpus: int
+    outcome: str
+    reason: str | None
+    path: str
+
+
+class Report(Struct, frozen=True):
+    """The usage of each group by name, and failures by reason."""
+
+    whole: Usage
+    groups: dict[str, list[Usage]]
+    failures: list[tuple[str, int]]
+
+
+_NAMES: dict[str, Callable[[Row], str]] = {
+    "node": lambda row: str(row["node"]),
+    "researcher": lambda row: str(row["researcher"]),
+    "job": lambda row: str(row["job"]),
+    "stage": lambda row: f"{row['job']}/{row['stage']} {row['stage_name']}",
+}
+
+
+def read(store: Store, wanted: Selector | None, *, since: float, now: float) -> Report:
+    """Count what the attempts of a selection, or all, took that ended since a time.
+
+    Raises NotFound if the selection is of nothing that is there.
+    """
+    store.change("clear_attempt_use")
+    if wanted is None:
+        store.change("use_of_all", since=since)
+    else:
+        choice.choose(store, wanted, now=now, lenient=True)
+        store.change("use_of_chosen", since=since)
+    rows = store.rows("use_by_stage_and_node")
+    groups = {key: _grouped(rows, name) for key, name in _NAMES.items()}
+    groups["software"] = [make(Usage, row) for row in store.rows("use_by_software")]
+    whole = _grouped(rows, lambda _: "all")
+    failures = [(row["reason"], row["count"]) for row in store.rows("use_failures")]
+    return Report(
+        whole[0] if whole else Usage("all"), {key: groups[key] for key in GROUPS}, failures
+    )
+
+
+def stays(store: Store) -> list[Stay]:
+    """Return the attempts that the last report was of, by their begin."""
+    return [make(Stay, row) for row in store.rows("use_times")]
+
+
+def _grouped(rows: Iterable[Row], name_of: Callable[[Row], str]) -> list[Usage]:
+    found: dict[str, Usage] = {}
+    for row in rows:
+        name = name_of(row)
+        usage = found.setdefault(name, Usage(name))
+        for key in _SUMS:
+            setattr(usage, key, getattr(usage, key) + row[key])
+        usage.longest_s = _most(usage.longest_s, row["longest_s"])
+        usage.last = _most(usage.last, row["last"])
+        usage.first = row["first"] if usage.first is None else min(usage.first, row["first"])
+    return list(found.values())
+
+
+def _most(one: float | None, other: float | None) -> float | None:
+    known = [each for each in (one, other) if each is not None]
+    return max(known) if known else None

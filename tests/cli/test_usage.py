@@ -1,0 +1,181 @@
+"""What attempts took: success, waste, efficiency, waits and throughput."""
+
+import csv
+import re
+import time
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl.show.usage import timeline
+from d0ctl.store.views.usage import Stay
+from tests.cli.conftest import Type
+from tests.support import rows
+from tests.support.building import Site, document, job, line, package
+
+T0 = time.time() - 7200
+
+
+def used(site: Site) -> None:
+    """Three packages of two CPUs: two succeeded within an hour each, one failed after half."""
+    site.submit(job(("make", [line(package(f"f-{n}", cpus=2)) for n in (1, 2, 3)])))
+    for n in (1, 2):
+        site.launch(f"prod/1/{n}/1")
+        site.end(f"prod/1/{n}/1", cpu=5400.0)
+    site.fail("prod/1/3/1", cpu=1800.0)
+    rows.change(site.store, "job", {"name": "prod"}, submitted=T0 - 60)
+    for n, length in ((1, 3600), (2, 3600), (3, 1800)):
+        rows.change(site.store, "attempt", {"package_id": site.id_of(f"prod/1/{n}/1")},
+                    launched=T0, started=T0, ended=T0 + length)  # fmt: skip
+
+
+def test_each_group_has_its_figures(d0ctl: Type, site: Site) -> None:
+    used(site)
+
+    answer = document(d0ctl("report", "usage", "--json").stdout)
+
+    expected = {
+        "attempts": 3, "successful": 2, "failed": 1, "success": 0.6667, "cpu_hours": 3.5,
+        "wasted_cpu_hours": 0.5, "efficiency": 0.7, "mean_wait": 60.0, "longest_wait": 60.0,
+        "per_hour": 2.0,
+    }  # fmt: skip
+    names = {"node": "localhost", "researcher": "me@here", "job": "prod", "stage": "prod/1 make"}
+    for group, name in names.items():
+        (one,) = answer[f"by_{group}"]
+        assert one[group] == name
+        assert one.items() >= expected.items()
+
+
+def test_software_is_what_its_binaries_took(d0ctl: Type, site: Site) -> None:
+    site.submit(job(("make", [line(package("f"))])))
+    rows.change(site.store, "binary", {"package_id": site.id_of("prod/1/1/1")},
+                software="reco", version="v1")  # fmt: skip
+    ran = {"binary": 1, "started": T0, "ended": T0 + 3600, "exit_code": 3, "signal": None,
+           "cpu": 2700.0, "rss": 1}  # fmt: skip
+    site.fail("prod/1/1/1", binaries=[ran])
+
+    (one,) = document(d0ctl("report", "usage", "--by", "software", "--json").stdout)["by_software"]
+
+    assert (one["software"], one["attempts"], one["failed"]) == ("reco/v1", 1, 1)
+    assert (one["efficiency"], one["wasted_cpu_hours"], one["mean_wait"]) == (0.75, 0.75, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "attempts"),
+    [(("prod/1/1-2",), 2), (("--since", "80m"), 2), (("--since", "5m"), 0), (("prod:failed",), 1)],
+)
+def test_a_selector_and_a_time_narrow_it(
+    d0ctl: Type, site: Site, words: tuple[str, ...], attempts: int
+) -> None:
+    used(site)
+
+    assert (
+        document(d0ctl("report", "usage", *words, "--json").stdout)["total"]["attempts"] == attempts
+    )
+
+
+def test_csv_has_a_row_for_each_name_of_each_group(d0ctl: Type, site: Site) -> None:
+    used(site)
+
+    found = list(csv.DictReader(d0ctl("report", "usage", "--csv").stdout.splitlines()))
+
+    assert [(row["by"], row["name"]) for row in found] == [
+        ("node", "localhost"), ("researcher", "me@here"), ("job", "prod"),
+        ("stage", "prod/1 make"),
+    ]  # fmt: skip
+    assert {row["efficiency"] for row in found} == {"0.7"}
+
+
+def test_people_read_tables_or_that_nothing_has_ended(d0ctl: Type, site: Site) -> None:
+    assert d0ctl("report", "usage").stdout == "no attempt has ended\n"
+
+    used(site)
+
+    answer = d0ctl("report", "usage").stdout
+    assert re.search(
+        r"localhost +3 +67% +3 h 30 min +30 min 00 s +70% +1 min 00 s +1 min 00 s +2\.0", answer
+    )
+    assert "software" not in answer
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [(("--csv", "--json"), "one of"), (("--by", "moon"), "not one of node, software"),
+     (("--since", "soon"), "--since")],
+)  # fmt: skip
+def test_what_it_can_not_do_is_one_line(
+    d0ctl: Type, site: Site, words: tuple[str, ...], says: str
+) -> None:
+    answer = d0ctl("report", "usage", *words)
+
+    assert (answer.exit_code, says in answer.stderr) == (2, True)
+
+
+class Outside(HTMLParser):
+    """What a page takes from elsewhere or runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, Any]]) -> None:
+        """Note scripts, links and whatever has an address."""
+        if tag in ("script", "link", "iframe", "object") or {"src", "href"} & dict(attrs).keys():
+            self.found.append(tag)
+
+
+def plots(text: str) -> list[ET.Element]:
+    """The plots of a page."""
+    return [ET.fromstring(one) for one in re.findall(r"<svg.*?</svg>", text, re.DOTALL)]
+
+
+def test_a_page_has_plots_and_nothing_from_outside(d0ctl: Type, site: Site, tmp_path: Path) -> None:
+    used(site)
+    rows.change(site.store, "stage", {"name": "make"}, name="<script>alert(1)</script>")
+    path = tmp_path / "week.html"
+
+    assert d0ctl("report", "usage", "prod", "--html", str(path)).stdout == f"wrote {path}\n"
+
+    text = path.read_text()
+    outside = Outside()
+    outside.feed(text)
+    assert outside.found == []
+    assert "url(" not in text and "@import" not in text
+    over_time, *rest = plots(text)
+    assert [one.text for one in over_time.iter("title")] == [
+        "localhost: 3 attempts", "prod/1/3/1: failed (exit-code), 30 min 00 s",
+        "prod/1/1/1: successful, 1 h 00 min", "prod/1/2/1: successful, 1 h 00 min",
+    ]  # fmt: skip
+    assert len(rest) == 4
+
+
+def test_a_page_that_can_not_be_written_is_refused(d0ctl: Type, site: Site) -> None:
+    used(site)
+
+    answer = d0ctl("report", "usage", "--html", "/nowhere/week.html")
+
+    assert (answer.exit_code, "can't write `/nowhere/week.html`" in answer.stderr) == (4, True)
+
+
+def test_attempts_at_a_time_are_in_slots_of_their_own() -> None:
+    stays = [Stay("n", 0, 10, 1, "successful", None, "a"), Stay("n", 5, 15, 1, "lost", None, "b"),
+             Stay("n", 10, 20, 1, "failed", "signal", "c")]  # fmt: skip
+
+    shapes = [one for one in ET.fromstring(timeline.svg(stays)).iter("rect") if len(one)]
+
+    a, b, c = (float(one.attrib["y"]) for one in shapes if one.attrib.get("fill"))
+    assert a == c < b
+
+
+def test_many_attempts_are_drawn_as_the_cpus_in_use() -> None:
+    stays = [Stay("n", n, n + 2, 4, "successful", None, "a") for n in range(5_000)]
+
+    found = ET.fromstring(timeline.svg(stays))
+
+    assert len(list(found.iter("polygon"))) == 1
+    assert [one.text for one in found.iter("title")] == [
+        "n: 5,000 attempts", "at most 8.0 CPUs in use",
+    ]  # fmt: skip
