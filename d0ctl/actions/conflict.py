@@ -12,7 +12,7 @@ from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.views import browse, choice
 from d0ctl.units import moment
 
-OTHER_PAST = {"require": "left out a part of"}
+OTHER_PAST = {"require": "left out a part of", "group": "made lines of"}
 """The past tense of changes that are not in the table of actions."""
 
 

@@ -53,6 +53,9 @@ class StageLines(Struct, frozen=True):
                 number += 1
                 yield make(values, at, number)
 
+    def __len__(self) -> int:
+        return sum(line.loop.size for line in self.stage.lines)
+
     def __repr__(self) -> str:
         return f"<lines of stage {self.stage.name}>"
 
@@ -114,7 +117,8 @@ def _line_maker(
         _package_maker(package, number, stage, plain, files, output)
         for number, package in enumerate(line.packages, 1)
     ]
-    fields_of, name_of = _fields_maker(line.fields), _line_names(line, plain)
+    is_open = {"is_open": True} if line.loop.is_open else {}
+    fields_of, name_of = _fields_maker(line.fields, **is_open), _line_names(line, plain)
 
     def make(values: LoopValues, at: int, number: int) -> LineSpec:
         made = tuple([package(values, at) for package in packages])

@@ -17,6 +17,7 @@ from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.expand import LineKinds, StageLines
 from d0ctl.jobfile.language.template import Scope
 from d0ctl.jobfile.recipe import JobRecipe
+from d0ctl.jobfile.sections.late_outputs import late_stages
 from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.sections.stages import read_job
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
@@ -70,6 +71,7 @@ def read_text(
 
 def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: str) -> JobSpec:
     fields = recipe.fields.fixed
+    late = late_stages(recipe.stages)
     stages = tuple(
         StageSpec(
             stage.name,
@@ -79,6 +81,7 @@ def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: s
             checked.order.stages(stage.after),
             stage.final,
             LineKinds(stage, checked.files, checked.order),
+            stage.name in late,
         )
         for stage in recipe.stages
     )

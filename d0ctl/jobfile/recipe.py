@@ -56,6 +56,16 @@ class Loop(Struct):
             for at, (name, loop, values) in enumerate(known)
         }
 
+    @property
+    def is_late(self) -> bool:
+        """Whether some of its values are groups of late outputs, known or not."""
+        return any(name.is_late for group in self.groups for name in group.names.values())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether some of its values are known only when late outputs have been made."""
+        return any(name.is_open for group in self.groups for name in group.names.values())
+
 
 def _combinations(groups: Sequence[Names]) -> Iterator[LoopValues]:
     """Make the combinations one by one, the last group varying fastest."""

@@ -33,6 +33,7 @@ class KnownNames(Struct, frozen=True):
     `produced(job, name)` tells whether a job makes a file, None if there is no such job.
     `stage_of(job, stage)` returns a stage of a job, None if there is no such job.
     `cached(node, unread)` returns the files in the cache of a node, or those that nothing reads.
+    `late` has the files of this job's own late outputs, by pattern, as soon as they are known.
     """
 
     nodes: Collection[str] | None = None
@@ -42,6 +43,7 @@ class KnownNames(Struct, frozen=True):
     produced: Callable[[str, str], bool | None] | None = None
     stage_of: Callable[[str, str], OtherStage | None] | None = None
     cached: Callable[[str, bool], Sequence[OtherFile]] | None = None
+    late: Mapping[str, Sequence[OtherFile]] = {}
 
 
 NOTHING_KNOWN = KnownNames()

@@ -6,7 +6,7 @@ The fields are those of the D0 Job Definition, section 2.
 """
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from msgspec import Struct, field
@@ -150,12 +150,16 @@ class LineSpec(Struct, frozen=True):
     early_start: bool = False
     after: tuple[tuple[int, int], ...] = ()
     """The lines that have to succeed before, by the numbers of their stages and their own."""
+    is_open: bool = False
+    """Whether it stands for the lines of all groups of late outputs, until these are known."""
 
 
 class Lines(Protocol):
     """The lines of a stage: each iteration makes them anew, in the same order."""
 
     def __iter__(self) -> Iterator[LineSpec]: ...
+
+    def __len__(self) -> int: ...
 
 
 class StageSpec(Struct, frozen=True):
@@ -169,8 +173,10 @@ class StageSpec(Struct, frozen=True):
     """The numbers of the stages that have to succeed before."""
     final: bool = False
     """Whether it runs after all other stages, whatever becomes of them."""
-    kinds: Lines | None = None
+    kinds: Iterable[LineSpec] | None = None
     """Lines that ask for all that any of `lines` asks of a node; None: as many as there are."""
+    is_late: bool = False
+    """Whether its lines depend on groups of late outputs, by loops, `from` or `after`."""
 
 
 class JobSpec(Struct, frozen=True):

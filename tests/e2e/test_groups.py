@@ -60,3 +60,39 @@ def test_the_example_merges_in_two_steps(site: Site) -> None:
 
     histogram = (site.home / "results" / "merge" / "all.txt").read_text().split()
     assert sum(map(int, histogram[1::2])) == 50 * 1000
+
+
+SPLIT = """\
+job: mc
+stages:
+  - name: split
+    lines:
+      - for: {n: [1, 2]}
+        run: for i in 1 2 3 4 5; do echo {n}$i > part-{n}-$i; done
+        outputs: {file: "part-{n}-*", late: yes}
+  - name: merge
+    lines:
+      - for: {part: {from: split, by: 4}}
+        run: cat {part} > merged-{part.index}.txt
+        inputs: "{part}"
+        outputs: {file: "merged-{part.index}.txt", result: yes}
+  - name: all
+    lines:
+      - for: {half: {from: merge, by: 2}}
+        run: cat {half} > all-{half.index}.txt
+        inputs: "{half}"
+        outputs: all-{half.index}.txt
+"""
+
+
+def test_files_whose_number_nobody_knew_are_merged_in_groups(site: Site) -> None:
+    site.submit(SPLIT)
+
+    site.ok("run", "mc")
+
+    results = site.home / "results" / "mc"
+    merged = [numbers(results / f"merged-{number}.txt") for number in (1, 2, 3)]
+    assert merged == [[11, 12, 13, 14], [15, 21, 22, 23], [24, 25]]
+    assert numbers(results / "all-1.txt") == merged[0] + merged[1]
+    assert numbers(results / "all-2.txt") == merged[2]
+    site.ok("doctor")

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from d0ctl.jobfile.reader import read_text
+from d0ctl.jobfile.reader import KnownNames, read_text
+from d0ctl.jobfile.site_names import OtherFile
 from d0ctl.jobfile.spec import LineSpec
 
 from .conftest import Faults, Lines, Read, launched
@@ -198,11 +199,63 @@ def test_a_group_that_can_not_be_is_a_fault_with_its_place(
     assert place.startswith("9:")
 
 
-def test_late_outputs_can_not_be_counted(faults: Faults) -> None:
-    text = merge('{for: {p: {from: sim, by: 2}}, run: "x {p}", inputs: "{p}"}')
-    text = text.replace("{file: last, size: 25}", '{file: "l*", late: yes}')
+LATE = """
+stages:
+  - name: sim
+    lines:
+      - {for: {n: [a, b]}, run: x, outputs: {file: "{n}-*", late: yes}}
+  - name: merge
+    lines:
+      - {for: {p: {from: sim, by: 2}}, run: "cat {p} > m{p.index}", inputs: "{p}",
+         outputs: "m{p.index}"KEYS}
+  - name: all
+    lines:
+      - {for: {q: {from: merge, by: 2}}, run: "cat {q} > q{q.index}", inputs: "{q}",
+         outputs: "q{q.index}"}
+"""
 
-    assert faults(text) == [
-        "9:26: late output `l*` of stage `sim` can't be counted: its files get names "
-        "when they are made"
-    ]
+
+def late(text: str = "") -> str:
+    """A job with groups of late outputs, and groups of these."""
+    return LATE.replace("KEYS", text)
+
+
+def test_one_line_stands_for_the_groups_of_late_outputs_until_they_are_known(job: Read) -> None:
+    files = {"a-*": [OtherFile("a-1"), OtherFile("a-2"), OtherFile("a-3")]}
+    some, whole = KnownNames(late=files), KnownNames(late={**files, "b-*": [OtherFile("b-1")]})
+
+    for known in (KnownNames(), some):
+        _, merge, last = job(late(), known).stages
+        assert [line.is_open for stage in (merge, last) for line in stage.lines] == [True, True]
+        assert groups(list(merge.lines)) == [["a-*", "b-*"]]
+    _, merge, last = job(late(), whole).stages
+
+    assert [line.is_open for stage in (merge, last) for line in stage.lines] == [False] * 3
+    assert groups(list(merge.lines)) == [["a-1", "a-2"], ["a-3", "b-1"]]
+    assert groups(list(last.lines)) == [["m1", "m2"]]
+    assert launched(next(iter(merge.lines))) == "cat a-1 a-2 > m1"
+
+
+def test_late_outputs_that_are_no_files_make_one_empty_group(job: Read) -> None:
+    _, merge, _ = job(late(), KnownNames(late={"a-*": [], "b-*": []})).stages
+
+    assert groups(list(merge.lines)) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fault"),
+    [
+        ("m{p.index}\"KEYS", 'm"',
+         "9:19: each group would make `m`: write `{p.index}` in its name"),
+        ("KEYS", ", early-start: yes",
+         "8:9: a line with groups of late outputs can't have `early-start`"),
+        ("name: merge", "name: merge\n    final: yes",
+         "9:9: a final stage can't have groups of late outputs"),
+    ],
+)  # fmt: skip
+def test_groups_of_late_outputs_can_not_be_everywhere(
+    faults: Faults, before: str, after: str, fault: str
+) -> None:
+    text = LATE.replace(before, after).replace("KEYS", "")
+
+    assert fault in faults(text)

@@ -17,6 +17,7 @@ from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.attempts.launching.launches import Launch
 from d0ctl.store.files import copies
+from d0ctl.store.jobs.correction.late_lines import make_lines
 from d0ctl.store.nodes import contact, placement, registry
 from tests.support.jobs import NOW
 from tests.support.messages import Message, end_message, output, start_message
@@ -173,6 +174,7 @@ class World:
     def schedule(self) -> int:
         """Plan as the scheduler does; how many packages got a node."""
         with self.store.writing():
+            make_lines(self.store, now=self.now)
             placement.advance(self.store, now=self.now)
             decisions = decide(self.store, now=self.now)
             return placement.assign(self.store, decisions, now=self.now) if decisions else 0

@@ -74,12 +74,12 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
                           hint=f"d0ctl history {job.name}")  # fmt: skip
         values = {**_set(former.parameters, own_parameters(former.text)), **options.parameters}
         spec = reader.read_text(former.text, former.source, former.directory, values,
-                                known_names(store))  # fmt: skip
+                                known_names(store, job.id))  # fmt: skip
     else:
         values = {**(_set(known.parameters, own_parameters(known.text)) if known else {}),
                   **options.parameters}  # fmt: skip
         path = _path(job, options.file, known.source if known else None)
-        spec = reader.read(path, values, known_names(store))
+        spec = reader.read(path, values, known_names(store, job.id))
     return replace(request, options=replace(options, spec=spec))
 
 

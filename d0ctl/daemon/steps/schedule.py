@@ -11,6 +11,7 @@ from d0ctl.schedule.place import Decision, place
 from d0ctl.schedule.resources import NodeRoom, Requirement, lead_s
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
+from d0ctl.store.jobs.correction.late_lines import make_lines
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import let_go_on
 from d0ctl.store.nodes import makers, placement
@@ -25,6 +26,7 @@ NEEDED_SHARE = 20
 def schedule(desk: Desk, turn: Turn) -> None:
     """ready -> assigned, for as many packages as there is room."""
     store, now = desk.store, turn.now
+    make_lines(store, now=now)
     placement.advance(store, now=now)
     _find_needed(desk)
     nodes = placement.nodes(store, now=now)

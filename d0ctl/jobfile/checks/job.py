@@ -26,7 +26,7 @@ from d0ctl.jobfile.language.file_names import input_name
 from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.order import Order
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe, LineRecipe, PackageRecipe
-from d0ctl.jobfile.sections.late_outputs import check_early_start
+from d0ctl.jobfile.sections.late_outputs import check_early_start, check_late_groups
 from d0ctl.jobfile.sections.loops import MAX_VALUES
 from d0ctl.jobfile.sections.other_files import of_stage
 from d0ctl.jobfile.site_names import KnownNames
@@ -83,6 +83,10 @@ class _Check:
         self._outside_origins: dict[InputRecipe, Origin] = {}
         """The origins of inputs from outside that are the same for all lines."""
         self._outside = OutsideInputs(name, outputs, directory, known, faults)
+        self._patterns_of = {
+            file.name: pattern for pattern, files in known.late.items() for file in files
+        }
+        """The late output to which a file belongs that has been made."""
         self._consumed = bytearray()
         """Whether a package of its own stage reads an output."""
         self._waits = WaitGraph()
@@ -112,6 +116,7 @@ class _Check:
             if any(package.takes_stages for package in part.line.packages):
                 self._check_stage_inputs(part)
             check_early_start(part.line, part.stage, self.files, self._faults)
+            check_late_groups(part.line, part.stage, self._faults)
         self._order_stages()
         self._check_cycles()
 
@@ -172,7 +177,8 @@ class _Check:
         except BadValueError as error:
             self._note(recipe.position, "input", str(error))
             return Origin.WRONG
-        made = self._outputs.numbers.get(name)
+        output = self._patterns_of.get(name, name)
+        made = self._outputs.numbers.get(output)
         if made is None:
             origin = self._outside.origin(recipe, name, values)
             if recipe.is_constant and origin != Origin.WRONG:
@@ -184,7 +190,7 @@ class _Check:
             message = f"`stdin` takes one file, and {shown(name)} is a late output"
             self._note(recipe.position, "stdin", message)
             return Origin.WRONG
-        maker = self._outputs.maker(name)
+        maker = self._outputs.maker(output)
         if maker != number:
             self._waits.add(maker, number)
             return Origin.FAR if "/" in name else Origin.MADE

@@ -99,6 +99,8 @@ class LoopName(Struct, frozen=True):
     """The index of a name among the loop values, the columns of a csv row, and all its values.
 
     `is_group` tells that its values are groups, `are_files` that they are files for certain.
+    Groups of late outputs have `is_late`; `is_open` too while the names are not known, and one
+    group of the patterns stands for all.
     """
 
     index: int
@@ -106,6 +108,8 @@ class LoopName(Struct, frozen=True):
     values: Sequence[Any] | None = None
     is_group: bool = False
     are_files: bool = False
+    is_late: bool = False
+    is_open: bool = False
 
 
 class Template(Struct, frozen=True):
@@ -222,7 +226,9 @@ def _of_group(placeholder: Placeholder, index: int) -> Getter:
     if placeholder.attributes[:1] in (("first",), ("last",)):
         at = 0 if placeholder.attributes[0] == "first" else -1
         return _parts(
-            placeholder, lambda values: str(values[index].members[at]), placeholder.attributes[1:]
+            placeholder,
+            lambda values: str((values[index].members or ("",))[at]),
+            placeholder.attributes[1:],
         )
     name = placeholder.name
     raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping as AnyMapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ from d0ctl.jobfile.language.template import Group
 from d0ctl.jobfile.recipe import BinaryRecipe, StageRecipe
 from d0ctl.jobfile.sections import other_files, splitters
 from d0ctl.jobfile.sections.splitters import Member
+from d0ctl.jobfile.site_names import OtherFile
 from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.plugins import Plugin, PluginFailed
@@ -73,7 +75,22 @@ def _no_limit(text: str, scalar: Scalar, reading: Reading, hint: str = "") -> No
     reading.fault(scalar.position, f"{message}, not {shown(text)}{hint}")
 
 
-def grouped(
+class Members(NamedTuple):
+    """What goes into groups; of late outputs the files, or the patterns while these are open."""
+
+    found: Sequence[Member]
+    is_late: bool = False
+    is_open: bool = False
+
+
+def grouped(node: Mapping, members: Members, limit: Limit, reading: Reading) -> list[Group]:
+    """Put the members into groups; one group stands for all while these are not known."""
+    if members.is_open or (members.is_late and not members.found):
+        return [_group(1, members.found)]
+    return _grouped(node, members.found, limit, reading)
+
+
+def _grouped(
     node: Mapping, members: Sequence[Member], limit: Limit, reading: Reading
 ) -> list[Group]:
     """Put the members into groups, in their order; the last one may be smaller.
@@ -148,28 +165,38 @@ def _is_whole(node: Mapping, reading: Reading) -> bool:
         return False
 
 
-def stage_members(node: Mapping, reading: Reading) -> list[Member]:
+def stage_members(node: Mapping, reading: Reading) -> Members:
     """Return what `from` takes: the outputs of a stage that no package of it consumes."""
     scalar = reading.scalar(node.items["from"][1], "`from`")
     if scalar is None:
-        return []
+        return Members(())
     name = reading.text(scalar)
     if "/" in name:
-        return _other_members(name, scalar, node, reading)
+        return Members(_other_members(name, scalar, node, reading))
     stages = {stage.name: stage for stage in reading.stages}
     if name not in stages:
         hint = did_you_mean(name, stages)
         reading.fault(scalar.position, f"there is no stage {shown(name)} before this one{hint}")
-        return []
+        return Members(())
     found = list(_unconsumed(stages[name]))
-    late = [member.name for member in found if is_pattern(member.name)]
-    if late:
-        _note_late(late[0], name, scalar, reading)
-        return []
+    patterns = {member.name for member in found if is_pattern(member.name)}
+    loops = [line.loop for line in stages[name].lines]
+    late = reading.known.late
+    if patterns - late.keys() or any(loop.is_open for loop in loops):
+        return Members(found, is_late=True, is_open=True)
     if "match" not in node.items and not found and not reading.faults:
         message = f"stage {shown(name)} has no output that other stages can read"
         reading.fault(scalar.position, message)
-    return _matching(found, name, node, reading)
+    is_late = bool(patterns) or any(loop.is_late for loop in loops)
+    known = [file for member in found for file in _files_of(member, late)]
+    return Members(_matching(known, name, node, reading, is_late=is_late), is_late)
+
+
+def _files_of(member: Member, late: AnyMapping[str, Sequence[OtherFile]]) -> Sequence[Member]:
+    """Return the files that a late output stands for; any other output as it is."""
+    if member.name not in late:
+        return (member,)
+    return [Member(file.name, file.size) for file in late[member.name]]
 
 
 def _note_late(late: str, stage: str, scalar: Scalar, reading: Reading) -> None:
@@ -189,14 +216,19 @@ def _other_members(name: str, scalar: Scalar, node: Mapping, reading: Reading) -
     return _matching([Member(file.name, file.size) for file in files], name, node, reading)
 
 
-def _matching(found: list[Member], stage: str, node: Mapping, reading: Reading) -> list[Member]:
-    """Return the members that `match` takes; the names of other jobs' files without the job."""
+def _matching(
+    found: list[Member], stage: str, node: Mapping, reading: Reading, *, is_late: bool = False
+) -> list[Member]:
+    """Return the members that `match` takes; the names of other jobs' files without the job.
+
+    None of late outputs need match.
+    """
     if "match" not in node.items or not found:
         return found
     pattern = reading.scalar(node.items["match"][1], "`match`")
     text = reading.text(pattern) if pattern is not None else ""
     found = [one for one in found if fnmatchcase(own_name(one.name), text)]
-    if not found and pattern is not None and not reading.faults.hides_outputs:
+    if not (found or is_late or pattern is None or reading.faults.hides_outputs):
         message = f"no output of stage {shown(stage)} matches {shown(text)}"
         reading.fault(pattern.position, message)
     return found

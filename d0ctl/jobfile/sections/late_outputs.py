@@ -1,11 +1,12 @@
 """Checks of files that are known only later: late outputs, and inputs of an early start."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from d0ctl.jobfile.input_files import InputFiles, Origin
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.script import Insertion
+from d0ctl.jobfile.language.template import Group
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import BinaryRecipe, LineRecipe, StageRecipe
 from d0ctl.jobfile.sections.level import Level
@@ -61,6 +62,27 @@ def check_early_start(
                 faults.add(insertion.position, message)
 
 
+def check_late_groups(line: LineRecipe, stage: StageRecipe, faults: Faults) -> None:
+    """Note what can't be in a line whose loop has groups of late outputs."""
+    names = [(name, loop.index) for name, loop in line.loop.names.items() if loop.is_late]
+    if names and "early_start" in (*line.fields.fixed, *line.fields.varying):
+        faults.add(line.position, "a line with groups of late outputs can't have `early-start`")
+    if names and stage.final:
+        faults.add(line.position, "a final stage can't have groups of late outputs")
+    for name, index in names:
+        values = next(iter(line.loop), None)
+        if values is None:
+            continue
+        first, second = (
+            (*values[:index], Group(number, (number,)), *values[index + 1 :]) for number in "12"
+        )
+        for output in (o for p in line.packages for b in p.binaries for o in b.outputs):
+            file = output.file
+            if not file.broken and file.render(first) == file.render(second):
+                message = f"each group would make {shown(file.render(values))}"
+                faults.add(output.position, f"{message}: write `{{{name}.index}}` in its name")
+
+
 def _inputs_in(binary: BinaryRecipe) -> Iterator[Insertion]:
     for text in binary.texts:
         yield from (
@@ -68,3 +90,20 @@ def _inputs_in(binary: BinaryRecipe) -> Iterator[Insertion]:
             for insertion in text.insertions
             if insertion.is_inputs or insertion.group is not None
         )
+
+
+def late_stages(stages: Iterable[StageRecipe]) -> set[str]:
+    """Return the stages whose lines depend on groups of late outputs, directly or not."""
+    late = {stage.name for stage in stages if any(line.loop.is_late for line in stage.lines)}
+    reads = {stage.name: set(_stages_read(stage)) for stage in stages} if late else {}
+    while more := {name for name, read in reads.items() if read & late} - late:
+        late |= more
+    return late
+
+
+def _stages_read(stage: StageRecipe) -> Iterator[str]:
+    """Go over the stages whose lines those of a stage name, by `from` or `after`."""
+    for line in stage.lines:
+        for binary in (binary for package in line.packages for binary in package.binaries):
+            yield from (entry.stage for entry in binary.inputs if entry.stage is not None)
+        yield from (name for name, _ in line.fields.fixed.get("after", ()))

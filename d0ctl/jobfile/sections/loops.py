@@ -15,6 +15,7 @@ from d0ctl.jobfile.sections.catalogues import read_rows
 from d0ctl.jobfile.sections.groups import (
     GROUP_KEYS,
     Limit,
+    Members,
     file_members,
     grouped,
     read_limit,
@@ -64,6 +65,9 @@ class RangeValues(Sequence[str]):
             raise TypeError
         return format(self._numbers[index], self._format)
 
+
+NONE = Members(())
+"""What is in groups about which there is a fault."""
 
 Values = tuple[Sequence[Any], tuple[str, ...] | None]
 """The values of a name, and their columns if they are rows."""
@@ -121,9 +125,15 @@ def _side_by_side(keys: list[Scalar], nodes: list[Node], reading: Reading, seen:
     for key, node in zip(keys, nodes, strict=True):
         _check_name(key, reading, seen)
         if isinstance(node, Mapping) and not set(GROUP_KEYS).isdisjoint(node.items):
-            found: Sequence[Any] = _groups(key, node, reading)
+            found: Sequence[Any]
+            found, members = _groups(key, node, reading)
+            are_files = not {"from", "glob", "cache"}.isdisjoint(node.items)
             names[key.text] = LoopName(
-                0, is_group=True, are_files=not {"from", "glob", "cache"}.isdisjoint(node.items)
+                0,
+                is_group=True,
+                are_files=are_files,
+                is_late=members.is_late,
+                is_open=members.is_open,
             )
         else:
             found, columns = _values(key, node, reading)
@@ -132,20 +142,20 @@ def _side_by_side(keys: list[Scalar], nodes: list[Node], reading: Reading, seen:
     return Names(names, values)
 
 
-def _groups(key: Scalar, node: Mapping, reading: Reading) -> Sequence[Group]:
-    """Read the values of a name that are groups of the values of a source."""
+def _groups(key: Scalar, node: Mapping, reading: Reading) -> tuple[Sequence[Group], Members]:
+    """Read the values of a name that are groups of the values of a source, and what is in them."""
     known = (*SOURCES, *GROUP_KEYS)
     unknown = [key for name, (key, _) in node.items.items() if name not in known]
     for scalar in unknown:
         hint = did_you_mean(scalar.text, known)
         reading.fault(scalar.position, f"a group has no key {shown(scalar.text)}{hint}")
     if unknown:
-        return ()
+        return (), NONE
     sources = [name for name in node.items if name in (*SOURCES, "from", "cache")]
     if len(sources) != 1 or "by" not in node.items:
         example = f"`{key.text}: {{from: STAGE, by: 20}}`"
         reading.fault(node.position, f"groups need `by` and one source, as in {example}")
-        return ()
+        return (), NONE
     if "match" in node.items and sources not in (["from"], ["cache"]):
         reading.fault(node.items["match"][0].position, "`match` needs `from` or `cache`")
     if "unread" in node.items and sources != ["cache"]:
@@ -153,14 +163,19 @@ def _groups(key: Scalar, node: Mapping, reading: Reading) -> Sequence[Group]:
     by = reading.scalar(node.items["by"][1], "`by`")
     limit = read_limit(by, reading) if by is not None else None
     if limit is None:
-        return ()
-    return grouped(node, _members(sources[0], node, limit, reading), limit, reading)
+        return (), NONE
+    members = _members(sources[0], node, limit, reading)
+    return grouped(node, members, limit, reading), members
 
 
-def _members(source: str, node: Mapping, limit: Limit, reading: Reading) -> Sequence[Member]:
-    value = node.items[source][1]
+def _members(source: str, node: Mapping, limit: Limit, reading: Reading) -> Members:
     if source == "from":
         return stage_members(node, reading)
+    return Members(_known_members(source, node, limit, reading))
+
+
+def _known_members(source: str, node: Mapping, limit: Limit, reading: Reading) -> Sequence[Member]:
+    value = node.items[source][1]
     if source == "cache":
         return [Member(file.name, file.size) for file in other_files.of_cache(node, reading)]
     if source == "csv":

@@ -78,7 +78,7 @@ def _populate(store: Store, end: End, rows: Iterable[Row], now: float) -> End:
                  frozenset(name for name, pattern in reported.items() if pattern == row["name"]))
         for row in rows
     ]  # fmt: skip
-    fault = _fault(store, known, reported)
+    fault = _fault(store, known, reported) or _regrouping(store, known)
     if fault is not None:
         failed: Ending = {**message, "outcome": "failed", "reason": "verification",
                           "detail": fault, "outputs": []}  # fmt: skip
@@ -106,6 +106,18 @@ def _fault(store: Store, known: Sequence[_Pattern], reported: Mapping[str, str])
         row = store.row("file_of_name", job=pattern.job, name=name)
         if row is not None and row["pattern_id"] != pattern.id:
             return f"late output `{escape(name)}` has the name of a file of {_owner(row)}"
+    return None
+
+
+def _regrouping(store: Store, known: Sequence[_Pattern]) -> str | None:
+    """Say that groups are made of other files than there are now; None if they are not."""
+    for pattern in known:
+        rows = store.rows("files_of_pattern", pattern=pattern.id)
+        before = {row["name"] for row in rows}
+        if before and before != pattern.names and store.value("is_in_groups", pattern=pattern.id):
+            name = min(before ^ pattern.names)
+            return (f"late output `{escape(pattern.name)}` is in groups and stands for other files "
+                    f"than before, as `{escape(name)}`")  # fmt: skip
     return None
 
 

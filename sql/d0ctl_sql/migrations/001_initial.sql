@@ -309,6 +309,10 @@ create table line (
     seq         integer not null,
     name        text not null,
     early_start integer not null default 0 check (early_start in (0, 1)),
+    is_open     integer not null default 0 check (is_open in (0, 1)),
+                                           -- 1: it stands for the lines of all groups of late
+                                           -- outputs, which are made when their names are known;
+                                           -- until then its first package misses one thing more
     dropped     real,                      -- when, by `kill-line --drop-outputs`
     named       integer not null default 0 check (named in (0, 1, 2)),
                                            -- 1: a user dropped this line; 2: the job file does not
@@ -325,6 +329,9 @@ create table line_order (
 ) strict, without rowid;
 
 create index line_order_of_line on line_order (line_id);
+
+-- Few lines are open.
+create index line_open on line (id) where is_open = 1;
 
 -- Few lines are dropped.
 create index line_dropped on line (stage_id) where dropped is not null;

@@ -91,6 +91,8 @@ select package_path.path as subject,
                             where before.line_id = package.line_id
                               and before.seq = package.seq - 1), 0)
                + case when package.seq > 1 then 0
+                      else (select is_open from line where line.id = package.line_id) end
+               + case when package.seq > 1 then 0
                       else (select count(*) from line_order
                              where line_order.line_id = package.line_id
                                and not exists

@@ -8,7 +8,8 @@ select stage_id, after_id from stage_order where job_id = :job;
 
 -- name: standing_lines
 -- The lines of a stage as they stand.
-select id, seq, name, early_start, dropped, named from line where stage_id = :stage order by seq;
+select id, seq, name, early_start, is_open, dropped, named
+  from line where stage_id = :stage order by seq;
 
 -- name: standing_line_order
 -- After which lines those of a stage begin.
@@ -67,6 +68,10 @@ select file.package_id, file.id, file.binary, file.name, file.late, file.min_cou
 -- name: standing_files
 -- The files of a job, with their makers.
 select id, name, package_id from file where job_id = :job and pattern_id is null;
+
+-- name: standing_late_files
+-- The files of a job that late outputs stand for, with their makers.
+select id, name, package_id from file where job_id = :job and pattern_id is not null;
 
 -- name: read_elsewhere
 -- Files of a job that other jobs read, one reader each.
@@ -154,7 +159,7 @@ select package.id
 
 -- name: correct_line
 -- What a job file says of a line.
-update line set name = ?, early_start = ? where id = ?;
+update line set name = ?, early_start = ?, is_open = ? where id = ?;
 
 -- name: forget_line_order
 -- A line does not begin after any other.
@@ -246,6 +251,8 @@ update package
                      from package as before
                     where before.line_id = package.line_id
                       and before.seq = package.seq - 1), 0)
+       + case when seq > 1 then 0
+              else (select is_open from line where line.id = package.line_id) end
        + case when seq > 1 then 0
               else (select count(*) from line_order
                      where line_order.line_id = package.line_id

@@ -92,3 +92,31 @@ delete from location where file_id = :file;
 -- name: forget_late_file
 -- It is gone.
 delete from file where id = :file;
+
+-- name: jobs_with_open_lines
+-- Jobs with lines for groups of late outputs that miss only their names, which are known now.
+select distinct job.id, job.name
+  from line indexed by line_open
+  join package on package.line_id = line.id and package.seq = 1
+  join job on job.id = package.job_id
+ where line.is_open = 1 and package.phase = 'waiting' and package.missing = 1
+   and job.visible = 1 and job.hold = 0;
+
+-- name: known_late_outputs
+-- The late outputs of a job that are known, with the files they stand for; those of dropped lines
+-- stand for none.
+select pattern.name as pattern, found.name, found.size
+  from file as pattern
+  left join file as found on found.pattern_id = pattern.id and found.dropped = 0
+ where pattern.job_id = :job and pattern.late = 1 and (pattern.present = 1 or pattern.dropped = 1)
+ order by pattern.id, found.name;
+
+-- name: is_in_groups
+-- Whether a package reads a file of a late output by its own name, as one of a group does.
+select exists (select 1
+                 from file as found
+                 join input on input.file_id = found.id and input.dropped = 0
+                where found.pattern_id = :pattern
+                  and not exists (select 1 from input as whole
+                                   where whole.package_id = input.package_id
+                                     and whole.file_id = :pattern));

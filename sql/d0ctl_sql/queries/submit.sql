@@ -117,7 +117,7 @@ insert into incoming_requirement (number, requirement_id) values (:number, :requ
 
 -- name: insert_line
 -- A line of a job under way.
-insert into line (id, stage_id, seq, name, early_start) values (?, ?, ?, ?, ?);
+insert into line (id, stage_id, seq, name, early_start, is_open) values (?, ?, ?, ?, ?, ?);
 
 -- name: bring_package
 -- A package of a job under way, on its way in.

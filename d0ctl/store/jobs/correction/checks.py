@@ -16,7 +16,8 @@ def check(store: Store, job: int, spec: JobSpec, found: Comparison, written: Set
     `written` are the packages that get another definition.
     """
     known = known_files(store, job)
-    made = {name for name, file in known.ids.items() if known.makers[file] not in written}
+    files = [*known.ids.items(), *known.late.items()]
+    made = {name for name, file in files if known.makers[file] not in written}
     for line, _ in _pairs(spec, found):
         for number, definition in enumerate(line.definitions):
             package = line.package(number)
@@ -32,7 +33,7 @@ def check(store: Store, job: int, spec: JobSpec, found: Comparison, written: Set
 
 def _pairs(spec: JobSpec, found: Comparison) -> Iterator[tuple[NewLine, LineSpec]]:
     for stage, of in zip(found.stages, spec.stages, strict=True):
-        yield from zip(stage.lines, of.lines, strict=True)
+        yield from stage.pairs(of)
 
 
 def _check_makers(

@@ -1,6 +1,6 @@
 """What a corrected job file changes in a job that was submitted before."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct, field
 
@@ -37,6 +37,12 @@ class NewStage(Struct):
     seq: int
     lines: list[NewLine]
     old: StandingStage | None = None
+    is_left: bool = False
+    """Whether its lines stay as they are, and are not here."""
+
+    def pairs(self, spec: StageSpec) -> Iterable[tuple[NewLine, LineSpec]]:
+        """Return its lines beside those of the job file."""
+        return () if self.is_left else zip(self.lines, spec.lines, strict=True)
 
 
 class Place(Struct, frozen=True):
@@ -77,9 +83,10 @@ class Comparison(Struct):
     """What the job file says is made."""
 
 
-def compare(store: Store, job: int, spec: JobSpec) -> Comparison:
-    """Compare a job file with a job."""
-    old = standing.read(store, job)
+def compare(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> Comparison:
+    """Compare a job file with a job, or only the stages that depend on groups of late outputs."""
+    left = {one.name for one in spec.stages if only_late and not one.is_late}
+    old = standing.read(store, job, left)
     pairs = matching.stages([one.name for one in spec.stages], [one.name for one in old])
     count = len(old)
     found = Comparison([])
@@ -87,7 +94,9 @@ def compare(store: Store, job: int, spec: JobSpec) -> Comparison:
         if pair is None:
             count += 1
         same = None if pair is None else old[pair]
-        found.stages.append(_stage(of, same, same.seq if same else count))
+        seq = same.seq if same else count
+        is_left = of.name in left
+        found.stages.append(NewStage(seq, [], same, True) if is_left else _stage(of, same, seq))
     for stage in found.stages:
         found.makes.update(
             name for line in stage.lines for one in line.definitions for name in one.makes
@@ -188,10 +197,13 @@ def _sort_lost(found: Comparison, stage: StandingStage, line: StandingLine) -> N
         found.removed += [place for place in places.values() if place.phase != Phase.DONE]
 
 
-def line_numbers(stages: Sequence[NewStage]) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return the numbers of stages and lines in the job, by those in the job file."""
-    return {
-        (number, at): (stage.seq, line.seq)
-        for number, stage in enumerate(stages, 1)
-        for at, line in enumerate(stage.lines, 1)
-    }
+def line_numbers(
+    stages: Sequence[NewStage],
+) -> Callable[[tuple[int, int]], tuple[int, int]]:
+    """Return what tells the numbers of a stage and a line in the job by those in the job file."""
+
+    def number(of: tuple[int, int]) -> tuple[int, int]:
+        stage, line = stages[of[0] - 1], of[1]
+        return stage.seq, line if stage.is_left else stage.lines[line - 1].seq
+
+    return number

@@ -22,6 +22,7 @@ from d0ctl.store.jobs.correction.comparison import (
     line_numbers,
 )
 from d0ctl.store.jobs.correction.revision import Known, Revision, Rewriting, known_files
+from d0ctl.store.jobs.submission.intake import line_row
 from d0ctl.store.jobs.submission.intake_rows import Chunk
 from d0ctl.store.jobs.submission.urgency import urgency
 
@@ -41,9 +42,11 @@ class Outline(Struct):
     """Packages that get another definition."""
 
 
-def plan(store: Store, job: int, spec: JobSpec, *, again: bool) -> Outline:
+def plan(
+    store: Store, job: int, spec: JobSpec, *, again: bool = False, only_late: bool = False
+) -> Outline:
     """Return what a job file would change in a job. Raises Refused."""
-    found = compare(store, job, spec)
+    found = compare(store, job, spec, only_late=only_late)
     readers = frozenset(_readers_done(store, found.outdated)) - found.unlisted
     rerun = frozenset(readers.union(found.outdated) if again else ())
     written = frozenset(found.rewritten).union(rerun - readers)
@@ -186,14 +189,14 @@ class Correction(Struct):
         pairs = zip(stages, self.found.stages, self.spec.stages, strict=True)
         for place, (stage, new, of) in enumerate(pairs, 1):
             chunk = Chunk()
-            for at, (line, spec) in enumerate(zip(new.lines, of.lines, strict=True), 1):
+            for at, (line, spec) in enumerate(new.pairs(of), 1):
                 named = _named(spec, at, line.seq)
-                before = [numbers[one] for one in spec.after]
+                before = [numbers(one) for one in spec.after]
                 revision.line(chunk, stage, (place, at), line, named, before, self.written)
-                if line.old and (line.old.name, line.old.is_early) != (
-                    named.name, named.early_start,
+                if line.old and (line.old.name, line.old.is_early, line.old.is_open) != (
+                    named.name, named.early_start, named.is_open,
                 ):  # fmt: skip
-                    names.append((named.name, int(named.early_start), line.old.id))
+                    names.append((*line_row(line.old.id, stage, line.seq, named)[3:], line.old.id))
                 if at % LINES_AT_ONCE == 0:
                     rows.insert(chunk)
                     chunk = Chunk()
@@ -232,8 +235,8 @@ class Correction(Struct):
         changed: list[tuple[int]] = []
         orders: list[tuple[int, int, int, int]] = []
         for new, of in zip(self.found.stages, self.spec.stages, strict=True):
-            for line, spec in zip(new.lines, of.lines, strict=True):
-                after = {numbers[one] for one in spec.after}
+            for line, spec in new.pairs(of):
+                after = {numbers(one) for one in spec.after}
                 if line.old and after != {places.get(one) for one in line.old.after}:
                     changed.append((line.old.id,))
                     orders += [(line.old.id, self.job, *one) for one in after]

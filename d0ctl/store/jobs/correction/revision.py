@@ -8,7 +8,7 @@ from d0ctl.jobfile.spec import LineSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction.comparison import NewLine
 from d0ctl.store.jobs.submission.insertion import Insertion
-from d0ctl.store.jobs.submission.intake import Intake, Reserve
+from d0ctl.store.jobs.submission.intake import Intake, Reserve, line_row
 from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow, PackageRow, Row
 from d0ctl.store.jobs.submission.urgency import Urgency
 
@@ -17,6 +17,8 @@ class Known(Struct):
     """The files of a job that are known already, by name, and the packages that make them."""
 
     ids: dict[str, int] = field(default_factory=dict)
+    late: dict[str, int] = field(default_factory=dict)
+    """Those that late outputs stand for."""
     outside: dict[str, int] = field(default_factory=dict)
     makers: dict[int, int] = field(default_factory=dict)
     """The package that makes a file, by the ids of both."""
@@ -31,6 +33,9 @@ def known_files(store: Store, job: int) -> Known:
         else:
             known.ids[row["name"]] = row["id"]
             known.makers[row["id"]] = row["package_id"]
+    for row in store.rows("standing_late_files", job=job):
+        known.late[row["name"]] = row["id"]
+        known.makers[row["id"]] = row["package_id"]
     return known
 
 
@@ -41,6 +46,7 @@ class Revision(Intake):
         self, job: int, number: int, now: float, reserve: Reserve, urgency: Urgency, known: Known
     ) -> None:
         super().__init__(job, (), number, now, reserve, urgency)
+        self._made.update(known.late)
         self._made.update(known.ids)
         self._outside.update(known.outside)
 
@@ -61,7 +67,7 @@ class Revision(Intake):
         old = new.old
         line = old.id if old else self._line_ids.take()
         if old is None:
-            chunk.lines.append((line, stage, new.seq, spec.name, int(spec.early_start)))
+            chunk.lines.append(line_row(line, stage, new.seq, spec))
             self._orders += [(line, self._job, *one) for one in before]
         for number, package in enumerate(spec.packages):
             known = new.package(number)

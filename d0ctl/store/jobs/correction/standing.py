@@ -1,7 +1,7 @@
 """A job as it stands in the database, as far as it can be compared with a job file."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from msgspec import Struct, field
 
@@ -33,6 +33,7 @@ class StandingLine(Struct):
     seq: int
     name: str
     is_early: bool
+    is_open: bool
     is_dropped: bool
     is_left: bool
     packages: list[StandingPackage] = field(default_factory=list)
@@ -60,14 +61,14 @@ class StandingStage(Struct):
     lines: list[StandingLine] = field(default_factory=list)
 
 
-def read(store: Store, job: int) -> list[StandingStage]:
-    """Return the stages of a job with what is in them."""
+def read(store: Store, job: int, left: Container[str] = ()) -> list[StandingStage]:
+    """Return the stages of a job with what is in them; of those that are `left`, no lines."""
     orders = _grouped(store.rows("standing_stage_order", job=job), "stage_id")
     return [
         StandingStage(
             row["id"], row["seq"], row["name"], row,
             {order["after_id"] for order in orders[row["id"]]},
-            _lines(store, job, row["id"]),
+            [] if row["name"] in left else _lines(store, job, row["id"]),
         )
         for row in store.rows("standing_stages", job=job)
     ]  # fmt: skip
@@ -77,7 +78,7 @@ def _lines(store: Store, job: int, stage: int) -> list[StandingLine]:
     lines = {
         row["id"]: StandingLine(
             row["id"], row["seq"], row["name"], bool(row["early_start"]),
-            row["dropped"] is not None, row["named"] == LEFT,
+            bool(row["is_open"]), row["dropped"] is not None, row["named"] == LEFT,
         )
         for row in store.rows("standing_lines", stage=stage)
     }  # fmt: skip

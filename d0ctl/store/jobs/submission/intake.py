@@ -134,9 +134,9 @@ class Intake:
 
     def _line(self, chunk: Chunk, stage: int, seq: int, spec: LineSpec) -> None:
         line = self._line_ids.take()
-        chunk.lines.append((line, stage, seq, spec.name, int(spec.early_start)))
+        chunk.lines.append(line_row(line, stage, seq, spec))
         self._orders += [(line, self._job, *before) for before in spec.after]
-        waits = self._before + len(spec.after)
+        waits = self._before + len(spec.after) + int(spec.is_open)
         for number, package in enumerate(spec.packages, start=1):
             is_early = spec.early_start and number == 1
             key = self._package_ids.take()
@@ -288,6 +288,11 @@ def _inputs(spec: PackageSpec) -> Iterator[InputSpec]:
     yield from (one for binary in spec.binaries for one in binary.inputs)
     if spec.wrapper is not None:
         yield spec.wrapper
+
+
+def line_row(line: int, stage: int, seq: int, spec: LineSpec) -> Row:
+    """Return the row of a line."""
+    return (line, stage, seq, spec.name, int(spec.early_start), int(spec.is_open))
 
 
 def output_row(file: int, job: int, package: int, binary: int, spec: OutputSpec) -> FileRow:

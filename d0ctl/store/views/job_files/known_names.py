@@ -7,8 +7,11 @@ from d0ctl.store.nodes.site import setting
 from d0ctl.store.views import browse
 
 
-def known_names(store: Store) -> KnownNames:
-    """Return the nodes, the software, the site's commands and the files of jobs."""
+def known_names(store: Store, job: int | None = None) -> KnownNames:
+    """Return the nodes, the software, the site's commands and the files of jobs.
+
+    `job` is the one whose job file is read again, so that its late outputs may be known.
+    """
     return KnownNames(
         nodes=dict.fromkeys(row[0] for row in store.rows("node_names")),
         software=Catalogue(store).titles(),
@@ -20,7 +23,18 @@ def known_names(store: Store) -> KnownNames:
             OtherFile(f"{row['job']}:{row['name']}", row["size"])
             for row in store.rows("cached_files", node=node, unread=int(unread))
         ],
+        late={} if job is None else _late(store, job),
     )
+
+
+def _late(store: Store, job: int) -> dict[str, list[OtherFile]]:
+    """Return the files of the late outputs of a job that are known, by their patterns."""
+    found: dict[str, list[OtherFile]] = {}
+    for row in store.rows("known_late_outputs", job=job):
+        files = found.setdefault(row["pattern"], [])
+        if row["name"] is not None:
+            files.append(OtherFile(row["name"], row["size"]))
+    return found
 
 
 def _stage(store: Store, job: str, stage: str) -> OtherStage | None:

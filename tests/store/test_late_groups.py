@@ -1,0 +1,173 @@
+"""Groups of late outputs: their lines are made when the names are known."""
+
+from pathlib import Path
+
+import pytest
+
+from d0ctl.actions import apply, request
+from d0ctl.jobfile.reader import read_text
+from d0ctl.select import parse
+from d0ctl.store import Store
+from d0ctl.store.views import browse
+from tests.store.test_early import drop
+from tests.store.test_files import lose
+from tests.store.test_late import begun, end_with, given
+from tests.support.homes import faults
+from tests.support.jobs import phases, submitted
+from tests.support.messages import end_message, output
+from tests.support.rows import read
+from tests.support.world import World
+
+SPLIT = """
+job: late
+stages:
+  - name: split
+    lines:
+      - {run: split, outputs: {file: "part-*", late: yes, min-count: 0}}
+  - name: merge
+    lines:
+      - {for: {p: {from: split, by: BY}}, run: "cat {p} > m{p.index}", inputs: "{p}",
+         outputs: "m{p.index}"}
+  - name: all
+    lines:
+      - {run: "cat {inputs} > all", inputs: {from: merge}, outputs: all}
+"""
+
+
+@pytest.fixture
+def world(store: Store) -> World:
+    """A site."""
+    return World(store)
+
+
+def submit(world: World, folder: Path, text: str = SPLIT, by: str = "2") -> None:
+    """Submit a job file of this folder."""
+    submitted(world.store, read_text(text.replace("BY", by), directory=folder))
+
+
+def made(world: World) -> list[set[str]]:
+    """What the packages of the second stage were launched with, by their lines."""
+    paths = [path for path in phases(world.store) if path.startswith("late/2/")]
+    return [given(world, path) for path in paths]
+
+
+def test_lines_are_made_when_the_names_are_known(world: World, tmp_path: Path) -> None:
+    submit(world, tmp_path)
+    attempt = begun(world.store, world)
+    assert phases(world.store) == {
+        "late/1/1/1": "starting", "late/2/1/1": "waiting", "late/3/1/1": "waiting",
+    }  # fmt: skip
+    assert faults(world.store) == {}
+
+    end_with(world, attempt, "part-1", "part-2", "part-3")
+    world.settle()
+
+    assert made(world) == [{"part-1", "part-2"}, {"part-3"}]
+    assert given(world, "late/3/1/1") == {"m1", "m2"}
+    assert set(phases(world.store).values()) == {"done"}
+    names = [row[0] for row in read(world.store, "line", "name", stage_id=2)]
+    assert names == ["p=1", "p=2"]
+    (entry,) = [row for row in read(world.store, "action", "verb", "target", "packages")
+                if row[0] == "group"]  # fmt: skip
+    assert entry == ("group", "late", 3)
+    assert faults(world.store) == {}
+
+
+def test_groups_by_size_have_the_sizes_of_what_was_made(world: World, tmp_path: Path) -> None:
+    submit(world, tmp_path, by="14B")
+
+    end_with(world, begun(world.store, world), "part-1", "part-2", "part-3")
+    world.settle()
+
+    assert made(world) == [{"part-1", "part-2"}, {"part-3"}]
+
+
+def test_no_file_makes_one_line_with_an_empty_list(world: World, tmp_path: Path) -> None:
+    submit(world, tmp_path)
+
+    end_with(world, begun(world.store, world))
+    world.settle()
+
+    assert made(world) == [set()]
+    assert set(phases(world.store).values()) == {"done"}
+    assert faults(world.store) == {}
+
+
+def test_a_dropped_maker_leaves_the_groups(world: World, tmp_path: Path) -> None:
+    two = SPLIT.replace("{run: split,", "{for: {n: [x, y]}, run: split,").replace(
+        "part-*", "part-{n}-*"
+    )
+    submit(world, tmp_path, two)
+    world.schedule()
+    drop(world.store, 2)
+
+    world.settle()
+
+    assert {name[:7] for names in made(world) for name in names} == {"part-x-"}
+    assert phases(world.store)["late/3/1/1"] == "done"
+    assert faults(world.store) == {}
+
+
+def test_a_fault_holds_the_job_until_it_is_corrected(world: World, tmp_path: Path) -> None:
+    text = SPLIT.replace("{run: split,", "{for: {n: {lines: list.txt}}, run: split,")
+    (tmp_path / "list.txt").write_text("a\n")
+    submit(world, tmp_path, text)
+    attempt = begun(world.store, world)
+    (tmp_path / "list.txt").unlink()
+
+    end_with(world, attempt, "part-1", "part-2", "part-3")
+    world.settle()
+
+    job = browse.job(world.store, "late")
+    assert job.hold_note == (
+        "its groups of late outputs can't be made: "
+        "-:6:27: there is no file `list.txt` beside the job file"
+    )
+    assert phases(world.store)["late/2/1/1"] == "waiting"
+    assert faults(world.store) == {}
+    (tmp_path / "list.txt").write_text("a\n")
+    apply(world.store, request("release", parse("late")), actor="me", note=None, now=world.now)
+    world.settle()
+    assert set(phases(world.store).values()) == {"done"}
+
+
+@pytest.mark.parametrize("names", [("part-1", "part-2"), ("part-1", "part-2", "part-3")])
+def test_a_remake_has_to_make_what_is_in_groups(
+    world: World, tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    submit(world, tmp_path)
+    node = world.node("localhost")
+    end_with(world, begun(world.store, world), "part-1", "part-2")
+    world.schedule()
+    lose(world.store, "part-1")
+    world.schedule()
+    world.launch(node)
+    world.order(node)
+    attempt = max(node.attempts)
+    outputs = [{**output(f"/here/{attempt}", name), "late": "part-*"} for name in names]
+
+    world.deliver(node, [end_message(attempt, outputs=outputs)])
+
+    state = browse.attempts(world.store, 1)[-1]
+    assert (state.reason == "verification") == (len(names) == 3)
+    assert "part-3" in (state.message or "part-3")
+    assert faults(world.store) == {}
+
+
+def test_a_correction_keeps_the_lines_of_groups(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "late.yaml"
+    path.write_text(SPLIT.replace("BY", "2"))
+    submit(world, tmp_path)
+    update = request("update", parse("late"), file=str(path))
+    early = apply(world.store, update, actor="me", note=None, now=world.now)
+    end_with(world, begun(world.store, world), "part-1", "part-2", "part-3")
+    world.schedule()
+
+    late = apply(world.store, update, actor="me", note=None, now=world.now)
+    path.write_text(SPLIT.replace("BY", "1"))
+    more = apply(world.store, update, actor="me", note=None, now=world.now)
+    world.settle()
+
+    assert (early.packages, late.packages, more.packages) == (0, 0, 4)
+    assert made(world) == [{"part-1"}, {"part-2"}, {"part-3"}]
+    assert faults(world.store) == {}
