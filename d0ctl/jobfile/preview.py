@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from d0ctl.jobfile.language.file_names import is_pattern
+from d0ctl.jobfile.language.file_names import foreign, is_pattern
 from d0ctl.jobfile.spec import Acquire, InputSpec, JobSpec, LineSpec
 
 
@@ -19,6 +19,15 @@ class Source(NamedTuple):
 
     kind: str
     name: str = ""
+
+
+class _Line(NamedTuple):
+    """A line that is to be listed."""
+
+    name: str
+    packages: int
+    inputs: tuple[InputSpec, ...]
+    makes: list[str]
 
 
 class LinePreview(NamedTuple):
@@ -52,19 +61,24 @@ class StagePreview(Struct):
     is_final: bool = False
     change: str = ""
     """`split` or `merge`, by the number of lines of the stages that it reads (D0 Job Definition,
-    section 2: a stage is where the parallelization changes); empty if that stays."""
+    section 2: a stage is where the parallelization changes), or `open` as long as that is not
+    known; empty if that stays."""
 
 
 class Preview:
-    """The stages of a job, and its lines one by one."""
+    """The stages of a job, and with `listing` its lines one by one; one pass over all packages."""
 
-    def __init__(self, job: JobSpec) -> None:
+    def __init__(self, job: JobSpec, *, listing: bool = False) -> None:
         self.job = job
         self._makers: dict[str, tuple[int, int]] = {}
         self.late: set[str] = set()
         """The patterns of late outputs, each of which may be any number of files."""
         self._plain: set[str] = set()
         """Files that are results unless something reads them."""
+        self._read: set[str] = set()
+        self._pending: list[tuple[StagePreview, int, InputSpec]] = []
+        """Inputs that come, if from a stage, from one of the later ones."""
+        self._lines: dict[int, list[_Line]] | None = {} if listing else None
         names = [one.name for one in job.stages]
         self.stages = [
             StagePreview(at, one.name, require=one.require, max_running=one.max_running,
@@ -75,34 +89,31 @@ class Preview:
         for stage, spec in zip(self.stages, job.stages, strict=True):
             for number, line in enumerate(spec.lines, 1):
                 self._count(stage, number, line)
-        unread = {name: maker for name, maker in self._makers.items() if name in self._plain}
-        for stage, spec in zip(self.stages, job.stages, strict=True):
-            for number, line in enumerate(spec.lines, 1):
-                for one in _inputs(line):
-                    if (source := self._source(stage, number, one)).kind != "line":
-                        stage.reads.setdefault(source, set()).add(one.file)
-                    unread.pop(one.file, None)
+        for stage, number, one in self._pending:
+            self._note(stage, self._source(stage, number, one), one)
+        for name in self._plain - self._read:
+            self.stages[self._makers[name][0] - 1].results += 1
         for stage in self.stages:
-            stage.change = self._change(stage)
-            stage.results += sum(number == stage.number for number, _ in unread.values())
+            stage.change = stage.change or self._change(stage)
 
     def lines(self, stage: StagePreview) -> Iterator[LinePreview]:
-        """Yield the lines of a stage."""
-        for number, line in enumerate(self.job.stages[stage.number - 1].lines, 1):
+        """Yield the lines of a stage, if they are listed."""
+        for number, line in enumerate((self._lines or {}).get(stage.number, ()), 1):
             reads: dict[Source, list[str]] = {}
-            for one in _inputs(line):
+            for one in line.inputs:
                 source = self._source(stage, number, one)
                 if source.kind != "line":
                     names = reads.setdefault(source, [])
                     names += [name] if (name := one.file.rpartition(":")[2]) not in names else []
-            makes = [output.file for package in line.packages for binary in package.binaries
-                     for output in binary.outputs]  # fmt: skip
-            yield LinePreview(f"{stage.number}/{number}", line.name, len(line.packages), reads,
-                              makes)  # fmt: skip
+            path = f"{stage.number}/{number}"
+            yield LinePreview(path, line.name, line.packages, reads, line.makes)
 
     def _count(self, stage: StagePreview, number: int, line: LineSpec) -> None:
         stage.lines += 1
         stage.packages += len(line.packages)
+        if line.is_open:
+            stage.change = "open"
+        makes = []
         for package in line.packages:
             stage.cpus = max(stage.cpus, package.cpus)
             for binary in package.binaries:
@@ -111,7 +122,7 @@ class Preview:
                         stage.runtime + binary.runtime
                     )  # fmt: skip
                 for output in binary.outputs:
-                    stage.makes += 1
+                    makes.append(output.file)
                     self._makers[output.file] = stage.number, number
                     if output.late and is_pattern(output.file):
                         self.late.add(output.file)
@@ -119,6 +130,22 @@ class Preview:
                         stage.results += 1
                     elif not output.dispositions and output.locator is None:
                         self._plain.add(output.file)
+        stage.makes += len(makes)
+        inputs = tuple(_inputs(line))
+        for one in inputs:
+            if one.made and one.file not in self._makers and not foreign(one.file):
+                self._pending.append((stage, number, one))
+            else:
+                self._note(stage, self._source(stage, number, one), one)
+        if self._lines is not None:
+            kept = _Line(line.name, len(line.packages), inputs, makes)
+            self._lines.setdefault(stage.number, []).append(kept)
+
+    def _note(self, stage: StagePreview, source: Source, one: InputSpec) -> None:
+        """Note that a stage reads a file."""
+        if source.kind != "line":
+            stage.reads.setdefault(source, set()).add(one.file)
+        self._read.add(one.file)
 
     def _source(self, stage: StagePreview, number: int, one: InputSpec) -> Source:
         if one.made and (maker := self._makers.get(one.file)):

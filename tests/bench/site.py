@@ -36,6 +36,9 @@ class Plain:
     count: int
     files: bool = False
 
+    def __len__(self) -> int:
+        return self.count
+
     def __iter__(self) -> Iterator[LineSpec]:
         inputs = (InputSpec("/etc/hostname", made=False, acquire=Acquire.NONE),)
         for number in range(1, self.count + 1):
@@ -54,6 +57,9 @@ class Chained:
     """Lines of one package each, that reads what the former stage made."""
 
     count: int
+
+    def __len__(self) -> int:
+        return self.count
 
     def __iter__(self) -> Iterator[LineSpec]:
         for number in range(1, self.count + 1):

@@ -22,9 +22,6 @@ from d0ctl.store.views import browse
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.units import count
 
-MANY = 20_000
-"""From this number of packages on, lines are not counted and a submission shows its progress."""
-
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
@@ -199,9 +196,7 @@ def summary(spec: JobSpec) -> str:
     """Return the size of a job in words."""
     stages = count(len(spec.stages), "stage")
     packages = count(spec.packages, "package")
-    if spec.packages > MANY:
-        return f"{stages}, {packages}"
-    lines = sum(1 for stage in spec.stages for _ in stage.lines)
+    lines = sum(len(stage.lines) for stage in spec.stages)
     return f"{stages}, {count(lines, 'line')}, {packages}"
 
 

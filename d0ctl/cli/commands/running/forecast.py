@@ -15,7 +15,7 @@ from d0ctl.store.views.job_files import forecast
 
 def show_all(spec: JobSpec, *, listing: bool, graph: bool) -> None:
     """Print the graph of stages, and each stage with its lines."""
-    preview = Preview(spec)
+    preview = Preview(spec, listing=listing)
     with changing.rehearsal() as store:
         if graph:
             page = sheet()
