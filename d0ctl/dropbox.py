@@ -89,13 +89,22 @@ def _read(name: str, folder: int) -> str:
         return data.decode()
 
 
+def _sender_of_end(text: str, token: Callable[[int], str]) -> int | None:
+    """Return the attempt that signed an end message that can't be parsed; None without one."""
+    attempt, signature = _ATTEMPT.search(text), _TOKEN.search(text)
+    if attempt is None or signature is None or not _END.search(text):
+        return None
+    number = int(attempt[1])
+    return number if signature[1] == token(number) else None
+
+
 class DropBox:
     """The drop-box of a home. Several processes may read it; applying twice changes nothing."""
 
-    def __init__(self, folder: Path, token: Callable[[int], str]) -> None:
+    def __init__(self, folder: Path, tokens: Callable[[], Callable[[int], str]]) -> None:
         self.folder = folder
         self.new = folder / "new"
-        self._token = token
+        self._tokens = tokens
         self._numbers = itertools.count()
         self._last_sender = ""
         self._rejected = Rejected(folder / "rejected")
@@ -154,6 +163,8 @@ class DropBox:
     def read(self, found: Sequence[str]) -> Letters:
         """Read the files of these names in order, until there are enough messages."""
         letters = Letters()
+        # Asked once, as it looks at a file. A new key signs no attempt whose file is found already.
+        token = self._tokens()
         with self._open_new() as folder:
             for name in found:
                 if len(letters.messages) >= MOST_MESSAGES:
@@ -168,7 +179,7 @@ class DropBox:
                     continue
                 letters.files.append(name)
                 for text in self._texts(name, content):
-                    self._take(letters, name, text)
+                    self._take(letters, name, text, token)
         self._rejected.write_count()
         return letters
 
@@ -190,28 +201,20 @@ class DropBox:
             except ValueError:
                 self._rejected.keep(name, line, "the line of the batch is torn")
 
-    def _take(self, letters: Letters, name: str, text: str) -> None:
+    def _take(self, letters: Letters, name: str, text: str, token: Callable[[int], str]) -> None:
         """Add the messages of one text, which are all of one attempt."""
         try:
             messages = message.parse(text, fast_json.decode_bounded)
             first = messages[0]
-            if first["token"] != self._token(first["attempt"]):
+            if first["token"] != token(first["attempt"]):
                 raise ValueError(f"the token of attempt {first['attempt']} is wrong")
         except ValueError as error:
             self._rejected.keep(name, text, str(error))
-            if attempt := self._sender_of_end(text):
+            if attempt := _sender_of_end(text, token):
                 letters.refused[attempt] = str(error), _node(name)
         else:
             letters.messages.extend(cast("list[Message]", messages))
             letters.senders += [_node(name)] * len(messages)
-
-    def _sender_of_end(self, text: str) -> int | None:
-        """Return the attempt that signed an end message that can't be parsed; None without one."""
-        attempt, token = _ATTEMPT.search(text), _TOKEN.search(text)
-        if attempt is None or token is None or not _END.search(text):
-            return None
-        number = int(attempt[1])
-        return number if token[1] == self._token(number) else None
 
     def clear(self, files: Iterable[str]) -> None:
         """Remove files whose messages have been applied and committed."""

@@ -1,7 +1,7 @@
 """The key of the site, which signs attempts, and former keys, which sign those launched before."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -46,15 +46,15 @@ def read(home: Home) -> SiteKey:
 
 
 class Signer:
-    """The tokens of attempts, by the key that the home has at the moment."""
+    """The key that the home has at the moment."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self._key = read(home)
         self._seen: tuple[int, int] | None = None
 
-    def token(self, attempt: int) -> str:
-        """Return the secret of an attempt; the key is read again when its file is another one."""
+    def tokens(self) -> Callable[[int], str]:
+        """Return what gives attempts their tokens; the key is read again if its file changed."""
         try:
             status = self._home.key.stat()
         except OSError as error:
@@ -62,7 +62,7 @@ class Signer:
         seen = (status.st_ino, status.st_mtime_ns)
         if seen != self._seen:
             self._key, self._seen = read(self._home), seen
-        return self._key.token(attempt)
+        return self._key.token
 
 
 def rotate(home: Home, *, last: int, oldest: int | None) -> None:

@@ -130,7 +130,7 @@ def driving(home: Home, job: int | None) -> Iterator[Desk]:
     """Open a desk, and close it at the end; packages on nodes are not affected."""
     with open_store(home, resident=True) as store:
         sweep(store, now=time.time())
-        dropbox = DropBox(home.dropbox, Signer(home).token)
+        dropbox = DropBox(home.dropbox, Signer(home).tokens)
         dropbox.sweep()
         for folder in home.asides:
             carry.sweep(folder)

@@ -12,6 +12,8 @@ Rank = tuple[float, bool, int, float]
 """Nodes are compared by when a package ends there, by whether CPUs are free, by the bytes of its
 inputs that they have, and by the part of their CPUs that is left."""
 
+NO_COST = Cost(0.0, 0.0, None)
+
 
 class Choice:
     """Nodes in their order for packages with a requirement.
@@ -37,19 +39,33 @@ class Choice:
 
         `places` has the bytes of its inputs by cluster, `files` their number.
         """
-        best, best_cost = None, Cost(0.0, 0.0, None)
-        best_rank: Rank | None = None
+        if len(self._hands) == 1:
+            only = self._hands[0]
+            is_full = self._with_room and not only.has_room(
+                self._requirement, is_brought=only.brings(files)
+            )
+            return (None, NO_COST) if is_full else (only, self._cost(only, places, files))
         near = [hand for cluster in places for hand in self._by_cluster.get(cluster, ())]
         first = self._first(files is not None and files.files > 0)
+        if not near:
+            return first, self._cost(first, places, files)
+        best: Hand | None = None
+        best_cost: Cost = NO_COST
+        best_rank: Rank | None = None
         for hand in [*near, first] if first is not None else near:
             brings = hand.brings(files)
             if self._with_room and not hand.has_room(self._requirement, is_brought=brings):
                 continue
-            cost = hand.cost(self._requirement, places, files, self._links)
+            cost = self._cost(hand, places, files)
             rank = self._rank(hand, cost, places.get(hand.node.cluster, 0), brings)
             if best_rank is None or rank < best_rank:
                 best, best_cost, best_rank = hand, cost, rank
         return best, best_cost
+
+    def _cost(self, hand: Hand | None, places: Mapping[int, int], files: Brought | None) -> Cost:
+        if hand is None:
+            return NO_COST
+        return hand.cost(self._requirement, places, files, self._links)
 
     def _rank(self, hand: Hand, cost: Cost, here: int, brings: bool) -> Rank:
         is_timed = cost.run_s is not None and not self._requirement.is_short

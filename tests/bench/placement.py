@@ -39,7 +39,7 @@ def a_pass(count: int) -> float:
         with store.writing():
             contact.up(store, node, {"cpus": CPUS, "base": "/nowhere"}, now=time.time())
         site = Site("bench", home.nodes, home.known_hosts, home.dropbox)
-        desk = Desk(home, store, DropBox(home.dropbox, Signer(home).token), site)
+        desk = Desk(home, store, DropBox(home.dropbox, Signer(home).tokens), site)
         times = []
         for _ in range(PASSES):
             store.connection.execute("begin immediate")

@@ -13,4 +13,4 @@ from tests.dropbox.dropped import KEY
 @pytest.fixture
 def box(home: Home) -> DropBox:
     """A drop-box with a key that the test knows."""
-    return DropBox(home.dropbox, partial(message.token, KEY))
+    return DropBox(home.dropbox, lambda: partial(message.token, KEY))

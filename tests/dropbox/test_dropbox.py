@@ -94,7 +94,7 @@ def test_any_bytes_leave_the_drop_box_working(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Home(Path(folder))
         home.create()
-        box = DropBox(home.dropbox, partial(message.token, KEY))
+        box = DropBox(home.dropbox, lambda: partial(message.token, KEY))
         put(box, "1.1", content)
         put(box, "n.batch", content)
         box.deliver("n", [content.decode("latin-1"), start(8)])

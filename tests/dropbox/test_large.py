@@ -16,7 +16,7 @@ from d0ctl.dropbox import DropBox
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
-box = DropBox(Path(sys.argv[1]), str)
+box = DropBox(Path(sys.argv[1]), lambda: str)
 box.collect()
 before = peak()
 print(flush=True)

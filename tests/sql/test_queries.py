@@ -34,6 +34,9 @@ SMALL = {
 }
 """Indices of what is about to move, and of what failed."""
 
+BATCHES = set(re.findall(r"create temp table (\w+)", QUERIES["temporary_tables"]))
+"""Tables with a row for each attempt, package or file of a turn."""
+
 WHOLE = {name for name in QUERIES if name.startswith("check_")}
 """Queries that are meant to look at everything: `doctor` asks them."""
 
@@ -58,12 +61,15 @@ def sentence(text: str) -> str:
     return " ".join(line.removeprefix("--").strip() for line in head.splitlines())
 
 
+def values(text: str) -> list[None] | dict[str, None]:
+    """Nothing for each parameter of a query."""
+    return [None] * text.count("?") or dict.fromkeys(re.findall(r":(\w+)", text))
+
+
 def plan(store: Store, text: str) -> list[str]:
     """How SQLite means to answer a query."""
-    words = [None] * 50 if "?" in text else dict.fromkeys(re.findall(r":(\w+)", text))
-    if isinstance(words, list):
-        words = words[: text.count("?")]
-    return [row["detail"] for row in store.connection.execute(f"explain query plan {text}", words)]
+    steps = store.connection.execute(f"explain query plan {text}", values(text))
+    return [row["detail"] for row in steps]
 
 
 @pytest.mark.parametrize("name", sorted(set(QUERIES) - SCRIPTS))
@@ -103,6 +109,22 @@ def test_no_query_looks_at_all_rows_of_a_table_that_grows(store: Store, name: st
     ]
 
     assert scans == []
+
+
+@pytest.mark.parametrize("name", sorted(set(QUERIES) - SCRIPTS))
+def test_no_query_looks_at_a_whole_batch_for_each_row_of_another(store: Store, name: str) -> None:
+    inner: list[str] = []
+    levels: set[int] = set()
+    for row in store.connection.execute(
+        f"explain query plan {QUERIES[name]}", values(QUERIES[name])
+    ):
+        step = row["detail"].split()
+        if step[0] in ("SCAN", "SEARCH"):
+            is_whole = step[0] == "SCAN" and step[1] in BATCHES
+            inner += [row["detail"]] if is_whole and row["parent"] in levels else []
+            levels.add(row["parent"])
+
+    assert inner == []
 
 
 def names_a_query(node: ast.AST) -> bool:

@@ -91,6 +91,7 @@ class _Output(NamedTuple):
     checksum: str
     inode: int | None
     mtime: int | None
+    partial: int
 
 
 class _Staged(NamedTuple):
@@ -172,7 +173,7 @@ def add_ends(store: Store, ends: Sequence[End], verdicts: Verdicts) -> None:
         "tell_output",
         (
             _Output(row.attempt, row.package, output["name"], output["path"], output["size"],
-                    output["checksum"], output.get("inode"), output.get("mtime"))
+                    output["checksum"], output.get("inode"), output.get("mtime"), row.partial)
             for (end, _), row in zip(ends, rows, strict=True)
             if row.outcome == "successful" or row.phase == Phase.CANCELED
             for output in end["outputs"]

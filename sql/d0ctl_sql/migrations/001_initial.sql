@@ -401,6 +401,10 @@ create table package (
     is_live     integer not null generated always as (
         phase = 'assigned' or phase = 'starting' or phase = 'staging-in' or phase = 'running'
         or phase = 'suspended' or phase = 'killing' or phase = 'unreachable') virtual,
+    slot        integer not null generated always as (
+        case when early = 1 and awaited > 0 then 2 when phase = 'staging-in' or staging > 0 then 1
+             else 0 end) virtual,          -- of a live package: 0 it has CPUs, 1 its inputs are in
+                                           -- transit, 2 it waits for inputs that are to be made
     changed     real not null,             -- when the phase or request last changed
     actor       text,
     note        text,                      -- why it changed
@@ -453,8 +457,9 @@ create index package_in_phase on package (job_id, phase);
 -- The ready packages with a requirement, oldest first, for the scheduler.
 create index package_ready on package (requirement_id, id) where phase = 'ready';
 
--- The packages on a node; as many as there are CPUs, however large the job.
-create index package_live on package (node_id) where is_live = 1;
+-- The packages on a node; as many as there are CPUs, however large the job. What the scheduler adds
+-- up in each turn is in the index.
+create index package_live on package (node_id, requirement_id, slot) where is_live = 1;
 
 -- The packages to launch on a node.
 create index package_assigned on package (node_id, id) where phase = 'assigned';
@@ -1561,7 +1566,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('package',        'package_early',              '100 1'),
     ('package',        'package_in_phase',           '1000000 10000 2500'),
     ('package',        'package_killing',            '5 1'),
-    ('package',        'package_live',               '100 5'),
+    ('package',        'package_live',               '100 5 3 2'),
     ('package',        'package_open',               '20 5'),
     ('package',        'package_ready',              '1000 100 1'),
     ('package',        'package_released',           '5 1'),

@@ -123,8 +123,7 @@ select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
 -- Packages that wait for many files, some of which were just made.
 select distinct input.package_id
   from reported_output
-  join reported_end on reported_end.attempt_id = reported_output.attempt_id
-  join file on file.package_id = reported_end.package_id and file.name = reported_output.name
+  join file on file.package_id = reported_output.package_id and file.name = reported_output.name
            and file.present = 1
   join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
             and input.acquire = 'pre-fetch'
@@ -349,8 +348,7 @@ update transfer set not_before = 0
  where not_before >= :parked
    and file_id in (select file.id
                      from reported_output
-                     join reported_end on reported_end.attempt_id = reported_output.attempt_id
-                     join file on file.package_id = reported_end.package_id
+                     join file on file.package_id = reported_output.package_id
                               and file.name = reported_output.name);
 
 -- name: drop_idle_transfers

@@ -118,8 +118,9 @@ select file.package_id, file.name, file.late, file.min_count
 
 -- name: tell_output
 -- An output that an attempt left.
-insert into reported_output (attempt_id, package_id, name, path, size, checksum, inode, mtime)
-values (?, ?, ?, ?, ?, ?, ?, ?);
+insert into reported_output (attempt_id, package_id, name, path, size, checksum, inode, mtime,
+                             partial)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: tell_end
 -- An end with the verdict on it.
@@ -311,8 +312,8 @@ select file.id, node.cluster_id, reported_output.path, node.id, :now, reported_o
 -- requested.
 update file
    set present = 1, size = reported_output.size, checksum = reported_output.checksum,
-       partial = coalesce(reported_end.partial, 0)
-  from reported_output join reported_end on reported_end.attempt_id = reported_output.attempt_id
+       partial = reported_output.partial
+  from reported_output
  where file.package_id = reported_output.package_id and file.name = reported_output.name;
 
 -- name: want_results

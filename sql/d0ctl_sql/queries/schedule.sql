@@ -13,24 +13,23 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
   from node
   join cluster on cluster.id = node.cluster_id
   left join bad_node on bad_node.node_id = node.id
-  left join (select package.node_id,
-                    sum(iif(requirement.stay is null, coalesce(requirement.memory, 0), 0))
-                        as memory,
-                    sum(iif(requirement.stay is null, coalesce(requirement.space, 0), 0)) as space,
-                    sum(iif(package.early = 1 and package.awaited > 0, 1, 0)) as open,
-                    sum(iif(requirement.stay is null, 0, 1)) as delivering,
-                    sum(case when requirement.stay is not null then 0
-                             when package.early = 1 and package.awaited > 0 then 0
-                             when package.phase = 'staging-in' or package.staging > 0 then 0
-                             else requirement.cpus end) as used,
-                    sum(case when requirement.stay is not null then 0
-                             when package.early = 1 and package.awaited > 0 then 0
-                             when package.phase = 'staging-in' or package.staging > 0
-                             then requirement.cpus
-                             else 0 end) as bringing
-               from package join requirement on requirement.id = package.requirement_id
-              where package.is_live = 1
-              group by package.node_id) as live on live.node_id = node.id
+  left join (select taken.node_id,
+                    sum(iif(requirement.stay is null, coalesce(requirement.memory, 0), 0)
+                        * taken.n) as memory,
+                    sum(iif(requirement.stay is null, coalesce(requirement.space, 0), 0)
+                        * taken.n) as space,
+                    sum(iif(taken.slot = 2, taken.n, 0)) as open,
+                    sum(iif(requirement.stay is null, 0, taken.n)) as delivering,
+                    sum(iif(requirement.stay is null and taken.slot = 0, requirement.cpus, 0)
+                        * taken.n) as used,
+                    sum(iif(requirement.stay is null and taken.slot = 1, requirement.cpus, 0)
+                        * taken.n) as bringing
+               from (select node_id, requirement_id, slot, count(*) as n
+                       from package
+                      where is_live = 1
+                      group by node_id, requirement_id, slot) as taken
+               join requirement on requirement.id = taken.requirement_id
+              group by taken.node_id) as live on live.node_id = node.id
  where node.state = 'up'
    and (node.drained = 0
         or (bad_node.next_try <= :now

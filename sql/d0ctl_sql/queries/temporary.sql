@@ -23,7 +23,8 @@ create temp table reported_binary (attempt_id integer, seq integer, started real
                                exit_code integer, signal integer, reason text, cpu real,
                                rss integer);
 create temp table reported_output (attempt_id integer, package_id integer, name text, path text,
-                               size integer, checksum text, inode integer, mtime integer);
+                               size integer, checksum text, inode integer, mtime integer,
+                               partial integer);
 create temp table reported_staged (attempt_id integer, locator text, path text, size integer,
                                checksum text, inode integer, mtime integer);
 create temp table reported_stored (package_id integer, name text, locator text);
@@ -57,7 +58,7 @@ insert into heard (attempt_id) values (0);
 insert into reported_state (attempt_id) values (0);
 insert into reported_progress (attempt_id) values (0);
 insert into reported_end (attempt_id) values (0);
-insert into failing (attempt_id) values (0);
+insert into failing (attempt_id) values (0), (1), (2), (3);
 insert into attempt_use (attempt_id) values (0);
 insert into reported_binary (attempt_id) values (0);
 insert into reported_output (attempt_id) values (0);
