@@ -119,6 +119,8 @@ class Desk(Struct):
     """Since when nodes have not answered, by the monotonic clock."""
     contacts: dict[int, float] = field(default_factory=dict)
     """The last contact of each node that was written to the database."""
+    clock_ahead_s: float | None = None
+    """The wall clock minus the monotonic one, at the last look."""
 
     transfers: dict[Transfer, int] = field(default_factory=dict)
     """Transfers under way, and the node that each runs on, or THIS_MACHINE."""

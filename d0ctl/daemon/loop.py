@@ -15,6 +15,7 @@ from d0ctl.daemon.steps.cleanup import expire_outputs, free_space, remove_unneed
 from d0ctl.daemon.steps.gather import gather_inputs
 from d0ctl.daemon.steps.monitor import (
     assign_couriers,
+    follow_clock,
     give_up_nodes,
     record_contact,
     reload_settings,
@@ -53,9 +54,9 @@ STEPS: tuple[Step, ...] = (
 """What a turn does, in this order."""
 
 SLOW_STEPS: tuple[Step, ...] = (
-    take_daemon_lease, reload_settings, assign_couriers, record_contact, give_up_nodes,
-    settle_refused_ends, manage_software, drop_idle_transfers, expire_outputs, sweep_caches,
-    queue_notifications,
+    follow_clock, take_daemon_lease, reload_settings, assign_couriers, record_contact,
+    give_up_nodes, settle_refused_ends, manage_software, drop_idle_transfers, expire_outputs,
+    sweep_caches, queue_notifications,
 )  # fmt: skip
 """What a turn does in addition, once in `SLOW_S`."""
 

@@ -60,3 +60,33 @@ def test_a_clock_that_jumps_by_a_day_in_mid_run_loses_nothing(
     assert sorted(record.read_text().split()) == ["1", "2"]
     assert site.ask("select count(*) from event")[0][0] - events < 30
     assert site.node("localhost")["state"] == "up"
+
+
+COOLS_OFF = """\
+job: cools
+stages:
+  - lines:
+      - run: '[ -e {mended} ]'
+        policy: {{exit-code: {{tries: 100, delay: 3s}}}}
+"""
+
+
+@pytest.mark.parametrize("offset", ["+1h", "-1h"])
+def test_a_control_host_whose_clock_jumps_beside_a_steady_node_goes_on(
+    site: Site, clock: Clock, offset: str
+) -> None:
+    site.add("farm", cpus=4)
+    site.alone()
+    record, go, mended = (site.folder / name for name in ("record", "go", "mended"))
+    site.submit(COOLS_OFF.format(mended=mended))
+    site.submit(SLOW.format(record=record, go=go))
+    wait_until(lambda: site.look() == {"running": 2, "cooloff": 1}, PATIENCE_S, "all have begun")
+
+    clock.jump(offset)
+    site.submit("job: quick\nstages: [{lines: [{run: 'true'}]}]\n")
+    mended.touch()
+    go.touch()
+    wait_until(lambda: site.look() == {"done": 4}, PATIENCE_S, "all are done")
+
+    assert sorted(record.read_text().split()) == ["1", "2"]
+    assert site.node("farm")["state"] == "up"

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier import Courier
+from d0ctl.store import due_times
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.connection import Row
@@ -20,6 +21,21 @@ log = logging.getLogger(__name__)
 
 RECORD_EVERY_S = 60.0
 """How often the last contact of a node is written: each time costs a transaction."""
+
+
+SET_BACK_S = 60.0
+"""A clock that falls behind the monotonic one by more was set."""
+
+
+def follow_clock(desk: Desk, turn: Turn) -> None:
+    """Keep waiting times as long as they were if the clock of this machine was set back."""
+    ahead_s = turn.now - time.monotonic()
+    behind_s = 0.0 if desk.clock_ahead_s is None else desk.clock_ahead_s - ahead_s
+    desk.clock_ahead_s = ahead_s
+    if behind_s > SET_BACK_S:
+        log.warning("the clock of this machine was set back by %s", duration(behind_s))
+        due_times.advance(desk.store, behind_s, now=turn.now)
+        desk.contacts.clear()
 
 
 def take_daemon_lease(desk: Desk, turn: Turn) -> None:
