@@ -52,7 +52,7 @@ def test_each_group_has_its_figures(d0ctl: Type, site: Site) -> None:
 def test_software_is_what_its_binaries_took(d0ctl: Type, site: Site) -> None:
     site.submit(job(("make", [line(package("f"))])))
     rows.change(site.store, "binary", {"package_id": site.id_of("prod/1/1/1")},
-                software="reco", version="v1")  # fmt: skip
+                software="reco/v1")  # fmt: skip
     ran = {"binary": 1, "started": T0, "ended": T0 + 3600, "exit_code": 3, "signal": None,
            "cpu": 2700.0, "rss": 1}  # fmt: skip
     site.fail("prod/1/1/1", binaries=[ran])

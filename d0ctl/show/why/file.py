@@ -8,6 +8,7 @@ from msgspec import Struct
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import parse
 from d0ctl.show.why.common import MOST, Explanation
+from d0ctl.show.why.origin import add_origin
 from d0ctl.show.why.package import package as explain_package
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, file_locations
@@ -16,6 +17,9 @@ from d0ctl.units import count, listed, moment, size
 
 ENDED = frozenset({Status.SUCCESSFUL, Status.CANCELED})
 """Packages in these statuses no longer read files; nor do those that are transferring."""
+
+MADE = frozenset({"present", "purged"})
+"""The states of files that a run has made."""
 
 
 class _AboutFile(Struct, frozen=True):
@@ -40,6 +44,8 @@ def file(store: Store, one: FileView, now: float) -> Explanation:
     _STATES[about.explanation.status](about)
     _locations(about)
     _readers(about)
+    if about.explanation.status in MADE:
+        add_origin(store, about.explanation, one, now)
     about.explanation.details["file"] = _document(about)
     return about.explanation
 

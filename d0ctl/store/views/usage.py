@@ -54,8 +54,8 @@ class Usage(Struct):
 
     @property
     def per_hour(self) -> float | None:
-        """Return how many succeeded in an hour, from the first begin to the last end."""
-        if self.first is None or self.last is None or self.last <= self.first:
+        """Return how many succeeded in an hour, from the first begin to the last end of several."""
+        if self.attempts < 2 or self.first is None or self.last is None or self.last <= self.first:
             return None
         return self.successful * 3600 / (self.last - self.first)
 

@@ -89,3 +89,56 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
   left join job on job.id = file.job_id
  where stage.job_id = :job
  order by input.package_id, input.binary, input.place;
+
+-- name: runs_of_chosen
+-- The binaries of the chosen packages that have succeeded, each as its last attempt ran it: where,
+-- when, and with which software.
+select package.id as package_id, package_path.path, binary.seq, binary.name, binary.script,
+       binary.argv, binary.shell, binary.software, binary.parameters, binary.image,
+       attempt.id as attempt_id, attempt.number as attempt, attempt.node_name as node,
+       node.platform, coalesce(ran.started, attempt.started) as started,
+       coalesce(ran.ended, attempt.ended) as ended, ran.exit_code,
+       software.checksum as software_checksum
+  from chosen
+  cross join package on package.id = chosen.package_id
+  join package_path on package_path.package_id = package.id
+  join binary on binary.package_id = package.id
+  join attempt
+    on attempt.package_id = package.id
+   and attempt.number = coalesce((select max(tried.number)
+                                    from attempt as tried
+                                    join binary_attempt as record
+                                      on record.attempt_id = tried.id and record.seq = binary.seq
+                                   where tried.package_id = package.id), package.attempts)
+  left join binary_attempt as ran on ran.attempt_id = attempt.id and ran.seq = binary.seq
+  left join node on node.id = attempt.node_id and node.name = attempt.node_name
+  left join software
+    on software.id = (select entry.id from software as entry
+                       where entry.title = binary.software
+                         and entry.platform in ('', coalesce(node.platform, ''))
+                       order by entry.platform desc limit 1)
+ where package.phase in ('done', 'transferring')
+ order by package.id, binary.seq;
+
+-- name: files_made_by_chosen
+-- The files that the chosen packages have made.
+select file.id, job.name as job, file.name, file.package_id, file.binary, file.size, file.checksum,
+       file.stored, file.partial
+  from chosen
+  cross join file on file.package_id = chosen.package_id
+  join job on job.id = file.job_id
+ where file.late = 0 and file.size is not null
+ order by file.id;
+
+-- name: files_read_by_chosen
+-- The files that the binaries of the chosen packages have read.
+select input.package_id, input.binary, file.id, job.name as job, file.name,
+       file.package_id as maker, coalesce(file.size, input.size) as size,
+       coalesce(file.checksum, input.checksum, file.checksum_asked) as checksum,
+       coalesce(input.locator, file.locator) as locator, input.local
+  from chosen
+  cross join input on input.package_id = chosen.package_id
+  join file on file.id = input.file_id
+  join job on job.id = file.job_id
+ where input.dropped = 0 and file.late = 0
+ order by input.package_id, input.binary, input.place;

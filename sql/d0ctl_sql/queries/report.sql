@@ -196,9 +196,7 @@ select job.name as job, job.originator as researcher, stage.seq as stage, stage.
 -- name: use_by_software
 -- The binaries that the included attempts ran, by software; those without software together. In a
 -- failed attempt, the CPU time of all its binaries is wasted.
-select iif(binary.software is null, '(no software)', binary.software || '/' || binary.version)
-           as name,
-       count(*) as attempts,
+select coalesce(binary.software, '(no software)') as name, count(*) as attempts,
        sum(attempt.outcome = 'successful' or ran.seq < coalesce(attempt.binary, 0)) as successful,
        sum(attempt.outcome in ('failed', 'lost') and ran.seq = attempt.binary) as failed,
        coalesce(sum(ran.cpu), 0) as cpu_s,

@@ -10,19 +10,27 @@ from d0ctl.cli import session
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.errors import BadUsage
-from d0ctl.show.export import dagman, graph, jobfile, wfcommons
+from d0ctl.show.export import dagman, graph, jobfile, prov, wfcommons
+from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
-from d0ctl.store.views.job_files import definition
+from d0ctl.store.views.job_files import definition, provenance
 
 app = single()
 
-FORMATS: dict[str, Callable[[definition.JobRows, float], str]] = {
-    "yaml": lambda job, now: jobfile.text(job),
-    "json": lambda job, now: jobfile.as_json(job),
-    "dagman": lambda job, now: dagman.text(job),
-    "dot": lambda job, now: graph.dot(job),
-    "mermaid": lambda job, now: graph.mermaid(job),
-    "wfcommons": wfcommons.text,
+
+def _prov(store: Store, job: definition.JobRows, now: float) -> str:
+    runs = provenance.runs_of_job(store, job.row["name"], now=now)
+    return prov.text(job, runs)
+
+
+FORMATS: dict[str, Callable[[Store, definition.JobRows, float], str]] = {
+    "yaml": lambda store, job, now: jobfile.text(job),
+    "json": lambda store, job, now: jobfile.as_json(job),
+    "dagman": lambda store, job, now: dagman.text(job),
+    "dot": lambda store, job, now: graph.dot(job),
+    "mermaid": lambda store, job, now: graph.mermaid(job),
+    "wfcommons": lambda store, job, now: wfcommons.text(job, now),
+    "prov": _prov,
 }
 """What makes the text of each format."""
 
@@ -34,7 +42,7 @@ def export(
     form: Annotated[
         str,
         typer.Option("--format", metavar="FORMAT", autocompletion=lambda: list(FORMATS),
-                     help="yaml or json (a job file), dagman, dot, mermaid or wfcommons."),
+                     help="yaml or json (a job file), dagman, dot, mermaid, wfcommons or prov."),
     ] = "yaml",
 ) -> None:  # fmt: skip
     """Print a job as a job file, or in the format of another program.
@@ -47,4 +55,4 @@ def export(
         found = definition.read(store, job)
         if found is None:
             raise browse.no_such_job(store, job)
-        typer.echo(FORMATS[form](found, time.time()), nl=False)
+        typer.echo(FORMATS[form](store, found, time.time()), nl=False)

@@ -1,0 +1,54 @@
+"""Which run made a file."""
+
+from d0ctl.show.why.common import MOST, Explanation
+from d0ctl.store.connection import Store
+from d0ctl.store.views.file_locations import FileView
+from d0ctl.store.views.job_files import provenance
+from d0ctl.units import count, listed, moment
+
+LONGEST = 200
+"""How much of a command or of parameters a fact shows."""
+
+MOST_INPUTS = 1_000
+"""How many inputs a document lists."""
+
+
+def add_origin(store: Store, explanation: Explanation, file: FileView, now: float) -> None:
+    """Add the run that made a file: when and where, with which software, parameters and inputs."""
+    assert file.maker is not None
+    run = provenance.run_of_file(store, file.id, file.maker, now=now)
+    if run is None:
+        return
+    facts = explanation.facts
+    facts.append(f"binary `{run.name}` made it in attempt {run.attempt} on `{run.node}`"
+                 f"{f', {moment(run.ended, now)}' if run.ended else ''}")  # fmt: skip
+    if file.checksum:
+        facts.append(f"its checksum is {file.checksum}")
+    if run.software:
+        facts.append(f"its software is {run.software}{_checksum(run.software_checksum)}")
+    if run.command:
+        facts.append(f"its command was {_brief(run.command)}")
+    if run.parameters:
+        given = listed(f"{key}={value}" for key, value in run.parameters.items())
+        facts.append(f"its parameters were {_brief(given)}")
+    facts += [f"it was made from `{each.path}`{_checksum(each.checksum)}"
+              for each in run.read[:MOST]]  # fmt: skip
+    if len(run.read) > MOST:
+        facts.append(f"and from {count(len(run.read) - MOST, 'more file')}")
+    explanation.details["origin"] = {
+        "binary": run.name, "package": run.path, "attempt": run.attempt, "node": run.node,
+        "platform": run.platform, "started": run.started, "ended": run.ended,
+        "software": run.software, "software_checksum": run.software_checksum,
+        "image": run.image, "command": run.command, "parameters": run.parameters,
+        "inputs": [{"file": each.path, "size": each.size, "checksum": each.checksum}
+                   for each in run.read[:MOST_INPUTS]],
+    }  # fmt: skip
+
+
+def _checksum(text: str | None) -> str:
+    return f", {text}" if text else ""
+
+
+def _brief(text: str) -> str:
+    first, _, more = text.strip().partition("\n")
+    return f"{first[:LONGEST]}..." if more or len(first) > LONGEST else first

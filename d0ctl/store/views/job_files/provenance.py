@@ -1,0 +1,99 @@
+"""Where files come from: the runs that made them, with software, parameters, inputs and node."""
+
+import json
+import shlex
+from collections import defaultdict
+from typing import Any
+
+from msgspec import Struct
+
+from d0ctl.jobfile.language.file_names import local_name
+from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
+from d0ctl.select import parse
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.rows import make
+from d0ctl.store.views import choice
+
+
+class FileFacts(Struct, frozen=True):
+    """A file by its job, with what is known of its contents."""
+
+    id: int
+    job: str
+    name: str
+    size: int | None
+    checksum: str | None
+    locators: tuple[str, ...] = ()
+    local: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Return what names it from anywhere."""
+        return f"{self.job}:{self.name}"
+
+
+class Run(Struct):
+    """The run of a binary that its outputs come from; `command` is as it was typed in a shell.
+
+    Software without a script of the job file runs that of the catalogue: no command is known.
+    """
+
+    package_id: int
+    path: str
+    seq: int
+    name: str
+    attempt_id: int
+    attempt: int
+    node: str
+    platform: str | None
+    started: float | None
+    ended: float | None
+    exit_code: int | None
+    image: str | None
+    software: str | None
+    software_checksum: str | None
+    parameters: dict[str, Any]
+    command: str | None
+    read: list[FileFacts]
+    made: list[FileFacts]
+
+
+def runs_of_job(store: Store, job: str, *, now: float) -> list[Run]:
+    """Return the runs of the packages of a job that have succeeded."""
+    choice.choose(store, parse(job), now=now)
+    return _runs(store)
+
+
+def run_of_file(store: Store, file: int, maker: str, *, now: float) -> Run | None:
+    """Return the run that made a file; None if it is not known."""
+    choice.choose(store, parse(maker), now=now)
+    return next((run for run in _runs(store) if any(one.id == file for one in run.made)), None)
+
+
+def _runs(store: Store) -> list[Run]:
+    read, made = defaultdict(list), defaultdict(list)
+    for row in store.rows("files_read_by_chosen"):
+        locators = (row["locator"],) if row["locator"] else ()
+        read[row["package_id"], row["binary"]].append(make(FileFacts, row, locators=locators))
+    for row in store.rows("files_made_by_chosen"):
+        stored = tuple(json.loads(row["stored"] or "[]"))
+        made[row["package_id"], row["binary"]].append(
+            make(FileFacts, row, locators=stored, local=None)
+        )
+    return [
+        _run(row, read[row["package_id"], row["seq"]], made[row["package_id"], row["seq"]])
+        for row in store.rows("runs_of_chosen")
+    ]
+
+
+def _run(row: Row, read: list[FileFacts], made: list[FileFacts]) -> Run:
+    parameters = json.loads(row["parameters"] or "{}")
+    return make(Run, row, parameters=parameters, command=_command(row, read),
+                read=read, made=made)  # fmt: skip
+
+
+def _command(row: Row, read: list[FileFacts]) -> str | None:
+    names = [local_name(one.name, one.local) for one in read]
+    if row["argv"]:
+        return shlex.join(arguments_with_inputs(json.loads(row["argv"]), names))
+    return with_inputs(row["script"], names) if row["script"] else None
