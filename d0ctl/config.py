@@ -87,6 +87,11 @@ class Home(Struct, frozen=True):
         return self.root / "known_hosts"
 
     @property
+    def logins(self) -> Path:
+        """The logins that a person made for the daemon, one folder each."""
+        return self.root / "logins"
+
+    @property
     def key(self) -> Path:
         """The key that signs attempts."""
         return self.root / "site.key"
@@ -206,7 +211,7 @@ class Home(Struct, frozen=True):
         wal = Path(f"{self.database}-wal")
         if access.owned(self.root):
             keys = (self.key, self.former_keys, self.known_hosts)
-            for path in (self.database, wal, self.turn, self.dropbox, *keys):
+            for path in (self.database, wal, self.turn, self.dropbox, self.logins, *keys):
                 access.refuse_link(path)
             for path in (self.logs, self.results, self.cache, self.nodes, self.archives):
                 access.owned(path)

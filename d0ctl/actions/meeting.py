@@ -3,9 +3,10 @@
 import shlex
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, TypeVar
 
 from d0ctl.actions.action import Person
+from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.link import Site, open_link
 from d0ctl.nodes.transports import hostkeys
@@ -13,6 +14,8 @@ from d0ctl.nodes.transports.transport import Address
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.site import site_name
 from d0ctl.units import listed
+
+Reached = TypeVar("Reached")
 
 MOST_HOPS = 9
 """More unknown hosts on one way than this are taken for a circle."""
@@ -35,11 +38,40 @@ def meet(
     """
     home = store.home
     site = Site(site_name(store), home.nodes, home.known_hosts, home.dropbox)
+
+    def ask() -> dict[str, Any]:
+        with closing(open_link(address, site, visit=True)) as link:
+            return link.facts
+
+    return _trusted(home, ask, address, accepted, command, person, on_accepted)
+
+
+def log_in(
+    home: Home, address: Address, accepted: Sequence[str], command: Sequence[str], person: Person
+) -> None:
+    """Have a person log in to a node, at the terminal, for all that d0ctl does on it later.
+
+    Raises NodeUnreachable with the reason of ssh, or when nobody trusts a key.
+    """
+    from d0ctl.nodes.transports.connect import log_in
+
+    _trusted(home, lambda: log_in(address, home.known_hosts), address, accepted, command, person)
+
+
+def _trusted(
+    home: Home,
+    reach: Callable[[], Reached],
+    address: Address,
+    accepted: Sequence[str],
+    command: Sequence[str],
+    person: Person,
+    on_accepted: Callable[[str, str], None] | None = None,
+) -> Reached:
+    """Reach a node, asking for each key on the way that is not trusted yet."""
     shown: list[str] = []
     for _ in range(MOST_HOPS):
         try:
-            with closing(open_link(address, site, visit=True)) as link:
-                return link.facts
+            return reach()
         except hostkeys.RevokedKey:
             raise
         except hostkeys.UntrustedKey as untrusted:

@@ -10,6 +10,7 @@ from d0ctl.doctor.dropbox import leftovers
 from d0ctl.doctor.finding import Finding
 from d0ctl.doctor.home import failing_turns, furniture
 from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
+from d0ctl.doctor.logins import logins
 from d0ctl.doctor.nodes import Nodes
 from d0ctl.doctor.results import copies_here, deliveries, in_transit
 from d0ctl.store import Store
@@ -53,6 +54,7 @@ def _parts(store: Store, checksums: bool) -> list[Part]:
         lambda: half_jobs(store),
         lambda: holders(store),
         lambda: stuck_writer(store),
+        lambda: logins(store),
         lambda: broken_for_long(store) if has_daemon(store) else (),
         lambda: failing_turns(home, time.time()) if has_daemon(store) else (),
         lambda: leftovers(home.dropbox, is_driven=any_driver(store)),

@@ -27,7 +27,8 @@ from tests.support.rows import read
 READS = {
     "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "report failures",
     "report usage",
-    "policy show", "file list", "node list", "node check", "site check", "site show",
+    "policy show", "file list", "node list", "node check", "node login", "node logout",
+    "site check", "site show",
     "software list",
     "software verify", "notify list", "notify show", "notify test", "daemon run", "daemon start",
     "daemon stop", "daemon status", "tui", "doctor", "backup", "export", "import", "init",

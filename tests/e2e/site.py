@@ -55,6 +55,7 @@ class Site(Machines):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.daemons = 0
+        self.variables: dict[str, str] = {}
         for name in ("user", "tmp", "jobs"):
             (self.folder / name).mkdir(parents=True)
         self.ssh_config.touch()
@@ -89,6 +90,7 @@ class Site(Machines):
             "TERM": "xterm",
             "TMPDIR": str(self.folder / "tmp"),
             "USER": "emmy",
+            **self.variables,
         }
 
     def d0ctl(self, *words: object) -> Done:

@@ -44,7 +44,7 @@ def unpack(name: str, packages: tuple[str, ...]) -> bool:
             root = Path(folder, "tree")
             for package in Path(folder).glob("*.deb"):
                 run("dpkg-deb", "-x", str(package), str(root))
-            write_launcher(name, root)
+            write_launcher(name, root, CACHE / name)
         except (subprocess.CalledProcessError, StopIteration):
             return False
         with suppress(OSError):  # another test process was quicker
@@ -63,19 +63,33 @@ def needed(packages: tuple[str, ...]) -> list[str]:
     return re.findall(r"^Inst (\S+)", plan, re.MULTILINE)
 
 
-def write_launcher(name: str, root: Path) -> None:
-    """Write a script that starts the unpacked program with the unpacked libraries."""
+def beside(program: Path, name: str) -> Path:
+    """Another program of the packages that `debian_program` has found this one in."""
+    if not program.is_relative_to(CACHE):
+        return Path(shutil.which(name, path=SYSTEM_PATH) or program.with_name(name))
+    launcher = program.with_name(name)
+    if not launcher.exists():
+        write_launcher(name, program.parents[1], program.parents[1])
+    return launcher
+
+
+def write_launcher(name: str, root: Path, home: Path) -> None:
+    """Write a script that starts the unpacked program with the unpacked libraries.
+
+    The packages lie in `root` now, and in `home` when it is called.
+    """
     program = next(path for path in root.glob(f"**/*bin/{name}") if path.is_file())
-    home = CACHE / name
     libraries = sorted({str(home / p.parent.relative_to(root)) for p in root.rglob("lib*.so*")})
     launcher = root / "launch" / name
-    launcher.parent.mkdir()
-    launcher.write_text(
+    launcher.parent.mkdir(exist_ok=True)
+    aside = launcher.with_name(f".{name}.{os.getpid()}")  # others may be about to start it
+    aside.write_text(
         "#!/bin/sh\n"
         f"export LD_LIBRARY_PATH={shlex.quote(':'.join(libraries))}\n"
         f'exec {shlex.quote(str(home / program.relative_to(root)))} "$@"\n'
     )
-    launcher.chmod(0o755)
+    aside.chmod(0o755)
+    aside.rename(launcher)
 
 
 def install(packages: tuple[str, ...], hint: str) -> None:

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -34,6 +35,7 @@ class Sshd:
     `shell` is a program's name; each command goes through it as if it were the login shell.
     `home` is the HOME of all who log in, by default a folder of its own in `folder`. With
     `is_plain` they get the account's own shell, and only commands that their key may run.
+    `variables` are added to its environment.
     Use it as a context manager, or `start()` and `close()`.
     """
 
@@ -47,6 +49,7 @@ class Sshd:
     is_plain: bool = False
     port: int = 0
     more_settings: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     commands: set[Pid] = field(default_factory=set, init=False)
 
@@ -124,7 +127,7 @@ class Sshd:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=os.environ | self.account_environment(),
+                env={**os.environ, **self.account_environment(), **self.variables},
                 start_new_session=True,
             )
 

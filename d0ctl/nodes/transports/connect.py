@@ -8,16 +8,18 @@ import shutil
 import socket
 import subprocess
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import fabric
 import paramiko
 
 from d0ctl.errors import NodeUnreachable
-from d0ctl.nodes.transports import hostkeys
+from d0ctl.nodes.transports import hostkeys, standing_login
 from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl.nodes.transports.login import Login, LoginRefused
+from d0ctl.nodes.transports.login_slots import login_slot
 from d0ctl.nodes.transports.openssh import HostKeyRefused, OpenSshTransport
 from d0ctl.nodes.transports.resolve import Hop, resolve
 from d0ctl.nodes.transports.ssh import FabricTransport
@@ -40,12 +42,15 @@ def connect(
 ) -> Transport:
     """Connect to a node by fabric, or by the ssh program if requested or if only that can log in.
 
+    A login that a person has made beforehand is used before all others.
     Raises hostkeys.UntrustedKey for the first host on the way whose key is not trusted;
     after `hostkeys.accept` of its `name` and `key`, try again. `config` is as for `resolve`.
     """
     if address.kind == "local":
         return LocalTransport(address.name, io_timeout=io_timeout)
     try:
+        if standing := standing_login.transport(address, known_hosts, io_timeout):
+            return standing
         if address.via != "openssh":
             try:
                 return by_fabric(address, known_hosts, connect_timeout, io_timeout, config)
@@ -71,8 +76,9 @@ def by_fabric(
     route = resolve(address.destination, address.identity, config)
     way = Way(known_hosts, connect_timeout, io_timeout)
     try:
-        for hop in route.hops:
-            way.extend(hop)
+        with login_slot(route.hops[0]):
+            for hop in route.hops:
+                way.extend(hop)
     except BaseException:
         way.close()
         raise
@@ -87,7 +93,7 @@ def by_openssh(
     config: Path | None,
 ) -> OpenSshTransport:
     """Connect by the ssh program; name the host key that it refuses."""
-    try:
+    with _named_key(address, known_hosts, connect_timeout, io_timeout, config):
         return OpenSshTransport(
             address,
             known_hosts,
@@ -95,6 +101,25 @@ def by_openssh(
             io_timeout=io_timeout,
             config=config,
         )
+
+
+def log_in(address: Address, known_hosts: Path) -> None:
+    """Have the person at the terminal log in to a node, and keep the login.
+
+    Raises NodeUnreachable, and hostkeys.UntrustedKey as `connect` does.
+    """
+    with _named_key(address, known_hosts, CONNECT_TIMEOUT_S, IO_TIMEOUT_S, None):
+        standing_login.begin(address, known_hosts)
+
+
+@contextmanager
+def _named_key(
+    address: Address, known_hosts: Path, connect_timeout: float, io_timeout: float,
+    config: Path | None,
+) -> Iterator[None]:  # fmt: skip
+    """Raise hostkeys.UntrustedKey for a key that the ssh program refuses without naming it."""
+    try:
+        yield
     except HostKeyRefused:
         with suppress(LoginRefused):
             by_fabric(address, known_hosts, connect_timeout, io_timeout, config).close()

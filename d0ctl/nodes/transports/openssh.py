@@ -18,13 +18,16 @@ from typing import Protocol
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.transports.download import Download, Limits
 from d0ctl.nodes.transports.local import ProcessStream
-from d0ctl.nodes.transports.resolve import config_from_environment, parse
+from d0ctl.nodes.transports.login_slots import login_slot
+from d0ctl.nodes.transports.resolve import config_from_environment, parse, resolve
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stream
 
 CHUNK = 1 << 18
 POLL_S = 0.02
 MOST_BEFORE = 1 << 20
 """How many bytes a login shell may print before the output of a command."""
+SOCKET = "master"
+LOGIN_HINT = "d0ctl node login {}   # if it asks for a password or a second factor"
 LOST = 255
 """The exit code of ssh if the connection ended, not the remote command."""
 HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
@@ -128,35 +131,17 @@ def refusal(said: str) -> D0Error:
     return (NotFound if "No such file" in reason else D0Error)(f"can't copy a file: {reason}")
 
 
-class OpenSshTransport:
-    """A node behind an ssh master process; each stream is a client of the master."""
+class MasterTransport:
+    """A node behind an ssh master; each stream is a client of the master.
 
-    def __init__(
-        self,
-        address: Address,
-        known_hosts: Path,
-        *,
-        connect_timeout: float = CONNECT_TIMEOUT_S,
-        io_timeout: float = IO_TIMEOUT_S,
-        config: Path | None = None,
-        ciphers: str = "",
-    ) -> None:
-        self._name, self._io_timeout = address.name, io_timeout
-        self._folder = short_folder()
-        self._log = (self._folder / "log").open("w+b")
+    Its socket and its settings lie in `folder`. The socket is named from there, as the path of a
+    socket may have no more than 108 bytes.
+    """
+
+    def __init__(self, address: Address, folder: Path, io_timeout: float) -> None:
+        self._address, self._folder, self._io_timeout = address, folder, io_timeout
+        self._words = words(address)
         self._streams: list[ClientStream] = []
-        settings = ssh_config(known_hosts, connect_timeout, io_timeout, config, ciphers)
-        (self._folder / "config").write_text(settings)
-        self._words = parse(address.destination).words()
-        if address.identity:
-            key = str(Path(address.identity).expanduser())
-            self._words = ["-i", key, "-o", "IdentitiesOnly=yes", *self._words]
-        self._master = self._start_master()
-        try:
-            self._await_master(connect_timeout)
-        except BaseException:
-            self.close()
-            raise
 
     def home(self) -> str:
         """Return the home directory that the login shell has there."""
@@ -166,8 +151,10 @@ class OpenSshTransport:
         """Start `command` through the login shell; what prevents it shows when reading."""
         # Without the master, a client would make a connection of its own.
         only_master = ("-o", "ControlMaster=no", "-o", "ProxyCommand=false")
-        words = self._ssh(*only_master, "-T", *self._words, command)
-        stream = ClientStream(self._name, words, io_timeout=self._io_timeout)
+        client = ssh(self._folder, *only_master, "-T", *self._words, command)
+        stream = ClientStream(
+            self._address.name, client, folder=str(self._folder), io_timeout=self._io_timeout
+        )
         self._streams = [*filter(ClientStream.is_open, self._streams), stream]
         return stream
 
@@ -180,9 +167,39 @@ class OpenSshTransport:
         copy_out(self, source, Download(source, target, limits), self._io_timeout)
 
     def close(self) -> None:
-        """End the streams and the master."""
+        """End the streams."""
         for stream in self._streams:
             stream.close()
+
+
+class OpenSshTransport(MasterTransport):
+    """A node behind an ssh master of its own, which needs no answer of a person."""
+
+    def __init__(
+        self,
+        address: Address,
+        known_hosts: Path,
+        *,
+        connect_timeout: float = CONNECT_TIMEOUT_S,
+        io_timeout: float = IO_TIMEOUT_S,
+        config: Path | None = None,
+        ciphers: str = "",
+    ) -> None:
+        super().__init__(address, Path(tempfile.mkdtemp(prefix="d0ctl-")), io_timeout)
+        self._log = (self._folder / "log").open("w+b")
+        settings = ssh_config(known_hosts, connect_timeout, io_timeout, config, ciphers)
+        (self._folder / "config").write_text(settings)
+        with login_slot(resolve(address.destination, config=config).hops[0]):
+            self._master = self._start_master()
+            try:
+                self._await_master(connect_timeout)
+            except BaseException:
+                self.close()
+                raise
+
+    def close(self) -> None:
+        """End the streams and the master."""
+        super().close()
         assert self._master.stdin
         self._master.stdin.close()
         if self._master.poll() is None:
@@ -191,39 +208,54 @@ class OpenSshTransport:
         self._log.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _ssh(self, *words: str) -> list[str]:
-        control = f"ControlPath={self._folder}/master"
-        return ["ssh", "-F", f"{self._folder}/config", "-o", control, *words]
-
     def _start_master(self) -> subprocess.Popen[bytes]:
         """Start the master; it runs `cat`, so that it ends and cleans up even if we are killed."""
-        ssh = self._ssh("-o", "ControlMaster=yes", "-T", *self._words, "exec cat")
+        master = ssh(self._folder, "-o", "ControlMaster=yes", "-T", *self._words, "exec cat")
         return subprocess.Popen(
-            ["/bin/sh", "-c", '"$@"; rm -rf "$0"', str(self._folder), *ssh],
+            ["/bin/sh", "-c", '"$@"; rm -rf "$0"', str(self._folder), *master],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._log,
+            cwd=self._folder,
             start_new_session=True,
         )
 
     def _await_master(self, timeout: float) -> None:
         """Return once the master is logged in."""
         deadline = time.monotonic() + timeout
-        while not (self._folder / "master").exists():
+        while not (self._folder / SOCKET).exists():
             with suppress(subprocess.TimeoutExpired):
                 self._master.wait(POLL_S)
-                raise self._failure()
+                self._log.seek(0)
+                raise failure(self._address, self._log.read().decode(errors="replace"))
             if time.monotonic() > deadline:
-                raise NodeUnreachable(f"`{self._name}` does not answer within {timeout:g} s")
+                raise NodeUnreachable(
+                    f"`{self._address.name}` does not answer within {timeout:g} s"
+                )
 
-    def _failure(self) -> NodeUnreachable:
-        """Return the first error of ssh, which is the cause: later ones follow from it."""
-        self._log.seek(0)
-        log = self._log.read().decode(errors="replace")
-        said = [line for line in log.splitlines() if not line.startswith(("@", "Warning:"))]
-        reason = said[0].rstrip(".") if said else "it said nothing"
-        failure = HostKeyRefused if "Host key verification failed" in log else NodeUnreachable
-        return failure(f"ssh can't reach `{self._name}`: {reason}")
+
+def words(address: Address) -> list[str]:
+    """Return where ssh goes, and by which key."""
+    where = parse(address.destination).words()
+    if not address.identity:
+        return where
+    key = str(Path(address.identity).expanduser())
+    return ["-i", key, "-o", "IdentitiesOnly=yes", *where]
+
+
+def ssh(folder: Path, *more: str) -> list[str]:
+    """Return a call of ssh by the settings in `folder`; its current folder has to be the same."""
+    return ["ssh", "-F", f"{folder}/config", "-o", f"ControlPath={SOCKET}", *more]
+
+
+def failure(address: Address, log: str) -> NodeUnreachable:
+    """Return the first error of ssh, which is the cause: later ones follow from it."""
+    said = [line for line in log.splitlines() if not line.startswith(("@", "Warning:"))]
+    reason = said[0].rstrip(".") if said else "it said nothing"
+    if "Host key verification failed" in log:
+        return HostKeyRefused(f"ssh can't reach `{address.name}`: {reason}")
+    hint = LOGIN_HINT.format(address.destination) if "Permission denied" in log else None
+    return NodeUnreachable(f"ssh can't reach `{address.name}`: {reason}", hint=hint)
 
 
 class HostKeyRefused(NodeUnreachable):
@@ -245,14 +277,14 @@ class ClientStream(ProcessStream):
         return b""
 
 
-def short_folder() -> Path:
-    """Return a private folder with a path short enough for a socket in it."""
-    usual = tempfile.gettempdir()
-    return Path(tempfile.mkdtemp(prefix="d0ctl-", dir=usual if len(usual) < 40 else "/tmp"))
-
-
 def ssh_config(
-    known_hosts: Path, connect: float, io: float, config: Path | None, ciphers: str = ""
+    known_hosts: Path,
+    connect: float,
+    io: float,
+    config: Path | None,
+    ciphers: str = "",
+    *,
+    is_attended: bool = False,
 ) -> str:
     """The settings that hold for the node and, unlike options of a command, for each jump host.
 
@@ -270,7 +302,7 @@ def ssh_config(
             "VerifyHostKeyDNS no",
             "UpdateHostKeys no",
             "CheckHostIP no",
-            "BatchMode yes",
+            f"BatchMode {'no' if is_attended else 'yes'}",
             "ControlPath none",
             "ControlMaster no",
             "ControlPersist no",

@@ -79,3 +79,13 @@ def finding(sheet: Sheet, ok: bool | None, what: str, detail: str, advice: str) 
     sheet.add(sign, f" {what:<20} {detail}")
     if advice:
         sheet.add((f"    {advice}", "faint"))
+
+
+def logged_in(destination: str) -> str:
+    """Say that a login stands."""
+    return f"logged in to `{destination}`: d0ctl uses it until `d0ctl node logout {destination}`"
+
+
+def logged_out(destination: str, *, was_there: bool) -> str:
+    """Say that a login has ended, or that there was none."""
+    return f"logged out of `{destination}`" if was_there else f"not logged in to `{destination}`"

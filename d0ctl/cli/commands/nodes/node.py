@@ -3,18 +3,19 @@
 import itertools
 import json as json_module
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from d0ctl.cli import options, session
-from d0ctl.cli.action_command import Actions
-from d0ctl.cli.terminal import output
+from d0ctl.cli.action_command import Actions, AtTerminal
+from d0ctl.cli.terminal import completion, output
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, glyphs, table
-from d0ctl.errors import ExitCode
+from d0ctl.cli.terminal.output import emit, emit_json, glyphs, say, table
+from d0ctl.errors import BadUsage, ExitCode, NotFound
+from d0ctl.model import Address
 from d0ctl.show.cards import node as node_line
-from d0ctl.store.connection import Row
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.nodes.site import site_name
 from d0ctl.units import iso
@@ -57,6 +58,66 @@ def document(row: Row, used: int, bad: Row | None) -> "site.Node":
         "assigned": row["assigned"], "memory": row["memory"], "platform": row["platform"],
         "burnt": _drained(bad),
     }  # fmt: skip
+
+
+@app.command()
+def login(
+    where: Annotated[
+        str,
+        typer.Argument(metavar="NAME|[user@]host[:port]", autocompletion=completion.node_names,
+                       help="A node, or a host that is to be one."),
+    ],
+    accept_keys: Annotated[
+        list[str] | None,
+        typer.Option("--accept-key", metavar="SHA256:...",
+                     help="Trust a host key; one for each host on the way."),
+    ] = None,
+) -> None:  # fmt: skip
+    """Log in to a node that asks for a password or a second factor.
+
+    The login stays in the background until `node logout`, a reboot or a break of the line, and
+    the daemon works through it.
+    """
+    from d0ctl.actions.meeting import log_in
+
+    with session.founder() as store:
+        home, address = store.home, _address(store, where)
+    typed = ["d0ctl", "node", "login", where]
+    log_in(home, address, accept_keys or (), typed, AtTerminal())
+    say(node_line.logged_in(address.destination))
+
+
+@app.command()
+def logout(
+    where: Annotated[
+        str,
+        typer.Argument(metavar="NAME|[user@]host[:port]", autocompletion=completion.node_names,
+                       help="Where you had logged in."),
+    ],
+) -> None:  # fmt: skip
+    """End the login that was made by `node login`."""
+    from d0ctl.nodes.transports import standing_login
+
+    with session.reader() as store:
+        home, address = store.home, _address(store, where)
+    was_there = standing_login.end(address, home.known_hosts)
+    say(node_line.logged_out(address.destination, was_there=was_there))
+
+
+def _address(store: Store, where: str) -> Address:
+    """Return the address of a node, or of a host that is none yet.
+
+    Raises NotFound for what is neither, and BadUsage for a node on this machine.
+    """
+    try:
+        row = registry.named(store, where)
+    except NotFound:
+        if "@" not in where and "." not in where and ":" not in where:
+            raise
+        return Address(where, "ssh", where)
+    if row["kind"] == "local":
+        raise BadUsage(f"`{where}` is this machine: it needs no login")
+    return registry.address_of(row)
 
 
 def _drained(bad: Row | None) -> "site.Burnt | None":

@@ -1,0 +1,131 @@
+"""Whether the daemon's ways to log in to nodes outlive the session of the person who started it."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from d0ctl.doctor.finding import RESTART, Finding
+from d0ctl.nodes.transports import standing_login
+from d0ctl.store import Store
+from d0ctl.store.connection import Row
+from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.leases import LEASE, living_holder
+
+ANSWER_S = 5.0
+"""How long `klist` and `loginctl` may take."""
+
+AGAIN = f"d0ctl daemon stop; {RESTART}"
+
+
+def logins(store: Store) -> Iterator[Finding]:
+    """What a logout ends, or has ended: the daemon, its ssh agent, its tickets, logins by hand."""
+    far = [row for row in registry.nodes(store) if row["kind"] != "local"]
+    if not far:
+        return
+    holder = living_holder(store, LEASE)
+    process = Path("/proc", holder.split()[1] if holder else "self")
+    variables = environment(process)
+    if holder:
+        yield from session(process)
+    if not all(row["identity"] for row in far):
+        yield from agent(variables)
+    yield from tickets(variables)
+    yield from standing(store, far)
+
+
+def environment(process: Path) -> dict[str, str]:
+    """Return the variables that a process was started with; none if it is gone."""
+    try:
+        words = (process / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
+    except OSError:
+        return {}
+    return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+def session(process: Path) -> Iterator[Finding]:
+    """Whether systemd ends the daemon at logout."""
+    try:
+        group = (process / "cgroup").read_text()
+    except OSError:
+        return
+    linger, again = "loginctl enable-linger", f"systemd-run --user --scope {RESTART}"
+    if re.search(r"/session-[^/]+\.scope", group) and _login_manager("KillUserProcesses") == "yes":
+        yield Finding("login", "the daemon", "ends when you log out",
+                      f"{linger}; d0ctl daemon stop; {again}")  # fmt: skip
+    elif re.search(r"/user@\d+\.service", group) and _login_manager("Linger") == "no":
+        yield Finding("login", "the daemon", "ends when you log out", linger)
+
+
+def _login_manager(name: str) -> str:
+    """Return a property of systemd's login manager, or of this user there; empty without one."""
+    if not shutil.which("loginctl"):
+        return ""
+    who = ["show-user", str(os.getuid())] if name == "Linger" else ["show-session"]
+    try:
+        asked = subprocess.run(["loginctl", *who, f"--property={name}"], stdin=subprocess.DEVNULL,
+                               capture_output=True, text=True, timeout=ANSWER_S)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return asked.stdout.strip().rpartition("=")[2]
+
+
+def agent(variables: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether the agent that holds the keys is there, and stays."""
+    place = variables.get("SSH_AUTH_SOCK", "")
+    if not place:
+        return
+    if not Path(place).is_socket():
+        yield Finding("login", "the ssh agent", f"of the daemon is gone: `{place}`",
+                      f"{AGAIN}   # in a shell that has an agent")  # fmt: skip
+    elif _is_forwarded(place):
+        yield Finding("login", "the ssh agent", "is forwarded to here, and ends when you log out",
+                      f"{AGAIN}   # in a shell with an agent of this machine")  # fmt: skip
+
+
+def _is_forwarded(place: str) -> bool:
+    """Return whether sshd made the socket; the number in its name is the process that did."""
+    found = re.search(r"/agent\.(\d+)$", place)
+    with suppress(OSError):
+        return found is not None and "sshd" in Path("/proc", found[1], "comm").read_text()
+    return False
+
+
+def tickets(variables: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether the Kerberos tickets are valid, and stay; nothing where none are in use."""
+    cache = variables.get("KRB5CCNAME", "")
+    if not cache:
+        return
+    kept = "`KRB5CCNAME=FILE:$HOME/.krb5cc`"
+    if not _is_valid(variables):
+        yield Finding("login", "Kerberos", f"has no valid ticket in `{cache}`",
+                      f"KRB5CCNAME={cache} kinit")  # fmt: skip
+    elif re.search(r"^(FILE:)?/tmp/krb5cc_\d+_\w+$", cache) or cache.startswith("KEYRING:session"):
+        yield Finding("login", "Kerberos", f"tickets in `{cache}` end when you log out",
+                      f"kinit; {AGAIN}   # both with {kept}")  # fmt: skip
+
+
+def _is_valid(variables: Mapping[str, str]) -> bool:
+    """Return whether there is a ticket that has not ended; also where nothing can tell."""
+    program = shutil.which("klist", path=variables.get("PATH"))
+    if not program:
+        return True
+    try:
+        asked = subprocess.run([program, "-s"], env=dict(variables), stdin=subprocess.DEVNULL,
+                               capture_output=True, timeout=ANSWER_S)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return True
+    return asked.returncode == 0
+
+
+def standing(store: Store, far: list[Row]) -> Iterator[Finding]:
+    """Logins by `node login` that have ended."""
+    for row in far:
+        address = registry.address_of(row)
+        folder = standing_login.folder_of(address, store.home.known_hosts)
+        if folder.is_dir() and not standing_login.stands(address, folder):
+            yield Finding("login", row["name"], "the login by hand has ended",
+                          f"d0ctl node login {row['name']}")  # fmt: skip
