@@ -31,6 +31,7 @@ FOLDERS = {
     "looking": (
         "status",
         "why",
+        "eta",
         "history",
         "logs",
         "peek",

@@ -3,12 +3,15 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from d0ctl.model import STATUS_OF, Status, known_eta
+from d0ctl.schedule.estimates import Range
+from d0ctl.schedule.horizon import Horizon
 from d0ctl.select import parse
 from d0ctl.show.live_status import TIMES, LiveStatus
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.selection import FileRow
 from d0ctl.store.views import browse, choice
+from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import Shortfall, short_packages
 from d0ctl.store.views.shapes import (
     EventView,
@@ -31,7 +34,14 @@ MOST_LIVE, MOST_FAILED, MOST_LINES = 8, 3, 1_000
 """How many packages and lines a job's or stage's document lists."""
 
 
-def job(job: JobSummary) -> "jobs.Job":
+def time_range(found: Range | None) -> "jobs.TimeRange | None":
+    """A time that is estimated; None if it is not known."""
+    if found is None:
+        return None
+    return {"at": iso(found.middle), "low": iso(found.low), "high": iso(found.high)}
+
+
+def job(job: JobSummary, of: Horizon, now: float) -> "jobs.Job":
     """A job in the list of all."""
     return {
         "job": job.name,
@@ -43,6 +53,7 @@ def job(job: JobSummary) -> "jobs.Job":
         "max_failures": job.max_failures,
         "submitted": iso(job.submitted),
         "ended": iso(job.ended),
+        "estimated_end": time_range(eta.at(of.end(job.id), now)),
         "held": hold(job),
         "paused": bool(job.pause),
         "pause": pause(job),
@@ -137,7 +148,7 @@ def job_card(store: Store, one: JobSummary, now: float) -> "jobs.JobCard":
     dropped = browse.dropped_lines(store, one.id)
     short = short_packages(store, one.id) if dropped else []
     return {
-        **job(one),
+        **job(one, eta.horizon(store, now=now), now),
         "dropped": dropped,
         "left_out": [shortfall(each) for each in short],
         "stages": [stage(each) for each in browse.stages(store, one)],

@@ -25,6 +25,7 @@ EPILOGS = {
     "status": ("reco001 --status failed --node farm02", f"{READS}; with --check, 0 all is well, "
                "1 failures need a person, 5 it stands still"),
     "why": ("reco001/2/3/1", READS),
+    "eta": ("reco001", f"{READS}, 4 the job has ended"),
     "history": ("reco001 --reason exit-code", READS),
     "logs": ("reco001/2/3/1 --follow", f"{READS}, 6 the node can't be reached"),
     "peek": ("reco001/2/3/1 out.log --bytes 1MB", f"{READS}, 6 the node can't be reached"),

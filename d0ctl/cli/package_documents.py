@@ -4,9 +4,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from d0ctl.cli import documents
+from d0ctl.cli.documents import time_range
 from d0ctl.show.cards.binary import Binary
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
+from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import shortfall as shortfall_of
 from d0ctl.store.views.shapes import AttemptView, BinaryView, PackageView
 from d0ctl.units import iso
@@ -50,6 +52,7 @@ def attempt(one: AttemptView) -> "packages.Attempt":
 def package(store: Store, one: PackageView, now: float) -> "packages.Package":
     """All about a package."""
     tries = browse.attempts(store, one.id)
+    times = eta.package_times(store, one.id, now=now)
     return {
         "path": one.path,
         "job": one.job,
@@ -82,6 +85,8 @@ def package(store: Store, one: PackageView, now: float) -> "packages.Package":
             }
             for each in browse.failure_history(store, one.id)
         ],
+        "estimated_start": time_range(times.start if times else None),
+        "estimated_end": time_range(times.end if times else None),
         "progress": documents.progress(browse.progress(store, one.id), one.phase, now),
         "notes": [documents.note(each) for each in browse.notes(store, one.id)],
         "binaries": [_binary(each) for each in browse.binaries(store, one.id)],

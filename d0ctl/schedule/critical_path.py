@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 MOST_CLASSES = 200
 """The most classes of alike packages that a job is divided into, besides one for each stage."""
@@ -16,21 +16,43 @@ def ranks(seconds: Sequence[float], before: Sequence[Collection[int]]) -> list[f
 
     Steps in a circle, which wait for one another, get the rank of what they can reach.
     """
+    return longest(seconds, before)[0]
+
+
+def longest(
+    seconds: Sequence[float], before: Sequence[Collection[int]]
+) -> tuple[list[float], list[int | None]]:
+    """Return the rank of each step, and the step that follows it on its longest chain."""
     follow = [0] * len(seconds)
     for befores in before:
         for one in befores:
             follow[one] += 1
-    longest = [0.0] * len(seconds)
+    rest = [0.0] * len(seconds)
+    following: list[int | None] = [None] * len(seconds)
     pending = [step for step, number in enumerate(follow) if not number]
     found = list(seconds)
     while pending:
         step = pending.pop()
-        found[step] = seconds[step] + longest[step]
+        found[step] = seconds[step] + rest[step]
         for one in before[step]:
-            longest[one] = max(longest[one], found[step])
+            if following[one] is None or found[step] > rest[one]:
+                rest[one], following[one] = max(rest[one], found[step]), step
             follow[one] -= 1
             if not follow[one]:
                 pending.append(one)
+    return found, following
+
+
+def chain(
+    step: int, following: Sequence[int | None], kinds: Mapping[int, int], seconds: Sequence[float]
+) -> dict[int, float]:
+    """Return the seconds of the longest chain of a step by the kinds of its steps."""
+    found: dict[int, float] = {}
+    after: int | None = step
+    while after is not None:
+        if after in kinds:
+            found[kinds[after]] = found.get(kinds[after], 0.0) + seconds[after]
+        after = following[after]
     return found
 
 

@@ -21,6 +21,7 @@ from d0ctl.store.nodes import registry, standstill
 from d0ctl.store.views import activity, browse, dependencies, file_locations, outline
 from d0ctl.store.views.activity import NO_HEADWAY
 from d0ctl.store.views.file_locations import FileView
+from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import short_packages
 from d0ctl.store.views.shapes import JobSummary, PackageView
 
@@ -172,5 +173,6 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         actions=browse.actions(store, job.name, MOST_ACTIONS),
         dropped=dropped,
         headway=headway.job,
+        estimate=eta.end_of(store, job.id, now=now) if job.ended is None else None,
         stage_headways=headway.stages,
     )  # fmt: skip

@@ -33,7 +33,7 @@ READS = {
     "software verify", "notify list", "notify show", "notify test", "daemon run", "daemon start",
     "daemon stop", "daemon status", "tui", "doctor", "backup", "export", "import", "init",
     "template list", "template show", "template new", "schema", "plugins",
-    "archives",
+    "archives", "eta",
 }  # fmt: skip
 """Commands that leave jobs, nodes and the site as they are."""
 

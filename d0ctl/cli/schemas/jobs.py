@@ -14,6 +14,14 @@ Statuses = Annotated[Counts, Meta(description="Packages in each of the six statu
 Phases = Annotated[Counts, Meta(description="Packages in each phase; none where it is absent.")]
 
 
+class TimeRange(TypedDict):
+    """A time that is estimated; one of ten is expected before `low`, and one after `high`."""
+
+    at: Time | None
+    low: Time | None
+    high: Time | None
+
+
 class Hold(TypedDict):
     """Who holds a job, why and since when."""
 
@@ -46,6 +54,7 @@ class Job(TypedDict):
     max_failures: int | None
     submitted: Time | None
     ended: Time | None
+    estimated_end: TimeRange | None
     held: Hold | None
     paused: bool
     pause: Pause | None

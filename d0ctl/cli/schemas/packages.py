@@ -4,7 +4,7 @@ from typing import Annotated, Any, TypedDict
 
 from msgspec import Meta
 
-from d0ctl.cli.schemas.jobs import Shortfall, Time
+from d0ctl.cli.schemas.jobs import Shortfall, Time, TimeRange
 
 
 class Progress(TypedDict):
@@ -192,6 +192,8 @@ class Package(TypedDict):
     asked: Asked
     attempts: list[Attempt]
     failures: list[Failures]
+    estimated_start: TimeRange | None
+    estimated_end: TimeRange | None
     progress: Progress
     notes: list[Note]
     binaries: list[Binary]

@@ -1,10 +1,10 @@
 """The documents of histories, reports, policies and checks."""
 
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
 
-from d0ctl.cli.schemas.jobs import Failure, Time
+from d0ctl.cli.schemas.jobs import Failure, Time, TimeRange
 from d0ctl.cli.schemas.packages import Note
 
 Event = TypedDict(
@@ -299,3 +299,43 @@ class Rehearsal(TypedDict):
     nodes: list[NodeUse]
     caches: list[CachePeak]
     stages: list[RehearsedStage]
+
+
+class StageEta(TypedDict):
+    """What is left of a stage; seconds of CPU time of each package on a standard node."""
+
+    stage: int
+    left: Annotated[int, Meta(description="Packages that have not begun.")]
+    runs: Annotated[int, Meta(description="Packages of this job that the estimate comes from.")]
+    seconds: float | None
+    seconds_low: float | None
+    seconds_high: float | None
+
+
+class Eta(TypedDict):
+    """When a job ends; CPU seconds are those of a standard node."""
+
+    job: str
+    end: TimeRange | None
+    cpu_left: float
+    cpu_before: Annotated[float, Meta(description="Of jobs that come before it.")]
+    longest_chain: float
+    stages: list[StageEta]
+
+
+class Audited(TypedDict):
+    """How estimates compare with what happened; seconds, the mean of all."""
+
+    kind: Literal["job", "stage"]
+    name: str
+    number: int
+    expected: float
+    happened: float
+    off_by: Annotated[float | None, Meta(description="The median factor, at least 1.")]
+    within: Annotated[int, Meta(description="How many were within the range of the estimate.")]
+
+
+class Audit(TypedDict):
+    """Estimates of jobs and packages that have ended."""
+
+    estimates: list[Audited]

@@ -4,7 +4,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 from msgspec import Meta
 
-from d0ctl.cli.schemas.jobs import Time
+from d0ctl.cli.schemas.jobs import Time, TimeRange
 
 
 class Copy(TypedDict):
@@ -241,6 +241,7 @@ class Submitted(TypedDict):
     job: str
     packages: int
     no_node: NotRequired[list[NoNode]]
+    estimated_end: NotRequired[TimeRange | None]
     dry_run: NotRequired[bool]
 
 

@@ -24,6 +24,8 @@ DOCUMENTS: Mapping[str, Any] = {
     "status PATTERN": jobs.Packages,
     "status --check": reports.Check,
     "archives": jobs.Archives,
+    "eta": reports.Eta,
+    "eta --audit": reports.Audit,
     "why": Explanation,
     "history": reports.History,
     "peek": packages.Peek,

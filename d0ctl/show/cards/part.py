@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 
 from d0ctl.model import Phase, by_status
+from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.standstill import Cause
 from d0ctl.select import brief
 from d0ctl.show.cards import jobs
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
+from d0ctl.show.forecast import eta
 from d0ctl.show.lists import failures, packages
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.views.activity import NO_HEADWAY, Headway
@@ -57,6 +59,8 @@ class Part(Struct, frozen=True):
     dropped: int = 0
     after: list[str] = field(default_factory=list)
     headway: Headway = NO_HEADWAY
+    estimate: Range | None = None
+    """When a job ends."""
     stage_headways: Mapping[int, Headway] = field(default_factory=dict)
 
     @property
@@ -97,6 +101,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     if isinstance(row, JobSummary):
         length = duration((job.ended or now) - job.submitted)
         words.append(f"took {length}" if job.ended else f"{length} so far")
+        words += [eta.end(part.estimate, now)] if part.estimate else []
     sheet.add(signs.mark(state, sheet.glyphs), f" · {' · '.join(words)}")
     if isinstance(row, JobSummary):
         text = f"submitted {moment(job.submitted, now)} by {job.originator}"

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.show.forecast import eta
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
+from d0ctl.store.views.job_files import eta as views_eta
 from d0ctl.store.views.left_out import shortfall
 from d0ctl.store.views.shapes import BinaryView, PackageView
 from d0ctl.units import moment
@@ -19,6 +21,8 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
     job = browse.job(store, one.job)
     explanation = Explanation(one.path, one.status, "", phase=one.phase)
     _of_phase(Phase(one.phase))(Subject(store, one, job, explanation, now))
+    if times := eta.of_package(views_eta.package_times(store, one.id, now=now), now):
+        explanation.facts.append(times)
     if one.request and one.phase != "killing" and not one.request.endswith(one.note or "\n"):
         explanation.facts.append(f"a request: {one.request}")
     if short := shortfall(store, one.id, one.path):

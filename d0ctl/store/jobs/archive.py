@@ -40,8 +40,8 @@ COPIED = {
 """The tables of an archive, in the order in which they are filled, and which rows it has."""
 
 LEFT_OUT = frozenset([
-    "archive_copy", "bad_node", "cleanup_candidate", "delivery", "lease", "location", "need",
-    "node_login", "notice", "notified", "notified_of", "phase", "problem", "purge",
+    "archive_copy", "bad_node", "cleanup_candidate", "delivery", "estimate", "lease", "location",
+    "need", "node_login", "notice", "notified", "notified_of", "phase", "problem", "purge",
     "software_order", "streamed_input", "transfer", "transition",
 ])  # fmt: skip
 """The other tables: what is under way, what lies on nodes, and what every database has."""

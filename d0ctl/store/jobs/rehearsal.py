@@ -172,7 +172,7 @@ def _work(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float]) -
         for seq, line in enumerate(of_stage.lines, 1):
             for place, package in enumerate(line.packages, 1):
                 step = steps.packages[stage, seq, place]
-                rank, usual = urgent.of(stage, seq, place)
+                rank, usual = urgent.of(stage, seq, place)[:2]
                 key = (stage, package.cpus, package.memory, space(package), package.platform,
                        package.nodes, package.exclude_nodes, package.priority, *wants(package),
                        rank, usual)  # fmt: skip

@@ -10,7 +10,7 @@ from d0ctl.store.files.copies import remake
 
 REQUIRED = (
     "cpus", "memory", "disk", "space", "platform", "nodes", "exclude_nodes", "software", "needs",
-    "early", "fetches", "priority", "rank", "seconds",
+    "early", "fetches", "priority", "rank", "seconds", "expected", "chain",
 )  # fmt: skip
 
 

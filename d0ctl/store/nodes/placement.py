@@ -61,12 +61,12 @@ def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
     """The packages on each node, and how long they may yet take; read while it is decided."""
     found: dict[int, list[Busy]] = {}
     for row in store.rows("busy_slots"):
-        left_s = _left_s(row, now)
-        found.setdefault(row["node_id"], []).append(Busy(row["cpus"], left_s, bool(row["queued"])))
+        left = left_s(row, now)
+        found.setdefault(row["node_id"], []).append(Busy(row["cpus"], left, bool(row["queued"])))
     return found
 
 
-def _left_s(row: Row, now: float) -> float:
+def left_s(row: Row, now: float) -> float:
     """How long a package may yet take; one that takes longer than expected, a part of it."""
     passed = max(0.0, now - float(row["changed"]))
     expected = None if row["seconds"] is None else float(row["seconds"]) / float(row["speed"])

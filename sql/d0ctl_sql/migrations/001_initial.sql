@@ -200,6 +200,9 @@ create table job (
     max_running   integer check (max_running > 0),   -- packages at once; null: not limited
     max_failures  integer check (max_failures > 0),  -- failed packages that hold it; null: any
     excused       integer not null default 0,        -- failed packages when it was released
+    first_end     real,                    -- its end as estimated at submission, with a range;
+    first_low     real,                    -- null: nothing was known
+    first_high    real,
     priority      integer not null default 50 check (priority between 0 and 100),
     visible       integer not null default 0 check (visible in (0, 1)),  -- 0: being submitted
     submitter     text not null,           -- lease holder that inserts its rows
@@ -264,6 +267,16 @@ create table stage (
     final   integer not null default 0 check (final in (0, 1)),
                                            -- 1: after all others, whatever becomes of them
     lines   integer not null default 0,
+
+    -- Estimates (docs/scheduling.md).
+    work    real not null default 0,       -- CPU seconds of its packages on a standard node, as
+                                           -- expected at submission
+    is_timed integer not null default 0 check (is_timed in (0, 1)),
+                                           -- 1: how long its packages take is known
+    drift      real not null default 1,    -- what they take, as a multiple of the expected,
+    drift_low  real not null default 0.5,  -- with a range
+    drift_high real not null default 2,
+
     weighed real,                          -- when nothing of it could change any more, and its
                                            -- successes were compared with `require`
     unique (job_id, seq)
@@ -367,8 +380,9 @@ create table requirement (
     ready         integer not null default 0 check (ready >= 0),  -- packages; triggers keep it
     pace          real,                    -- run time of recent packages
     seconds       real,                    -- on a standard node: expected, then measured
-    rank          real not null default 0  -- of the longest chain of packages that begins with it,
-                                           -- as expected at submission
+    rank          real not null default 0, -- of the longest chain of packages that begins with it
+    expected      real not null default 1, -- seconds as expected, or assumed, at submission
+    chain         text not null default '{}'  -- seconds of that chain by stage, likewise
 ) strict;
 
 create index requirement_of_job on requirement (job_id);
@@ -690,6 +704,11 @@ create table attempt (
     delivers     integer not null default 0
                  check (delivers in (0, 1)),  -- 1: delivers outputs and runs no binary
 
+    -- How long it was expected to run, with a range; null: was not known.
+    expected      real,
+    expected_low  real,
+    expected_high real,
+
     -- What its messages said so far.
     phase        text,                     -- the last phase
     phase_seq    integer not null default 0,  -- the message that said it
@@ -944,6 +963,18 @@ create table run_time_history (
     runs     integer not null,
     gap      real not null,                -- the longest time without a sign of progress
     primary key (software, stage_id, binary)
+) strict, without rowid;
+
+-- What the latest successful runs took, from which the next are estimated (docs/scheduling.md): of
+-- a `software` by name and version; at a `place` of a job file, by the file, the name of the stage,
+-- and the numbers of package and binary; in a `stage` of a job by its id.
+create table estimate (
+    kind    text not null check (kind in ('software', 'place', 'stage')),
+    name    text not null,
+    runs    integer not null,              -- how many there were in all
+    at      real not null,                 -- when the last ended
+    samples text not null,                 -- the latest, by quantity, the oldest first
+    primary key (kind, name)
 ) strict, without rowid;
 
 -- Whether a node could log in at another one, for files that go directly between them.
@@ -1509,6 +1540,7 @@ end;
 create trigger stage_forgotten after delete on stage
 begin
     delete from run_time_history where software = '' and stage_id = old.id;
+    delete from estimate where kind = 'stage' and name = cast(old.id as text);
 end;
 
 
@@ -1530,6 +1562,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('binary',         'binary',                     '1500000 2 1'),
     ('binary_attempt', 'binary_attempt',             '1500000 2 1'),
     ('cluster',        'sqlite_autoindex_cluster_1', '20 1'),
+    ('estimate',       'estimate',                   '1000 300 1'),
     ('event',          'event_of_package',           '6000000 6'),
     ('streamed_input', 'streamed_input',            '1000 100 1'),
     ('streamed_input', 'streamed_input_due',        '20 5'),

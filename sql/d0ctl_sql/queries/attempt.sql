@@ -15,9 +15,12 @@ select package.id
 
 -- name: begin_attempts
 -- A new attempt for each package decided on.
-insert into attempt (package_id, number, node_id, node_name, base, launched, delivers, kind)
+insert into attempt (package_id, number, node_id, node_name, base, launched, delivers, expected,
+                     expected_low, expected_high, kind)
 select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
-       requirement.stay is node.name,
+       requirement.stay is node.name, requirement.seconds / node.speed,
+       requirement.seconds / node.speed * stage.drift_low / stage.drift,
+       requirement.seconds / node.speed * stage.drift_high / stage.drift,
        case when package.attempts = 0 then 'first'
             when (select coalesce(last.answer = 'restart', last.outcome = 'lost')
                     from attempt as last
@@ -26,6 +29,7 @@ select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
   from decision
   join package on package.id = decision.package_id and package.phase = 'assigned'
   join requirement on requirement.id = package.requirement_id
+  join stage on stage.id = package.stage_id
   join node on node.id = package.node_id;
 
 -- name: purge_left

@@ -136,9 +136,10 @@ select other.id
 -- A requirement that asks for what another does, with another priority.
 insert into requirement (job_id, stage_id, cpus, memory, disk, space, platform, nodes,
                     exclude_nodes, pace, software, needs, early, fetches, priority, avoid, boost,
-                    failed_on, stay, rank, seconds)
+                    failed_on, stay, rank, seconds, expected, chain)
 select job_id, stage_id, cpus, memory, disk, space, platform, nodes, exclude_nodes, pace,
-       software, needs, early, fetches, :priority, avoid, boost, failed_on, stay, rank, seconds
+       software, needs, early, fetches, :priority, avoid, boost, failed_on, stay, rank, seconds,
+       expected, chain
   from requirement where id = :requirement
 returning id;
 

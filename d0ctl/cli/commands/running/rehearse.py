@@ -32,7 +32,7 @@ def rehearse(
     json: options.Json = False,
 ) -> None:
     """Run a job on a virtual clock, to see how long it takes."""
-    from d0ctl.show import rehearsal as card
+    from d0ctl.show.forecast import rehearsal as card
     from d0ctl.sitefile import reader
     from d0ctl.store.jobs.rehearsal import rehearse_job
 

@@ -1,5 +1,6 @@
 """`d0ctl submit`: make a job's rows; the daemon does the rest."""
 
+import time
 from dataclasses import replace
 from typing import Annotated
 
@@ -16,6 +17,8 @@ from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.submit import last_from
 from d0ctl.store.nodes import fitting
+from d0ctl.store.views import browse
+from d0ctl.store.views.job_files import eta
 from d0ctl.units import clean
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait for its end.")]
@@ -76,16 +79,23 @@ def _update(request: SubmitRequest, again: bool) -> None:
 
 
 def _tell(store: Store, plan: SubmitPlan, json: bool) -> None:
+    from d0ctl.cli.documents import time_range
+    from d0ctl.show.forecast import eta as words
     from d0ctl.store.nodes.leases import LEASE, living_holder
 
     for line in fitting.lines(plan.misfits):
         say(f"no node can take it yet: {clean(line)}")
+    now = time.time()
+    ends = eta.end_of(store, browse.job(store, plan.job).id, now=now)
     if json:
         unfit = [{"stage": one.stage, "nodes": dict(one.nodes)} for one in plan.misfits]
-        emit_json({"job": plan.job, "packages": plan.packages, "no_node": unfit})
+        emit_json({"job": plan.job, "packages": plan.packages, "no_node": unfit,
+                   "estimated_end": time_range(ends)})  # fmt: skip
     else:
         for line in actions.report(plan):
             emit(line)
+        if ends is not None:
+            emit(f"it {words.end(ends, now)}")
     if plan.is_held:
         say(f"it is held: d0ctl release {plan.job}")
     elif living_holder(store, LEASE) is None:

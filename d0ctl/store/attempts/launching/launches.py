@@ -12,7 +12,8 @@ from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.site_key import SiteKey
 from d0ctl.store import input_stream
-from d0ctl.store.attempts import black_holes, chains, failures, run_time_history
+from d0ctl.store.attempts import black_holes, chains, failures
+from d0ctl.store.attempts.history import run_time_history
 from d0ctl.store.attempts.launching import container, input_sources, job_state
 from d0ctl.store.attempts.launching.software_env import equipped
 from d0ctl.store.connection import Row, Store

@@ -26,7 +26,10 @@ _WATCHED = (
 _TAKES = ("acquire", "locator", "size", "checksum", "local")
 _KEEPS = ("required", "disposition")
 _STORES = ("dispositions", "locator", "size", "min_size", "checksum")
-_ASKED = tuple(name for name in REQUIREMENT if name not in ("stage", "rank", "seconds"))
+EXPECTED = frozenset(["stage", "rank", "seconds", "expected", "chain"])
+"""What a requirement has that a package does not ask for."""
+
+_ASKED = tuple(name for name in REQUIREMENT if name not in EXPECTED)
 """What a package asks of a node; how long it takes is expected, not asked."""
 
 

@@ -26,7 +26,7 @@ from d0ctl.store.jobs.submission.intake_rows import (
     PackageRow,
     Row,
 )
-from d0ctl.store.jobs.submission.urgency import Urgency
+from d0ctl.store.jobs.submission.urgency import Expected, Urgency
 from d0ctl.store.nodes.fitting import space, wants
 
 STARTUP = 0
@@ -94,6 +94,8 @@ class Intake:
         """Inputs whose maker's rows come in after those of their consumer."""
         self._orders: list[Row] = []
         """A line, the job, and the numbers of a stage and a line of it that come before."""
+        self.work: dict[int, float] = {}
+        """CPU seconds of the packages of each stage, as far as they have come in."""
         self._number = 0
         """Which stage comes in."""
         self._before = 0
@@ -154,7 +156,7 @@ class Intake:
         spec: PackageSpec,
         is_early: bool,
         waits: int,
-        expected: tuple[float, float | None],
+        expected: Expected,
     ) -> None:
         own = self._outputs(chunk, package, spec)
         missing = waits
@@ -167,6 +169,7 @@ class Intake:
         if is_early:
             chunk.early.append((self._gathered(spec, own) - missing, missing, package))
         requirement = self._requirement(chunk, stage, spec, is_early, expected)
+        self.work[stage] = self.work.get(stage, 0.0) + expected.assumed * spec.cpus
         chunk.packages.append(PackageRow(
             package, self._job, stage, line, seq, spec.name, "waiting" if missing else "ready",
             missing, requirement, self._now, spec.wall_time, spec.looping,
@@ -258,7 +261,7 @@ class Intake:
         stage: int,
         spec: PackageSpec,
         is_early: bool,
-        expected: tuple[float, float | None],
+        expected: Expected,
     ) -> int:
         """Return the number of a package's requirement, from 1 in this job."""
         key = (stage, *asked_by(spec, is_early), *expected)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from d0ctl.errors import Refused
 from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.spec import JobSpec
+from d0ctl.schedule.estimates import Range, guess
 from d0ctl.store.connection import Store, as_json
 from d0ctl.store.files.copies import lose
 from d0ctl.store.jobs import results
@@ -19,6 +20,7 @@ from d0ctl.store.jobs.submission.urgency import urgency
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.fitting import misfits_of_job, refuse
 from d0ctl.store.nodes.holder import holder
+from d0ctl.store.views.job_files import eta
 
 
 def submit(
@@ -62,6 +64,7 @@ def submit(
                 packages=insertion.packages,
             )
             store.change("show_job", job=job)
+            eta.keep_first(store, job, now=now)
             aside = results.move_aside(store.home, chosen)
     except BaseException:
         remove_rows(store, job, now=now)
@@ -99,10 +102,18 @@ def _insert(
     with store.writing():
         for seq, (stage, of) in enumerate(zip(stages, spec.stages, strict=True), start=1):
             store.change("count_lines", stage=stage, lines=insertion.lines[stage])
+            expect(store, stage, intake.work.get(stage, 0.0), expected.ranges.get(seq))
             for before in of.after:
                 store.change("order_stage", job=job, seq=seq, after=before)
             if of.final:
                 store.change("order_final", job=job, seq=seq)
+
+
+def expect(store: Store, stage: int, work: float, took: Range | None) -> None:
+    """Keep the CPU seconds that a stage is expected to take, and the range of its run times."""
+    whole = took if took is not None and took.middle else guess(1.0)
+    store.change("expect_of_stage", stage=stage, work=work, is_timed=int(took is not None),
+                 low=whole.low / whole.middle, high=whole.high / whole.middle)  # fmt: skip
 
 
 def _begin(

@@ -1,13 +1,17 @@
 """Which packages of a job come first: those with which the longest chains begin."""
 
+import json
 import statistics
 from collections.abc import Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
 from d0ctl.jobfile.spec import JobSpec, LineSpec, PackageSpec
-from d0ctl.schedule import critical_path
+from d0ctl.schedule import critical_path, estimates
+from d0ctl.schedule.estimates import NOTHING, Range
+from d0ctl.store.attempts.history.estimates import Histories
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue
 
@@ -18,18 +22,32 @@ SAMPLE = 50
 """How many lines of each stage of a large job are looked at."""
 
 
+class Expected(NamedTuple):
+    """What is expected of a package: the seconds of the longest chain that begins with it, its own
+    on a standard node, None if not known, those that are assumed then, and the chain as JSON, by
+    the numbers of stages.
+    """
+
+    rank: float = 0.0
+    seconds: float | None = None
+    assumed: float = 1.0
+    chain: str = "{}"
+
+
 class Urgency(Struct):
-    """Rank and run time of each package, by the numbers of its stage and line and its own.
+    """What is expected of each package, by the numbers of its stage and line and its own.
 
     In large jobs the line is 0.
     """
 
-    found: dict[tuple[int, int, int], tuple[float, float | None]] = field(default_factory=dict)
+    found: dict[tuple[int, int, int], Expected] = field(default_factory=dict)
     is_exact: bool = True
+    ranges: dict[int, Range] = field(default_factory=dict)
+    """The run times of the packages of each stage together, where all are known."""
 
-    def of(self, stage: int, line: int, seq: int) -> tuple[float, float | None]:
-        """Return the rank of a package, and its seconds on a standard node, None if not known."""
-        return self.found.get((stage, line if self.is_exact else 0, seq), (0.0, None))
+    def of(self, stage: int, line: int, seq: int) -> Expected:
+        """Return what is expected of a package."""
+        return self.found.get((stage, line if self.is_exact else 0, seq), Expected())
 
 
 class Steps(Struct):
@@ -38,6 +56,8 @@ class Steps(Struct):
     seconds: list[float | None] = field(default_factory=list)
     before: list[set[int]] = field(default_factory=list)
     packages: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    ranges: dict[int, Range | None] = field(default_factory=dict)
+    """The run times of the packages of each stage together; None where one is not known."""
 
     def add(self, seconds: float | None) -> int:
         """Add a step; return its number."""
@@ -45,21 +65,47 @@ class Steps(Struct):
         self.before.append(set())
         return len(self.seconds) - 1
 
+    def add_package(self, stage: int, line: int, seq: int, took: Range | None) -> int:
+        """Add a package with its run time on a standard node, None if not known."""
+        step = self.packages[stage, line, seq] = self.add(took.middle if took else None)
+        sum_before = self.ranges.get(stage, NOTHING)
+        self.ranges[stage] = sum_before + took if sum_before and took else None
+        return step
+
 
 def urgency(store: Store, spec: JobSpec) -> Urgency:
-    """Return the rank of each package of a job, from the run times that are expected."""
+    """Return what is expected of each package of a job."""
     is_exact = spec.packages <= MOST_EXACT
     steps = steps_of(store, spec, None if is_exact else SAMPLE)
     known = [one for one in steps.seconds if one is not None and one > 0]
     usual = statistics.median(known) if known else 1.0
-    ranks = critical_path.ranks(
-        [usual if one is None else one for one in steps.seconds], steps.before
-    )
+    seconds = [usual if one is None else one for one in steps.seconds]
+    ranks, following = critical_path.longest(seconds, steps.before)
+    stages = {step: stage for (stage, _, _), step in steps.packages.items()}
     pairs = {at: (ranks[step], steps.seconds[step]) for at, step in steps.packages.items()}
-    if not is_exact:
-        return Urgency(_by_stage(pairs), is_exact=False)
-    rounded = critical_path.classes([stage for stage, _, _ in pairs], list(pairs.values()))
-    return Urgency(dict(zip(pairs, rounded, strict=True)))
+    if is_exact:
+        places = list(pairs)
+        rounded = critical_path.classes([stage for stage, _, _ in pairs], list(pairs.values()))
+    else:
+        of_stage = _by_stage(pairs)
+        places, rounded = list(of_stage), list(of_stage.values())
+        steps.packages.update({at: max(
+            (step for (stage, _, seq), step in steps.packages.items() if (stage, 0, seq) == at),
+            key=lambda step: ranks[step],
+        ) for at in places})  # fmt: skip
+    classes: dict[tuple[int, float, float | None], Expected] = {}
+    found = {}
+    for at, (rank, took) in zip(places, rounded, strict=True):
+        expected = classes.get((at[0], rank, took))
+        if expected is None:
+            chain = critical_path.chain(steps.packages[at], following, stages, seconds)
+            part = rank / max(sum(chain.values()), 1e-9)
+            text = json.dumps({stage: round(part * taken, 3) for stage, taken in chain.items()})
+            assumed = usual if took is None else took
+            expected = classes[at[0], rank, took] = Expected(rank, took, assumed, text)
+        found[at] = expected
+    ranges = {stage: took for stage, took in steps.ranges.items() if took}
+    return Urgency(found, is_exact, ranges)
 
 
 def _by_stage(
@@ -78,7 +124,7 @@ def _by_stage(
 
 def steps_of(store: Store, spec: JobSpec, sample: int | None) -> Steps:
     """Return the packages of a job, or those of the first lines of each stage, and their order."""
-    steps, makers, runtimes = Steps(), dict[str, int](), _Runtimes(store)
+    steps, makers, runtimes = Steps(), dict[str, int](), RunTimes(store, spec.source)
     ends: dict[tuple[int, int], int] = {}
     """The last package of each line."""
     waits: list[tuple[int, LineSpec]] = []
@@ -89,8 +135,8 @@ def steps_of(store: Store, spec: JobSpec, sample: int | None) -> Steps:
         for seq, line in enumerate(islice(stage.lines, sample), 1):
             previous = begins[number - 1]
             for place, package in enumerate(line.packages, 1):
-                step = steps.add(runtimes.of(package))
-                steps.packages[number, seq, place] = step
+                took = runtimes.of(stage.name, place, package)
+                step = steps.add_package(number, seq, place, took)
                 steps.before[step].add(previous)
                 makers.update((output.file, step) for binary in package.binaries
                               for output in binary.outputs)  # fmt: skip
@@ -116,20 +162,24 @@ def _names(package: PackageSpec) -> Iterator[str]:
         yield from (one.file for one in binary.inputs if one.made)
 
 
-class _Runtimes:
-    """What job file and catalogue say of run times."""
+class RunTimes:
+    """What earlier runs, job file and catalogue say of run times."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, source: str) -> None:
         self._catalogue = Catalogue(store)
+        self._histories = Histories(store)
+        self._source = source
 
-    def of(self, package: PackageSpec) -> float | None:
+    def of(self, stage: str, place: int, package: PackageSpec) -> Range | None:
         """Return how long a package takes on a standard node; None unless all binaries say it."""
-        total = 0.0
-        for binary in package.binaries:
-            seconds = binary.runtime
-            if seconds is None and binary.software is not None:
-                seconds = self._catalogue.runtime(binary.software)
-            if seconds is None:
+        total = NOTHING
+        for number, binary in enumerate(package.binaries, 1):
+            histories = self._histories.of(self._source, stage, place, number, binary.software)
+            usual = None
+            if binary.runtime is None and binary.software is not None:
+                usual = self._catalogue.runtime(binary.software)
+            took = estimates.run_time(binary.runtime, histories, usual)
+            if took is None:
                 return None
-            total += seconds
+            total += took
         return total

@@ -16,6 +16,7 @@ from d0ctl.show.cards import jobs
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, choice
+from d0ctl.store.views.job_files import eta
 
 LOOK_S = 0.2
 """How often --watch asks whether anything has changed."""
@@ -65,7 +66,8 @@ def _document(store: Store, wanted: Selector | None, now: float) -> object:
     from d0ctl.cli import documents
 
     if wanted is None or status.is_overview(wanted):
-        return {"jobs": [documents.job(job) for job in status.jobs_of(store, wanted)]}
+        of = eta.horizon(store, now=now)
+        return {"jobs": [documents.job(job, of, now) for job in status.jobs_of(store, wanted)]}
     if not wanted.is_one:
         choice.choose(store, wanted, now=now, lenient=True)
         return {"packages": [documents.package_row(row, now) for row in choice.chosen(store)]}

@@ -1,0 +1,102 @@
+"""`d0ctl eta`: when jobs end, and how good such estimates were."""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from d0ctl import select
+from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import single
+from d0ctl.cli.terminal.output import emit_json, sheet, show
+from d0ctl.errors import BadUsage, Refused
+from d0ctl.schedule import horizon
+from d0ctl.show.forecast import eta as card
+from d0ctl.store.connection import Store
+from d0ctl.store.views import browse
+from d0ctl.store.views.job_files import eta
+from d0ctl.store.views.shapes import JobSummary
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import reports
+
+app = single()
+
+MOST_AUDITED = 10_000
+"""How many of the latest attempts an audit looks at."""
+
+Audited = Annotated[
+    bool, typer.Option("--audit", help="Compare past estimates with what happened.")
+]  # fmt: skip
+
+
+@app.command("eta")
+def estimate(
+    selector: options.MaybeTarget = None, audit: Audited = False, json: options.Json = False
+) -> None:
+    """Estimate when a job ends, or say how good past estimates were."""
+    now = time.time()
+    with session.reader() as store, store.reading():
+        job = None
+        if selector is not None:
+            wanted = select.parse(selector)
+            if not wanted.is_one or wanted.level != "job":
+                raise BadUsage(f"`{selector}` is not one job", hint=f"d0ctl eta {wanted.job}")
+            job = browse.job(store, wanted.job)
+        if audit:
+            _audit(store, None if job is None else job.id, json)
+        elif job is None:
+            raise BadUsage("say of which job", hint="d0ctl eta JOB, or d0ctl eta --audit")
+        else:
+            _job(store, job, json, now)
+
+
+def _job(store: Store, job: JobSummary, json: bool, now: float) -> None:
+    if job.ended is not None:
+        raise Refused(f"job `{job.name}` has ended", hint=f"d0ctl eta {job.name} --audit")
+    found = eta.horizon(store, now=now)
+    if json:
+        emit_json(_document(found, job, now))
+        return
+    page = sheet()
+    card.draw(page, found, job.id, {one.seq: one.name for one in browse.stages(store, job)}, now)
+    show(page)
+
+
+def _document(found: horizon.Horizon, job: JobSummary, now: float) -> "reports.Eta":
+    from d0ctl.cli.documents import time_range
+
+    left = found.jobs[job.id]
+    return {
+        "job": job.name,
+        "end": time_range(eta.at(found.end(job.id), now)),
+        "cpu_left": left.work.middle,
+        "cpu_before": found.before(job.id),
+        "longest_chain": left.chain,
+        "stages": [
+            {"stage": one.seq, "left": one.packages, "runs": one.runs,
+             "seconds": None if one.seconds is None else one.seconds.middle,
+             "seconds_low": None if one.seconds is None else one.seconds.low,
+             "seconds_high": None if one.seconds is None else one.seconds.high}
+            for one in left.stages
+        ],
+    }  # fmt: skip
+
+
+def _audit(store: Store, job: int | None, json: bool) -> None:
+    found = eta.audit(store, job, MOST_AUDITED)
+    if not json:
+        page = sheet()
+        card.audit(page, found)
+        show(page)
+        return
+    document: reports.Audit = {
+        "estimates": [
+            {"kind": one.kind, "name": one.name, "number": len(one.pairs),
+             "expected": sum(pair[0] for pair in one.pairs) / len(one.pairs),
+             "happened": sum(pair[1] for pair in one.pairs) / len(one.pairs),
+             "off_by": horizon.error(one.pairs), "within": one.within}
+            for one in found
+        ]
+    }  # fmt: skip
+    emit_json(document)

@@ -1,0 +1,107 @@
+"""Estimates from what earlier runs took: a middle value, and a range that holds eight of ten."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+HALF_RUNS = 16
+"""A run counts half as much as one that came so many runs later."""
+
+MOST_RUNS = 64
+"""How many of the latest runs are kept."""
+
+GUESSED = 2.0
+"""Where nothing was measured, the range goes from a value divided by this to its multiple."""
+
+QUANTITIES = ("seconds", "part", "rss", "output")
+"""What is kept of each run: seconds on a standard node, these as a part of what was expected,
+bytes of memory, and bytes of outputs."""
+
+
+class Range(Struct, frozen=True):
+    """A middle value; one of ten is expected below `low`, and one above `high`."""
+
+    low: float
+    middle: float
+    high: float
+
+    def __add__(self, other: "Range") -> "Range":
+        return Range(self.low + other.low, self.middle + other.middle, self.high + other.high)
+
+    def times(self, factor: float) -> "Range":
+        """Return its multiple."""
+        return Range(self.low * factor, self.middle * factor, self.high * factor)
+
+
+NOTHING = Range(0.0, 0.0, 0.0)
+
+
+def guess(value: float) -> Range:
+    """Return the range of a value that was only expected."""
+    return Range(value / GUESSED, value, value * GUESSED)
+
+
+def of(values: Sequence[float]) -> Range | None:
+    """Return the weighted quantiles of values, the oldest first; None without any.
+
+    The fewer there are, the wider is the range: one value alone may be off by a factor of two.
+    """
+    if not values:
+        return None
+    count = len(values)
+    weighted = sorted(
+        (value, 0.5 ** ((count - 1 - place) / HALF_RUNS)) for place, value in enumerate(values)
+    )
+    low, middle, high = _quantiles(weighted, (0.1, 0.5, 0.9))
+    wider = 1.0 + 1.0 / count
+    return Range(low / wider, middle, high * wider)
+
+
+def _quantiles(weighted: Sequence[tuple[float, float]], wanted: Iterable[float]) -> list[float]:
+    total = sum(weight for _, weight in weighted)
+    points, before = [], 0.0
+    for value, weight in weighted:
+        points.append(((before + weight / 2) / total, value))
+        before += weight
+    return [_between(points, part) for part in wanted]
+
+
+def _between(points: Sequence[tuple[float, float]], part: float) -> float:
+    if part <= points[0][0]:
+        return points[0][1]
+    for (left, below), (right, above) in pairwise(points):
+        if part <= right:
+            return below + (above - below) * (part - left) / (right - left)
+    return points[-1][1]
+
+
+def merged(
+    known: Mapping[str, Sequence[float]], runs: Iterable[Mapping[str, float | None]]
+) -> dict[str, list[float]]:
+    """Return the values of each quantity with those of further runs, the latest of them."""
+    found = {name: list(known.get(name, ())) for name in QUANTITIES}
+    for run in runs:
+        for name in QUANTITIES:
+            if (value := run.get(name)) is not None:
+                found[name].append(value)
+    return {name: values[-MOST_RUNS:] for name, values in found.items() if values}
+
+
+def run_time(
+    runtime: float | None,
+    histories: Iterable[Mapping[str, Sequence[float]]],
+    usual: float | None = None,
+) -> Range | None:
+    """Return how long a binary takes on a standard node; None if nothing is known.
+
+    `runtime` is what the job file expects, corrected by how such expectations came true;
+    `histories` begin with the closest, `usual` is what the catalogue says.
+    """
+    for history in histories:
+        if runtime is None and (found := of(history.get("seconds", ()))) is not None:
+            return found
+        if runtime is not None and (found := of(history.get("part", ()))) is not None:
+            return found.times(runtime)
+    expected = usual if runtime is None else runtime
+    return None if expected is None else guess(expected)

@@ -1,0 +1,139 @@
+"""When jobs end: from the work that is left, the CPUs there are, and the longest chains."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from d0ctl.schedule.estimates import NOTHING, Range
+
+
+class Capacity(Struct, frozen=True):
+    """The nodes that take packages: their CPUs, these times speed, and the highest speed."""
+
+    cpus: int
+    power: float
+    fastest: float
+
+
+class StageLeft(Struct, frozen=True):
+    """What is left of a stage: its packages that have not begun, and the CPU seconds of each on a
+    standard node. `runs` is how many packages that comes from; where it is not known at all,
+    `seconds` is None.
+    """
+
+    seq: int
+    packages: int
+    seconds: Range | None
+    runs: int = 0
+    rank: float = 0.0
+    """Seconds of the longest chain that begins in it."""
+
+    @property
+    def work(self) -> Range:
+        """CPU seconds of its packages together, which vary less than those of one."""
+        if self.seconds is None or not self.packages:
+            return NOTHING
+        one, part = self.seconds, 1.0 / math.sqrt(min(self.packages, self.runs + 1))
+        return Range(
+            one.middle - (one.middle - one.low) * part,
+            one.middle,
+            one.middle + (one.high - one.middle) * part,
+        ).times(self.packages)
+
+
+class JobLeft(Struct, frozen=True):
+    """What is left of a job. `begun` are the CPU seconds on a standard node of the packages that
+    are on nodes, `chain` is the longest chain that begins now, in seconds of a standard node.
+    """
+
+    name: str
+    stages: Sequence[StageLeft] = ()
+    begun: float = 0.0
+    chain: float = 0.0
+    most_running: int | None = None
+    is_halted: bool = False
+    """Whether a person holds or pauses it."""
+
+    @property
+    def unknown(self) -> list[int]:
+        """The numbers of the stages of which nothing is known."""
+        return [one.seq for one in self.stages if one.packages and one.seconds is None]
+
+    @property
+    def work(self) -> Range:
+        """CPU seconds on a standard node that it needs as far as they are known."""
+        total = Range(self.begun, self.begun, self.begun)
+        for one in self.stages:
+            total += one.work
+        return total
+
+
+class Horizon(Struct, frozen=True):
+    """All jobs that have not ended, in the order of the scheduler, and the nodes."""
+
+    capacity: Capacity
+    jobs: Mapping[int, JobLeft] = field(default_factory=dict)
+
+    def before(self, job: int) -> float:
+        """Return the CPU seconds of the jobs that come before one."""
+        total = 0.0
+        for number, one in self.jobs.items():
+            if number == job:
+                break
+            if not one.is_halted:
+                total += one.work.middle
+        return total
+
+    def end(self, job: int) -> Range | None:
+        """Return in how many seconds a job ends; None if that is not known.
+
+        It takes at least as long as its longest chain on the fastest node, and as all work up to
+        it on all CPUs; by a list schedule, at most their sum (Graham, 1969).
+        """
+        one = self.jobs.get(job)
+        if one is None or one.is_halted or one.unknown or not self.capacity.power:
+            return None
+        work, before = one.work, self.before(job)
+        if not work.middle:
+            return NOTHING
+        low, high = work.low / work.middle, work.high / work.middle
+        chain = one.chain / self.capacity.fastest
+        shared = (before + work.middle) / self.power(one)
+        return Range(low * max(chain, shared), math.hypot(chain, shared), high * (chain + shared))
+
+    def start(self, job: int, stage: int, rank: float) -> Range | None:
+        """Return in how many seconds a package of a stage of a job begins that is not on a node;
+        `rank` is its own.
+
+        Those of the job with longer chains come first, and a part of its own stage.
+        """
+        one, whole = self.jobs.get(job), self.end(job)
+        if one is None or whole is None:
+            return None
+        longer = sum(of.work.middle for of in one.stages if of.seq != stage and of.rank > rank)
+        own = sum(of.work.middle for of in one.stages if of.seq == stage)
+        before, power = self.before(job) + one.begun + longer, self.power(one)
+        chain = max(0.0, one.chain - rank) / self.capacity.fastest
+        first, last = before / power, (before + own) / power
+        late = min(whole.high, chain + last)
+        return Range(min(chain, late), min(math.hypot(chain, (first + last) / 2), late), late)
+
+    def power(self, job: JobLeft) -> float:
+        """Return the CPUs times speed that a job may use."""
+        if job.most_running is None:
+            return self.capacity.power
+        return self.capacity.power * min(1.0, job.most_running / max(1, self.capacity.cpus))
+
+
+def error(estimates: Iterable[tuple[float, float]]) -> float | None:
+    """Return the median of how far estimates were off, as a factor of at least 1; None without any.
+
+    Each is a pair of what was expected and what happened.
+    """
+    factors = sorted(
+        max(expected / happened, happened / expected)
+        for expected, happened in estimates
+        if expected > 0 and happened > 0
+    )
+    return factors[len(factors) // 2] if factors else None

@@ -1,0 +1,1 @@
+"""How long jobs take: as estimated from what is known, and in rehearsal."""

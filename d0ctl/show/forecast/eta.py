@@ -1,0 +1,114 @@
+"""When jobs and packages are estimated to begin and end, and how good such estimates were."""
+
+from collections.abc import Mapping, Sequence
+
+from d0ctl.schedule import horizon
+from d0ctl.schedule.estimates import Range
+from d0ctl.schedule.horizon import Horizon, JobLeft
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.store.views.job_files.eta import Audit, PackageTimes
+from d0ctl.units import count, duration, listed, moment
+
+NO_ESTIMATES = "no job or package with an estimate has ended"
+
+
+def end(found: Range | None, now: float) -> str:
+    """Say when something ends, with the range; empty if it is not known."""
+    return "" if found is None else f"ends {span(found, now)}"
+
+
+def span(found: Range, now: float) -> str:
+    """Write a time with its range; if it is soon, only how long that is."""
+    if found.high - now < 60:
+        return f"in about {duration(max(0.0, found.middle - now))}"
+    low, high = moment(found.low, now), moment(found.high, now)
+    between = f" ({low} to {high})" if low != high else ""
+    return f"about {moment(found.middle, now)}{between}"
+
+
+def of_package(found: PackageTimes | None, now: float) -> str | None:
+    """Say when a package begins and ends; None if that is not known."""
+    if found is None:
+        return None
+    if found.start is None:
+        return f"it {end(found.end, now)}"
+    return f"it begins {span(found.start, now)} and {end(found.end, now)}"
+
+
+def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: float) -> None:
+    """Draw when a job ends, what bounds that, and what its stages take."""
+    left = of.jobs[job]
+    found = of.end(job)
+    sheet.head(left.name, verdict(of, left, found, names, now))
+    work, before = left.work, of.before(job)
+    capacity = of.capacity
+    rows: list[list[Cell]] = [
+        [("left of it", "faint"), f"{duration(work.middle)} of CPU time "
+         f"({duration(work.low)} to {duration(work.high)}) on a standard node"],
+        [("before it", "faint"), f"{duration(before)} of jobs with a higher priority, or older"],
+        [("longest chain", "faint"), f"{duration(left.chain)} on a standard node"],
+        [("nodes", "faint"),
+         f"{count(capacity.cpus, 'CPU')} that work like {capacity.power:,.1f} standard ones"],
+    ]  # fmt: skip
+    sheet.table(rows)
+    stages: list[list[Cell]] = [
+        [names.get(one.seq, str(one.seq)), f"{count(one.packages, 'package')} left",
+         "not known how long they take" if one.seconds is None else each(one.seconds),
+         f"from {count(one.runs, 'run')}" if one.runs else ""]
+        for one in left.stages
+        if one.packages
+    ]  # fmt: skip
+    if stages:
+        sheet.head("stages that have packages left")
+        sheet.table(stages)
+
+
+def each(seconds: Range) -> str:
+    """Say how long a package takes."""
+    low, high = duration(seconds.low), duration(seconds.high)
+    return f"{duration(seconds.middle)} of CPU time each ({low} to {high})"
+
+
+def verdict(
+    of: Horizon, left: JobLeft, found: Range | None, names: Mapping[int, str], now: float
+) -> str:
+    """Say when a job ends, or why that is not known."""
+    if found is not None:
+        return end(found + Range(now, now, now), now)
+    if left.is_halted:
+        return "no estimate: it is held or paused"
+    if not of.capacity.power:
+        return "no estimate: no node takes packages"
+    stages = listed(f"`{names.get(seq, str(seq))}`" for seq in left.unknown[:5])
+    return f"no estimate: how long packages of {stages} take is not known until some are done"
+
+
+def audit(sheet: Sheet, found: Sequence[Audit]) -> None:
+    """Draw how estimates compare with what happened."""
+    if not found:
+        sheet.say(NO_ESTIMATES)
+        return
+    for kind, title in (("job", "jobs, as estimated at submission"),
+                        ("stage", "packages, as estimated at launch")):  # fmt: skip
+        rows: list[list[Cell]] = [
+            [one.name, *_compared(one)] for one in found if one.kind == kind
+        ]  # fmt: skip
+        if rows:
+            sheet.head(title)
+            sheet.table(rows)
+    pairs = [pair for one in found if one.kind == "stage" for pair in one.pairs]
+    inside = sum(one.within for one in found if one.kind == "stage")
+    if (off := horizon.error(pairs)) is not None:
+        sheet.say(f"half of {count(len(pairs), 'package')} were off by less than a factor of "
+                  f"{off:.2f}; {inside / len(pairs):.0%} ended within their range")  # fmt: skip
+
+
+def _compared(one: Audit) -> list[Cell]:
+    expected = sum(pair[0] for pair in one.pairs) / len(one.pairs)
+    happened = sum(pair[1] for pair in one.pairs) / len(one.pairs)
+    off = horizon.error(one.pairs)
+    words = f"expected {duration(expected)}, took {duration(happened)}"
+    if one.kind == "job":
+        return [words, "within its range" if one.within else "outside its range", ""]
+    within = f"{one.within / len(one.pairs):.0%} of {count(len(one.pairs))} within their range"
+    return [f"{words} on average", f"off by {off:.2f}" if off else "", within]

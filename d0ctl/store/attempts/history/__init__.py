@@ -1,0 +1,1 @@
+"""Earlier runs, and what is learned from them."""

@@ -1,0 +1,143 @@
+"""Run times of packages, kept as they end, and what follows for those that have not begun."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from d0ctl.schedule import estimates
+from d0ctl.store.connection import Row, Store
+
+if TYPE_CHECKING:
+    from d0ctl_wrapper.protocol.message_types import Ending
+
+MOST_OF_STAGE = 16
+"""The most runs of a stage that are kept of one batch of messages."""
+
+LEAST_S = 0.001
+"""The least that a run counts."""
+
+WORTH = 0.05
+"""A stage is estimated anew when the estimate changes by this part."""
+
+Samples = Mapping[str, Sequence[float]]
+"""The latest runs: the values of each quantity, the oldest first."""
+
+UNNAMED = "-"
+"""The job file of a job that came by standard input."""
+
+
+class Program(NamedTuple):
+    """A thing whose runs are kept: software, a place of a job file, or a stage of a job."""
+
+    kind: str
+    name: str
+
+
+def place_of(source: str, stage: str, package: int, binary: int) -> Program:
+    """Return a binary by its place in a job file."""
+    return Program("place", json.dumps([source, stage, package, binary], ensure_ascii=False))
+
+
+def samples(store: Store, program: Program) -> Samples:
+    """Return the latest runs of a program."""
+    text = store.value("estimate_samples", kind=program.kind, name=program.name)
+    return json.loads(text) if text else {}
+
+
+class Histories:
+    """The latest runs of programs, each read once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[Program, Samples] = {}
+
+    def of(
+        self, source: str, stage: str, package: int, binary: int, software: str | None
+    ) -> list[Samples]:
+        """Return what is known of a binary, the closest first."""
+        programs = [] if source == UNNAMED else [place_of(source, stage, package, binary)]
+        programs += [Program("software", software)] if software else []
+        for one in programs:
+            if one not in self._known:
+                self._known[one] = samples(self._store, one)
+        return [self._known[one] for one in programs]
+
+
+def learn(store: Store, ends: Iterable[tuple["Ending", Row]], *, now: float) -> None:
+    """Keep what successful attempts took, and estimate anew what remains of their stages."""
+    by_stage: dict[int, list[int]] = defaultdict(list)
+    for end, context in ends:
+        is_whole = not context["delivers"] and end.get("began") in (None, 1)
+        if end["outcome"] == "successful" and is_whole:
+            by_stage[context["stage_id"]].append(end["attempt"])
+    if not by_stage:
+        return
+    wanted = json.dumps([one for of in by_stage.values() for one in of[-MOST_OF_STAGE:]])
+    runs: dict[Program, list[dict[str, float | None]]] = defaultdict(list)
+    for row in store.rows("binary_runs", attempts=wanted, now=now):
+        run = _run(row, row["runtime"])
+        if row["source"] != UNNAMED:
+            runs[place_of(row["source"], row["stage"], row["package"], row["binary"])].append(run)
+        if row["software"]:
+            runs[Program("software", row["software"])].append(run)
+    stages: dict[int, int] = {}
+    for row in store.rows("package_runs", attempts=wanted, now=now):
+        runs[Program("stage", str(row["stage_id"]))].append(_run(row, row["expected"]))
+        stages[row["stage_id"]] = row["job_id"]
+    for program, latest in runs.items():
+        _keep(store, program, latest, now)
+    for stage, job in stages.items():
+        _estimate_anew(store, stage, job)
+
+
+def _run(row: Row, expected: float | None) -> dict[str, float | None]:
+    """Return the quantities of a run."""
+    seconds = None if row["seconds"] is None else max(LEAST_S, row["seconds"])
+    part = None if not expected or seconds is None else seconds / expected
+    return {"seconds": seconds, "part": part, "rss": row["rss"], "output": row["output"]}
+
+
+def _keep(
+    store: Store, program: Program, latest: Sequence[Mapping[str, float | None]], now: float
+) -> None:
+    rounded = [
+        {name: None if value is None else float(f"{value:.5g}") for name, value in run.items()}
+        for run in latest
+    ]
+    merged = estimates.merged(samples(store, program), rounded)
+    store.change("keep_estimate", kind=program.kind, name=program.name, runs=len(latest), now=now,
+                 samples=json.dumps(merged, separators=(",", ":")))  # fmt: skip
+
+
+def _estimate_anew(store: Store, stage: int, job: int) -> None:
+    """Keep how the runs of a stage compare with what was expected, and the ranks that follow."""
+    found = estimates.of(samples(store, Program("stage", str(stage))).get("part", ()))
+    before = store.row("stage_drift", stage=stage)
+    if found is None or before is None:
+        return
+    pairs = zip((found.low, found.middle, found.high), tuple(before)[:3], strict=True)
+    if before["is_timed"] and all(abs(new - old) <= WORTH * old for new, old in pairs):
+        return
+    store.change("keep_drift", stage=stage, drift=found.middle, low=found.low, high=found.high)
+    rank_anew(store, job)
+
+
+def rank_anew(store: Store, job: int) -> None:
+    """Correct the chains of a job, and the run times that nobody has measured, by its drifts."""
+    drifts = {row["seq"]: row for row in store.rows("stage_drifts", job=job)}
+    changes = []
+    for row in store.rows("expected_requirements", job=job):
+        chain = json.loads(row["chain"])
+        rank = sum(seconds * _drift(drifts, int(stage)) for stage, seconds in chain.items())
+        own = drifts.get(row["stage"])
+        seconds = row["seconds"]
+        if row["pace"] is None and own is not None and own["is_timed"]:
+            seconds = row["expected"] * own["drift"]
+        if (rank, seconds) != (row["rank"], row["seconds"]):
+            changes.append((rank if chain else row["rank"], seconds, row["id"]))
+    store.change_many("rank_requirement", changes)
+
+
+def _drift(drifts: Mapping[int, Row], stage: int) -> float:
+    return float(drifts[stage]["drift"]) if stage in drifts else 1.0

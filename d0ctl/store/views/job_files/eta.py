@@ -1,0 +1,127 @@
+"""Estimates of when packages and jobs begin and end."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from d0ctl.schedule.estimates import Range
+from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.placement import left_s
+
+
+def horizon(store: Store, *, now: float) -> Horizon:
+    """Return what is left of all jobs that have not ended, in the order of the scheduler."""
+    row = store.row("eta_capacity")
+    assert row is not None
+    stages: dict[int, list[StageLeft]] = defaultdict(list)
+    for one in store.rows("eta_stages"):
+        stages[one["job_id"]].append(_stage(one))
+    begun: dict[int, float] = defaultdict(float)
+    chains: dict[int, float] = defaultdict(float)
+    for one in store.rows("eta_live"):
+        rest = left_s(one, now) * one["speed"]
+        begun[one["job_id"]] += rest * one["cpus"]
+        after = max(0.0, one["rank"] - (one["seconds"] or 0.0))
+        chains[one["job_id"]] = max(chains[one["job_id"]], rest + after)
+    for one in store.rows("eta_ready"):
+        chains[one["job_id"]] = max(chains[one["job_id"]], one["rank"])
+    jobs = {
+        one["id"]: JobLeft(
+            one["name"], stages[one["id"]], begun[one["id"]], chains[one["id"]],
+            one["max_running"], bool(one["hold"] or one["pause"]),
+        )
+        for one in store.rows("eta_jobs")
+    }  # fmt: skip
+    return Horizon(Capacity(row["cpus"], row["power"], row["fastest"]), jobs)
+
+
+def _stage(row: Row) -> StageLeft:
+    mean = row["work"] / max(1, row["total"])
+    known = bool(row["is_timed"])
+    seconds = Range(row["drift_low"], row["drift"], row["drift_high"]).times(mean)
+    return StageLeft(
+        row["seq"], row["left"], seconds if known else None, row["runs"], row["rank"] or 0.0
+    )
+
+
+def end_of(store: Store, job: int, *, now: float) -> Range | None:
+    """Return when a job ends; None if that is not known."""
+    return at(horizon(store, now=now).end(job), now)
+
+
+def at(found: Range | None, now: float) -> Range | None:
+    """Return times from seconds."""
+    return None if found is None else found + Range(now, now, now)
+
+
+class PackageTimes(Struct, frozen=True):
+    """When a package begins, None if it has, and when it ends."""
+
+    start: Range | None
+    end: Range
+
+
+def package_times(store: Store, package: int, *, now: float) -> PackageTimes | None:
+    """Return when a package begins and ends; None if that is not known, or it has ended."""
+    row = store.row("eta_package", package=package)
+    if row is None or row["seconds"] is None:
+        return None
+    whole = Range(row["low"], row["seconds"], row["high"])
+    if row["began"] is not None:
+        return PackageTimes(None, _end_of_running(row, whole.times(1.0 / row["speed"]), now))
+    found = horizon(store, now=now)
+    start = at(found.start(row["job_id"], row["stage"], row["rank"]), now)
+    if start is None:
+        return None
+    speed = found.capacity.power / found.capacity.cpus if row["speed"] is None else row["speed"]
+    return PackageTimes(start, start + whole.times(1.0 / speed))
+
+
+def _end_of_running(row: Row, whole: Range, now: float) -> Range:
+    """Return when a package on a node ends, by its own report if it makes any."""
+    began = float(row["began"])
+    if row["eta"] is not None:
+        end = max(now, float(row["eta"]))
+        return Range(min(end, max(now, began + whole.low)), end, max(end, began + whole.high))
+    return Range(*(max(now, began + one) for one in (whole.low, whole.middle, whole.high)))
+
+
+class Audit(Struct, frozen=True):
+    """How good the estimates of packages of a stage, or of a job, were: what was expected, its
+    range, and what happened, in seconds each.
+    """
+
+    kind: Literal["job", "stage"]
+    name: str
+    pairs: Sequence[tuple[float, float]]
+    within: int
+    """How many ended within the range."""
+
+
+def audit(store: Store, job: int | None, limit: int) -> list[Audit]:
+    """Return how the latest estimates compare with what happened: of jobs, and of packages."""
+    found = []
+    for row in store.rows("audit_jobs", job=job, limit=limit):
+        pair = (row["expected"], row["happened"])
+        found.append(Audit("job", row["name"], [pair], int(_is_within(row))))
+    stages: dict[str, list[Row]] = defaultdict(list)
+    for row in store.rows("audit_packages", job=job, limit=limit):
+        stages[f"{row['job']}/{row['stage']}"].append(row)
+    for name, rows in stages.items():
+        pairs = [(row["expected"], row["happened"]) for row in rows]
+        found.append(Audit("stage", name, pairs, sum(_is_within(row) for row in rows)))
+    return found
+
+
+def _is_within(row: Row) -> bool:
+    return bool(row["low"] <= row["happened"] <= row["high"])
+
+
+def keep_first(store: Store, job: int, *, now: float) -> None:
+    """Keep when a job that is being submitted is estimated to end, for the audit."""
+    end = end_of(store, job, now=now)
+    if end is not None:
+        store.change("keep_first_end", job=job, end=end.middle, low=end.low, high=end.high)

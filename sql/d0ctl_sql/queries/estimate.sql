@@ -1,0 +1,164 @@
+-- name: estimate_samples
+-- The latest runs of a program.
+select samples from estimate where kind = :kind and name = :name;
+
+-- name: keep_estimate
+-- Further runs of a program.
+insert into estimate (kind, name, runs, at, samples) values (:kind, :name, :runs, :now, :samples)
+on conflict do update
+   set runs = estimate.runs + excluded.runs, at = excluded.at, samples = excluded.samples;
+
+-- name: binary_runs
+-- What the binaries of some attempts took, in seconds of a standard node; none longer than since
+-- the launch, which a node with a wrong clock may say.
+select job.source, stage.name as stage, package.seq as package, binary.seq as binary,
+       binary.software || coalesce('/' || binary.version, '') as software, binary.runtime,
+       min(binary_attempt.ended - binary_attempt.started, :now - attempt.launched)
+       * coalesce(node.speed, 1) as seconds,
+       binary_attempt.rss,
+       (select sum(file.size) from file
+         where file.package_id = package.id and file.binary = binary.seq and file.present = 1)
+       as output
+  from json_each(:attempts) as wanted
+  join attempt on attempt.id = wanted.value and attempt.outcome = 'successful'
+  join binary_attempt on binary_attempt.attempt_id = attempt.id
+  join package on package.id = attempt.package_id
+  join binary on binary.package_id = package.id and binary.seq = binary_attempt.seq
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+  left join node on node.id = attempt.node_id;
+
+-- name: package_runs
+-- The same of whole packages, with what was expected.
+select package.job_id, package.stage_id, requirement.expected,
+       min(attempt.ended - attempt.started, :now - attempt.launched)
+       * coalesce(node.speed, 1) as seconds, attempt.rss, null as output
+  from json_each(:attempts) as wanted
+  join attempt on attempt.id = wanted.value and attempt.outcome = 'successful'
+  join package on package.id = attempt.package_id
+  join requirement on requirement.id = package.requirement_id
+  left join node on node.id = attempt.node_id;
+
+-- name: stage_drift
+-- How the packages of a stage compare with what was expected of them.
+select drift_low, drift, drift_high, is_timed from stage where id = :stage;
+
+-- name: keep_drift
+-- How they compare now.
+update stage
+   set drift = :drift, drift_low = :low, drift_high = :high, is_timed = 1
+ where id = :stage;
+
+-- name: stage_drifts
+-- How the packages of each stage of a job compare with what was expected of them.
+select seq, drift, is_timed from stage where job_id = :job;
+
+-- name: expected_requirements
+-- What was expected of the packages of a job.
+select requirement.id, stage.seq as stage, requirement.expected, requirement.chain,
+       requirement.rank, requirement.seconds, requirement.pace
+  from requirement join stage on stage.id = requirement.stage_id
+ where requirement.job_id = :job;
+
+-- name: rank_requirement
+-- Keep how long a chain is now expected to take, and its first package.
+update requirement set rank = ?, seconds = ? where id = ?;
+
+-- name: expect_of_stage
+-- What is expected of a stage at submission.
+update stage
+   set work = :work, is_timed = :is_timed, drift_low = :low, drift_high = :high
+ where id = :stage;
+
+-- name: eta_capacity
+-- The nodes that take packages, or will once they are contacted: their CPUs, these times speed, and
+-- the highest speed.
+select coalesce(sum(cpus), 0) as cpus, coalesce(sum(cpus * speed), 0.0) as power,
+       coalesce(max(speed), 1.0) as fastest
+  from node where state <> 'down' and drained = 0;
+
+-- name: eta_jobs
+-- Jobs that have not ended, in the order of the scheduler.
+select id, name, max_running, hold, pause
+  from job
+ where visible = 1 and ended is null
+ order by priority desc, id;
+
+-- name: eta_stages
+-- What is left of the stages of these jobs, read off the counts, and how long it takes.
+select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.drift_low,
+       stage.drift_high, coalesce(estimate.runs, 0) as runs,
+       (select max(rank) from requirement
+         where requirement.job_id = stage.job_id and requirement.stage_id = stage.id) as rank,
+       sum(stage_count.n) as total,
+       sum(iif(stage_count.phase in ('waiting', 'ready', 'cooloff', 'held'), stage_count.n, 0))
+       as left
+  from job
+  join stage on stage.job_id = job.id
+  join stage_count on stage_count.stage_id = stage.id
+  left join estimate on estimate.kind = 'stage' and estimate.name = cast(stage.id as text)
+ where job.visible = 1 and job.ended is null
+ group by stage.id;
+
+-- name: eta_live
+-- The packages on nodes, and how long they may yet take.
+select package.job_id, requirement.cpus, requirement.rank, requirement.seconds,
+       coalesce(node.speed, 1.0) as speed, package.changed, progress.eta,
+       package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued
+  from package indexed by package_live
+  join requirement on requirement.id = package.requirement_id and requirement.stay is null
+  left join node on node.id = package.node_id
+  left join progress on progress.package_id = package.id
+ where package.is_live = 1 and package.node_id in (select id from node);
+
+-- name: eta_ready
+-- The longest chains that begin with ready packages, by job.
+select requirement.job_id, max(requirement.rank) as rank
+  from job
+  join requirement on requirement.job_id = job.id and requirement.ready > 0
+ where job.visible = 1 and job.ended is null
+ group by requirement.job_id;
+
+-- name: eta_package
+-- How long a package that has not ended takes on a standard node, and when it began to run.
+select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds,
+       requirement.seconds * stage.drift_low / stage.drift as low,
+       requirement.seconds * stage.drift_high / stage.drift as high,
+       node.speed, iif(package.phase in ('running', 'suspended'), attempt.started, null) as began,
+       progress.eta
+  from package
+  join requirement on requirement.id = package.requirement_id
+  join stage on stage.id = package.stage_id
+  left join node on node.id = package.node_id
+  left join attempt on attempt.id = package.attempt_id
+  left join progress on progress.package_id = package.id
+ where package.id = :package and package.phase not in (select name from phase where is_final = 1)
+   and package.phase <> 'transferring';
+
+-- name: keep_first_end
+-- When a job was estimated to end at its submission.
+update job set first_end = :end, first_low = :low, first_high = :high where id = :job;
+
+-- name: audit_jobs
+-- Jobs that succeeded and of which an end was estimated at submission, the latest first, in seconds
+-- from then.
+select name, first_end - submitted as expected, first_low - submitted as low,
+       first_high - submitted as high, ended - submitted as happened
+  from job
+ where visible = 1 and ended is not null and first_end is not null
+   and (:job is null or id = :job)
+ order by id desc limit :limit;
+
+-- name: audit_packages
+-- The latest successful attempts whose run time was estimated.
+select job.name as job, stage.name as stage, attempt.expected, attempt.expected_low as low,
+       attempt.expected_high as high, attempt.ended - attempt.started as happened
+  from (select * from attempt
+         where :job is null or package_id in (select id from package where job_id = :job)
+         order by id desc limit :limit) as attempt
+  join package on package.id = attempt.package_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id and job.visible = 1
+ where attempt.outcome = 'successful' and attempt.expected is not null
+   and attempt.started is not null and attempt.delivers = 0
+ order by job.id desc, stage.seq;

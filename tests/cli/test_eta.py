@@ -1,0 +1,40 @@
+"""`d0ctl eta`, and the estimates that other commands print."""
+
+from pathlib import Path
+
+from tests.cli.conftest import Type
+from tests.cli.test_rehearse import JOB
+from tests.support.building import document
+from tests.support.printed import check
+
+
+def test_the_end_of_a_job_is_estimated_from_its_submission_on(d0ctl: Type, tmp_path: Path) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+
+    submitted = d0ctl("submit", str(tmp_path / "mc.yaml"))
+
+    assert "it ends about" in submitted.stdout.splitlines()[1]
+    assert "ends about" in d0ctl("status", "mc").stdout
+    assert "it begins about" in d0ctl("why", "mc/2/1/1").stdout
+    head, *rows = d0ctl("eta", "mc").stdout.splitlines()
+    assert head.startswith("mc  ends about")
+    assert "4 h 20 min of CPU time" in rows[0] and "1 h 10 min" in rows[2]
+    text = d0ctl("eta", "mc", "--json").stdout
+    check(["eta", "--json"], text)
+    found = document(text)
+    assert found["end"]["low"] < found["end"]["at"] < found["end"]["high"]
+    assert [one["left"] for one in found["stages"]] == [20, 1]
+    package = document(d0ctl("status", "mc/2/1/1", "--json").stdout)
+    assert package["estimated_start"]["at"] < package["estimated_end"]["at"]
+
+
+def test_an_audit_needs_no_job_but_an_estimate_one(d0ctl: Type, tmp_path: Path) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+
+    assert d0ctl("eta").exit_code == 2
+    assert "no job or package with an estimate has ended" in d0ctl("eta", "--audit").stdout
+    text = d0ctl("eta", "mc", "--audit", "--json").stdout
+    check(["eta", "--audit", "--json"], text)
+    assert document(text) == {"estimates": []}
+    assert d0ctl("eta", "mc/1").exit_code == 2

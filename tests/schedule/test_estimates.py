@@ -1,0 +1,114 @@
+"""Estimates of run times, and of when jobs and packages begin and end."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from d0ctl.schedule import estimates
+from d0ctl.schedule.estimates import MOST_RUNS, Range, guess, merged, run_time
+from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft, error
+from d0ctl.schedule.rehearsal import LAUNCH_S, Task, rehearse
+from d0ctl.schedule.resources import NodeRoom, Requirement
+
+SECONDS = st.floats(0.1, 1e6)
+
+
+@given(st.lists(SECONDS, min_size=1, max_size=MOST_RUNS))
+def test_a_range_holds_its_middle_and_lies_within_twice_what_was_measured(
+    values: list[float],
+) -> None:
+    found = estimates.of(values)
+
+    assert found is not None
+    assert min(values) / 2 <= found.low <= found.middle <= found.high <= 2 * max(values)
+    assert min(values) <= found.middle <= max(values)
+
+
+def test_late_runs_count_more_than_early_ones() -> None:
+    faster = estimates.of([100.0] * 40 + [10.0] * 20)
+    slower = estimates.of([10.0] * 40 + [100.0] * 20)
+
+    assert faster is not None and faster.middle < 50
+    assert slower is not None and slower.middle > 50
+
+
+@given(st.lists(SECONDS, max_size=200))
+def test_only_the_latest_runs_are_kept_however_they_arrive(values: list[float]) -> None:
+    at_once = merged({}, [{"seconds": value} for value in values])
+    singly: dict[str, list[float]] = {}
+    for value in values:
+        singly = merged(singly, [{"seconds": value, "rss": None}])
+
+    assert at_once == singly
+    assert at_once.get("seconds", []) == values[-MOST_RUNS:]
+
+
+def test_the_closest_history_decides_and_an_expectation_is_corrected_by_the_past() -> None:
+    near, far = {"seconds": [10.0] * 9, "part": [2.0] * 9}, {"seconds": [99.0]}
+
+    assert run_time(None, [near, far]) == estimates.of([10.0] * 9)
+    assert run_time(None, [{}, far]) == estimates.of([99.0])
+    found = run_time(30.0, [near])
+    assert found is not None and found.middle == 60.0
+    assert run_time(30.0, [far]) == guess(30.0)
+    assert run_time(None, [{}], 7.0) == guess(7.0)
+    assert run_time(None, []) is None
+
+
+def left(packages: int, seconds: float, **more: object) -> JobLeft:
+    """A job of one stage whose packages are all ready and take as long."""
+    stage = StageLeft(1, packages, Range(seconds / 2, seconds, 2 * seconds), rank=seconds)
+    return JobLeft("one", [stage], chain=seconds, **more)  # type: ignore[arg-type]
+
+
+@given(st.integers(1, 40), SECONDS, st.integers(1, 8), st.sampled_from([0.5, 1.0, 4.0]))
+def test_a_rehearsed_job_ends_within_the_estimated_range(
+    packages: int, seconds: float, cpus: int, speed: float
+) -> None:
+    assume(seconds > 10)
+    nodes = [NodeRoom(1, "n1", 1, cpus, 0, speed=speed)]
+    tasks = [Task(1, seconds)] * packages
+    took = rehearse(nodes, [Requirement(1, 0, seconds=seconds)], tasks, []).makespan_s
+
+    found = Horizon(Capacity(cpus, cpus * speed, speed), {1: left(packages, seconds)}).end(1)
+
+    assert found is not None
+    assert found.low <= took <= found.high + LAUNCH_S * packages
+
+
+def test_a_job_ends_after_those_that_come_before_it_unless_these_are_held() -> None:
+    capacity = Capacity(2, 2.0, 1.0)
+    both = Horizon(capacity, {1: left(10, 60.0), 2: left(10, 60.0)})
+    alone = Horizon(capacity, {1: left(10, 60.0, is_halted=True), 2: left(10, 60.0)})
+
+    first, second, only = both.end(1), both.end(2), alone.end(2)
+
+    assert first is not None and second is not None and only is not None
+    assert second.middle > 1.9 * first.middle - 60 and only == first
+    assert alone.end(1) is None
+
+
+def test_nothing_is_estimated_while_a_stage_that_is_left_is_not_known() -> None:
+    unknown = JobLeft("one", [StageLeft(1, 3, Range(1, 2, 3)), StageLeft(2, 1, None)])
+    known = JobLeft("one", [StageLeft(1, 3, Range(1, 2, 3)), StageLeft(2, 0, None)])
+
+    assert unknown.unknown == [2]
+    assert Horizon(Capacity(1, 1.0, 1.0), {1: unknown}).end(1) is None
+    assert Horizon(Capacity(1, 1.0, 1.0), {1: known}).end(1) is not None
+    assert Horizon(Capacity(0, 0.0, 1.0), {1: known}).end(1) is None
+
+
+@given(st.integers(1, 50), st.floats(1, 100), st.floats(0, 100))
+def test_no_package_begins_later_than_its_job_ends(
+    packages: int, seconds: float, rank: float
+) -> None:
+    of = Horizon(Capacity(4, 6.0, 2.0), {1: left(packages, seconds)})
+    start, end = of.start(1, 1, rank), of.end(1)
+
+    assert start is not None and end is not None
+    assert 0 <= start.low <= start.middle <= start.high <= end.high
+
+
+def test_the_error_of_estimates_is_a_factor_in_either_direction() -> None:
+    assert error([(10.0, 20.0), (20.0, 10.0), (10.0, 10.0)]) == pytest.approx(2.0)
+    assert error([]) is None

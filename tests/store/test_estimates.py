@@ -1,0 +1,133 @@
+"""Run times of earlier packages, and the estimates that follow from them."""
+
+import pytest
+
+from d0ctl.jobfile.spec import JobSpec, PackageSpec
+from d0ctl.schedule.estimates import Range
+from d0ctl.store import Store
+from d0ctl.store.attempts.history.estimates import Program, place_of, samples
+from d0ctl.store.jobs.submission.urgency import urgency
+from d0ctl.store.nodes import placement
+from d0ctl.store.views.job_files import eta
+from tests.store.catalogue import entry, keep
+from tests.store.test_urgency import timed
+from tests.support.jobs import NOW, binary, job, package, submitted
+from tests.support.rows import read, value
+from tests.support.world import World
+
+SOURCE = "/home/reco.yaml"
+
+
+@pytest.fixture
+def world(store: Store) -> World:
+    """This machine with one CPU."""
+    return World(store, cpus=1)
+
+
+def run(world: World, took: float) -> None:
+    """Run what this machine has room for; it takes these seconds."""
+    node = world.node("localhost")
+    world.schedule()
+    world.launch(node)
+    world.order(node)
+    for attempt, state in node.attempts.items():
+        if state == "running":
+            node.end(attempt, "successful")
+    for message in node.spool:
+        if message["kind"] == "end":
+            message["ended"] = message["binaries"][0]["ended"] = NOW + took
+            message["began"] = 1
+    world.deliver(node, node.spool)
+
+
+def workers(number: int, seconds: float | None = None) -> list[PackageSpec]:
+    """Packages that make a file each."""
+    return [timed(seconds, (), (f"a{n}",)) for n in range(number)]
+
+
+def merged(number: int, seconds: float | None = None, **more: object) -> JobSpec:
+    """A job with a merge after its packages."""
+    merge = timed(None, tuple(f"a{n}" for n in range(number)))
+    return job("one", workers(number, seconds), [merge], **more)
+
+
+def test_a_job_learns_from_its_first_packages_how_long_its_chains_are(
+    store: Store, world: World
+) -> None:
+    submitted(store, merged(3))
+
+    run(world, 40.0)
+
+    assert read(store, "stage", "is_timed", "drift", by="seq") == [(1, 40.0), (0, 1.0)]
+    assert [(one.rank, one.seconds) for one in placement.requirements(store)] == [(41.0, 40.0)]
+    assert eta.end_of(store, 1, now=NOW) is None
+
+
+def test_packages_that_nobody_measured_take_what_was_expected_times_how_the_others_did(
+    store: Store, world: World
+) -> None:
+    submitted(store, job("one", [timed(20.0), timed(80.0)]))
+
+    run(world, 40.0)
+
+    assert [(one.rank, one.seconds) for one in placement.requirements(store)] == [(10.0, 10.0)]
+
+
+def test_the_next_job_from_the_file_knows_what_the_last_took(store: Store, world: World) -> None:
+    submitted(store, merged(3, source=SOURCE))
+    for _ in range(4):
+        run(world, 40.0)
+
+    expected = urgency(store, merged(3, source=SOURCE))
+
+    assert expected.of(1, 1, 1)[:2] == (80.0, 40.0)
+    assert expected.ranges[1].high == pytest.approx(3 * 40 * (1 + 1 / 4))
+    submitted(store, merged(3, source=SOURCE), name="two")
+    end = value(store, "job", "first_end", name="two")
+    assert NOW + 80 < end < NOW + 4 * 40 + 80
+    assert urgency(store, merged(3, source="/home/other.yaml")).of(1, 1, 1).seconds is None
+
+
+def test_software_is_known_wherever_it_runs_and_what_it_needs_is_kept_too(
+    store: Store, world: World
+) -> None:
+    keep(store, entry())
+    reco = package(binary(software="reco/v1", outputs=("a",)))
+    submitted(store, job("one", [reco], source=SOURCE))
+    run(world, 40.0)
+    run(world, 40.0)
+
+    elsewhere = urgency(store, job("two", [timed(1.0)], [reco], source="-"))
+
+    assert elsewhere.of(2, 1, 1).seconds == 40.0
+    known = samples(store, Program("software", "reco/v1"))
+    assert known == samples(store, place_of(SOURCE, "stage", 1, 1))
+    assert known == {"seconds": [40.0], "rss": [1000.0], "output": [7.0]}
+
+
+def test_an_audit_compares_launches_with_ends_and_counts_the_range(
+    store: Store, world: World
+) -> None:
+    submitted(store, job("one", workers(2, 30.0)))
+    run(world, 40.0)
+    run(world, 90.0)
+
+    (found,) = eta.audit(store, None, 99)
+    assert (found.name, found.within) == ("one/stage", 1)
+    assert found.pairs == [pytest.approx((40.0, 90.0), rel=0.01), (30.0, 40.0)]
+
+
+def test_a_running_package_ends_when_it_is_expected_to(store: Store, world: World) -> None:
+    submitted(store, job("one", workers(2, 30.0)))
+    node = world.node("localhost")
+    world.schedule()
+    world.launch(node)
+    world.order(node)
+    world.deliver(node, node.spool)
+
+    running = eta.package_times(store, 1, now=NOW + 10)
+    waiting = eta.package_times(store, 2, now=NOW + 10)
+
+    assert running == eta.PackageTimes(None, Range(NOW + 15, NOW + 30, NOW + 60))
+    assert waiting is not None and waiting.start is not None
+    assert waiting.start.middle > NOW + 10 and waiting.end.middle > waiting.start.middle + 29
