@@ -2,6 +2,7 @@
 
 import dataclasses
 import queue
+import subprocess
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -94,6 +95,14 @@ class RefusedEnd(Struct):
     """How many of these times the node was asked to send it again."""
 
 
+class Archiver(Struct):
+    """The process that archives ended jobs, if one runs; when, and of which age, it last began."""
+
+    process: "subprocess.Popen[str] | None" = None
+    begun: float = 0.0
+    age: float | None = None
+
+
 class Desk(Struct):
     """The store, the drop-box and the couriers of one process, and what is under way with them.
 
@@ -130,6 +139,7 @@ class Desk(Struct):
     """Packages whose inputs are brought while they wait for others."""
     gather_due: float = 0.0
     """When to do so again, by the monotonic clock."""
+    archiver: Archiver = field(default_factory=Archiver)
     archives: set[ArchiveTransfer] = field(default_factory=set)
     software_orders: dict[int, int] = field(default_factory=dict)
     """Orders about software that were sent, and the node of each."""

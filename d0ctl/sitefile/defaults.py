@@ -46,6 +46,7 @@ STANDARD: Mapping[str, Any] = {
     "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,
     "grace": GRACE_S, "partial-grace": PARTIAL_GRACE_S, "reserve": RESERVE, "control-reserve": None,
     "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
+    "archive-after": None,
     "keep-logs": KEEP_LOGS_S, "keep-failed": KEEP_FAILED_S, "transfer-idle": TRANSFER_IDLE_S,
     "transfer-timeout": TRANSFER_TIMEOUT_S, "max-alike-failures": MAX_ALIKE_FAILURES,
     "container": "apptainer",

@@ -69,6 +69,7 @@ DEFAULTS = {
     "looping": TIME, "lease": TIME, "unreachable-after": TIME, "nice": NICENESS, "grace": TIME,
     "partial-grace": TIME,
     "reserve": SIZE, "control-reserve": SIZE, "patience": TIME, "swap": SIZE, "yield-cpu": FRACTION,
+    "archive-after": TIME,
     "keep-logs": TIME, "keep-failed": TIME, "transfer-idle": TIME, "transfer-timeout": TIME,
     "max-alike-failures": COUNT, "container": ENGINE,
     "link-streams": STREAMS, "node-streams": STREAMS, "direct-streams": FLAG,

@@ -1,0 +1,59 @@
+"""Jobs that ended long ago leave the database, once a day."""
+
+import logging
+import subprocess
+import sys
+
+from d0ctl.daemon.desk import Archiver, Desk
+from d0ctl.daemon.turn import Turn
+from d0ctl.store.nodes.site import default
+from d0ctl.units import clean, format_time
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 86400.0
+"""How often jobs are looked for that ended long enough ago."""
+
+AS = "archive-after"
+"""The key of the site file that says how long ago, and the recorded reason."""
+
+
+def archive_ended(desk: Desk, turn: Turn) -> None:
+    """Archive jobs that ended longer ago than the site says: at the start, then once a day.
+
+    `d0ctl archive` does it in a process of its own, which takes as long as it takes.
+    """
+    archiver = desk.archiver
+    if archiver.process is not None:
+        if archiver.process.poll() is not None:
+            turn.after(_report_end, archiver)
+        return
+    age = default(desk.store, AS)
+    if desk.job is not None or age is None:
+        return
+    if age == archiver.age and archiver.begun <= turn.now < archiver.begun + EVERY_S:
+        return
+    archiver.age, archiver.begun = age, turn.now
+    turn.after(_begin, desk)
+
+
+def _begin(desk: Desk) -> None:
+    age = format_time(desk.archiver.age or 0.0)
+    words = ["--home", str(desk.home.root), "archive", "*", "--ended", age, "--yes",
+             "--reason", f"{AS}: {age}"]  # fmt: skip
+    desk.archiver.process = subprocess.Popen(
+        [sys.executable, "-m", "d0ctl", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, start_new_session=True, cwd="/",
+    )  # fmt: skip
+
+
+def _report_end(archiver: Archiver) -> None:
+    process, archiver.process = archiver.process, None
+    if process is None:
+        return
+    said, _ = process.communicate()
+    first = clean(said.partition("\n")[0])
+    if process.returncode:
+        log.warning("archiving ended jobs failed: %s", first)
+    elif not first.startswith("nothing"):
+        log.info("%s: %s", AS, first)
