@@ -35,13 +35,13 @@ def main() -> None:
 
         print(f"d0ctl {__version__}")
         return
-    _import_msgspec()
     if "_D0CTL_COMPLETE" in os.environ:
         from d0ctl.cli import direct_completion
 
         if (answer := direct_completion.answer(os.environ)) is not None:
             print(answer)
             return
+    _import_msgspec()
     from d0ctl.cli import direct
 
     if (call := direct.parse(sys.argv[1:])) is not None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:")
-"""Other characters, as in patterns, go to Typer."""
+from d0ctl.cli.direct_completion import SAFE
 
 
 class Call(Struct, frozen=True):

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS
-from d0ctl.cli.direct import SAFE
+
+SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:")
+"""Other characters, as in patterns, go to Typer."""
 
 
 def answer(environment: Mapping[str, str]) -> str | None:

@@ -7,9 +7,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from d0ctl.config import Home, find_home
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store import opening
@@ -19,12 +16,13 @@ if TYPE_CHECKING:
     from d0ctl.actions.action import Author
 
 
-class Settings(Struct):
+class Settings:
     """The global options of this call."""
 
-    home: Path | None = None
-    archive: str = ""
-    debug: bool = False
+    def __init__(self) -> None:
+        self.home: Path | None = None
+        self.archive = ""
+        self.debug = False
 
 
 settings = Settings()
@@ -38,7 +36,7 @@ def home() -> Home:
         return found
     if not found.archive_file(settings.archive).is_file():
         raise NotFound(f"there is no archive `{settings.archive}`", hint="d0ctl archives")
-    return replace(found, archive=settings.archive)
+    return Home(found.root, found.is_chosen, settings.archive)
 
 
 def refuse_archive(verb: str) -> None:

@@ -1,12 +1,11 @@
 """All SQL: numbered migrations, and queries that each have a name and a sentence."""
 
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-_HEAD = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_HEAD = "\n-- name: "
 
 
 def migrations() -> dict[str, str]:
@@ -18,8 +17,8 @@ def queries() -> dict[str, str]:
     """Every query by its name. Raises ValueError when two share one."""
     found: dict[str, str] = {}
     for _, text in _texts("queries"):
-        pieces = _HEAD.split(text)[1:]
-        for name, query in zip(pieces[::2], pieces[1::2], strict=True):
+        for piece in f"\n{text}".split(_HEAD)[1:]:  # a pattern takes 4 ms of each command
+            name, _, query = piece.partition("\n")
             if name in found:
                 raise ValueError(f"two queries are named {name}")
             found[name] = query.strip()
@@ -31,8 +30,9 @@ def _texts(folder: str) -> Iterator[tuple[str, str]]:
 
     importlib.resources would cost each command 9 ms for its imports.
     """
-    for path in sorted(Path(__file__).with_name(folder).glob("*.sql")):
-        yield path.stem, path.read_text()
+    for path in sorted(Path(__file__).with_name(folder).iterdir()):
+        if path.suffix == ".sql":
+            yield path.stem, path.read_text()
 
 
 def schema() -> dict[str, str]:

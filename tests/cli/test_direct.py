@@ -1,7 +1,5 @@
 """Reading commands without Typer: the same as with it, and only in their usual form."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,6 @@ import typer
 from d0ctl.cli import direct
 from d0ctl.cli.app import app
 from d0ctl.cli.direct import Call
-from tests.support.building import Site, production
 
 USUAL = (
     "status", "status reco001", "status reco001/1/2/1", "status reco001:failed",
@@ -58,26 +55,3 @@ def test_the_home_counts_before_and_behind_the_command() -> None:
 
     assert direct.parse(["--home", "/tmp/x", "status"]) == Call("status", home=home)
     assert direct.parse(["status", "a", "--home", "/tmp/x"]) == Call("status", "a", home=home)
-
-
-def test_status_and_why_import_no_typer(tmp_path: Path) -> None:
-    look = "import sys; from d0ctl.cli import main; main(); sys.exit('typer' in sys.modules)"
-
-    done = subprocess.run([sys.executable, "-c", look, "status"], capture_output=True, text=True,
-                          env={"HOME": str(tmp_path)})  # fmt: skip
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "no jobs" in done.stdout
-
-
-def test_status_imports_nothing_that_reads_job_files(site: Site) -> None:
-    look = (
-        "import sys; from d0ctl.cli import main; main()\n"
-        "sys.exit(' '.join(name for name in sys.modules if 'jobfile.' in name) or None)"
-    )
-    site.submit(production())
-
-    done = subprocess.run([sys.executable, "-c", look, "status"], capture_output=True, text=True)
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "prod" in done.stdout

@@ -3,11 +3,11 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from d0ctl.model import Counts
 from d0ctl.schedule.costs import Links
 from d0ctl.schedule.hand import Busy
-from d0ctl.schedule.place import Decision
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
 from d0ctl.store import order
@@ -15,6 +15,9 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import PARKED
 from d0ctl.store.nodes.catalogue import Catalogue, services_of
 from d0ctl.store.rows import make
+
+if TYPE_CHECKING:
+    from d0ctl.schedule.place import Decision
 
 OVERDUE = 0.1
 """What a package that takes longer than expected may yet take, as a part of what it took."""
@@ -136,7 +139,7 @@ def brought(store: Store, packages: Sequence[int]) -> Mapping[int, Brought]:
     return {package: Brought(there.pop(0, 0), there) for package, there in counted.items()}
 
 
-def assign(store: Store, decisions: Sequence[Decision], *, now: float) -> int:
+def assign(store: Store, decisions: "Sequence[Decision]", *, now: float) -> int:
     """ready -> assigned, with a transfer for every input that the node's cluster lacks."""
     store.change("clear_decision")
     store.change_many("decide", ((decision.package, decision.node) for decision in decisions))

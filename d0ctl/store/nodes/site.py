@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from d0ctl import site_key
 from d0ctl.model import Address
 from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
@@ -277,6 +276,8 @@ def rotate_key(store: Store, *, actor: str, note: str | None, now: float) -> int
 
     No attempt is launched meanwhile, since that is done by writers, too.
     """
+    from d0ctl import site_key  # with hashlib, for this verb alone
+
     with store.writing():
         row = signed_attempts(store)
         site_key.rotate(store.home, last=row["last"] or 0, oldest=row["oldest"])
