@@ -11,6 +11,9 @@ from d0ctl.errors import DatabaseUnavailable
 KEY_ADVICE = "put back the `site.key` of your backup, with mode 600"
 """What helps if the key that signs attempts is missing or too short."""
 
+LEAST_SPACE = 64_000
+"""How many bytes the shared memory and the log of a database take at least."""
+
 
 def unusable(root: Path, error: OSError) -> DatabaseUnavailable:
     """Return what the failure of an operation on the home means, and what to type."""
@@ -22,7 +25,7 @@ def unusable(root: Path, error: OSError) -> DatabaseUnavailable:
             hint=f"mount -o remount,rw {mount_point(root)}",
         )
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DatabaseUnavailable(f"the disk of the home `{root}` is full", hint=f"df -h {root}")
+        return full(root)
     if denied:
         return _forbidden(path)
     if error.errno == errno.ENOENT and not root.exists():
@@ -31,6 +34,20 @@ def unusable(root: Path, error: OSError) -> DatabaseUnavailable:
         advice = KEY_ADVICE if path.name == "site.key" else f"mkdir -m 700 {path}"
         return DatabaseUnavailable(f"`{path}` is missing", hint=advice)
     return DatabaseUnavailable(f"can't use `{path}`: {error.strerror}", hint="d0ctl doctor")
+
+
+def full(root: Path) -> DatabaseUnavailable:
+    """Return the error that there is no space on the disk of a home."""
+    return DatabaseUnavailable(f"the disk of the home `{root}` is full", hint=f"df -h {root}")
+
+
+def is_full(path: Path) -> bool:
+    """Return whether the disk of a path has less space than SQLite needs beside a database."""
+    try:
+        disk = os.statvfs(path)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < LEAST_SPACE
 
 
 def is_read_only(path: Path) -> bool:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from d0ctl import access
 from d0ctl.config import Home
 from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl.store import open_store
@@ -70,15 +71,17 @@ def start(home: Home) -> int:
             if process.poll() is not None:
                 break
             time.sleep(LOOK_S)
-    raise _did_not_start(log_file, before)
+    raise _did_not_start(home, log_file, before)
 
 
-def _did_not_start(log_file: Path, before: int) -> DatabaseUnavailable:
-    """Return the error that the daemon itself printed, if it did."""
+def _did_not_start(home: Home, log_file: Path, before: int) -> DatabaseUnavailable:
+    """Return the error that the daemon itself printed, if it did and there was space for it."""
     with log_file.open("rb") as file:
         file.seek(before)
         lines = file.read().decode(errors="replace").splitlines()
     printed = [n for n, line in enumerate(lines) if line.startswith("d0ctl: ")]
+    if not printed and access.is_full(home.root):
+        return access.full(home.root)
     if not printed:
         return DatabaseUnavailable("the daemon did not start", hint=f"tail {log_file}")
     reason, *hint = lines[printed[-1] :]

@@ -28,11 +28,11 @@ def unavailable(home: Home, error: sqlite3.Error) -> DatabaseUnavailable:
     if any(word in reason for word in FORBIDDEN) and home.database.exists():
         denied = PermissionError(errno.EACCES, reason, str(home.database))
         return access.unusable(home.root, denied)
+    if "is full" in reason or ("disk I/O" in reason and access.is_full(home.root)):
+        return access.full(home.root)
     if "no such table: _sqlite_migrations" in reason:
         reason = "it is not d0ctl's"
         hint = "d0ctl restore FILE, of the last `d0ctl backup`"
-    elif "is full" in reason:
-        hint = f"df -h {home.root}"
     elif any(word in reason for word in DAMAGED):
         hint = "d0ctl restore FILE, of the last `d0ctl backup`"
     else:

@@ -16,7 +16,7 @@ from tests.support.rows import read
 GIVEN_UP = "its node did not answer"
 """How the history of an attempt begins whose node was out of contact beyond the lease."""
 
-EXPECTED = ("No space left on device", "database or disk is full", "File too large")
+EXPECTED = ("No space left on device", "is full", "File too large")
 """What a full disk, or its stand-in, has programs say."""
 
 MULTILINE = re.MULTILINE | re.DOTALL

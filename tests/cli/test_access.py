@@ -173,6 +173,23 @@ def test_the_doctor_tells_a_full_disk_of_the_home(
     assert "kB left on its disk, so d0ctl may not be able to write: df -h" in done.stdout
 
 
+@needs_root
+def test_a_disk_without_space_is_named_by_every_verb(folder: Path, d0ctl: Type) -> None:
+    with mounted(folder / "disk", "3m") as disk:
+        home = make_home(disk / "home")
+        with pytest.raises(OSError, match="No space"), (disk / "filler").open("wb", 0) as filler:
+            while True:
+                filler.write(b"x" * 4096)
+
+        for verb in (["status"], ["doctor"], ["hold", "one"], ["daemon", "start"],
+                     ["run", str(folder / "job.yaml")]):  # fmt: skip
+            done = d0ctl("--home", str(home.root), *verb)
+            assert refused(done.exit_code, done.stderr) == [
+                f"the disk of the home `{home.root}` is full",
+                f"df -h {home.root}",
+            ]
+
+
 @pytest.mark.parametrize("key", [None, b"", b"k" * 31])
 def test_a_key_that_is_missing_or_short_is_never_used(
     site: Site, d0ctl: Type, key: bytes | None

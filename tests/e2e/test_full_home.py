@@ -1,0 +1,44 @@
+"""A home whose disk fills up while its job runs."""
+
+import subprocess
+
+from tests.e2e.site import Site
+from tests.support.users import mounted, needs_root
+
+FILLS = """\
+job: fills
+policy:
+  stage-in: {delay: 1s}
+  stage-out: {delay: 1s}
+  missing-input: {delay: 1s}
+  launch-failed: {delay: 1s}
+stages:
+  - lines:
+      - for: {n: {range: [1, 20]}}
+        packages:
+          - run: 'head -c 300k /dev/zero > "{n}.dat"'
+            outputs: [{file: "{n}.dat", disposition: retain-indef}]
+"""
+
+
+@needs_root
+def test_a_run_that_fills_the_disk_of_its_home_says_so_and_can_be_continued(
+    newcomer: Site,
+) -> None:
+    with mounted(newcomer.home, "3m"):
+        newcomer.home.chmod(0o700)
+        done = newcomer.d0ctl("run", newcomer.write(FILLS))
+
+        assert done.code == 5, done
+        assert done.err.splitlines()[-2:] == [
+            f"d0ctl: the disk of the home `{newcomer.home}` is full",
+            f"df -h {newcomer.home}",
+        ]
+        assert sum(newcomer.look().values()) == 20
+
+        subprocess.run(["mount", "-o", "remount,size=64m", newcomer.home], check=True)
+        newcomer.d0ctl("run", "fills")
+        newcomer.d0ctl("retry", "fills:failed", "--yes")
+        newcomer.ok("run", "fills")
+        assert newcomer.phases("fills") == {"done": 20}
+        newcomer.ok("doctor")
