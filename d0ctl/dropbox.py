@@ -18,7 +18,7 @@ from msgspec import Struct, field
 
 from d0ctl import fast_json
 from d0ctl.errors import D0Error
-from d0ctl.rejected import Rejected
+from d0ctl.rejected import KEPT_S, Rejected
 from d0ctl_wrapper.host import spool
 from d0ctl_wrapper.protocol import message
 
@@ -235,11 +235,12 @@ class DropBox:
         return len(self._delivered[node])
 
     def sweep(self) -> None:
-        """Remove files that killed processes left half written, a day ago or more."""
-        for path in (self.folder / "tmp").iterdir():
-            with suppress(FileNotFoundError):
-                if path.stat().st_mtime < time.time() - LEFT_BEHIND_S:
-                    path.unlink()
+        """Remove old files: what killed processes left half written, and rejected messages."""
+        for name, age_s in (("tmp", LEFT_BEHIND_S), ("rejected", KEPT_S)):
+            for path in (self.folder / name).iterdir():
+                with suppress(FileNotFoundError, IsADirectoryError):
+                    if path.lstat().st_mtime < time.time() - age_s:
+                        path.unlink()
 
     @contextmanager
     def watched(self, wake: Callable[[], None]) -> Iterator[None]:

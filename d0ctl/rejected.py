@@ -25,6 +25,9 @@ MOST_BYTES = 16_000_000
 KEPT_BYTES = 64_000
 """How many bytes of a rejected message are kept, from its beginning."""
 
+KEPT_S = 7 * 86_400.0
+"""For how long they are kept, to the next start of the daemon."""
+
 KEPT_REASON = 2_000
 """How many characters of the reason are kept."""
 

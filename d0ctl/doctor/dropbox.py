@@ -8,7 +8,7 @@ from pathlib import Path
 
 from d0ctl.doctor.finding import Finding, healing
 from d0ctl.dropbox import LEFT_BEHIND_S
-from d0ctl.rejected import DISCARDED, discarded
+from d0ctl.rejected import DISCARDED, KEPT_S, discarded
 from d0ctl.units import clean, count, moment, size
 
 UNREAD_S = 60.0
@@ -59,7 +59,10 @@ def _unread(folder: Path, is_driven: bool) -> Iterator[Finding]:
 
 def _rejected(folder: Path) -> Iterator[Finding]:
     others = (".reason", DISCARDED)
-    found = [entry for entry in _files(folder) if not entry[0].name.endswith(others)]
+    found = [
+        entry for entry in _files(folder)
+        if not entry[0].name.endswith(others) and entry[1] < KEPT_S
+    ]  # fmt: skip
     if found:
         path, age, _ = max(found, key=lambda entry: entry[1])
         try:
@@ -68,13 +71,14 @@ def _rejected(folder: Path) -> Iterator[Finding]:
             reason = "no reason given"
         detail = f"{count(len(found), 'message')} that could not be applied, the oldest "
         detail += f"{age / 3600:.1f} h ago: `{_shown(path.name)}`: {clean(reason)}"
-        yield Finding("drop-box", str(folder), detail, f"read them, then rm {folder}/*")
+        yield Finding("drop-box", str(folder), detail, f"cat {folder}/*.reason")
     lost = discarded(folder)
-    if lost.count:
+    if lost.count and lost.last > time.time() - KEPT_S:
         detail = f"discarded {count(lost.count, 'further message')} ({size(lost.bytes)}) that "
         detail += f"could not be applied, the last one {moment(lost.last, time.time())}: "
         detail += clean(lost.reason)
-        yield Finding("drop-box", str(folder / DISCARDED), detail, f"rm {folder}/*")
+        advice = f"look into {folder.parent.parent / 'logs' / 'daemon.log'}"
+        yield Finding("drop-box", str(folder / DISCARDED), detail, advice)
 
 
 def _files(folder: Path) -> list[tuple[Path, float, int]]:

@@ -5,6 +5,9 @@ from msgspec import Struct
 RESTART = "d0ctl daemon start"
 """What sets right all that a crash leaves."""
 
+ANEW = f"d0ctl daemon stop; {RESTART}"
+"""The same while a daemon runs."""
+
 
 class Finding(Struct, frozen=True):
     """One thing that is wrong, by the name of the rule it breaks."""

@@ -4,10 +4,11 @@ import time
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from d0ctl.doctor.database import broken_for_long, broken_rules, half_jobs
 from d0ctl.doctor.dropbox import leftovers
-from d0ctl.doctor.finding import Finding
+from d0ctl.doctor.finding import ANEW, Finding
 from d0ctl.doctor.home import failing_turns, furniture
 from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
 from d0ctl.doctor.logins import logins
@@ -43,6 +44,8 @@ def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Look
     """
     nodes = Nodes(store, far=far, checksums=checksums)
     found = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.look])]
+    if has_daemon(store):
+        found = [replace(one, advice=ANEW) if one.heals else one for one in found]
     return Look(found, nodes.seen, nodes.unseen)
 
 

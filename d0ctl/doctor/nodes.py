@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.doctor.finding import RESTART, Finding, healing
+from d0ctl.doctor.finding import ANEW, RESTART, Finding, healing
 from d0ctl.errors import D0Error
 from d0ctl.nodes.inventory import Survey, survey
 from d0ctl.store import Store
@@ -165,7 +165,7 @@ class _Belongings:
     def _unknown(self, paths: list[str]) -> Iterator[Finding]:
         """Folders of attempts that are none: the next contact removes them."""
         detail = "is of no attempt of this site"
-        advice = f"d0ctl daemon stop; {RESTART}" if self._is_driven else RESTART
+        advice = ANEW if self._is_driven else RESTART
         reported = [self._at(path.removeprefix(f"{self._base}/")) for path in paths[:MOST]]
         for what in reported:
             yield Finding("attempt", what, detail, advice, heals=True)
@@ -264,7 +264,7 @@ class _Belongings:
 
     def _swept(self, check: str, what: str, detail: str) -> Finding:
         """What d0ctl removes by itself when it is in contact anew."""
-        advice = f"d0ctl daemon stop; {RESTART}" if self._is_driven else RESTART
+        advice = ANEW if self._is_driven else RESTART
         return Finding(check, self._at(what), detail, advice, heals=True)
 
     def _until_start(self, check: str, what: object, detail: str) -> Finding:

@@ -47,7 +47,7 @@ def draw(
         _item(sheet, "stands still",
               f"production stands still: {stop.text}: {'; '.join(stop.commands)}")  # fmt: skip
     for one in findings:
-        advice = f"heals at the next `{one.advice}`" if one.heals else one.advice
+        advice = f"heals after `{one.advice}`" if one.heals else one.advice
         text = f"{one.check}: {one.subject}: {one.detail}"
         _item(sheet, "failed", text, f": {advice}" if advice else "")
     unchecked = [f"`{name}` was not checked: {why}" for name, why in sorted(unseen.items())]

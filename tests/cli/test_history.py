@@ -157,8 +157,7 @@ def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
     assert result.stdout.splitlines()[1:] == [
         f"✘ home: {home.key}: others may read it, and forge messages with it: chmod 600 {home.key};"
         " d0ctl site rotate-key",
-        "✘ lease: daemon: is held by process 17, which is gone: heals at the next"
-        " `d0ctl daemon start`",
+        "✘ lease: daemon: is held by process 17, which is gone: heals after `d0ctl daemon start`",
     ]
     answer = document(d0ctl("doctor", "--json").stdout)
     assert not answer["ok"]

@@ -103,6 +103,7 @@ def test_rejected_messages_are_counted_with_a_reason(home: Home, found: Found) -
     old(rejected / "1.1.abc", 2 * 3600)
     old(rejected / "1.1.abc.reason", 0, "the token of attempt 1 is wrong\n")
     old(rejected / "2.1.abc", 0)
+    old(rejected / "3.1.abc", 8 * DAY)
 
     one = only(found)
 
@@ -110,7 +111,7 @@ def test_rejected_messages_are_counted_with_a_reason(home: Home, found: Found) -
         "2 messages that could not be applied, the oldest 2.0 h ago: `1.1.abc`:"
         " the token of attempt 1 is wrong"
     )
-    assert one.advice == f"read them, then rm {rejected}/*"
+    assert one.advice == f"cat {rejected}/*.reason"
 
 
 def test_messages_that_nobody_reads_are_reported(site: Site, home: Home, found: Found) -> None:

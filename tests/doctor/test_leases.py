@@ -12,7 +12,7 @@ from d0ctl.config import Home
 from d0ctl.doctor import leases
 from d0ctl.store.nodes.holder import holder, start_time
 from tests.doctor.conftest import Found, damage
-from tests.doctor.planting import only
+from tests.doctor.planting import old, only
 from tests.support.building import Site, production
 from tests.support.waiting import wait_until
 
@@ -25,6 +25,16 @@ def test_a_lease_of_a_process_that_is_gone_heals(site: Site, found: Found) -> No
 
     assert (one.check, one.subject, one.heals) == ("lease", "node `localhost`", True)
     assert one.detail == f"is held by process {os.getpid()}, which is gone"
+
+
+def test_beside_a_daemon_the_advice_is_to_start_another(site: Site, found: Found) -> None:
+    left = old(site.store.home.dropbox / "tmp" / "half", 2 * 86_400)
+    assert only(found).advice == "d0ctl daemon start"
+
+    damage(site, f"insert into lease values ('daemon', '{holder()}', 1)")
+
+    assert (only(found).subject, only(found).heals) == (str(left.parent), True)
+    assert only(found).advice == "d0ctl daemon stop; d0ctl daemon start"
 
 
 def test_nobody_misses_a_process_that_is_gone_when_all_is_done(site: Site, found: Found) -> None:

@@ -164,11 +164,13 @@ def test_a_delivery_that_fails_leaves_nothing_behind(box: DropBox) -> None:
     assert list((box.folder / "tmp").iterdir()) == []
 
 
-def test_what_was_never_finished_is_swept_after_a_day(box: DropBox) -> None:
-    old, young = (box.folder / "tmp" / name for name in ("old", "young"))
-    for path in (old, young):
+@pytest.mark.parametrize(("folder", "days"), [("tmp", 1), ("rejected", 7)])
+def test_what_nobody_finishes_or_reads_is_swept(box: DropBox, folder: str, days: int) -> None:
+    (box.folder / folder / "moved").mkdir()
+    old, young = (box.folder / folder / name for name in ("old", "young"))
+    for path, age_s in ((old, days * 86_400 + 60), (young, days * 86_400 - 60)):
         path.touch()
-    os.utime(old, (time.time() - 90_000, time.time() - 90_000))
+        os.utime(path, (time.time() - age_s,) * 2)
 
     box.sweep()
 
