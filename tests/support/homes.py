@@ -3,7 +3,6 @@
 import os
 import shutil
 import tempfile
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -56,9 +55,9 @@ def wrapper() -> Path:
         kept.parent.mkdir(parents=True, exist_ok=True)
         aside = kept.with_suffix(f".{os.getpid()}")
         aside.write_bytes(ship.archive())
-        for old in {*kept.parent.glob("*.pyz")} - {kept}:
-            with suppress(FileNotFoundError):  # another test process was quicker
-                old.unlink()
+        for old in kept.parent.glob("*.pyz"):
+            if not old.name.startswith(kept.stem):
+                old.unlink(missing_ok=True)  # another test process may be quicker
         aside.rename(kept)
     return kept
 

@@ -3,7 +3,6 @@
 import json
 import os
 import select
-import subprocess
 import time
 import uuid
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import Any
 from d0ctl.nodes import frames
 from d0ctl_wrapper.protocol import message
 from tests.support.waiting import TIMEOUT_S, wait_until
+from tests.wrapper.relays import Relay
 
 Frame = dict[str, Any]
 
@@ -50,18 +50,9 @@ def launch(attempt: int, *binaries: Frame, **changes: Any) -> Frame:
 class Client:
     """One connection to a relay."""
 
-    def __init__(
-        self, command: list[str], base: Path, environment: dict[str, str], hello: Frame
-    ) -> None:
+    def __init__(self, relay: Relay, base: Path, hello: Frame) -> None:
         self.base = base
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "D0CTL_TEST": f"{base}/", **environment},
-            start_new_session=True,
-        )
+        self.process = relay
         self.frames: list[Frame] = []
         self.files: dict[str, str] = {}
         self.message_frames = 0

@@ -14,31 +14,42 @@ from typing import Any
 import pytest
 
 from tests.support.archives import RECO, packed
-from tests.support.homes import wrapper
 from tests.support.waiting import wait_until
 from tests.support.web import Web, serving
 from tests.wrapper.client import Client
 from tests.wrapper.fetching import DATA
+from tests.wrapper.relays import Forked, Server, start
 
 Connect = Callable[..., Client]
 
 
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Server]:
+    """The python that forks the relays of this test process."""
+    server = Server()
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def connect(tmp_path: Path) -> Iterator[Connect]:
+def connect(tmp_path: Path, forks: Server) -> Iterator[Connect]:
     """Opens connections to relays of one BASE; all that they started ends with the test."""
     clients: list[Client] = []
 
     def open_connection(
-        python: str = sys.executable, environment: dict[str, str] | None = None, **hello: Any
+        python: str | None = None, environment: dict[str, str] | None = None, **hello: Any
     ) -> Client:
-        command = [python, "-I", "-S", str(wrapper()), "relay"]
-        clients.append(Client(command, tmp_path / "base", environment or {}, hello))
+        base = tmp_path / "base"
+        settings = {**os.environ, "D0CTL_TEST": f"{base}/", **(environment or {})}
+        is_usual = python is None and not environment
+        relay = Forked(forks, settings) if is_usual else start(python or sys.executable, settings)
+        clients.append(Client(relay, base, hello))
         return clients[-1]
 
     yield open_connection
     for client in clients:
         client.close()
-    wait_until(lambda: not _kill_marked(tmp_path), what="what the attempts left is gone")
+    wait_until(lambda: not _kill_left(tmp_path, forks), what="what the attempts left is gone")
 
 
 @pytest.fixture
@@ -80,10 +91,11 @@ def small_disk(mounted: Callable[[str], Path]) -> Path:
     return mounted("size=1m,nr_inodes=40")
 
 
-def _kill_marked(folder: Path) -> list[int]:
+def _kill_left(folder: Path, server: Server) -> list[int]:
     """Kill all relays, wrappers and binaries of a test, and give those that were there."""
     mark = os.fsencode(f"D0CTL_TEST={folder}/")
     pids = [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if _is_marked(entry, mark)]
+    pids += [pid.number for pid in server.processes()]
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

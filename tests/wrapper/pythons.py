@@ -7,6 +7,18 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from tests.support.homes import wrapper
+
+_COMPILE = """\
+import importlib.util, marshal, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as sources, zipfile.ZipFile(sys.argv[2], "w") as bundle:
+    for name in sources.namelist():
+        if name.endswith(".py"):
+            code = compile(sources.read(name), name, "exec", dont_inherit=True)
+            head = importlib.util.MAGIC_NUMBER + bytes(8 if sys.version_info < (3, 7) else 12)
+            bundle.writestr(zipfile.ZipInfo(name + "c"), head + marshal.dumps(code))
+"""
+
 _ASK = "import os, sys; print(os.path.realpath(sys.executable)); print(*sys.version_info[:2])"
 
 
@@ -19,6 +31,21 @@ def found() -> dict[str, str]:
         if answer is not None:
             pythons.setdefault(*answer)
     return dict(sorted(pythons.items(), key=lambda item: [int(x) for x in item[0].split(".")]))
+
+
+@cache
+def archive_for(python: str) -> Path:
+    """The wrapper as one file, compiled by this python once; it would do so at each start."""
+    if Path(python).resolve() == Path(sys.executable).resolve() or python not in found().values():
+        return wrapper()
+    version = next(version for version, path in found().items() if path == python)
+    kept = wrapper().with_suffix(f".{version}.pyz")
+    if not kept.exists():
+        aside = kept.with_suffix(f".{os.getpid()}")
+        words = [python, "-I", "-S", "-c", _COMPILE, str(wrapper()), str(aside)]
+        subprocess.run(words, check=True)
+        aside.rename(kept)
+    return kept
 
 
 def _candidates() -> list[Path]:

@@ -1,6 +1,7 @@
 """Nodes that are not as they should be: a clear reason, or no effect at all."""
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def test_a_node_without_a_temporary_folder_uses_that_of_the_attempt(
 def test_an_odd_umask_applies_to_binaries_only(connect: Connect, mask: int) -> None:
     former = os.umask(mask)
     try:
-        node = connect()
+        node = connect(sys.executable)
     finally:
         os.umask(former)
     node.wait("hello")

@@ -1,22 +1,18 @@
-"""Files that a relay accepts, hashes, reads and removes for the control host, inside BASE."""
+"""Files that a relay accepts, hashes and removes for the control host, inside BASE."""
 
-import base64
 import errno
 import os
-import stat
-from typing import Any, Callable, Dict, List
+from typing import Any, Dict, List
 
 from d0ctl_wrapper.attempt.deliver import stageout
 from d0ctl_wrapper.attempt.stage import cache
 from d0ctl_wrapper.disk import digest, sync
-from d0ctl_wrapper.protocol import message, stamp
+from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import NodePaths, is_below, remove, to_path
+from d0ctl_wrapper.relay.pieces import check_regular, why
 
 Frame = Dict[str, Any]
-
-PIECE = 1024 * 1024
-"""The most bytes of a file in one frame."""
 
 
 def take(paths: NodePaths, frame: Frame, umask: int) -> Frame:
@@ -32,7 +28,7 @@ def take(paths: NodePaths, frame: Frame, umask: int) -> Frame:
         else:
             found = _put(paths, aside, paths.inside(frame["path"]), frame["executable"])
     except (OSError, ValueError) as error:
-        return not_taken(frame, _why(error))
+        return not_taken(frame, why(error))
     return {"kind": "taken", "id": frame["id"], "ok": True, "message": "", **found}
 
 
@@ -68,10 +64,10 @@ def hashed(paths: NodePaths, frame: Frame) -> Frame:
     """Return the answer with size and checksum of a file."""
     try:
         path = paths.resolve(frame["path"])
-        _check_regular(os.stat(path))
+        check_regular(os.stat(path))
         size, checksum = digest(path)
     except (OSError, ValueError) as error:
-        return not_hashed(frame, _why(error))
+        return not_hashed(frame, why(error))
     answer = {"kind": "hashed", "id": frame["id"], "ok": True}
     return {**answer, "size": size, "checksum": checksum, "message": ""}
 
@@ -80,34 +76,6 @@ def not_hashed(frame: Frame, why: str) -> Frame:
     """Return the answer that a file can't be read."""
     answer = {"kind": "hashed", "id": frame["id"], "ok": False}
     return {**answer, "size": None, "checksum": None, "message": why}
-
-
-def read(paths: NodePaths, frame: Frame) -> Frame:
-    """Return the answer with a piece of a file."""
-    answer = {"kind": "data", "id": frame["id"], "message": ""}
-    try:
-        path = _to_read(paths, frame)
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        try:
-            hide = message.without_token if _is_end(paths, frame, path) else None
-            return {**answer, **_piece(file, frame["offset"], frame["length"], hide)}
-        finally:
-            os.close(file)
-    except (OSError, ValueError) as error:
-        return {**answer, "offset": 0, "size": None, "base64": "", "message": _why(error)}
-
-
-def _to_read(paths: NodePaths, frame: Frame) -> bytes:
-    if frame["attempt"] is None:
-        return paths.resolve(frame["path"])
-    return paths.attempt(frame["attempt"]).resolve(frame["path"])
-
-
-def _is_end(paths: NodePaths, frame: Frame, path: bytes) -> bool:
-    """Return whether a reader asks for the end message, which contains a secret."""
-    if frame["attempt"] is None:
-        return False
-    return path == os.path.realpath(paths.attempt(frame["attempt"]).file(b"end"))
 
 
 def forget(paths: NodePaths, frame: Frame) -> "List[Frame]":
@@ -121,13 +89,13 @@ def forget(paths: NodePaths, frame: Frame) -> "List[Frame]":
             remove(folder.cache)
             answer["attempts"].append(attempt)
         except OSError as error:
-            faults.append("can't remove attempt %d: %s" % (attempt, _why(error)))
+            faults.append("can't remove attempt %d: %s" % (attempt, why(error)))
     for path in frame["paths"]:
         try:
             _forget_path(paths, paths.inside(path))
             answer["paths"].append(path)
         except (OSError, ValueError) as error:
-            faults.append("can't remove `%s`: %s" % (path, _why(error)))
+            faults.append("can't remove `%s`: %s" % (path, why(error)))
     return [answer, *({"kind": "fault", "message": fault} for fault in faults)]
 
 
@@ -153,33 +121,9 @@ def _forget_path(paths: NodePaths, path: bytes) -> None:
 def _fault(aside: bytes, size: "int | None", checksum: "str | None") -> str:
     """Return what is wrong with a file that was put aside; empty if nothing is."""
     status = os.lstat(aside)
-    _check_regular(status)
+    check_regular(status)
     if size is not None and status.st_size != size:
         return "it has %d bytes, not %d" % (status.st_size, size)
     if checksum is not None and digest(aside)[1] != checksum:
         return "its checksum differs"
     return ""
-
-
-def _piece(
-    file: int, offset: int, length: int, hide: "Callable[[bytes], bytes] | None" = None
-) -> Frame:
-    status = os.fstat(file)
-    _check_regular(status)
-    if offset < 0:
-        offset = max(0, status.st_size + offset)
-    if hide is None:
-        data = os.pread(file, min(length, PIECE), offset)
-    else:
-        data = hide(os.pread(file, status.st_size, 0))[offset : offset + min(length, PIECE)]
-    text = base64.b64encode(data).decode("ascii")
-    return {"offset": offset, "size": status.st_size, "base64": text}
-
-
-def _check_regular(status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise ValueError("it is not a file")
-
-
-def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)

@@ -14,8 +14,7 @@ from d0ctl_wrapper.protocol.frames import LISTED, Stream
 from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 from d0ctl_wrapper.relay import facts, lock
 from d0ctl_wrapper.relay.loop import Loop
-from d0ctl_wrapper.relay.periodic import Periodic
-from d0ctl_wrapper.relay.service import ReadOnlyService
+from d0ctl_wrapper.relay.reading import ReadOnlyService
 
 Frame = Dict[str, Any]
 
@@ -68,6 +67,9 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
         service = ReadOnlyService(paths, stream)
         loop.serve(lines, service.obey, service.status_requests.work)
     else:
+        # The code of wrappers is most of the start, which `logs` and `peek` wait for.
+        from d0ctl_wrapper.relay.periodic import Periodic
+
         cpus = hello["cpus"] or facts.cpus()
         periodic = Periodic(loop, paths, cpus, umask, hello["keep_logs"])
         _greet(stream, paths, periodic.adopt(), records.cached(paths))
