@@ -70,7 +70,7 @@ CALLS = {
 """A call of each command that changes something."""
 
 
-ELSEWHERE = {"archive", "clone", "file purge", "file set-disposition", "update"}
+ELSEWHERE = {"archive", "clone", "file purge", "file set-disposition", "node free", "update"}
 """Commands whose dry run and reason have tests of their own."""
 
 

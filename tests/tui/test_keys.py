@@ -97,6 +97,7 @@ REQUESTS = [
     request("node add", NodeName("here"), local=True, same_machine=True),
     request("node accept-key", NodeName("farm"), fingerprints=("SHA256:a",), reinstalled=True),
     request("node drain", NodeName("farm")),
+    request("node free", NodeName("farm"), wanted=2_000_000_000),
     request("node resume", NodeName("farm")),
     request("node remove", NodeName("farm")),
     request("file purge", FileChoice("a", "*.root", node="farm", disposition="deletable")),
@@ -160,7 +161,7 @@ def test_the_palette_drains_a_node_and_says_where_nothing_is_found(
 
 NODE_KEYS = {
     "A": "node add", "K": "node accept-key", "d": "node drain", "u": "node resume",
-    "X": "node remove",
+    "f": "node free", "X": "node remove",
 }  # fmt: skip
 
 
@@ -172,7 +173,8 @@ def test_every_action_on_rows_and_nodes_has_a_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "verb"), [("K", "node accept-key"), ("d", "node drain"), ("X", "node remove")]
+    ("key", "verb"),
+    [("K", "node accept-key"), ("d", "node drain"), ("f", "node free"), ("X", "node remove")],
 )
 def test_a_key_on_the_screen_of_nodes_opens_the_dialog_of_its_action(
     site: Site, dashboard: Open, key: str, verb: str
@@ -183,6 +185,9 @@ def test_a_key_on_the_screen_of_nodes_opens_the_dialog_of_its_action(
         await desk.press("o")
         await desk.sees("what each does")
         await desk.press(key)
+        if verb == "node free":
+            await desk.sees("node free: How much to free")
+            return
         if verb == "node accept-key":
             await desk.sees("fingerprint")
             await desk.press("enter")

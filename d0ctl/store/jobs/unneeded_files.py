@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from d0ctl.config import ASIDE
 from d0ctl.store.attempts import failures
@@ -18,6 +19,18 @@ STRAY_S = 3600.0
 
 MOST_SPARE = 1000
 """How many files are looked at, at most, to make space on a node."""
+
+
+class Spare(NamedTuple):
+    """A copy that could be given up, with the run time in seconds that makes it again."""
+
+    file: int
+    cluster: int
+    name: str
+    size: int
+    is_elsewhere: int
+    is_outside: int
+    run_s: float
 
 
 def tidy(store: Store, *, now: float) -> list[str]:
@@ -83,6 +96,28 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
         freed += row["left_size"]
     _drop_left(store, left)
     return [*gone, *(f"attempt {row['id']}" for row in left)]
+
+
+def room(store: Store, node: int, wanted: int) -> list[Spare]:
+    """Return the copies to give up for so many bytes on a node, the cheapest to get first."""
+    chosen, freed = [], 0
+    for row in store.rows("room_of_node", node=node):
+        if freed >= wanted:
+            break
+        chosen.append(Spare._make(row))
+        freed += row["size"]
+    return chosen
+
+
+def give_up(store: Store, copies: Iterable[Spare]) -> None:
+    """Have these copies removed; their files are made or brought again when they are read."""
+    store.change("clear_transit")
+    store.change_many("give_up_copy", ((copy.file, copy.cluster) for copy in copies))
+    store.change("purge_given_up")
+    store.change("forget_given_up")
+    store.change("clear_unneeded")
+    store.change("lack_given_up")
+    store.change("end_unneeded")
 
 
 def sweep(store: Store, node: int, attempts: Sequence[int]) -> None:

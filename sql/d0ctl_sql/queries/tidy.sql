@@ -171,6 +171,75 @@ select location.file_id, location.path, coalesce(file.size, 0) as size
  order by location.made
  limit :limit;
 
+-- name: room_of_node
+-- Copies in the cache of a node that no package needs which has not ended, and that can be had
+-- again: first those that stay only while there is space, then those with another copy or from
+-- outside, then those that take the least run time for their size to be made again. What a
+-- disposition keeps, and what nothing reads and is nowhere else, is for a person to purge.
+select location.file_id, location.cluster_id, job.name || ':' || file.name as name,
+       coalesce(file.size, 0) as size,
+       exists (select 1 from location as other
+                where other.file_id = file.id and other.cluster_id <> location.cluster_id)
+           as is_elsewhere,
+       file.package_id is null as is_outside,
+       iif(file.package_id is null, 0,
+           coalesce((select attempt.ended - attempt.started
+                       from attempt
+                      where attempt.package_id = file.package_id
+                        and attempt.outcome = 'successful'
+                      order by attempt.id desc
+                      limit 1), 0)) as run_s
+  from node
+  join location on location.cluster_id = node.cluster_id and location.node_id is not null
+  join file on file.id = location.file_id
+  join job on job.id = file.job_id
+ where node.id = :node
+   and (file.package_id is null or location.spare = 1 or file.result = 1
+        or file.stored is not null
+        or exists (select 1 from input where input.file_id = file.id))
+   and iif(file.disposition is not null, file.disposition <> 'retain-indef',
+           file.dispositions not like '%retain-indef%'
+           and not exists (select 1 from input
+                            where input.file_id = file.id and input.disposition = 'retain-indef'))
+   and not exists (select 1
+                     from input
+                     join package on package.id = input.package_id
+                                 and package.phase not in
+                                     (select name from phase where is_final = 1)
+                    where input.file_id = file.id and input.dropped = 0)
+   and not exists (select 1 from transfer where transfer.file_id = file.id)
+   and not exists (select 1 from package
+                    where package.id = file.package_id
+                      and package.phase not in (select name from phase where is_final = 1))
+ order by location.spare desc, is_elsewhere or is_outside desc, run_s / max(size, 1), location.made;
+
+-- name: give_up_copy
+-- A copy that is to go.
+insert into transit_copy (file_id, cluster_id) values (?, ?);
+
+-- name: purge_given_up
+-- Have the nodes remove the copies that are to go; a shared one goes with the last file that has it.
+insert into purge (node_id, path)
+select distinct location.node_id, location.path
+  from transit_copy
+  join location on location.file_id = transit_copy.file_id
+               and location.cluster_id = transit_copy.cluster_id
+ where location.shared = 0
+    or not exists (select 1 from location as other
+                    where other.cluster_id = location.cluster_id and other.path = location.path
+                      and other.shared = 1
+                      and not exists (select 1 from transit_copy as gone
+                                       where gone.file_id = other.file_id
+                                         and gone.cluster_id = other.cluster_id));
+
+-- name: forget_given_up
+-- They are no copies any more.
+delete from location where (file_id, cluster_id) in (select file_id, cluster_id from transit_copy);
+
+-- name: lack_given_up
+-- Their files may have no copy left.
+insert into unneeded (file_id, rank) select distinct file_id, 1 from transit_copy;
+
 -- name: spend
 -- Look again whether a file is needed.
 insert or ignore into cleanup_candidate (file_id) values (?);
