@@ -72,7 +72,55 @@ def test_a_parameter_that_the_job_does_not_have_is_a_fault(file: Path, d0ctl: Ty
 def test_only_one_whole_job_is_cloned(site: Site, file: Path, d0ctl: Type) -> None:
     site.submit(production())
 
-    assert "`clone` takes just one" in d0ctl("clone", "*").stderr
+    assert "`clone` takes one" in d0ctl("clone", "*").stderr
     reply = d0ctl("clone", "prod")
     assert (reply.exit_code, "was not made from a job file" in reply.stderr) == (4, True)
     assert d0ctl("clone", "nobody").exit_code == 3
+
+
+CHAIN = """\
+job: chain
+stages:
+  - name: sim
+    lines:
+      - {for: {n: [1, 2]}, run: "echo {n} > s{n}", outputs: "s{n}"}
+  - name: reco
+    after: sim
+    lines:
+      - {for: {n: [1, 2]}, after: "reco/1", run: "cat s{n} > r{n}", inputs: "s{n}", outputs: "r{n}"}
+"""
+
+
+def test_a_part_of_a_job_becomes_a_job_of_its_own(tmp_path: Path, d0ctl: Type) -> None:
+    path = tmp_path / "chain.yaml"
+    path.write_text(CHAIN.replace('after: "reco/1", ', ""))
+    assert d0ctl("submit", str(path)).exit_code == 0
+
+    assert d0ctl("clone", "chain/2/2", "--as", "alone").stdout == "submitted `alone`: 1 package\n"
+    assert d0ctl("clone", "chain.1").stdout == "submitted `chain-001`: 2 packages\n"
+
+    stages = document(d0ctl("export", "alone", "--format", "json").stdout)["stages"]
+    (line,) = stages[0]["lines"]
+    (binary,) = line["packages"][0]["binaries"]
+    assert (stages[0]["name"], line["name"]) == ("reco", "n=2")
+    assert [one["file"] for one in binary["inputs"]] == ["chain:s2"]
+    assert document(d0ctl("status", "chain-001", "--json").stdout)["stages"][0]["lines"] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "stderr"),
+    [
+        (("clone", "good/1", "--set", "a=b"), "d0ctl: --set takes a whole job\nd0ctl clone good\n"),
+        (("remove", "good/1"), "d0ctl: `good/1` is a part of a job; only whole jobs are removed\n"
+                               "d0ctl kill 'good/1'\n"),
+        (("submit", "good/1/1"), "d0ctl: `good/1/1` is a part of job `good`, and only whole jobs "
+                                 "are submitted\na job of its own: d0ctl clone good/1/1\n"),
+    ],
+)  # fmt: skip
+def test_a_part_is_neither_removed_nor_submitted_alone(
+    file: Path, d0ctl: Type, words: tuple[str, ...], stderr: str
+) -> None:
+    result = d0ctl(*words)
+
+    assert result.exit_code != 0
+    assert result.stderr == stderr

@@ -7,8 +7,8 @@ import pytest
 
 from d0ctl.importers.read import read
 from d0ctl.jobfile.language.file_names import local_name
-from d0ctl.show.export import jobfile
 from d0ctl.store.views.job_files import definition
+from d0ctl.store.views.job_files import text as jobfile
 from tests.cli.conftest import Type
 from tests.support.building import Site
 from tests.support.rows import read as read_rows

@@ -1,7 +1,8 @@
-"""clone: submit a job once more, with other parameters."""
+"""clone: submit a job once more, with other parameters, or a part of it as a job of its own."""
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 from msgspec.structs import replace as changed
 
@@ -11,38 +12,62 @@ from d0ctl.actions.jobs.submit import SubmitOptions
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec
+from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.submit import free_name, text_of
+from d0ctl.store.views import browse, choice
 from d0ctl.store.views.job_files.known_names import known_names
 
 
 def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
     """Read the job file of the job again, with its parameters and those that are given.
 
-    Raises BadUsage, NotFound or Refused, and BadJobFile with every fault.
+    A part of a job becomes a job of its own. Raises BadUsage, NotFound or Refused, and BadJobFile
+    with every fault.
     """
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
-    jobs = jobs_of(store, request.target)
-    if not is_whole_job(request.target) or len(jobs) > 1:
-        raise BadUsage(f"`{request.target.brief}` is not one job, and `clone` takes just one",
+    target, options = request.target, request.options
+    jobs = jobs_of(store, target)
+    if len(jobs) > 1:
+        raise BadUsage(f"`{target.brief}` is not one job, and `clone` takes one, or a part of one",
                        hint=f"d0ctl clone {jobs[0].name}")  # fmt: skip
-    found = text_of(store, jobs[0].id)
-    if found is None:
-        raise Refused(f"job `{jobs[0].name}` was not made from a job file, so it can't be cloned")
-    values = {**found.parameters, **request.options.parameters}
-    spec = reader.read_text(found.text, found.source, found.directory, values, known_names(store))
-    if request.options.name is not None:
+    name = jobs[0].name
+    if is_whole_job(target):
+        found = text_of(store, jobs[0].id)
+        if found is None:
+            raise Refused(f"job `{name}` was not made from a job file, so it can't be cloned")
+        values = {**found.parameters, **options.parameters}
+        spec = reader.read_text(found.text, found.source, found.directory, values,
+                                known_names(store))  # fmt: skip
+    elif options.parameters:
+        raise BadUsage("--set takes a whole job", hint=f"d0ctl clone {name}")
+    else:
+        folder = Path(browse.directory(store, jobs[0].id))
+        spec = reader.read_text(_part(store, target, name), "-", folder, {}, known_names(store))
+    if options.name is not None:
         return spec
-    stem = re.sub(r"-[0-9]{3,}$", "", jobs[0].name)
+    stem = re.sub(r"-[0-9]{3,}$", "", name)
     return changed(spec, name=free_name(store, stem), named=True)
+
+
+def _part(store: Store, target: Selector, name: str) -> str:
+    """Return the job file of a part of a job; what others of the job make is `JOB:NAME` there."""
+    from d0ctl.store.views.job_files import definition, text
+
+    rows = definition.read(store, name)
+    assert rows is not None
+    choice.choose(store, target, now=0.0)
+    ids = {row.id for row in choice.chosen(store)}
+    return text.text(definition.part(rows, ids))
 
 
 ACTION = replace(
     submit.ACTION,
     name="clone",
-    help="Submit a job once more, with other parameters.",
-    more_help="Its job file is read again as it was when the job was submitted.",
+    help="Submit a job once more, with other parameters, or a part of it.",
+    more_help="Its job file is read again as it was when the job was submitted. A stage, line or "
+    "package becomes a job of its own, which reads the files that the rest of the job makes.",
     example="reco001 --set run=4712 --as reco002",
     exit_status="0 done, 2 bad usage or a fault in its job file, 3 no such job, 4 refused",
     prepare=submit.preparing(read_again),

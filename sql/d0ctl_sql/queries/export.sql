@@ -74,10 +74,12 @@ select file.id, file.package_id, file.binary, file.name, file.result, file.dispo
  order by file.package_id, file.binary, file.id;
 
 -- name: export_inputs
--- What the packages of a job read; of files of other jobs also these.
+-- What the packages of a job read, files of late outputs only if they are not read as a whole; of
+-- files of other jobs also these.
 select input.package_id, input.binary, input.own, input.acquire, input.required, input.writable,
        input."match", input.disposition, input.locator, input.size, input.checksum, input.local,
        file.name, file.package_id as maker, file.size as known_size,
+       (select name from file as pattern where pattern.id = file.pattern_id) as pattern,
        iif(file.job_id = :job, null, job.name) as job,
        (select stage.name from package as maker join stage on stage.id = maker.stage_id
          where maker.id = file.package_id) as stage
@@ -85,9 +87,11 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
   join line on line.stage_id = stage.id
   join package on package.line_id = line.id
   join input on input.package_id = package.id
-  join file on file.id = input.file_id and file.pattern_id is null
+  join file on file.id = input.file_id
   left join job on job.id = file.job_id
  where stage.job_id = :job
+   and not exists (select 1 from input as whole
+                    where whole.package_id = input.package_id and whole.file_id = file.pattern_id)
  order by input.package_id, input.binary, input.place;
 
 -- name: runs_of_chosen

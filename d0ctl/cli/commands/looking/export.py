@@ -10,10 +10,10 @@ from d0ctl.cli import session
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.errors import BadUsage
-from d0ctl.show.export import dagman, graph, jobfile, prov, wfcommons
+from d0ctl.show.export import dagman, graph, prov, wfcommons
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
-from d0ctl.store.views.job_files import definition, provenance
+from d0ctl.store.views.job_files import definition, provenance, text
 
 app = single()
 
@@ -24,8 +24,8 @@ def _prov(store: Store, job: definition.JobRows, now: float) -> str:
 
 
 FORMATS: dict[str, Callable[[Store, definition.JobRows, float], str]] = {
-    "yaml": lambda store, job, now: jobfile.text(job),
-    "json": lambda store, job, now: jobfile.as_json(job),
+    "yaml": lambda store, job, now: text.text(job),
+    "json": lambda store, job, now: text.as_json(job),
     "dagman": lambda store, job, now: dagman.text(job),
     "dot": lambda store, job, now: graph.dot(job),
     "mermaid": lambda store, job, now: graph.mermaid(job),

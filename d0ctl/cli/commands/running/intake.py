@@ -7,12 +7,14 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from d0ctl import select
 from d0ctl.actions.jobs import submit
 from d0ctl.actions.jobs.submit import ACTION, SubmitOptions, SubmitRequest
 from d0ctl.actions.option import read as read_options
 from d0ctl.cli import changing, session
 from d0ctl.cli.action_command import AtTerminal
 from d0ctl.cli.terminal.output import say
+from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.views import names
@@ -46,12 +48,23 @@ def job_named(file: str) -> str | None:
         return file if store is not None and file in names.jobs(store) else None
 
 
+def refuse_part(file: str) -> None:
+    """Raise Refused if a part of a job is named where a job file is needed."""
+    path = select.split(select.slashed(file))[0]
+    job, _, levels = path.partition("/")
+    if levels and not Path(file).exists() and submit.is_name(job) and job_named(job):
+        raise Refused(f"`{file}` is a part of job `{job}`, and only whole jobs are submitted",
+                      hint=f"a job of its own: d0ctl clone {quote(file)}")  # fmt: skip
+
+
 def read(request: SubmitRequest) -> tuple[SubmitRequest, JobSpec]:
     """Read and check the job file of a request; nothing is created.
 
     Raises BadUsage, and BadJobFile with every fault.
     """
     target, options = request.target, request.options
+    if target.text is None:
+        refuse_part(target.brief)
     with store_if_any() as store:
         spec = submit.read(store, target, options.parameters)
     return replace(request, options=replace(options, spec=spec)), spec

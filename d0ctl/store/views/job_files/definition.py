@@ -2,38 +2,42 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from d0ctl.store.connection import Row, Store
+
+Columns = Row | dict[str, Any]
+"""A row of the database, or one that differs from it."""
 
 
 class PackageRows(Struct):
     """A package with its binaries and files."""
 
-    row: Row
+    row: Columns
     stage: int
     line: int
     line_name: str
-    binaries: list[Row]
-    inputs: list[Row]
-    outputs: list[Row]
+    binaries: list[Columns]
+    inputs: list[Columns]
+    outputs: list[Columns]
 
 
 class LineRows(Struct):
     """A line with its packages, and the lines before it by the numbers of their stages."""
 
-    row: Row
+    row: Columns
     packages: list[PackageRows] = field(default_factory=list)
-    after: list[Row] = field(default_factory=list)
+    after: list[Columns] = field(default_factory=list)
 
 
 class StageRows(Struct):
     """A stage with its lines, and the names of the stages before it."""
 
-    row: Row
+    row: Columns
     lines: list[LineRows] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
 
@@ -41,7 +45,7 @@ class StageRows(Struct):
 class JobRows(Struct):
     """A job with its stages."""
 
-    row: Row
+    row: Columns
     stages: list[StageRows]
 
     @property
@@ -81,8 +85,46 @@ def read(store: Store, name: str) -> JobRows | None:
     return JobRows(job, list(stages.values()))
 
 
-def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Row]]:
-    grouped: defaultdict[int, list[Row]] = defaultdict(list)
+def part(job: JobRows, packages: Collection[int]) -> JobRows:
+    """Return these packages of a job as a job: what the others make comes from the other job."""
+    stages = []
+    kept: dict[tuple[int, int], int] = {}
+    for stage in job.stages:
+        lines: list[LineRows] = []
+        for line in stage.lines:
+            found = [_apart(one, packages, job) for one in line.packages
+                     if one.row["id"] in packages]  # fmt: skip
+            if found:
+                kept[stage.row["seq"], line.row["seq"]] = len(lines) + 1
+                lines.append(replace(line, packages=found))
+        if lines:
+            stages.append(replace(stage, lines=lines))
+    names = {stage.row["name"] for stage in stages}
+    is_mixed = any(not stage.row["final"] for stage in stages)
+    for stage in stages:
+        stage.after = [name for name in stage.after if name in names]
+        stage.row = {**stage.row, "final": stage.row["final"] and is_mixed}
+        for line in stage.lines:
+            line.after = [
+                {**row, "seq": kept[row["stage_seq"], row["seq"]]}
+                for row in line.after if (row["stage_seq"], row["seq"]) in kept
+            ]  # fmt: skip
+    return JobRows({**job.row, "name": None, "hold": 0}, stages)
+
+
+def _apart(one: PackageRows, packages: Collection[int], job: JobRows) -> PackageRows:
+    """Return a package that reads what other packages make as files of another job."""
+    inputs: list[Columns] = [
+        {**row, "job": job.row["name"]}
+        if row["job"] is None and row["maker"] is not None and row["maker"] not in packages
+        else row
+        for row in one.inputs
+    ]
+    return replace(one, inputs=inputs)
+
+
+def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Columns]]:
+    grouped: defaultdict[int, list[Columns]] = defaultdict(list)
     for row in rows:
         grouped[row["package_id"]].append(row)
     return grouped

@@ -10,8 +10,14 @@ from d0ctl.jobfile.language.file_names import base_name, is_pattern, local_name,
 from d0ctl.jobfile.language.quoting import members_of, with_groups
 from d0ctl.jobfile.language.template import PLACEHOLDER, RESERVED
 from d0ctl.jobfile.spec import GROUP, INPUTS
-from d0ctl.store.connection import Row
-from d0ctl.store.views.job_files.definition import JobRows, LineRows, PackageRows, StageRows, parsed
+from d0ctl.store.views.job_files.definition import (
+    Columns,
+    JobRows,
+    LineRows,
+    PackageRows,
+    StageRows,
+    parsed,
+)
 
 _MARK = "\x03inputs\x03"
 
@@ -94,7 +100,7 @@ def _policy(text: str | None) -> Any:
     return written(parsed(text) or {})
 
 
-def _binary(binary: Row, package: PackageRows, known: Collection[str]) -> Entry:
+def _binary(binary: Columns, package: PackageRows, known: Collection[str]) -> Entry:
     parameters = parsed(binary["parameters"]) or {}
     inner = {*known, *parameters}
     argv, script = parsed(binary["argv"]), binary["script"]
@@ -111,7 +117,7 @@ def _binary(binary: Row, package: PackageRows, known: Collection[str]) -> Entry:
         "stdin": _escaped(_stdin(binary, package), known),
         "software": _escaped(binary["software"], known),
         "parameters": _all_escaped(parameters, known),
-        "inputs": [_input(one, known) for one in package.inputs if one["binary"] == binary["seq"]],
+        "inputs": _inputs(binary, package, known),
         "outputs": [_output(one, known) for one in package.outputs
                     if one["binary"] == binary["seq"]],
         "runtime": binary["runtime"], "work-size": binary["work_size"], "cpu": binary["cpu"],
@@ -124,11 +130,24 @@ def _binary(binary: Row, package: PackageRows, known: Collection[str]) -> Entry:
     }  # fmt: skip
 
 
-def _input(row: Row, known: Collection[str]) -> Entry:
+def _inputs(binary: Columns, package: PackageRows, known: Collection[str]) -> list[Entry]:
+    """Return the inputs of a binary: late outputs, whose files have no names yet, each once."""
+    found: list[Entry] = []
+    late: set[str] = set()
+    for row in package.inputs:
+        if row["binary"] == binary["seq"] and row["pattern"] not in late:
+            found.append(_input(row, known))
+            late.update({row["pattern"]} - {None} if row["job"] is None else ())
+    return found
+
+
+def _input(row: Columns, known: Collection[str]) -> Entry:
     source: Entry = {"file": _escaped(_file(row), known)}
     if row["match"] is not None:
         stage = row["stage"] if row["job"] is None else f"{row['job']}/{row['stage']}"
         source = {"from": stage, "match": _escaped(row["match"], known)}
+    elif row["pattern"] is not None and row["job"] is None:
+        source = {"file": _escaped(row["pattern"], known)}
     return {
         **source, "as": _escaped(_renaming(row), known),
         "locator": _escaped(row["locator"], known), "size": row["size"],
@@ -139,7 +158,7 @@ def _input(row: Row, known: Collection[str]) -> Entry:
     }  # fmt: skip
 
 
-def _stdin(binary: Row, package: PackageRows) -> str | None:
+def _stdin(binary: Columns, package: PackageRows) -> str | None:
     """Return the file that is the standard input of a binary."""
     for row in package.inputs if binary["stdin"] is not None else ():
         local = row["name"] if row["own"] else local_name(row["name"], row["local"])
@@ -148,12 +167,12 @@ def _stdin(binary: Row, package: PackageRows) -> str | None:
     return None
 
 
-def _file(row: Row) -> str:
+def _file(row: Columns) -> str:
     """Return the name of an input as a job file has it."""
     return str(row["name"] if row["job"] is None else f"{row['job']}:{row['name']}")
 
 
-def _renaming(row: Row) -> str | None:
+def _renaming(row: Columns) -> str | None:
     """Return the name that an input has in the working directory, unless it is that of its path."""
     name, local = row["name"], row["local"]
     by_default = local_name(name, path_below(name))
@@ -163,7 +182,7 @@ def _renaming(row: Row) -> str | None:
     return local or base_name(name).rstrip("/")
 
 
-def _output(row: Row, known: Collection[str]) -> Entry:
+def _output(row: Columns, known: Collection[str]) -> Entry:
     return {
         "file": _escaped(row["name"], known), "locator": _escaped(row["locator"], known),
         "size": row["size_asked"], "min-size": row["min_size"],
