@@ -3,6 +3,8 @@
 from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from d0ctl.actions.action import MOST_SHOWN, Change, Conflict
 from d0ctl.errors import BadUsage
 from d0ctl.model import STATUS_OF, Phase, Status, by_status
@@ -39,6 +41,15 @@ def jobs_of(store: Store, target: Selector) -> list[JobSummary]:
             raise browse.no_such_job(store, part.job)
         found |= {job.id: job for job in jobs}
     return list(found.values())
+
+
+def one_by_one(store: Store, target: Selector) -> list[Selector]:
+    """Return the parts of a selection, each of one job; a part without a job stays as it is."""
+    found: list[Selector] = []
+    for part in target.parts:
+        names = [job.name for job in browse.jobs(store, part.job)]
+        found += [replace(part, job=name) for name in names] or [part]
+    return list(dict.fromkeys(found))
 
 
 def has_ended(job: JobSummary) -> bool:

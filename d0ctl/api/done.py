@@ -11,6 +11,8 @@ class Done(Struct, frozen=True):
     undo: str | None = None
     job: str = ""
     """The job that was submitted."""
+    failures: tuple[str, ...] = ()
+    """What was refused, with `keep_going`."""
 
     def __str__(self) -> str:
         return self.text

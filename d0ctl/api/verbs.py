@@ -11,12 +11,18 @@ if TYPE_CHECKING:
 class Verbs(ABC):
     """A method for each action; `reason` is kept with who and when, `dry_run` changes nothing.
 
-    Each raises NotFound, Refused or BadUsage as its command does.
+    Each raises NotFound, Refused or BadUsage as its command does; with `keep_going`, each job and
+    selector is an action of its own, and what is refused is in `failures` of the result.
     """
 
     @abstractmethod
     def _act(
-        self, name: str, options: Mapping[str, Any], reason: str | None, dry_run: bool
+        self,
+        name: str,
+        options: Mapping[str, Any],
+        reason: str | None,
+        dry_run: bool,
+        keep_going: bool = False,
     ) -> "Done":
         """Carry an action out."""
 
@@ -27,13 +33,14 @@ class Verbs(ABC):
         ended: str | float | None = None,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Move ended jobs with their history to an archive.
 
         name: Name of the archive; without it, today's date.
         ended: Only jobs that ended at least this time ago, e.g. `90d`.
         """
-        return self._act("archive", {"name": name, "ended": ended}, reason, dry_run)
+        return self._act("archive", {"name": name, "ended": ended}, reason, dry_run, keep_going)
 
     def edit(
         self,
@@ -46,6 +53,7 @@ class Verbs(ABC):
         environment: Mapping[str, object] | None = None,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Change the resources that packages request before they start.
 
@@ -68,6 +76,7 @@ class Verbs(ABC):
             },
             reason,
             dry_run,
+            keep_going,
         )
 
     def finish(
@@ -78,6 +87,7 @@ class Verbs(ABC):
         partial: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Start no more packages; with `hard`, kill running ones.
 
@@ -86,7 +96,7 @@ class Verbs(ABC):
         partial: With `hard`: keep the files made so far, marked partial.
         """
         return self._act(
-            "finish", {"soft": soft, "hard": hard, "partial": partial}, reason, dry_run
+            "finish", {"soft": soft, "hard": hard, "partial": partial}, reason, dry_run, keep_going
         )
 
     def hold(
@@ -94,9 +104,10 @@ class Verbs(ABC):
         *,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Keep jobs or packages from being scheduled."""
-        return self._act("hold", {}, reason, dry_run)
+        return self._act("hold", {}, reason, dry_run, keep_going)
 
     def kill(
         self,
@@ -104,12 +115,13 @@ class Verbs(ABC):
         partial: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """End packages for good, with all their processes.
 
         partial: Keep the files made so far, marked partial.
         """
-        return self._act("kill", {"partial": partial}, reason, dry_run)
+        return self._act("kill", {"partial": partial}, reason, dry_run, keep_going)
 
     def kill_line(
         self,
@@ -117,12 +129,13 @@ class Verbs(ABC):
         drop_outputs: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """End lines; with `drop_outputs`, the job continues.
 
         drop_outputs: Remove their files from the inputs of later packages.
         """
-        return self._act("kill-line", {"drop_outputs": drop_outputs}, reason, dry_run)
+        return self._act("kill-line", {"drop_outputs": drop_outputs}, reason, dry_run, keep_going)
 
     def limit(
         self,
@@ -131,6 +144,7 @@ class Verbs(ABC):
         max_failures: str | float | None = None,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Change how many packages run at once, and how many may fail.
 
@@ -138,7 +152,11 @@ class Verbs(ABC):
         max_failures: Hold the job after so many failed packages, or `none`.
         """
         return self._act(
-            "limit", {"max_running": max_running, "max_failures": max_failures}, reason, dry_run
+            "limit",
+            {"max_running": max_running, "max_failures": max_failures},
+            reason,
+            dry_run,
+            keep_going,
         )
 
     def pause(
@@ -147,12 +165,13 @@ class Verbs(ABC):
         running: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Start no more packages; with `running`, suspend running ones.
 
         running: Suspend running packages, too.
         """
-        return self._act("pause", {"running": running}, reason, dry_run)
+        return self._act("pause", {"running": running}, reason, dry_run, keep_going)
 
     def priority(
         self,
@@ -160,21 +179,23 @@ class Verbs(ABC):
         *,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Change the priority of jobs or packages.
 
         priority: 0 to 100; higher is scheduled first.
         """
-        return self._act("priority", {"priority": priority}, reason, dry_run)
+        return self._act("priority", {"priority": priority}, reason, dry_run, keep_going)
 
     def release(
         self,
         *,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Allow held jobs or packages to be scheduled again."""
-        return self._act("release", {}, reason, dry_run)
+        return self._act("release", {}, reason, dry_run, keep_going)
 
     def remove(
         self,
@@ -182,30 +203,33 @@ class Verbs(ABC):
         keep_results: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Delete jobs with their history and results.
 
         keep_results: Move its results to results/JOB.1, or the next free number.
         """
-        return self._act("remove", {"keep_results": keep_results}, reason, dry_run)
+        return self._act("remove", {"keep_results": keep_results}, reason, dry_run, keep_going)
 
     def restore_line(
         self,
         *,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Bring back dropped lines."""
-        return self._act("restore-line", {}, reason, dry_run)
+        return self._act("restore-line", {}, reason, dry_run, keep_going)
 
     def resume(
         self,
         *,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Resume paused jobs or packages."""
-        return self._act("resume", {}, reason, dry_run)
+        return self._act("resume", {}, reason, dry_run, keep_going)
 
     def retry(
         self,
@@ -220,6 +244,7 @@ class Verbs(ABC):
         from_scratch: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Retry failed packages, optionally with changed resources.
 
@@ -246,6 +271,7 @@ class Verbs(ABC):
             },
             reason,
             dry_run,
+            keep_going,
         )
 
     def set_status(
@@ -254,12 +280,13 @@ class Verbs(ABC):
         *,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Set the status of packages by hand, if their files allow it.
 
         status: unscheduled, successful, failed or canceled.
         """
-        return self._act("set-status", {"status": status}, reason, dry_run)
+        return self._act("set-status", {"status": status}, reason, dry_run, keep_going)
 
     def update(
         self,
@@ -270,6 +297,7 @@ class Verbs(ABC):
         former: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
+        keep_going: bool = False,
     ) -> "Done":
         """Correct a job that was submitted.
 
@@ -283,4 +311,5 @@ class Verbs(ABC):
             {"file": file, "parameters": parameters, "again": again, "former": former},
             reason,
             dry_run,
+            keep_going,
         )

@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import MISSING
+from dataclasses import MISSING, replace
 from inspect import Parameter, Signature
 from typing import Annotated, Any
 
@@ -14,10 +14,13 @@ from typer.core import TyperGroup
 from d0ctl import actions, select
 from d0ctl.actions import ACTIONS, Action, undo
 from d0ctl.actions.action import AnyRequest, NodeName, Person, Target
+from d0ctl.actions.jobs.submit import SubmitPlan
 from d0ctl.actions.option import Option, fields_of, read
+from d0ctl.actions.selection import one_by_one
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import (
     Changing,
+    ChangingSeveral,
     Choosing,
     ChoosingFiles,
     Submitting,
@@ -27,9 +30,10 @@ from d0ctl.cli.changing import (
 )
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.terminal import completion
+from d0ctl.cli.terminal.failures import report
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import can_ask, confirmed, emit, is_terminal, say
-from d0ctl.errors import BadUsage, NotFound
+from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import clean, count
@@ -111,6 +115,8 @@ def command(
 
 _CLASSES: dict[str, type[Changing]] = {
     "any": Choosing,
+    "line": ChangingSeveral,
+    "job": ChangingSeveral,
     "file": ChoosingFiles,
     "job file": Submitting,
 }
@@ -208,7 +214,27 @@ MANY = 20_000
 
 
 def carry_out(request: AnyRequest[Any, Any]) -> None:
-    """Show the plan or apply it; a person on a terminal is asked before if the action says so."""
+    """Show the plan or apply it; a person on a terminal is asked before if the action says so.
+
+    With --keep-going, the same for each job and selector; exits with the code of the first failure.
+    """
+    if not changing.keeps_going():
+        _carry_out(request)
+        return
+    with opened(request) as store:
+        targets = one_by_one(store, request.target)
+    code = ExitCode.DONE
+    for target in targets:
+        try:
+            _carry_out(replace(request, target=target))
+        except D0Error as error:
+            report(error)
+            code = code or error.exit_code
+    if code:
+        raise typer.Exit(code)
+
+
+def _carry_out(request: AnyRequest[Any, Any]) -> None:
     action = request.action
     if changing.is_rehearsal():
         for line in actions.describe(rehearse(request)):
@@ -222,7 +248,8 @@ def carry_out(request: AnyRequest[Any, Any]) -> None:
     if undoing := undo.sentence(plan):
         say(clean(undoing))
     if (plan.packages or plan.jobs) and not is_driven:
-        say(f"no daemon is running, so nothing new starts: {_starting(request.target)}")
+        target = select.parse(plan.job) if isinstance(plan, SubmitPlan) else request.target
+        say(f"no daemon is running, so nothing new starts: {_starting(target)}")
 
 
 def _starting(target: Target) -> str:

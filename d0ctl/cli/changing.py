@@ -66,6 +66,13 @@ def _of_a_choice(
     """The filters of every command that changes packages."""
 
 
+@_table.command("several", add_help_option=False)
+def _of_several(
+    keep_going: _kept(options.KeepGoing) = False,  # type: ignore[valid-type]
+) -> None:
+    """The option of every command that changes several jobs or parts of them."""
+
+
 @_table.command("files", add_help_option=False)
 def _of_files(
     node: _kept(options.OnNode) = None,  # type: ignore[valid-type]
@@ -119,10 +126,16 @@ class Changing(TyperCommand):
             _given.clear()
 
 
+class ChangingSeveral(Changing):
+    """A command that changes jobs or lines: it takes `--keep-going`, too."""
+
+    tables = ("several", "change")
+
+
 class Choosing(Changing):
     """A command that changes packages: it takes the filters of a selector, too."""
 
-    tables = ("choose", "change")
+    tables = ("choose", "several", "change")
 
 
 class ChoosingFiles(Changing):
@@ -178,6 +191,11 @@ def reason() -> str | None:
 def is_rehearsal() -> bool:
     """Whether the command is only to say what it would change."""
     return bool(_given.get("dry_run"))
+
+
+def keeps_going() -> bool:
+    """Whether the command goes on with other selectors after one that is refused."""
+    return bool(_given.get("keep_going"))
 
 
 def is_confirmed() -> bool:

@@ -74,6 +74,12 @@ Because = Annotated[
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change, and stop.")]
 
+KeepGoing = Annotated[
+    bool,
+    typer.Option("--keep-going",
+                 help="One job and selector after the other; go on after one that is refused."),
+]  # fmt: skip
+
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 Parameters = Annotated[

@@ -29,12 +29,18 @@ if TYPE_CHECKING:
 class Verbs(ABC):
     """A method for each action; `reason` is kept with who and when, `dry_run` changes nothing.
 
-    Each raises NotFound, Refused or BadUsage as its command does.
+    Each raises NotFound, Refused or BadUsage as its command does; with `keep_going`, each job and
+    selector is an action of its own, and what is refused is in `failures` of the result.
     """
 
     @abstractmethod
     def _act(
-        self, name: str, options: Mapping[str, Any], reason: str | None, dry_run: bool
+        self,
+        name: str,
+        options: Mapping[str, Any],
+        reason: str | None,
+        dry_run: bool,
+        keep_going: bool = False,
     ) -> "Done":
         """Carry an action out."""
 '''
@@ -60,6 +66,7 @@ def _method(name: str, help: str, fields: list[Field]) -> str:
         *(f"{field.name}: {_type(field)}" for field in fields if not field.option.is_argument),
         "reason: str | None = None",
         "dry_run: bool = False",
+        "keep_going: bool = False",
     ]
     given = ", ".join(f'"{field.name}": {field.name}' for field in fields)
     return f'''
@@ -67,7 +74,7 @@ def _method(name: str, help: str, fields: list[Field]) -> str:
         {", ".join(["self", *own, "*", *named])},
     ) -> "Done":
         """{_words(help)}{"".join(_described(fields))}"""
-        return self._act("{name}", {{{given}}}, reason, dry_run)
+        return self._act("{name}", {{{given}}}, reason, dry_run, keep_going)
 '''
 
 
