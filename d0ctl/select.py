@@ -22,15 +22,31 @@ MOST_NAMED = 3
 _LEVELS = ("job", "stage", "line", "package", "binary")
 _JOB = re.compile(r"[A-Za-z*?\[][A-Za-z0-9_*?\[\]!-]*", re.ASCII)
 _RANGE = re.compile(r"(\d{1,9})(-?)(\d{1,9})?|-(\d{1,9})", re.ASCII)
+_SLICE = re.compile(r"\[(?:(-?\d{1,9})|(-?\d{1,9})?:(-?\d{1,9})?)\]", re.ASCII)
+_SPLIT = re.compile(r"((?:\[[^][/]*:[^][/]*\]|[^:])*)(:?)(.*)", re.DOTALL)
+"""A path, and the states after the first colon that is not in a slice."""
+_DOTTED = re.compile(r"[A-Za-z][A-Za-z0-9_-]*(?:\.(?:last|[\d,-]*\d[\d,-]*))+", re.ASCII)
 WILD = frozenset("*?[")
 """What makes a pattern of the name of a job."""
 
 
 class Span(Struct, frozen=True):
-    """The numbers of a level that are meant, from `first` to `last`."""
+    """The numbers of a level that are meant, from `first` to `last`; -1 is the last there is."""
 
     first: int = 1
     last: int = LAST
+
+    @property
+    def counts_back(self) -> bool:
+        """Whether what is meant depends on how many there are."""
+        return self.first < 0 or self.last < 0
+
+    def within(self, size: int) -> "Span":
+        """Return the numbers that are meant of so many; `last` is smaller if there is none."""
+        if not self.counts_back:
+            return self
+        first, last = (one + size + 1 if one < 0 else one for one in (self.first, self.last))
+        return Span(max(1, first), last)
 
     @property
     def is_one(self) -> bool:
@@ -38,11 +54,22 @@ class Span(Struct, frozen=True):
         return self.first == self.last
 
     def __str__(self) -> str:
+        if self.counts_back:
+            return _slice(self)
         if self.first == self.last:
             return str(self.first)
         if self == ALL:
             return "*"
         return f"{self.first}-" if self.last == LAST else f"{self.first}-{self.last}"
+
+
+def _slice(span: Span) -> str:
+    """Write a span that counts from the end, with ids from 0."""
+    if span == Span(-1, -1):
+        return "last"
+    first = span.first - 1 if span.first > 0 else span.first
+    last = span.last + 1 if span.last < 0 else span.last
+    return f"[{first or ''}:{'' if last in (0, LAST) else last}]"
 
 
 ALL = Span()
@@ -73,6 +100,13 @@ class Selector(Struct, frozen=True):
     def parts(self) -> tuple["Selector", ...]:
         """The selectors that make up the selection."""
         return (replace(self, also=()), *self.also) if self.also else (self,)
+
+    @property
+    def counts_back(self) -> bool:
+        """Whether what it names depends on how many there are of something."""
+        return any(
+            span.counts_back for one in self.parts for span in (one.stage, one.line, one.package)
+        )
 
     @property
     def names_jobs(self) -> bool:
@@ -169,7 +203,7 @@ def parse(
     The path of one binary is taken only `with_binary`: verbs that change something are for
     whole packages.
     """
-    path, colon, named = text.partition(":")
+    path, colon, named = split(slashed(text))
     states = [*(named.split(",") if colon else ()), *status]
     parts = path.removesuffix("/").split("/")
     if len(parts) > len(_LEVELS):
@@ -210,7 +244,7 @@ def parse_all(texts: Iterable[str], **filters: Any) -> Selector:
 
 def _alternatives(text: str) -> Iterator[str]:
     """Write out the lists of numbers in a selector."""
-    path, colon, states = text.partition(":")
+    path, colon, states = split(slashed(text))
     job, *parts = path.split("/")
     lists = [part.split(",") if "," in part else [part] for part in parts]
     choices = [
@@ -219,6 +253,19 @@ def _alternatives(text: str) -> Iterator[str]:
     ]
     for chosen in product(*choices):
         yield "/".join((job, *chosen)) + colon + states
+
+
+def split(text: str) -> tuple[str, str, str]:
+    """Split a selector at the colon before its states."""
+    found = _SPLIT.fullmatch(text)
+    assert found is not None
+    return found[1], found[2], found[3]
+
+
+def slashed(text: str) -> str:
+    """Return a selector with dots, as `reco001.2.3`, with slashes; any other text as it is."""
+    path, colon, states = text.partition(":")
+    return path.replace(".", "/") + colon + states if _DOTTED.fullmatch(path) else text
 
 
 def union(selectors: Iterable[Selector]) -> Selector:
@@ -241,7 +288,7 @@ def _brief(first: list[str], number: int) -> str:
 
 def is_selector(text: str) -> bool:
     """Whether a text begins as a selector does, whatever comes of it."""
-    return _JOB.fullmatch(text.partition(":")[0].partition("/")[0]) is not None
+    return _JOB.fullmatch(slashed(text).partition(":")[0].partition("/")[0]) is not None
 
 
 def file_of_job(text: str) -> tuple[str, str] | None:
@@ -263,10 +310,11 @@ def states() -> list[str]:
 def _span(part: str, text: str) -> Span:
     span = _numbers(part)
     if span is None:
-        forms = "a range as `1-10` or `5-`, nor `*`"
-        raise BadUsage(f"`{part}` in `{text}` is neither a number, nor {forms}")
-    if not 1 <= span.first <= span.last:
-        raise BadUsage(f"`{part}` in `{text}` holds nothing: numbers count up from 1")
+        forms = "a range as `1-10` or `5-`, a slice as `[0:10]`, `last` nor `*`"
+        raise BadUsage(f"`{part}` in `{text}` is neither a number, {forms}")
+    if not (span.counts_back or 1 <= span.first <= span.last):
+        count = "ids of a slice count up from 0" if part[0] == "[" else "numbers count up from 1"
+        raise BadUsage(f"`{part}` in `{text}` holds nothing: {count}")
     return span
 
 
@@ -275,6 +323,10 @@ def _numbers(part: str) -> Span | None:
     """Return the numbers of a level as they are written, or None if it is no number or range."""
     if part == "*":
         return ALL
+    if part == "last":
+        return Span(-1, -1)
+    if sliced := _SLICE.fullmatch(part):
+        return _of_slice(sliced)
     found = _RANGE.fullmatch(part)
     if found is None:
         return None
@@ -284,8 +336,19 @@ def _numbers(part: str) -> Span | None:
     return Span(first, int(found[3] or LAST) if found[2] else int(found[0]))
 
 
+def _of_slice(found: re.Match[str]) -> Span:
+    """Return the numbers, from 1, of a slice or an id, which count from 0 or back from the end."""
+    if found[1]:
+        number = int(found[1])
+        return Span(number, number) if number < 0 else Span(number + 1, number + 1)
+    first, last = int(found[2] or 0), int(found[3] or LAST)
+    if found[3] and last == 0:
+        return Span(1, 0)
+    return Span(first + 1 if first >= 0 else first, last - 1 if last < 0 else last)
+
+
 def _one_binary(span: Span, text: str) -> Span:
-    if not span.is_one:
+    if not span.is_one or span.counts_back:
         raise BadUsage(f"`{text}` names several binaries", hint="name one, or its package")
     return span
 

@@ -80,6 +80,9 @@ spans = st.one_of(
     st.just(ALL),
     st.integers(1, 10**6).map(lambda n: Span(n, n)),
     st.tuples(st.integers(1, 1000), st.integers(1, 1000)).map(lambda t: Span(min(t), sum(t))),
+    st.integers(1, 9).map(lambda n: Span(-n, LAST)),
+    st.tuples(st.integers(1, 9), st.integers(2, 9)).map(lambda t: Span(t[0], -t[1])),
+    st.just(Span(-1, -1)),
 )
 names = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,20}", fullmatch=True)
 
@@ -145,7 +148,41 @@ def test_a_name_with_a_comma_is_no_list() -> None:
     assert parse_all(["reco001/a,b"]).stage_name == "a,b"
 
 
-@pytest.mark.parametrize("text", ["reco001/2/1,", "reco001/2/,1", "reco001/2/-", "reco001/2/1,x"])
+@pytest.mark.parametrize(
+    "text", ["reco001/2/1,", "reco001/2/,1", "reco001/2/-", "reco001/2/1,x", "reco001/2/[]"]
+)
 def test_half_a_list_is_bad_usage(text: str) -> None:
     with pytest.raises(BadUsage):
         parse_all([text])
+
+
+@pytest.mark.parametrize(
+    ("dotted", "slashed"),
+    [("reco001.2.3", "reco001/2/3"), ("reco001.2.last:failed", "reco001/2/last:failed"),
+     ("reco001.1,2.5-", "reco001/1,2/5-"), ("reco001.2:failed", "reco001/2:failed")],
+)  # fmt: skip
+def test_dots_may_stand_for_slashes(dotted: str, slashed: str) -> None:
+    assert parse_all([dotted]) == parse_all([slashed])
+
+
+@pytest.mark.parametrize("text", ["all.root", "n1.example.org", "reco.1x", "reco.1/2"])
+def test_a_name_with_dots_is_no_path(text: str) -> None:
+    with pytest.raises(BadUsage):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    ("part", "of_ten"),
+    [("[0:3]", [1, 2, 3]), ("[7:]", [8, 9, 10]), ("[-2:]", [9, 10]), ("[:-8]", [1, 2]),
+     ("[4]", [5]), ("[-1]", [10]), ("last", [10]), ("[-12:2]", [1, 2]), ("[8:-3]", [])],
+)  # fmt: skip
+def test_a_slice_counts_from_0_and_back_from_the_end(part: str, of_ten: list[int]) -> None:
+    span = parse(f"reco001/2/{part}:failed").line.within(10)
+
+    assert [n for n in range(1, 11) if span.first <= n <= span.last] == of_ten
+
+
+@pytest.mark.parametrize("part", ["[5:2]", "[1:2:3]", "[x]", "[:0]"])
+def test_half_a_slice_is_bad_usage(part: str) -> None:
+    with pytest.raises(BadUsage):
+        parse(f"reco001/2/{part}")

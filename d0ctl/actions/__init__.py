@@ -12,6 +12,7 @@ from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
+from d0ctl.store.views.choice import located
 from d0ctl.units import clean
 
 __all__ = ["ACTIONS", "Action", "Plan", "Request", "apply", "describe", "latest", "preview",
@@ -82,6 +83,8 @@ def latest(store: Store) -> int:
 
 def _plan(store: Store, request: AnyRequest[Any, Any], now: float) -> Plan:
     action = request.action
+    if isinstance(request.target, Selector):
+        request = replace(request, target=located(store, request.target))
     try:
         plan: Plan = action.plan(store, request, now)
     except Conflict as error:

@@ -4,20 +4,22 @@ import getpass
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from msgspec import Struct
 
 from d0ctl import select
+from d0ctl.actions.action import AnyRequest
 from d0ctl.actions.option import fields_of, read
 from d0ctl.api.done import Done
 from d0ctl.api.verbs import Verbs
 from d0ctl.config import Home, find_home
-from d0ctl.errors import BadUsage
+from d0ctl.errors import BadUsage, D0Error
 from d0ctl.model import by_status
 from d0ctl.select import Selector
 from d0ctl.store import opening
@@ -51,15 +53,20 @@ class Selection(Verbs):
         self.wanted, self.home = wanted, home
 
     @classmethod
-    def of(cls, text: str, home: str | PathLike[str] | None = None) -> "Selection":
-        """Return what a selector names. Raises BadUsage."""
-        return cls(select.parse(text), find_home(None if home is None else Path(home)))
+    def of(cls, texts: str | Iterable[str], home: str | PathLike[str] | None = None) -> "Selection":
+        """Return what selectors name together. Raises BadUsage."""
+        wanted = select.parse_all([texts] if isinstance(texts, str) else texts)
+        return cls(wanted, find_home(None if home is None else Path(home)))
 
     def __str__(self) -> str:
         return str(self.wanted)
 
     def __repr__(self) -> str:
-        return f"jobs({str(self)!r})"
+        return f"jobs({', '.join(map(repr, self._texts))})"
+
+    @property
+    def _texts(self) -> list[str]:
+        return [str(part) for part in self.wanted.parts]
 
     # parts ---------------------------------------------------------------------------------
 
@@ -91,8 +98,8 @@ class Selection(Verbs):
         """Select packages by status or phase, reason of failure, node, and time since a change."""
         states = (status,) if isinstance(status, str) else tuple(status)
         age = None if older_than is None else str(older_than)
-        wanted = select.parse(str(self), status=states, reason=failed_for, node=node,
-                              older_than=age)  # fmt: skip
+        wanted = select.parse_all(self._texts, status=states, reason=failed_for, node=node,
+                                  older_than=age)  # fmt: skip
         return Selection(wanted, self.home)
 
     # reading -------------------------------------------------------------------------------
@@ -113,6 +120,18 @@ class Selection(Verbs):
         with self._reading() as store:
             return choice.choose(store, self.wanted, now=time.time(), lenient=True)
 
+    @overload
+    def __getitem__(self, at: int) -> "Selection": ...
+    @overload
+    def __getitem__(self, at: slice) -> "Selection": ...
+    def __getitem__(self, at: int | slice) -> "Selection":
+        """Select packages by their ids, which count from 0 in their order. Raises IndexError."""
+        rows = list(self)
+        found = rows[at] if isinstance(at, slice) else [rows[at]]
+        if not found:
+            raise IndexError(f"`{self}` has {len(rows):,} packages")
+        return Selection(select.parse_all([row.path for row in found]), self.home)
+
     def __bool__(self) -> bool:
         """Whether it has packages."""
         return len(self) > 0
@@ -123,7 +142,9 @@ class Selection(Verbs):
         from d0ctl.store.views import browse
 
         with self._reading() as store:
-            return [job.name for job in browse.jobs(store, self.wanted.job)]
+            return list(dict.fromkeys(
+                job.name for part in self.wanted.parts for job in browse.jobs(store, part.job)
+            ))  # fmt: skip
 
     @property
     def progress(self) -> Progress:
@@ -268,7 +289,12 @@ class Selection(Verbs):
         return Selection(select.parse(self._act("clone", options, reason, False).job), self.home)
 
     def _act(
-        self, name: str, options: Mapping[str, Any], reason: str | None, dry_run: bool
+        self,
+        name: str,
+        options: Mapping[str, Any],
+        reason: str | None,
+        dry_run: bool,
+        keep_going: bool = False,
     ) -> Done:
         from d0ctl.actions.table import ACTIONS
 
@@ -279,12 +305,30 @@ class Selection(Verbs):
             for key, value in options.items()
         }
         request = action.request(self.wanted, read(action.options, texts))
+        if keep_going:
+            return self._each(request, reason, dry_run)
         return carry_out(self.home, request, reason, dry_run)
 
+    def _each(self, request: AnyRequest[Selector, Any], reason: str | None, dry_run: bool) -> Done:
+        """Carry an action out for each job and selector, whatever becomes of the others."""
+        from d0ctl.actions.selection import one_by_one
 
-def jobs(selector: str = "*", *, home: str | PathLike[str] | None = None) -> Selection:
+        done: list[Done] = []
+        failures: list[str] = []
+        with self._reading() as store:
+            targets = one_by_one(store, self.wanted)
+        for target in targets:
+            try:
+                done.append(carry_out(self.home, replace(request, target=target), reason, dry_run))
+            except D0Error as error:
+                failures.append(str(error))
+        text = "\n".join(one.text for one in done)
+        return Done(sum(one.packages for one in done), text, failures=tuple(failures))
+
+
+def jobs(*selectors: str, home: str | PathLike[str] | None = None) -> Selection:
     """Select jobs, or parts of them, as on the command line: `reco001`, `reco001/2/1-10`."""
-    return Selection.of(selector, home)
+    return Selection.of(selectors or ("*",), home)
 
 
 def carry_out(home: Home, request: Any, reason: str | None, dry_run: bool) -> Done:

@@ -11,24 +11,32 @@ from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.nodes.site import site_name
 from d0ctl.store.views import browse, choice
+from d0ctl.store.views.choice import located
 from d0ctl.store.views.shapes import AttemptView, PackageView
 from d0ctl.units import count
 
+MOST = 20
+"""How many packages are visited at once."""
 
-def one_package(store: Store, text: str, verb: str, *, with_binary: bool = False) -> Selector:
-    """The package or binary that a selector names, or the only package in it.
 
-    Raises BadUsage where there are several.
+def packages(
+    store: Store, text: str, verb: str, *, alone: str = "", with_binary: bool = False
+) -> list[Selector]:
+    """Return the packages that a selector names, or its one binary.
+
+    Raises BadUsage if there are too many, or several together with what needs one `alone`.
     """
-    wanted = select.parse(text, with_binary=with_binary)
+    wanted = located(store, select.parse_all([text], with_binary=with_binary))
     if wanted.is_one and wanted.level in ("package", "binary"):
-        return wanted
+        return [wanted]
     number = choice.choose(store, wanted, now=time.time())
-    first = choice.chosen(store, 1)[0].path
-    if number > 1:
-        raise BadUsage(f"`{verb}` needs one package, and `{wanted}` has {number:,}",
-                       hint=f"d0ctl {verb} {first}")  # fmt: skip
-    return select.parse(first)
+    found = [row.path for row in choice.chosen(store, MOST)]
+    if number > (1 if alone else MOST):
+        takes = f"{verb} {alone}".strip()
+        most = "one package" if alone else f"at most {MOST} packages"
+        raise BadUsage(f"`{takes}` takes {most}, and `{wanted.brief}` has {number:,}",
+                       hint=f"d0ctl {verb} {found[0]}")  # fmt: skip
+    return [select.parse(path) for path in found]
 
 
 def refuse_archive(store: Store, wanted: Selector) -> None:

@@ -11,6 +11,7 @@ from d0ctl.show.why.production import obstacles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import production
 from d0ctl.store.views import browse, choice
+from d0ctl.store.views.choice import located
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count
 
@@ -36,6 +37,7 @@ def jobs_of(store: Store, wanted: Selector | None) -> list[JobSummary]:
 
 def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None:
     """Read and draw what is meant."""
+    wanted = wanted and located(store, wanted)
     if wanted is None or is_overview(wanted):
         found = jobs_of(store, wanted)
         jobs.draw(page, found, production(store, now=now), now)

@@ -126,3 +126,29 @@ def test_a_notebook_shows_a_job_and_no_markup_of_its_names() -> None:
 def test_it_says_why_as_the_command_does(held: Selection) -> None:
     assert held.why().splitlines() == type_in("why", "reco").stdout.splitlines()
     assert held.show().splitlines()[0] == type_in("status", "reco").stdout.splitlines()[0]
+
+
+def test_several_selectors_are_one_selection(held: Selection) -> None:
+    both = jobs("reco/1/1,2", "reco/2/last/2")
+
+    assert [row.path for row in both] == ["reco/1/1/1", "reco/1/2/1", "reco/2/1/2"]
+    assert repr(both) == "jobs('reco/1/1', 'reco/1/2', 'reco/2/last/2')"
+    assert (both.status, both.names) == ("held", ["reco"])
+    assert len(both.packages(status="ready")) == 2
+
+
+def test_packages_have_ids_from_0_in_their_order(held: Selection) -> None:
+    paths = [row.path for row in held]
+
+    assert [str(held[number]) for number in range(len(held))] == paths
+    assert str(held[-1]) == "reco/2/1/2"
+    assert str(held[1:3]) == "reco/1/2/1 reco/1/3/1"
+    with pytest.raises(IndexError):
+        held[6]
+
+
+def test_keep_going_acts_on_what_can_be_changed(held: Selection) -> None:
+    done = jobs("reco/1/1", "reco/7", "reco/1/2").kill(keep_going=True)
+
+    assert done.packages == 2
+    assert done.failures == ("job `reco` has stages 1 to 2, so there is no stage 7",)

@@ -162,15 +162,38 @@ def test_logs_of_a_job_of_one_package_are_those_of_the_package(site: Site, d0ctl
     assert "package `prod/1/1/1` has not run yet" in d0ctl("logs", "prod").stderr
 
 
-def test_logs_of_several_packages_name_one(site: Site, d0ctl: Type) -> None:
+@pytest.mark.parametrize("verb", ["logs", "peek"])
+def test_several_packages_are_visited_one_by_one(verb: str, site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
-    result = d0ctl("logs", "prod")
+    result = d0ctl(verb, "prod/1/1,2/1")
 
-    assert result.exit_code == 2
-    assert result.stderr == (
-        "d0ctl: `logs` needs one package, and `prod` has 8\nd0ctl logs prod/1/1/1\n"
+    assert result.exit_code == 3
+    assert result.stdout == "== prod/1/1/1 ==\n== prod/1/2/1 ==\n"
+    assert "d0ctl: package `prod/1/2/1` has not run yet: it is ready" in result.stderr
+
+
+def test_too_many_packages_to_visit_are_counted(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package(f"x{n}")) for n in range(21)])))
+
+    assert d0ctl("logs", "prod").stderr == (
+        "d0ctl: `logs` takes at most 20 packages, and `prod` has 21\nd0ctl logs prod/1/1/1\n"
     )
+    assert d0ctl("logs", "prod/1/1,2", "-f").stderr == (
+        "d0ctl: `logs --follow` takes one package, and `prod/1/1 prod/1/2` has 2\n"
+        "d0ctl logs prod/1/1/1\n"
+    )
+
+
+def test_keep_going_acts_on_what_can_be_changed(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    whole = d0ctl("hold", "prod/1/1/1", "other/1", "prod/1/2/1")
+    each = d0ctl("hold", "prod/1/1/1", "other/1", "prod/1/2/1", "--keep-going")
+
+    assert (whole.exit_code, each.exit_code) == (3, 3)
+    assert each.stdout == "held package `prod/1/1/1`\nheld package `prod/1/2/1`\n"
+    assert "d0ctl: there is no job `other`\n" in each.stderr
 
 
 def test_a_status_before_its_selector_is_put_right(site: Site, d0ctl: Type) -> None:

@@ -8,6 +8,7 @@ from d0ctl.select import Selector
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, choice
+from d0ctl.store.views.choice import located
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count, listed
 
@@ -16,6 +17,7 @@ def explain(store: Store, wanted: Selector, now: float) -> Explanation:
     """Explain a job, stage, line, package or binary, or the packages that are meant."""
     from d0ctl.show.why import group, package
 
+    wanted = located(store, wanted)
     if not wanted.is_one:
         choice.choose(store, wanted, now=now)
         rows = choice.chosen(store)

@@ -5,11 +5,12 @@ from msgspec.structs import replace
 
 from d0ctl.model import Counts, Group, roll_up
 from d0ctl.schedule.standstill import Cause
-from d0ctl.select import Selector
+from d0ctl.select import Selector, union
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import JobStanding, job_standing, part_standing
 from d0ctl.store.views import browse, choice
+from d0ctl.store.views.choice import located
 from d0ctl.store.views.shapes import JobSummary
 
 
@@ -40,12 +41,27 @@ class Awaited(Struct, frozen=True):
 
 def look(store: Store, wanted: Selector, now: float) -> list[Awaited]:
     """Each job that is meant, with the counts of what of it is meant, and how that stands."""
-    jobs = browse.jobs(store, wanted.job)
-    if not jobs:
-        raise browse.no_such_job(store, wanted.job)
-    if wanted.depth == 1 and not wanted.is_filtered:
-        return [Awaited(job, job.counts, job_standing(store, job.id, now=now)) for job in jobs]
-    return [_part(store, job, wanted, now) for job in jobs]
+    found: list[Awaited] = []
+    for job, parts in _by_job(store, wanted).items():
+        summary = browse.job(store, job)
+        if any(part.depth == 1 and not part.is_filtered for part in parts):
+            standing = job_standing(store, summary.id, now=now)
+            found.append(Awaited(summary, summary.counts, standing))
+        else:
+            found.append(_part(store, summary, union(parts), now))
+    return found
+
+
+def _by_job(store: Store, wanted: Selector) -> dict[str, list[Selector]]:
+    """Return what is meant of each job, by its name. Raises NotFound."""
+    found: dict[str, list[Selector]] = {}
+    for part in located(store, wanted).parts:
+        jobs = browse.jobs(store, part.job)
+        if not jobs:
+            raise browse.no_such_job(store, part.job)
+        for job in jobs:
+            found.setdefault(job.name, []).append(replace(part, job=job.name))
+    return found
 
 
 def _part(store: Store, job: JobSummary, wanted: Selector, now: float) -> Awaited:
@@ -53,6 +69,6 @@ def _part(store: Store, job: JobSummary, wanted: Selector, now: float) -> Awaite
         stage = browse.stage(store, job, wanted)
         found = part_standing(store, job.id, stage.counts, stage.id, now=now)
         return Awaited(job, stage.counts, found)
-    choice.choose(store, replace(wanted, job=job.name), now=now)
+    choice.choose(store, wanted, now=now)
     counts = lifecycle.phases(store)
     return Awaited(job, counts, part_standing(store, job.id, counts, now=now))

@@ -1,11 +1,14 @@
 """The choice of packages that a selector means, in the table `chosen` of the connection."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from math import prod
 
+from msgspec.structs import replace
+
 from d0ctl.errors import NotFound
-from d0ctl.select import Selector
+from d0ctl.select import Selector, Span, union
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.rows import make
@@ -22,7 +25,7 @@ from d0ctl.store.views.browse import (
     stage,
     stages,
 )
-from d0ctl.store.views.shapes import PackageRow
+from d0ctl.store.views.shapes import PackageRow, StageSummary
 
 
 def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False) -> int:
@@ -30,6 +33,7 @@ def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False)
 
     Raises NotFound when there are none; with `lenient`, only if their level isn't there.
     """
+    wanted = located(store, wanted)
     store.change("clear_chosen")
     if len(wanted.parts) == 1:
         parts, plain = [wanted], list[Selector]()
@@ -154,3 +158,53 @@ def _nearest_to(store: Store, wanted: Selector) -> str:
 def chosen(store: Store, limit: int = -1) -> list[PackageRow]:
     """The chosen packages, in order."""
     return [make(PackageRow, row) for row in store.rows("chosen_packages", limit=limit)]
+
+
+def located(store: Store, wanted: Selector) -> Selector:
+    """Return a selector whose numbers count from 1, also if they count from the end.
+
+    Raises NotFound.
+    """
+    if not wanted.counts_back:
+        return wanted
+    found: list[Selector] = []
+    for part in wanted.parts:
+        here = list(_located(store, part)) if part.counts_back else [part]
+        if not here:
+            raise NotFound(f"no package matches `{part}`", hint=f"d0ctl status {part.job}")
+        found += here
+    return union(found)
+
+
+def _located(store: Store, part: Selector) -> Iterator[Selector]:
+    found = jobs(store, part.job)
+    if not found:
+        raise no_such_job(store, part.job)
+    for job in found:
+        there = [stage(store, job, part)] if part.stage_name is not None else stages(store, job)
+        here = replace(part, job=job.name)
+        span = part.stage.within(len(there))
+        if not (part.line.counts_back or part.package.counts_back):
+            if span.first <= span.last:
+                yield replace(here, stage=span)
+            continue
+        for one in there:
+            if part.stage_name is not None or span.first <= one.seq <= span.last:
+                yield from _in_stage(store, here, one)
+
+
+def _in_stage(store: Store, part: Selector, there: StageSummary) -> Iterator[Selector]:
+    """Yield what is meant of a stage: lines with as many packages each go together."""
+    lines = part.line.within(there.lines)
+    here = replace(part, stage=Span(there.seq, there.seq), stage_name=None)
+    if lines.first > lines.last:
+        return
+    if not part.package.counts_back:
+        yield replace(here, line=lines)
+        return
+    sizes = store.rows("package_counts", stage=there.id, first=lines.first, last=lines.last)
+    for size, rows in groupby(sizes, lambda row: int(row["packages"])):
+        alike = [row["seq"] for row in rows]
+        packages = part.package.within(size)
+        if packages.first <= packages.last:
+            yield replace(here, line=Span(alike[0], alike[-1]), package=packages)

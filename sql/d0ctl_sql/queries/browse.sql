@@ -457,3 +457,10 @@ select attempt.number, note.at, note.binary, note.text
 -- name: results_of_job
 -- The names of the files that a job delivers to results/.
 select name from file where job_id = :job and result = 1 and late = 0;
+
+-- name: package_counts
+-- How many packages each of some lines of a stage has.
+select line.seq, (select count(*) from package where package.line_id = line.id) as packages
+  from line
+ where line.stage_id = :stage and line.seq between :first and :last
+ order by line.seq;

@@ -14,6 +14,7 @@ from d0ctl.show.lists import STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, choice, failure_counts
+from d0ctl.store.views.choice import located
 from d0ctl.store.views.shapes import PackageView
 from d0ctl.units import count, iso, moment
 
@@ -50,6 +51,7 @@ def _read(store: Store, wanted: Selector, limit: int) -> "reports.History":
     """What happened to what is meant."""
     events: list[reports.Event] = []
     now: reports.Current | None = None
+    wanted = located(store, wanted)
     notes: list[packages.Note] = []
     if wanted.is_one and wanted.level == "job":
         job = browse.job(store, wanted.job)

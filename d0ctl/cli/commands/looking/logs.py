@@ -1,4 +1,4 @@
-"""`d0ctl logs`: what the binaries of a package printed."""
+"""`d0ctl logs`: what the binaries of packages printed."""
 
 from typing import Annotated
 
@@ -6,6 +6,7 @@ import typer
 
 from d0ctl import select
 from d0ctl.cli import log_names, options, session
+from d0ctl.cli.commands.looking.pages.visits import visit_each
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import refuse_both, say
 from d0ctl.cli.terminal.passthrough import Raw
@@ -32,24 +33,29 @@ def logs(
         int | None, typer.Option("--binary", min=1, help="Only this binary of the chain.")
     ] = None,
 ) -> None:
-    """Print what the binaries of a package printed."""
+    """Print what the binaries of packages printed."""
     from d0ctl.cli import visiting
 
-    select.parse(package, with_binary=True)
+    select.parse_all([package], with_binary=True)
+    alone = "--follow" if follow else ""
     with session.reader() as store:
-        wanted = visiting.one_package(store, package, "logs", with_binary=True)
-        visiting.refuse_archive(store, wanted)
-        if wanted.level == "binary":
+        found = visiting.packages(store, package, "logs", alone=alone, with_binary=True)
+        visiting.refuse_archive(store, found[0])
+        if found[0].level == "binary":
             refuse_both(binary is not None, True, "--binary and the path of a binary")
-            binary = wanted.binary.first
-        numbers = _binaries(store, browse.package(store, wanted), binary)
-        names = log_names.of(numbers, whole=binary is None)
-        if follow:
-            from d0ctl.cli.terminal.follow import Following
+            binary = found[0].binary.first
 
-            Following(store, wanted, attempt, names).run()
-        else:
-            _print(store, wanted, attempt, names)
+        def show(wanted: Selector) -> None:
+            numbers = _binaries(store, browse.package(store, wanted), binary)
+            names = log_names.of(numbers, whole=binary is None)
+            if follow:
+                from d0ctl.cli.terminal.follow import Following
+
+                Following(store, wanted, attempt, names).run()
+            else:
+                _print(store, wanted, attempt, names)
+
+        visit_each(found, show)
 
 
 def _binaries(store: Store, one: PackageView, number: int | None) -> list[int]:

@@ -5,9 +5,11 @@ from typing import Annotated
 import typer
 
 from d0ctl.cli import options, session
+from d0ctl.cli.commands.looking.pages.visits import visit_each
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import refuse_both
 from d0ctl.errors import BadUsage
+from d0ctl.select import Selector
 from d0ctl.store.views import browse
 from d0ctl.units import parse_size
 
@@ -34,7 +36,7 @@ def peek(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """List what lies in the folder of an attempt, or print a file."""
+    """List the files in the folder of an attempt, or print one of them."""
     from d0ctl.cli import visiting
     from d0ctl.cli.commands.looking import peek_file, peek_folder
 
@@ -42,17 +44,20 @@ def peek(
     refuse_both(all, bytes is not None, "--all and --bytes")
     part = peek_file.Part(all, head, peek_file.LENGTH if bytes is None else _size(bytes))
     with session.reader() as store:
-        wanted = visiting.one_package(store, package, "peek")
-        visiting.refuse_archive(store, wanted)
-        one = browse.package(store, wanted)
-        tried = visiting.attempt_of(store, one, attempt)
-        seen = peek_folder.Seen(
-            one, tried, visiting.where(store, tried), browse.progress(store, one.id)
-        )
-    if path is None:
-        peek_folder.show(seen, json)
-    else:
-        peek_file.show(seen, path, part, json)
+        found = visiting.packages(store, package, "peek", alone="--json" if json else "")
+        visiting.refuse_archive(store, found[0])
+
+        def show(wanted: Selector) -> None:
+            one = browse.package(store, wanted)
+            tried = visiting.attempt_of(store, one, attempt)
+            where = visiting.where(store, tried)
+            seen = peek_folder.Seen(one, tried, where, browse.progress(store, one.id))
+            if path is None:
+                peek_folder.show(seen, json)
+            else:
+                peek_file.show(seen, path, part, json)
+
+        visit_each(found, show)
 
 
 def _size(text: str) -> int:

@@ -36,7 +36,7 @@ def wait(
         typer.Option("--timeout", metavar="TIME", help="Wait no longer than this, e.g. `2h`."),
     ] = None,
 ) -> None:
-    """Wait for the end of a job, or of a part of it.
+    """Wait for the end of jobs, or of parts of them.
 
     Returns once nothing of it can move without a person: 0 if it is successful, else 1, which is
     also the exit code when the time is over.
@@ -46,7 +46,7 @@ def wait(
 
 def wait_for(text: str, timeout: str | None = None) -> ExitCode:
     """Wait, say how it ended, and return the exit code."""
-    wanted = select.parse(text)
+    wanted = select.parse_all([text])
     length = _seconds(timeout) if timeout is not None else 0.0
     last = time.monotonic() + length if timeout is not None else None
     rest = LOOK_S if wanted.depth <= 2 else LOOK_AT_PACKAGES_S

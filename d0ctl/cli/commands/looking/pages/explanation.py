@@ -32,6 +32,8 @@ def show(
                        hint="d0ctl run FILE")  # fmt: skip
     with session.reader() as store, store.reading():
         now = time.time()
+        if selector and _has_job(store, (slashed := select.slashed(selector)).partition("/")[0]):
+            selector = slashed
         if found := _file(store, selector, file):
             from d0ctl.show import read
 

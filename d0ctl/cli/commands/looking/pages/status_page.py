@@ -16,6 +16,7 @@ from d0ctl.show.cards import jobs
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, choice
+from d0ctl.store.views.choice import located
 from d0ctl.store.views.job_files import eta
 
 LOOK_S = 0.2
@@ -33,7 +34,7 @@ def show(
         if now:
             from d0ctl.cli.commands.looking.pages import live_status
 
-            live_status.show(store, wanted, json)
+            live_status.show(store, wanted and located(store, wanted), json)
         elif watch:
             _watch(store, wanted)
         else:
@@ -65,6 +66,7 @@ def _document(store: Store, wanted: Selector | None, now: float) -> object:
     """Read what is meant as JSON."""
     from d0ctl.cli import documents
 
+    wanted = wanted and located(store, wanted)
     if wanted is None or status.is_overview(wanted):
         of = eta.horizon(store, now=now)
         return {"jobs": [documents.job(job, of, now) for job in status.jobs_of(store, wanted)]}

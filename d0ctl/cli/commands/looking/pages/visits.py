@@ -1,0 +1,32 @@
+"""Visits to several packages, one after the other."""
+
+import sys
+from collections.abc import Callable, Sequence
+
+import typer
+
+from d0ctl.cli.terminal.failures import report
+from d0ctl.cli.terminal.output import emit, paint
+from d0ctl.errors import D0Error, ExitCode
+from d0ctl.select import Selector
+
+
+def visit_each(packages: Sequence[Selector], visit: Callable[[Selector], None]) -> None:
+    """Visit packages under a head each; go on after those that can't be visited.
+
+    Exits with the code of the first of these. One package alone has no head.
+    """
+    if len(packages) == 1:
+        visit(packages[0])
+        return
+    code = ExitCode.DONE
+    for one in packages:
+        emit(paint(f"== {one} ==", "strong"))
+        sys.stdout.flush()
+        try:
+            visit(one)
+        except D0Error as error:
+            report(error)
+            code = code or error.exit_code
+    if code:
+        raise typer.Exit(code)
