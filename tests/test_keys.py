@@ -11,7 +11,7 @@ from tests.support.key_tables import documented
 TESTS = Path(__file__).parent
 
 NO_EFFECT_YET = {
-    "jobfile": "Binary cpu  jobfile/test_advice.py::keys_without_effect_are_named_once",
+    "jobfile": "",
     "sitefile": """
 Cluster private   sitefile/test_reader.py::keys_without_effect_are_named
 Cluster capacity  sitefile/test_reader.py::keys_without_effect_are_named

@@ -117,6 +117,10 @@ class BinarySpec(Struct, frozen=True):
     """The input that is its standard input, by its name in the working directory."""
 
 
+CPU_BOUND = 90
+"""A binary that uses at least this percentage of a CPU shares it with none."""
+
+
 class PackageSpec(Struct, frozen=True):
     """The unit of scheduling: a chain of binaries that runs on one node in one go.
 
@@ -140,6 +144,14 @@ class PackageSpec(Struct, frozen=True):
     looping: float | None = None
     priority: int | None = None
     """None means that of the job."""
+
+    @property
+    def cpu(self) -> int:
+        """What its binaries use of a CPU at most, in percent; CPU-bound ones use all of it."""
+        if len(self.binaries) == 1 and self.binaries[0].cpu is None:
+            return 100
+        most = max(100 if one.cpu is None else one.cpu for one in self.binaries)
+        return 100 if most >= CPU_BOUND else max(1, round(most))
 
 
 class LineSpec(Struct, frozen=True):

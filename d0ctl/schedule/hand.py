@@ -9,6 +9,9 @@ from d0ctl.schedule.costs import Cost, Links
 from d0ctl.schedule.quota import UNBOUNDED
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
 
+EPSILON = 1e-6
+"""CPUs by which parts of them may fail to add up."""
+
 
 class Busy(Struct, frozen=True):
     """A package on a node: its CPUs, and how many more seconds it needs them.
@@ -31,8 +34,8 @@ class Hand(Struct):
     """
 
     node: NodeRoom
-    free: int
-    rest: int
+    free: float
+    rest: float
     bounds: dict[int, int]
     others: int = UNBOUNDED
     memory: int | None = None
@@ -62,7 +65,7 @@ class Hand(Struct):
     def most(self, requirement: Requirement) -> int:
         """Return how many packages of a requirement it can take, whatever their inputs."""
         room = max(self.free, self.rest) if requirement.fetches else self.free
-        most = max(0, room + self.extra) // requirement.cpus
+        most = int(max(0.0, room + self.extra + EPSILON) // requirement.load)
         return min(most, self.bound(requirement), self.holds(requirement))
 
     def bound(self, requirement: Requirement) -> int:
@@ -75,7 +78,7 @@ class Hand(Struct):
         """Return whether it can take a package, of which inputs are to be brought or not."""
         room = (self.rest if is_brought else self.free) + self.extra
         return (
-            room >= requirement.cpus
+            room + EPSILON >= requirement.load
             and self.bound(requirement) > 0
             and self.holds(requirement) > 0
         )  # fmt: skip
@@ -86,11 +89,11 @@ class Hand(Struct):
 
     def starts(self, requirement: Requirement) -> bool:
         """Return whether CPUs are free for a package now."""
-        return self.free + self.extra >= requirement.cpus
+        return self.free + self.extra + EPSILON >= requirement.load
 
     def wait_s(self, requirement: Requirement) -> float:
         """Return after how many seconds CPUs are free for a package."""
-        if self.slots is None:
+        if self.slots is None or (requirement.cpu < 100 and self.starts(requirement)):
             return 0.0
         if requirement.cpus == 1:
             return self.slots[0]
@@ -122,17 +125,18 @@ class Hand(Struct):
     def occupy(self, requirement: Requirement, cost: Cost) -> None:
         """Reckon with a package that will run here, now or later."""
         if self.slots is not None:
-            _occupy(self.slots, requirement.cpus, cost.start_s, cost.run_s or 0.0)
+            part = requirement.cpu / 100
+            _occupy(self.slots, requirement.cpus, cost.start_s, part * (cost.run_s or 0.0))
 
     def take(self, requirement: Requirement, is_brought: bool) -> None:
         """Give a package to the node."""
-        self.rest -= requirement.cpus
+        self.rest -= requirement.load
         if self.memory is not None:
             self.memory -= requirement.memory or 0
         if self.disk is not None:
             self.disk -= requirement.space or 0
         if not is_brought:
-            self.free -= requirement.cpus
+            self.free -= requirement.load
         if requirement.stage in self.bounds:
             self.bounds[requirement.stage] -= 1
         if self.node.on_trial is not None:

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.schedule.costs import Links
-from d0ctl.schedule.hand import Busy
+from d0ctl.schedule.hand import EPSILON, Busy
 from d0ctl.schedule.place import Decision, place
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
@@ -77,7 +77,7 @@ class _Live(Struct):
     queue: deque[int] = field(default_factory=deque)
     """Tasks whose inputs are there, and that wait for CPUs."""
     bringing: set[int] = field(default_factory=set)
-    cpus: int = 0
+    cpus: float = 0
     """CPUs of running tasks."""
 
 
@@ -229,8 +229,8 @@ class _Rehearsal:
             )  # fmt: skip
         return room
 
-    def _cpus(self, task: int) -> int:
-        return self.by_id[self.tasks[task].requirement].cpus
+    def _cpus(self, task: int) -> float:
+        return self.by_id[self.tasks[task].requirement].load
 
     def _oldest(self, requirement: int, limit: int) -> list[int]:
         queue = self.ready[requirement]
@@ -265,9 +265,13 @@ class _Rehearsal:
     def _busy_on(self, node: int) -> Iterable[Busy]:
         live, speed = self.live[node], self.rooms[node].speed
         for task, end in live.running.items():
-            yield Busy(self._cpus(task), end - self.now)
+            yield self._takes(task, end - self.now)
         for task in (*live.queue, *live.bringing):
-            yield Busy(self._cpus(task), self.tasks[task].seconds / speed, queued=True)
+            yield self._takes(task, self.tasks[task].seconds / speed, queued=True)
+
+    def _takes(self, task: int, left_s: float, *, queued: bool = False) -> Busy:
+        one = self.by_id[self.tasks[task].requirement]
+        return Busy(one.cpus, left_s * one.cpu / 100, queued)
 
     def _links(self) -> Links:
         backlog = {
@@ -323,7 +327,7 @@ class _Rehearsal:
 
     def _start_next(self, node: int) -> None:
         live, room = self.live[node], self.rooms[node]
-        while live.queue and live.cpus + self._cpus(live.queue[0]) <= room.cpus:
+        while live.queue and live.cpus + self._cpus(live.queue[0]) <= room.cpus + EPSILON:
             task = live.queue.popleft()
             cpus, took = self._cpus(task), self.tasks[task].seconds / room.speed
             live.cpus += cpus

@@ -36,11 +36,11 @@ class NodeRoom(Struct, frozen=True):
     name: str
     cluster: int
     cpus: int
-    used: int
+    used: float
     memory: int | None = None
     platform: str | None = None
     services: Sequence[str] = ()
-    bringing: int = 0
+    bringing: float = 0
     open: int = 0
     delivering: int = 0
     on_trial: int | None = None
@@ -54,12 +54,12 @@ class NodeRoom(Struct, frozen=True):
 class Requirement(Struct, frozen=True):
     """What alike packages request of a node, and how many of them are ready.
 
-    `pace` is how many seconds such a package took lately, `seconds` how many it takes on a
-    standard node, None if not known; `rank` is how many the longest chain of packages takes that
-    begins with it. `software` has for
-    each title the platforms that it exists for, None for any. `space` is what a package may use
-    of the disk: work files and outputs, in bytes. `early` packages start at their first input;
-    those with `fetches` read files that may have to be brought.
+    `pace` is how many seconds such a package took lately, `seconds` how many it takes on a standard
+    node, None if not known; `cpu` is the percentage of its `cpus` that it uses. `rank` is how many
+    the longest chain of packages takes that begins with it. `software` has for each title the
+    platforms that it exists for, None for any. `space` is what a package may use of the disk: work
+    files and outputs, in bytes. `early` packages start at their first input; those with `fetches`
+    read files that may have to be brought.
 
     `failed_on` is the node of the last failure; it is `excluded` if the job excludes it. That
     node and `avoid` are left out when another fits. Only the node `stay` can take packages whose
@@ -89,6 +89,12 @@ class Requirement(Struct, frozen=True):
     job: int = 0
     trusting: bool = False
     space: int | None = None
+    cpu: int = 100
+
+    @property
+    def load(self) -> float:
+        """How many CPUs it uses: those that are I/O-bound share theirs with others."""
+        return self.cpus * self.cpu / 100
 
     @property
     def is_short(self) -> bool:

@@ -54,6 +54,16 @@ def test_a_job_that_is_submitted_on_hold_waits_for_release(
         assert site.phase(f"{name}/1/1/1") == "assigned"
 
 
+@pytest.mark.parametrize(("key", "placed"), [("cpu: 20", 10), ("cpu: 95", 2), ("cpus: 1", 2)])
+def test_packages_that_use_a_part_of_a_cpu_share_it(
+    d0ctl: Type, site: Site, tmp_path: Path, key: str, placed: int
+) -> None:
+    line = f"{{for: {{n: {{range: [1, 12]}}}}, run: 'echo {{n}}', {key}}}"
+    submit(d0ctl, tmp_path, f"stages: [{{lines: [{line}]}}]")
+
+    assert World(site.store).schedule() == placed
+
+
 def test_a_job_of_higher_priority_is_scheduled_first(
     d0ctl: Type, site: Site, tmp_path: Path
 ) -> None:

@@ -181,9 +181,3 @@ def test_a_requirement_of_no_stage(warnings: Warnings) -> None:
     more = "- {name: b, require: 50%, lines: [{run: 'y {inputs}', inputs: WAY}]}\n"
     for way in ("f", "{from: a}"):
         assert warnings(text.replace(", require: 50%", "") + more.replace("WAY", way)) == []
-
-
-def test_keys_without_effect_are_named_once(warnings: Warnings) -> None:
-    assert warnings(line("{run: x, cpu: 5, runtime: 5s}\n  - {run: y, cpu: 7, runtime: 1s}")) == [
-        "`cpu` has no effect yet",
-    ]

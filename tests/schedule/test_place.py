@@ -224,3 +224,14 @@ def test_a_package_that_finds_too_little_memory_goes_to_another_node() -> None:
     other = NodeRoom(2, "b", 2, cpus=1, used=0, memory=1000)
 
     assert [one.node for one in decide([full, other], [Requirement(1, ready=3, memory=500)])] == [2]
+
+
+@given(st.integers(1, 8), st.integers(0, 8), st.integers(1, 100), st.integers(1, 3))
+def test_packages_share_cpus_by_the_part_that_they_use(
+    cpus: int, used: int, cpu: int, each: int
+) -> None:
+    node = NodeRoom(1, "a", 1, cpus, used)
+
+    number = len(decide([node], [Requirement(1, 900, cpus=each, cpu=cpu)]))
+
+    assert number == (max(0, cpus - used) * 100 // (each * cpu) if each <= cpus else 0)

@@ -150,12 +150,32 @@ def test_the_cpu_is_never_idle_while_a_slow_transfer_is_under_way(
 
 def test_an_attempt_that_was_dropped_while_it_was_paused_starts_when_it_is_sent_again() -> None:
     queue = CpuQueue(cpus=1)
-    queue.add(launch(1, binary("true")))
+    queue.add(launch(1, binary("true"), cpu=100))
     queue.pause(1)
 
     assert queue.next(used=0) is None
     assert queue.drop(1)
-    queue.add(launch(1, binary("true")))
+    queue.add(launch(1, binary("true"), cpu=100))
 
     again = queue.next(used=0)
     assert again is not None and again.attempt == 1
+
+
+def test_attempts_that_use_a_part_of_a_cpu_run_beside_each_other(connect: Connect) -> None:
+    node = connect(cpus=1)
+    for attempt, cpu in ((1, 50), (2, 20), (3, 30), (4, 10)):
+        node.launch(launch(attempt, binary(script=BUSY), cpu=cpu))
+
+    for attempt in (1, 2, 3):
+        wait_on(node, attempt)
+    assert not is_on(node, 4)
+    node.close()
+    node = connect(cpus=1)
+    node.wait("hello")
+    go(node, 2)
+    node.end(2)
+    node.launch(launch(4, binary(script=BUSY), cpu=10))
+    wait_on(node, 4)
+    for attempt in (1, 3, 4):
+        go(node, attempt)
+        node.end(attempt)

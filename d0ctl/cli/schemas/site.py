@@ -78,7 +78,7 @@ class Node(TypedDict):
     drained: bool
     drain_note: str | None
     cpus: int
-    used: int
+    used: float
     free: int
     launched: int
     assigned: int

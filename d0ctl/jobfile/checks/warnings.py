@@ -28,7 +28,7 @@ _LISTS = ("D0CTL_INPUTS", INPUTS)
 
 
 def advise(job: JobRecipe, files: InputFiles, warnings: Notes, *, is_seen: bool = True) -> None:
-    """Warn of likely mistakes in the first line of each loop, and of keys without effect.
+    """Warn of likely mistakes in the first line of each loop.
 
     Of a command, whose job file nobody has seen, the outputs are given beside it.
     """
@@ -39,7 +39,6 @@ def advise(job: JobRecipe, files: InputFiles, warnings: Notes, *, is_seen: bool 
             if values is not None:
                 for package in line.packages:
                     _package(package, values, files, warnings, is_seen)
-    _without_effect(job, warnings)
 
 
 def _requirement(stage: StageRecipe, files: InputFiles, warnings: Notes) -> None:
@@ -236,16 +235,3 @@ def _position(binary: BinaryRecipe, word: str) -> Position:
 def _scalars(binary: BinaryRecipe) -> Iterator[Scalar]:
     if binary.run is not None:
         yield from binary.run.scalars
-
-
-def _without_effect(job: JobRecipe, warnings: Notes) -> None:
-    """Warn of keys that have no effect yet, each once."""
-    packages = [p for stage in job.stages for line in stage.lines for p in line.packages]
-    for package in packages:
-        if any("cpu" in _keys(binary) for binary in package.binaries):
-            warnings.add(package.position, "`cpu` has no effect yet")
-            break
-
-
-def _keys(binary: BinaryRecipe) -> set[str]:
-    return {*binary.fields.fixed, *binary.fields.varying}

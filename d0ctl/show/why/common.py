@@ -91,7 +91,7 @@ def requirement_of(store: Store, one: PackageView) -> Requirement:
         software=catalogue.platforms(one.software),
         needs=catalogue.needs(one.software, one.needs), avoid=one.avoid, stay=one.stay,
         space=one.space, seconds=costs["seconds"], pace=costs["pace"],
-        fetches=bool(costs["fetches"]),
+        fetches=bool(costs["fetches"]), cpu=costs["cpu"],
     )  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def usage(store: Store, row: Row, now: float) -> str:
     taken = f": {listed(jobs)}" if jobs else ""
     is_full = row["used"] >= row["cpus"] and row["taken"] is not None
     since = f" since {moment(row['taken'], now)}" if is_full else ""
-    used = f"{row['used']} of {count(row['cpus'], 'cpu')}"
+    used = f"{row['used']:g} of {count(row['cpus'], 'cpu')}"
     return f"node `{row['name']}` has {used} in use{since}{taken}"
 
 

@@ -32,7 +32,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
     elif free <= 0:
         explanation.answer = f"node `{name}` is up and full"
     else:
-        explanation.answer = f"node `{name}` is up, with {free} of {row['cpus']} cpus free"
+        explanation.answer = f"node `{name}` is up, with {free:g} of {row['cpus']} cpus free"
     if room["used"]:
         explanation.facts.append(usage(store, room, now))
     _blocked(store, row["cluster_id"], explanation, is_away=row["state"] != "up")

@@ -181,7 +181,9 @@ def _not_ahead(store: Store, stage: int, nodes: Sequence[NodeRoom]) -> dict[tupl
     """Return the free slots of nodes that have not run a stage well: they get none in advance."""
     proven = {row["node_id"] for row in store.rows("proven_nodes", stage=stage)}
     return {
-        (stage, node.id): max(0, node.cpus - node.used) for node in nodes if node.id not in proven
+        (stage, node.id): max(0, int(node.cpus - node.used))
+        for node in nodes
+        if node.id not in proven
     }
 
 

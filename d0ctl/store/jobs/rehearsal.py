@@ -89,7 +89,7 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
     other = rehearse(more, work.requirements, work.tasks, work.files, limits=limits)
     chain_s = max(critical_path.ranks(seconds, steps.before), default=0.0)
     capacity = sum(node.cpus * node.speed for node in nodes)
-    by_id = {one.id: one.cpus for one in work.requirements}
+    by_id = {one.id: one.load for one in work.requirements}
     needed = sum(task.seconds * by_id.get(task.requirement, 0) for task in work.tasks)
     return Rehearsed(
         spec.name, spec.packages, nodes, clusters, outcome, _stages(spec, steps, outcome),
@@ -173,9 +173,9 @@ def _work(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float]) -
             for place, package in enumerate(line.packages, 1):
                 step = steps.packages[stage, seq, place]
                 rank, usual = urgent.of(stage, seq, place)[:2]
-                key = (stage, package.cpus, package.memory, space(package), package.platform,
-                       package.nodes, package.exclude_nodes, package.priority, *wants(package),
-                       rank, usual)  # fmt: skip
+                key = (stage, package.cpus, package.cpu, package.memory, space(package),
+                       package.platform, package.nodes, package.exclude_nodes, package.priority,
+                       *wants(package), rank, usual)  # fmt: skip
                 kind = kinds.get(key)
                 if kind is None:
                     kind = kinds[key] = _requirement(
@@ -208,7 +208,7 @@ def _requirement(
         number, 0, package.cpus, package.memory, package.platform, package.nodes,
         package.exclude_nodes, catalogue.platforms(software), catalogue.needs(software, needs),
         seconds=seconds, rank=rank, stage=stage, space=space(package),
-        fetches=any(binary.inputs for binary in package.binaries),
+        fetches=any(binary.inputs for binary in package.binaries), cpu=package.cpu,
     )  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
     """The packages on each node, and how long they may yet take; read while it is decided."""
     found: dict[int, list[Busy]] = {}
     for row in store.rows("busy_slots"):
-        left = left_s(row, now)
+        left = left_s(row, now) * row["cpu"] / 100
         found.setdefault(row["node_id"], []).append(Busy(row["cpus"], left, bool(row["queued"])))
     return found
 

@@ -358,6 +358,8 @@ create table requirement (
     job_id        integer not null references job on delete cascade,
     stage_id      integer not null,
     cpus          integer not null default 1 check (cpus > 0),
+    cpu           integer not null default 100 check (cpu between 1 and 100),
+                                           -- percentage of these that it uses
     memory        integer,
     disk          integer,                 -- as the job file says
     space         integer,                 -- `disk`, else estimated from files: reserved on a node

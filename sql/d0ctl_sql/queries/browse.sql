@@ -376,7 +376,9 @@ select distinct package_path.path
 select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services, node.state, node.since, node.drained,
        node.drain_note, node.last_error, node.speed,
-       (select coalesce(sum(requirement.cpus), 0)
+       (select iif(sum(requirement.cpus * requirement.cpu) % 100 = 0,
+                   sum(requirement.cpus * requirement.cpu) / 100,
+                   coalesce(sum(requirement.cpus * requirement.cpu) / 100.0, 0))
           from package join requirement on requirement.id = package.requirement_id
          where package.node_id = node.id
            and package.is_live = 1

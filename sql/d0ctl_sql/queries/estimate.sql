@@ -102,7 +102,7 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
 
 -- name: eta_live
 -- The packages on nodes, and how long they may yet take.
-select package.job_id, requirement.cpus, requirement.rank, requirement.seconds,
+select package.job_id, requirement.cpus * requirement.cpu / 100.0 as cpus, requirement.rank, requirement.seconds,
        coalesce(node.speed, 1.0) as speed, package.changed, progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued
   from package indexed by package_live

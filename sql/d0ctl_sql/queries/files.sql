@@ -132,7 +132,7 @@ select distinct input.package_id
 
 -- name: waiting_requirement
 -- What a package requests of a node, while it waits for files.
-select requirement.id, requirement.cpus, requirement.memory, requirement.space,
+select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
        requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,

@@ -200,7 +200,7 @@ select :node, :attempt
 
 -- name: requirements_of_job
 -- What the packages of a job ask of a node, and the stage of each requirement.
-select requirement.id, requirement.cpus, requirement.memory, requirement.space,
+select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
        requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stay,

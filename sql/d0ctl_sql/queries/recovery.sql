@@ -48,7 +48,8 @@ select other.id
   from requirement
   join requirement as other
     on other.job_id = requirement.job_id and other.stage_id = requirement.stage_id
-   and other.cpus = requirement.cpus and other.disk is requirement.disk
+   and other.cpus = requirement.cpus and other.cpu = requirement.cpu
+   and other.disk is requirement.disk
    and other.space is requirement.space
    and other.platform is requirement.platform and other.nodes = requirement.nodes
    and other.exclude_nodes = requirement.exclude_nodes and other.software = requirement.software
@@ -61,10 +62,10 @@ select other.id
 
 -- name: make_requirement_like
 -- A requirement that asks for what another does, but for what a further try changes.
-insert into requirement (job_id, stage_id, cpus, memory, disk, space, platform, nodes,
+insert into requirement (job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes,
                     exclude_nodes, pace, software, needs, early, fetches, priority, avoid, boost,
                     failed_on, stay, rank, seconds, expected, chain)
-select job_id, stage_id, cpus, :memory, disk, space, platform, nodes, exclude_nodes, pace,
+select job_id, stage_id, cpus, cpu, :memory, disk, space, platform, nodes, exclude_nodes, pace,
        software, needs, early, fetches, priority, :avoid, :boost, :failed_on, :stay,
        rank, seconds, expected, chain
   from requirement where id = :requirement

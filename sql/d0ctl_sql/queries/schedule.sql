@@ -20,9 +20,9 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
                         * taken.n) as space,
                     sum(iif(taken.slot = 2, taken.n, 0)) as open,
                     sum(iif(requirement.stay is null, 0, taken.n)) as delivering,
-                    sum(iif(requirement.stay is null and taken.slot = 0, requirement.cpus, 0)
+                    sum(iif(requirement.stay is null and taken.slot = 0, requirement.cpus * requirement.cpu / 100.0, 0)
                         * taken.n) as used,
-                    sum(iif(requirement.stay is null and taken.slot = 1, requirement.cpus, 0)
+                    sum(iif(requirement.stay is null and taken.slot = 1, requirement.cpus * requirement.cpu / 100.0, 0)
                         * taken.n) as bringing
                from (select node_id, requirement_id, slot, count(*) as n
                        from package
@@ -44,7 +44,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
 -- the job), then by age of the job; within a job, packages that were tried already come first, as
 -- they delay its completion (D0 Job Definition, section 5), then those with which the longest chain
 -- of packages begins.
-select requirement.id, requirement.cpus, requirement.memory, requirement.space,
+select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
        requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
@@ -116,7 +116,7 @@ select id from package
 -- name: busy_slots
 -- The packages that have CPUs of nodes or are to get them: how long each takes on a standard node,
 -- since when it runs, and when it expects to end.
-select package.node_id, requirement.cpus, requirement.seconds, node.speed, package.changed,
+select package.node_id, requirement.cpus, requirement.cpu, requirement.seconds, node.speed, package.changed,
        progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued
   from package indexed by package_live
@@ -148,7 +148,8 @@ select 0, count(distinct input.file_id), sum(coalesce(file.size, 1))
 
 -- name: requirement_costs
 -- What decides how much a package costs on a node.
-select requirement.seconds, requirement.rank, requirement.pace, requirement.fetches
+select requirement.seconds, requirement.rank, requirement.pace, requirement.fetches,
+       requirement.cpu
   from package join requirement on requirement.id = package.requirement_id
  where package.id = :package;
 

@@ -27,7 +27,7 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
 
 -- name: standing_requirements
 -- Requirements with ready packages of jobs that have not ended, or of one, even of held ones.
-select requirement.id, requirement.cpus, requirement.memory, requirement.space,
+select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
        requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,

@@ -121,7 +121,8 @@ select other.id
   from requirement
   join requirement as other
     on other.job_id = requirement.job_id and other.stage_id = requirement.stage_id
-   and other.cpus = requirement.cpus and other.memory is requirement.memory and other.disk is requirement.disk
+   and other.cpus = requirement.cpus and other.cpu = requirement.cpu
+   and other.memory is requirement.memory and other.disk is requirement.disk
    and other.space is requirement.space and other.platform is requirement.platform
    and other.nodes = requirement.nodes and other.exclude_nodes = requirement.exclude_nodes
    and other.software = requirement.software and other.needs = requirement.needs
@@ -134,10 +135,10 @@ select other.id
 
 -- name: make_requirement_with_priority
 -- A requirement that asks for what another does, with another priority.
-insert into requirement (job_id, stage_id, cpus, memory, disk, space, platform, nodes,
+insert into requirement (job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes,
                     exclude_nodes, pace, software, needs, early, fetches, priority, avoid, boost,
                     failed_on, stay, rank, seconds, expected, chain)
-select job_id, stage_id, cpus, memory, disk, space, platform, nodes, exclude_nodes, pace,
+select job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes, exclude_nodes, pace,
        software, needs, early, fetches, :priority, avoid, boost, failed_on, stay, rank, seconds,
        expected, chain
   from requirement where id = :requirement
@@ -207,7 +208,7 @@ delete from chosen where package_id = ?;
 -- name: same_requirement
 -- A requirement of a stage that asks for just this.
 select id from requirement
- where job_id = :job and stage_id = :stage and cpus = :cpus and memory is :memory
+ where job_id = :job and stage_id = :stage and cpus = :cpus and cpu = :cpu and memory is :memory
    and disk is :disk and space is :space and platform is :platform and nodes = :nodes
    and exclude_nodes = :exclude_nodes and software = :software and needs = :needs
    and early = :early and fetches = :fetches and priority is :priority and rank is :rank

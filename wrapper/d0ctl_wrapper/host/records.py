@@ -14,12 +14,12 @@ class Record(NamedTuple):
     pid: int
     started: int
     boot_id: str
-    cpus: int
+    cpus: float
 
 
 def write_record(folder: AttemptFolder, record: Record) -> None:
     """Write the record of a wrapper; half a record counts as none."""
-    text = "%d %d %s %d\n" % record
+    text = "%d %d %s %g\n" % record
     write(folder.file(b"wrapper"), text.encode("ascii"))
 
 
@@ -39,7 +39,7 @@ def read_record(folder: AttemptFolder) -> "Record | None":
     try:
         text = read(folder.file(b"wrapper")).decode("ascii")
         pid, started, boot_id, cpus = text.rstrip("\n").split(" ")
-        return Record(int(pid), int(started), boot_id, int(cpus)) if text[-1:] == "\n" else None
+        return Record(int(pid), int(started), boot_id, float(cpus)) if text[-1:] == "\n" else None
     except (OSError, ValueError):
         return None
 

@@ -184,6 +184,7 @@ _LAUNCH = shape.record(
     },
     {
         "number": (shape.positive, 1),
+        "cpu": (shape.positive, 100),
         "nice": (shape.whole, NICE),
         "deliver": (shape.many(_DELIVERY), []),
         "transfer": (_TRANSFER, _TRANSFER({})),

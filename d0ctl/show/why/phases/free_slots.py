@@ -74,8 +74,11 @@ def _turn(subject: Subject, fits: Sequence[Row]) -> str:
         )
     lacking = {row["name"]: why for row in fits if (why := _lacks(row, requirement))}
     explanation.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
-    free = [row for row in fits
-            if row["cpus"] - row["used"] >= one.cpus and row["name"] not in lacking]  # fmt: skip
+    free = [
+        row
+        for row in fits
+        if row["cpus"] - row["used"] >= requirement.load and row["name"] not in lacking
+    ]
     explanation.facts += [
         usage(subject.store, row, subject.now) for row in fits[:MOST] if row not in free
     ]

@@ -121,6 +121,7 @@ def _launch(
         "token": key.token(attempt),
         "path": package["path"],
         "cpus": package["cpus"],
+        "cpu": package["cpu"],
         "environment": json.loads(package["environment"] or "{}"),
         "inputs": input_sources.links(inputs),
         "binaries": [

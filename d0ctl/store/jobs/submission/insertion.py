@@ -26,9 +26,8 @@ To bind a null takes python ten times as long as to bind a number, and most rows
 
 
 REQUIREMENT = (
-    "stage", "cpus", "memory", "disk", "space", "platform", "nodes", "exclude_nodes", "priority",
-    "early", "fetches", "software", "needs", "rank", "seconds",
-    "expected", "chain",
+    "stage", "cpus", "cpu", "memory", "disk", "space", "platform", "nodes", "exclude_nodes",
+    "priority", "early", "fetches", "software", "needs", "rank", "seconds", "expected", "chain",
 )  # fmt: skip
 """What a requirement says, in the order in which the intake lists it."""
 

@@ -169,7 +169,7 @@ class Intake:
         if is_early:
             chunk.early.append((self._gathered(spec, own) - missing, missing, package))
         requirement = self._requirement(chunk, stage, spec, is_early, expected)
-        self.work[stage] = self.work.get(stage, 0.0) + expected.assumed * spec.cpus
+        self.work[stage] = self.work.get(stage, 0.0) + expected.assumed * spec.cpus * spec.cpu / 100
         chunk.packages.append(PackageRow(
             package, self._job, stage, line, seq, spec.name, "waiting" if missing else "ready",
             missing, requirement, self._now, spec.wall_time, spec.looping,
@@ -276,7 +276,7 @@ def asked_by(spec: PackageSpec, is_early: bool) -> Row:
     """Return what a package asks of a node."""
     fetches = any(one.acquire == Acquire.PRE_FETCH for one in _inputs(spec))
     return (
-        spec.cpus, spec.memory, spec.disk, space(spec), spec.platform, spec.nodes,
+        spec.cpus, spec.cpu, spec.memory, spec.disk, space(spec), spec.platform, spec.nodes,
         spec.exclude_nodes, spec.priority, int(is_early), int(fetches), *wants(spec),
     )  # fmt: skip
 

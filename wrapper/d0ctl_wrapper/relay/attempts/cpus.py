@@ -7,12 +7,20 @@ from d0ctl_wrapper.attempt.guards import cpu_request
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import NodePaths
 
+EPSILON = 1e-6
+"""CPUs by which parts of them may fail to add up."""
+
+
+def load(launch: Launch) -> float:
+    """Return how many CPUs an attempt uses; those that are I/O-bound use a part of theirs."""
+    return float(launch["cpus"] * launch["cpu"] / 100.0)
+
 
 class WaitingAttempt(NamedTuple):
     """An attempt in the queue: to be launched, or (without a launch) already running."""
 
     attempt: int
-    cpus: int
+    cpus: float
     launch: "Launch | None"
 
 
@@ -30,9 +38,9 @@ class CpuQueue:
     def add(self, launch: Launch) -> None:
         """Add a launch at the end."""
         attempt: int = launch["attempt"]
-        self._waiting[attempt] = WaitingAttempt(attempt, launch["cpus"], launch)
+        self._waiting[attempt] = WaitingAttempt(attempt, load(launch), launch)
 
-    def add_running(self, attempt: int, cpus: int) -> None:
+    def add_running(self, attempt: int, cpus: float) -> None:
         """Add a running attempt at the end, unless it is in the queue."""
         self._waiting.setdefault(attempt, WaitingAttempt(attempt, cpus, None))
 
@@ -50,12 +58,12 @@ class CpuQueue:
         """Stop skipping an attempt."""
         self._paused.discard(attempt)
 
-    def next(self, used: int) -> "WaitingAttempt | None":
+    def next(self, used: float) -> "WaitingAttempt | None":
         """Remove and return the first attempt, if it fits beside `used` CPUs or would run alone."""
         attempt = next((key for key in self._waiting if key not in self._paused), None)
         if attempt is None:
             return None
-        if used and used + self._waiting[attempt].cpus > self._cpus:
+        if used and used + self._waiting[attempt].cpus > self._cpus + EPSILON:
             return None
         return self._waiting.pop(attempt)
 
@@ -65,20 +73,20 @@ class CpuFree:
 
     def __init__(self, paths: NodePaths) -> None:
         self._paths = paths
-        self._without: "Dict[int, int]" = {}
+        self._without: "Dict[int, float]" = {}
 
     def __contains__(self, attempt: int) -> bool:
         return attempt in self._without
 
-    def begin(self, launch: Launch) -> int:
+    def begin(self, launch: Launch) -> float:
         """Return the CPUs that an attempt takes from its start; raise OSError on a full disk."""
         if not needs_none(launch):
-            return int(launch["cpus"])
+            return load(launch)
         cpu_request.begin_without(self._paths.attempt(launch["attempt"]))
-        self._without[launch["attempt"]] = launch["cpus"]
+        self._without[launch["attempt"]] = load(launch)
         return 0
 
-    def adopt(self, attempt: int, cpus: int) -> int:
+    def adopt(self, attempt: int, cpus: float) -> float:
         """Return the CPUs that an attempt of a previous relay takes."""
         if not cpu_request.is_without(self._paths.attempt(attempt)):
             return cpus
@@ -93,11 +101,11 @@ class CpuFree:
             if cpu_request.is_requested(self._paths.attempt(attempt))
         ]
 
-    def cpus(self, attempt: int) -> int:
+    def cpus(self, attempt: int) -> float:
         """Return the CPUs that an attempt will take."""
         return self._without[attempt]
 
-    def grant(self, attempt: int) -> int:
+    def grant(self, attempt: int) -> float:
         """Grant an attempt its CPUs; return how many; raise OSError on a full disk."""
         cpu_request.grant(self._paths.attempt(attempt))
         return self._without.pop(attempt)

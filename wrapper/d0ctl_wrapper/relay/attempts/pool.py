@@ -10,7 +10,7 @@ from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.host import channel, process, records
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, remove
-from d0ctl_wrapper.relay.attempts.cpus import needs_none
+from d0ctl_wrapper.relay.attempts.cpus import load, needs_none
 
 IDLE_S = 5.0
 """The seconds after which an idle wrapper ends."""
@@ -102,7 +102,7 @@ class WrapperPool:
         packet = channel.pack(launch)
         while packet is not None and self._idle:
             wrapper = self._idle.pop()
-            self._claim(folder, wrapper, launch["cpus"])
+            self._claim(folder, wrapper, load(launch))
             if wrapper.take(packet, folder.attempt, launch):
                 break
             wrapper.release()
@@ -110,13 +110,13 @@ class WrapperPool:
             remove(folder.file(b"wrapper"))
         else:
             wrapper = self._fork(launch)
-            self._claim(folder, wrapper, launch["cpus"])
+            self._claim(folder, wrapper, load(launch))
             wrapper.take(channel.INHERITED, folder.attempt)
         if needs_none(launch):
             self._close(wrapper)
         return wrapper.pid
 
-    def _claim(self, folder: AttemptFolder, wrapper: WrapperProcess, cpus: int) -> None:
+    def _claim(self, folder: AttemptFolder, wrapper: WrapperProcess, cpus: float) -> None:
         """Record an idle wrapper as that of an attempt.
 
         An equal record of its previous attempt is linked, if it exists and has links left.

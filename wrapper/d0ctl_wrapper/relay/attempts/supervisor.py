@@ -24,7 +24,7 @@ class LiveWrapper(NamedTuple):
     """A running wrapper: a child of this relay, or adopted from a previous one."""
 
     pid: int
-    cpus: int
+    cpus: float
     is_child: bool
 
 
@@ -122,7 +122,7 @@ class Supervisor:
             if attempt in self.live:
                 self.queue.add_running(attempt, self.cpu_free.cpus(attempt))
 
-    def _grant(self, attempt: int) -> int:
+    def _grant(self, attempt: int) -> float:
         """Grant an attempt its CPUs, and return how many; a full disk causes another try later."""
         if attempt not in self.cpu_free or attempt not in self.live:
             return 0
@@ -166,7 +166,7 @@ class Supervisor:
         self.input_streams.forget(attempt)
         self.queue.drop(attempt)
 
-    def _start(self, launch: Launch) -> int:
+    def _start(self, launch: Launch) -> float:
         """Create the folder of an attempt, start it, and return the CPUs that it takes."""
         attempt: int = launch["attempt"]
         folder = self.paths.attempt(attempt).path
