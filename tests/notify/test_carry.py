@@ -2,8 +2,10 @@
 
 import time
 
+from d0ctl import actions
 from d0ctl.config import Home
 from d0ctl.daemon.delivery import Carrier
+from d0ctl.select import parse
 from d0ctl.store.nodes import placement
 from tests.notify.conftest import Carry, Clock, Notified, Say
 from tests.notify.events import NOW, end, fail, many, moves_again
@@ -71,6 +73,22 @@ def test_the_mail_at_the_end_lists_what_did_not_complete_and_why(
     assert "    prod/1/2/2  blocked: waits for " in text
     assert "  d0ctl why prod\n" in text
     assert post.mails[0]["Bcc"] is None
+
+
+def test_the_mail_about_a_job_of_which_a_part_was_killed_calls_it_canceled(
+    site: Site, say: Say, carry: Carry, post: PostOffice
+) -> None:
+    say()
+    site.submit(many(2))
+    site.finish("prod/1/1/1")
+    kill = actions.request("kill", parse("prod/1/2/1"))
+    actions.apply(site.store, kill, actor="ada", note=None, now=NOW)
+    with site.store.writing():
+        placement.end_jobs(site.store, now=NOW)
+    carry(NOW)
+
+    assert post.titles() == [("me@here", "prod: canceled, 1 of 2 packages done")]
+    assert "  d0ctl retry 'prod:canceled'\n" in post.text()
 
 
 def end_line(site: Site) -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from d0ctl import actions
 from d0ctl.config import Home
 from d0ctl.daemon.delivery import Carrier, Delivery
 from d0ctl.daemon.steps.notifications import collect
+from d0ctl.select import parse
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes import placement
@@ -128,6 +130,23 @@ def test_the_site_says_how_long_the_command_may_take(
 
     (one,) = last(store)
     assert one["last_error"] == f"`{tmp_path}/hook` took longer than 0.2 s"
+
+
+def test_the_command_is_given_the_end_of_a_job_of_which_a_part_was_killed_as_canceled(
+    site: Site, say: Say, carry: Carry, tmp_path: Path
+) -> None:
+    notified = tmp_path / "told"
+    say(command=[script(tmp_path / "hook", f"cat >> {notified}", f"echo >> {notified}")])
+    site.submit(many(2))
+    site.finish("prod/1/1/1")
+    kill = actions.request("kill", parse("prod/1/2/1"))
+    actions.apply(site.store, kill, actor="ada", note=None, now=NOW)
+    with site.store.writing():
+        placement.end_jobs(site.store, now=NOW)
+    carry(is_command=True)
+
+    (ended,) = [json.loads(text) for text in notified.read_text().splitlines()]
+    assert (ended["event"], ended["status"], ended["incomplete"]) == ("ended", "canceled", 1)
 
 
 def test_the_command_gets_each_event_as_json_on_stdin(
