@@ -1,5 +1,7 @@
 """The other screens: failures, nodes, logs, help; and the view of one thing on the whole screen."""
 
+import re
+
 from tests.support.building import Site, production
 from tests.support.session import Session
 from tests.tui.conftest import Desk, Open
@@ -95,3 +97,19 @@ def test_a_log_is_followed_searched_and_left(session: Session, dashboard: Open) 
 
     session.daemon()
     dashboard(script, start="prod/1/1/1", home=session.home.root)
+
+
+def test_the_age_of_a_package_grows_though_nothing_happens(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    def age(desk: Desk) -> float:
+        found = re.search(r":[0-9]{2}  ([0-9.]+) s\b", desk.screen)
+        return float(found[1]) if found else -1.0
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: age(desk) >= 0, "its age")
+        first = age(desk)
+        await desk.until(lambda: age(desk) > first, "it is older")
+
+    dashboard(script, start="prod/1/1/1", size=(120, 40))
