@@ -1,4 +1,7 @@
-"""Measure, print one table, write bench.json in the current folder; exit 0 whatever comes out."""
+"""Measure, print one table, write bench.json in the current folder; exit 0 whatever comes out.
+
+A measure that takes too long is given up, with what it has found so far.
+"""
 
 import argparse
 import json
@@ -31,6 +34,7 @@ from tests.bench import (
     workflow,
     zpeak,
 )
+from tests.bench.bounds import adopt_orphans, end_leftovers, limited
 from tests.bench.measure import Figure, Options
 
 MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
@@ -62,20 +66,33 @@ def options() -> Options:
     parser.add_argument("--full", action="store_true", help="measure 10^6 packages, too")
     parser.add_argument("--packages", type=int, default=10_000, help="of P1 (default 10,000)")
     parser.add_argument("--soak", type=int, default=100_000, help="of the soak (default 100,000)")
+    parser.add_argument("--within", type=float, default=900.0, metavar="SECONDS",
+                        help="give a measure up after this time (default 900)")  # fmt: skip
     parser.add_argument("only", nargs="*", metavar="P1", help="measure these budgets only")
     given = parser.parse_args()
-    return Options(given.full, given.packages, given.soak, frozenset(given.only))
+    return Options(given.full, given.packages, given.soak, frozenset(given.only), given.within)
 
 
-def figures(asked: Options) -> Iterator[Figure]:
-    """All figures, each as soon as it is there; a measure that fails is a figure, too."""
+def measured(asked: Options) -> list[Figure]:
+    """All figures, each shown as soon as it is there; a measure that fails is a figure, too."""
+    found: list[Figure] = []
+
+    def take(figure: Figure) -> None:
+        show(figure)
+        found.append(figure)
+
     for name, measure in MEASURES:
         if asked.only and name not in asked.only:
             continue
         try:
-            yield from measure(asked)
+            with limited(asked.within_s):
+                for figure in measure(asked):
+                    take(figure)
         except Exception as error:
-            yield Figure(name, measure.__module__, None, "", note=f"failed: {error}")
+            take(Figure(name, measure.__module__, None, "", note=f"failed: {error}"))
+        finally:
+            end_leftovers()
+    return found
 
 
 def show(figure: Figure) -> None:
@@ -98,11 +115,8 @@ def main() -> int:
         "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     print(ROW.format("", "measured", "", "", "budget", "").rstrip())
-    found = []
-    for figure in figures(asked):
-        show(figure)
-        found.append(figure)
-    answer = {"machine": machine, "figures": [asdict(figure) for figure in found]}
+    adopt_orphans()
+    answer = {"machine": machine, "figures": [asdict(figure) for figure in measured(asked)]}
     Path("bench.json").write_text(json.dumps(answer, indent=1) + "\n")
     return 0
 

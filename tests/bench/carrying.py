@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d0ctl.store import Store, open_store
+from tests.bench.bounds import rounds
 from tests.bench.measure import PROCESS_PATIENCE_S, Figure, Options
 from tests.bench.site import d0ctl, daemon, passing_home, ssh_nodes, wait_done
 from tests.bench.throughput import SLOTS
@@ -73,9 +74,9 @@ def measure(options: Options) -> Iterator[Figure]:
                 wait_done(store, count, number)
                 return _gap(store, number)
 
-            for _ in range(ROUNDS):
+            for _ in rounds(ROUNDS, options.within_s / 4):
                 gaps.append(gap(MERGE, MANY + 1))
-            for _ in range(ROUNDS):
+            for _ in rounds(ROUNDS, options.within_s / 4):
                 rates.append(LARGE / gap(COPY, 2) / 1e6)
                 others.append(LARGE / scp(home.root.parent, sshds[1]) / 1e6)
     yield Figure(

@@ -5,7 +5,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +41,8 @@ class Options:
     packages: int = 10_000
     soak: int = 100_000
     only: frozenset[str] = frozenset()
+    within_s: float = 900.0
+    """How long each measure may take."""
 
 
 @dataclass(slots=True)
@@ -75,10 +77,9 @@ class Ended:
 def process(
     command: Sequence[str],
     environment: Mapping[str, str] = NOTHING,
-    *,
-    is_checked: bool = True,
+    expected: Collection[int] = (0,),
 ) -> Ended:
-    """Run a whole process. Raises CalledProcessError when it fails, unless that is expected."""
+    """Run a whole process. Raises CalledProcessError for another exit code than is expected."""
     began = time.perf_counter()
     child = subprocess.Popen(
         command,
@@ -87,10 +88,14 @@ def process(
         stderr=subprocess.DEVNULL,
         env=os.environ | dict(environment),
     )
-    _, status, usage = os.wait4(child.pid, 0)
+    try:
+        _, status, usage = os.wait4(child.pid, 0)
+    except BaseException:
+        child.kill()
+        raise
     wall = time.perf_counter() - began
     child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode and is_checked:
+    if child.returncode not in expected:
         raise subprocess.CalledProcessError(child.returncode, command)
     return Ended(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 

@@ -1,8 +1,9 @@
 """Scale: verbs and a restart on a home where a tenth of the packages is done and many are live."""
 
 import os
+import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from d0ctl.config import Home
@@ -34,6 +35,9 @@ ENDS = (
     "update package set phase = 'done' where id between ? and ?",
 )
 """What makes it done."""
+
+DONE, FINDINGS = (0,), (5,)
+"""Exit codes that are expected: doctor finds that the copies of this home are on no disk."""
 
 CHUNK = 10_000
 """So many packages change in a transaction."""
@@ -77,25 +81,33 @@ def measure(options: Options) -> Iterator[Figure]:
         note = f"{count:,} packages, {count // 10:,} done, {LIVE:,} live; {clock.wall:.0f} s"
         yield _figure("bytes a package in the database", _size(home) / count, "B", note)
         done, waiting = count // 10, count // 2
-        for words in (
-            ("status",),
-            ("status", "bench"),
-            ("status", "bench/1/1-100:successful"),
-            ("status", f"bench/1/{done}/1"),
-            ("why", f"bench/1/{done + 1}/1"),
-            ("why", f"bench/1/{waiting}/1"),
-            ("history", f"bench/1/{done}/1"),
-            ("kill", f"bench/1/{waiting}-{waiting + 999}/1", "--yes"),
-            ("retry", f"bench/1/{waiting}-{waiting + 999}/1", "--yes"),
-            ("hold", "bench", "--yes"),
-            ("release", "bench", "--yes"),
-            ("doctor",),
-            ("backup", str(home.root.parent / "copy.db")),
+        for words, expected in (
+            (("status",), DONE),
+            (("status", "bench"), DONE),
+            (("status", "bench/1/1-100:successful"), DONE),
+            (("status", f"bench/1/{done}/1"), DONE),
+            (("why", f"bench/1/{done + 1}/1"), DONE),
+            (("why", f"bench/1/{waiting}/1"), DONE),
+            (("history", f"bench/1/{done}/1"), DONE),
+            (("kill", f"bench/1/{waiting}-{waiting + 999}/1", "--yes"), DONE),
+            (("retry", f"bench/1/{waiting}-{waiting + 999}/1:canceled", "--yes"), DONE),
+            (("hold", "bench", "--yes"), DONE),
+            (("release", "bench", "--yes"), DONE),
+            (("doctor",), FINDINGS),
+            (("backup", str(home.root.parent / "copy.db")), DONE),
         ):
-            ended = process(d0ctl(home, *words), is_checked=False)
-            note = f"{ended.cpu:.2f} s of CPU, {ended.peak / 1e6:.0f} MB"
-            yield _figure(f"d0ctl {' '.join(words[:2])}", ended.wall, "s", note)
+            yield verb(home, words, expected)
         yield _figure("restart, to the first new attempt", _restart(home), "s", "", "3 s")
+
+
+def verb(home: Home, words: Sequence[str], expected: Collection[int]) -> Figure:
+    """Seconds of a verb as a whole process; none of one that ends with another exit code."""
+    what = f"d0ctl {' '.join(words[:2])}"
+    try:
+        ended = process(d0ctl(home, *words), expected=expected)
+    except subprocess.CalledProcessError as error:
+        return Figure("scale", what, None, "s", note=f"failed: exit code {error.returncode}")
+    return _figure(what, ended.wall, "s", f"{ended.cpu:.2f} s of CPU, {ended.peak / 1e6:.0f} MB")
 
 
 def _restart(home: Home) -> float:
