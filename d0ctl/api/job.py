@@ -195,8 +195,9 @@ def _plain(value: Any) -> Any:
 def _places(text: str) -> dict[tuple[int, int], list[str]]:
     """How one reaches in Python what is at each position of a job file, the outer part first."""
     from d0ctl.jobfile.yaml.document import Mapping as MappingNode
-    from d0ctl.jobfile.yaml.document import Node, Sequence, parse
+    from d0ctl.jobfile.yaml.document import Node, Sequence
     from d0ctl.jobfile.yaml.faults import Faults
+    from d0ctl.jobfile.yaml.parser import parse
 
     found: dict[tuple[int, int], list[str]] = {}
 

@@ -5,8 +5,9 @@ from pathlib import Path
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.sections.level import kind_of
-from d0ctl.jobfile.yaml.document import MAX_CHARACTERS, Mapping, Scalar, parse
+from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, escape
+from d0ctl.jobfile.yaml.parser import MAX_CHARACTERS, parse
 
 
 def text_of(path: Path, what: str = "job file") -> str:

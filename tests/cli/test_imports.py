@@ -1,4 +1,4 @@
-"""What the commands import that people wait for most often: TAB, `status` and `why`."""
+"""What is imported by a daemon, and by what people wait for most: TAB, `status` and `why`."""
 
 import os
 import subprocess
@@ -90,3 +90,11 @@ def test_status_imports_nothing_that_decides_where_packages_run(filled: Site) ->
     names = imported(filled, "status")
 
     assert names & {"d0ctl.schedule.place", "d0ctl.schedule.choice"} == set()
+
+
+def test_a_daemon_starts_without_the_parser_of_job_files() -> None:
+    look = "import sys, d0ctl.daemon.loop; print(*sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+
+    assert set(done.stdout.split()) & {"yaml", "typer", "fabric", "paramiko"} == set()

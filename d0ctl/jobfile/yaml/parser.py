@@ -1,0 +1,217 @@
+"""Reading a YAML text as a tree; JSON is read as the part of YAML that it is."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+import yaml
+
+from d0ctl.errors import BadJobFile
+from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
+from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, shown
+
+MAX_CHARACTERS = 64_000_000
+"""The size of the largest file."""
+
+MAX_VALUE_LENGTH = 1_000_000
+"""The length of the longest scalar, in characters."""
+
+MAX_ALIASED = 100_000
+"""The number of nodes that the aliases of a file may stand for."""
+
+MAX_DEPTH = 40
+
+_UNPRINTABLE = re.compile(
+    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x85\u2028\u2029]"
+)
+_PAIR = re.compile(r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB]..)\\u([dD][c-fC-F]..)")
+_CORE = ("str", "int", "float", "bool", "null", "map", "seq")
+_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in _CORE)
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def parse(text: str, faults: Faults) -> Node | None:
+    """Return the tree of the one document in `text`; None for an empty one.
+
+    Raises BadJobFile if the text is not YAML.
+    """
+    if len(text) > MAX_CHARACTERS:
+        message = f"{len(text):,} characters are more than {faults.what} may have"
+        raise _fatal(faults, Position(1, 1), f"{message} ({MAX_CHARACTERS:,})")
+    if found := _UNPRINTABLE.search(text):
+        message = f"the character {found[0]!a} is not allowed in {faults.what}"
+        raise _fatal(faults, _position_at(text, found.start()), message)
+    try:
+        return _Builder(_PAIR.sub(_one_escape, text), faults).build()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        at = Position(mark.line + 1, mark.column + 1) if mark else Position(1, 1)
+        raise _fatal(faults, at, f"this is not YAML: {_problem(error, text)}") from error
+    except yaml.YAMLError as error:
+        raise _fatal(faults, Position(1, 1), "this is not YAML: " + str(error)) from error
+
+
+def _fatal(faults: Faults, position: Position, message: str) -> BadJobFile:
+    faults.add(position, message)
+    return BadJobFile(faults.lines())
+
+
+def _position_at(text: str, index: int) -> Position:
+    before = text[:index]
+    return Position(before.count("\n") + 1, index - before.rfind("\n"))
+
+
+def _one_escape(pair: re.Match[str]) -> str:
+    """Convert the two escapes that JSON has for one character to the one of YAML."""
+    halves = bytes.fromhex(pair[2] + pair[3])
+    return f"{pair[1]}\\U{ord(halves.decode('utf-16-be')):08x}"
+
+
+def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
+    """Return the parser's problem with its most likely cause."""
+    mark, problem = error.problem_mark, error.problem or "it can't be parsed"
+    if mark and "\t" in text[text.rfind("\n", 0, mark.index) + 1 : mark.index + 1]:
+        return f"{problem} (indent with spaces, not with tabs)"
+    if "mapping values are not allowed" in problem:
+        return f"{problem} (a text with `: ` in it needs quotes)"
+    return problem
+
+
+def _at(mark: Any) -> Position:
+    return Position(mark.line + 1, mark.column + 1)
+
+
+class _Builder:
+    """A builder of nodes from the parser's events, without recursion and within limits."""
+
+    def __init__(self, text: str, faults: Faults) -> None:
+        self._text = text
+        self._faults = faults
+        self._anchors: dict[str, Node] = {}
+        self._open: list[tuple[Node, Scalar | None]] = []
+        self._aliased = 0
+        self._root: Node | None = None
+        self._documents = 0
+
+    def build(self) -> Node | None:
+        """Read all events; return the tree."""
+        for event in self._events():
+            position = _at(event.start_mark)
+            if isinstance(event, yaml.AliasEvent):
+                self._add_node(self._alias(event, position))
+            elif isinstance(event, yaml.ScalarEvent):
+                self._add_node(self._anchored(event, self._scalar(event, position)))
+            elif isinstance(event, yaml.CollectionStartEvent):
+                self._begin(event, position)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                self._end()
+            elif isinstance(event, yaml.DocumentStartEvent):
+                self._documents += 1
+                if self._documents == 2:
+                    what = self._faults.what
+                    self._faults.add(position, f"{what} must be one document; a second begins here")
+                    break
+        return self._root
+
+    def _events(self) -> Iterator[yaml.Event]:
+        yield from yaml.parse(self._text, Loader=_LOADER)
+
+    def _scalar(self, event: yaml.ScalarEvent, position: Position) -> Scalar:
+        text = event.value
+        if len(text) > MAX_VALUE_LENGTH:
+            message = (
+                f"a value of {len(text):,} characters is too long (at most {MAX_VALUE_LENGTH:,})"
+            )
+            self._faults.add(position, message)
+            text = ""
+        if "\0" in text or any("\ud800" <= c <= "\udfff" for c in _beyond_ascii(text)):
+            self._faults.add(position, f"{shown(text)} has a character that no file name may have")
+            text = ""
+        plain = bool(event.implicit[0])
+        begin, end = cast(Any, event.start_mark), cast(Any, event.end_mark)
+        source = self._text[begin.index : end.index] if "{" in text or " " in text else ""
+        return Scalar(position, text, plain, source)
+
+    def _anchored(self, event: yaml.NodeEvent, node: Node) -> Node:
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        tag = getattr(event, "tag", None)
+        if tag is not None and tag not in _TAGS:
+            what = self._faults.what
+            self._faults.add(node.position, f"the tag {shown(tag)} is not allowed in {what}")
+        return node
+
+    def _alias(self, event: yaml.AliasEvent, position: Position) -> Node:
+        anchor = event.anchor or ""
+        node = self._anchors.get(anchor)
+        if node is None:
+            message = f"there is no anchor `&{anchor}` above"
+            raise self._stop(position, message + did_you_mean(anchor, self._anchors))
+        if any(node is opened for opened, _ in self._open):
+            raise self._stop(position, f"`*{anchor}` contains itself")
+        self._aliased += node.weight
+        if self._aliased > MAX_ALIASED:
+            raise self._stop(position, f"aliases stand for more than {MAX_ALIASED:,} values")
+        return node
+
+    def _begin(self, event: yaml.CollectionStartEvent, position: Position) -> None:
+        if len(self._open) >= MAX_DEPTH:
+            raise self._stop(position, f"nested more than {MAX_DEPTH} levels deep")
+        mapping = isinstance(event, yaml.MappingStartEvent)
+        node: Node = Mapping(position) if mapping else Sequence(position)
+        self._open.append((self._anchored(event, node), None))
+
+    def _end(self) -> None:
+        node, _ = self._open.pop()
+        if isinstance(node, Mapping):
+            for source in node.merged:
+                node.items = {**source.items, **node.items}
+        self._add_node(node)
+
+    def _add_node(self, node: Node) -> None:
+        if not self._open:
+            self._root = None if isinstance(node, Scalar) and node.is_nothing else node
+            return
+        parent, key = self._open[-1]
+        parent.weight += node.weight
+        if isinstance(parent, Sequence):
+            parent.items.append(node)
+        elif isinstance(parent, Mapping) and key is None:
+            self._open[-1] = parent, self._key(node)
+        elif isinstance(parent, Mapping) and key is not None:
+            self._open[-1] = parent, None
+            self._add(parent, key, node)
+
+    def _key(self, node: Node) -> Scalar:
+        if isinstance(node, Scalar):
+            return node
+        self._faults.add(
+            node.position, "a key must be a word; a text that begins with `{` needs quotes"
+        )
+        return Scalar(node.position, "")
+
+    def _add(self, parent: Mapping, key: Scalar, node: Node) -> None:
+        if key.plain and key.text == "<<":
+            self._merge(parent, key, node)
+        elif key.text in parent.items:
+            first = parent.items[key.text][0].position
+            self._faults.add(
+                key.position, f"`{key.text}` is given twice, first in line {first.line}"
+            )
+        elif key.text or not key.plain:
+            parent.items[key.text] = key, node
+
+    def _merge(self, parent: Mapping, key: Scalar, node: Node) -> None:
+        sources = node.items if isinstance(node, Sequence) else [node]
+        for source in sources:
+            if isinstance(source, Mapping):
+                parent.merged.append(source)
+            else:
+                self._faults.add(key.position, "`<<` takes a mapping, as in `<<: *defaults`")
+
+    def _stop(self, position: Position, message: str) -> BadJobFile:
+        return _fatal(self._faults, position, message)
+
+
+def _beyond_ascii(text: str) -> str:
+    return "" if text.isascii() else text
