@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from d0ctl.jobfile.language.quoting import with_inputs
@@ -32,6 +32,7 @@ def test_the_path_of_an_input_stands_for_its_name() -> None:
 
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30))
+@example("\x02)")
 def test_no_value_is_more_than_a_word(value: str) -> None:
     script = filled("printf %s {value}", value=value)
     done = subprocess.run(["bash", "-c", script], capture_output=True, check=True)

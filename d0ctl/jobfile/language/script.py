@@ -78,7 +78,10 @@ class Insertion(Struct, frozen=True):
         """Return the text that replaces the placeholder in a script."""
         words = self.words(values, files)
         if self.context is Context.BARE and not self.is_inputs:
-            return " ".join([word if word.startswith(GROUP) else quote(word) for word in words])
+            is_group = self.group is not None
+            return " ".join(
+                [word if is_group and word.startswith(GROUP) else quote(word) for word in words]
+            )
         return " ".join(words)
 
     def fixed_text(self, plain: Collection[int]) -> str | None:
