@@ -1,5 +1,6 @@
 """What most tests begin with: a home of their own, and the store in it."""
 
+import os
 import re
 import textwrap
 from collections import Counter, defaultdict
@@ -14,6 +15,9 @@ from d0ctl.store import Store, open_store
 from tests.support.building import Site
 from tests.support.homes import make_home
 from tests.support.session import Session
+
+# Drawing is most of what tests of the dashboard cost, and they look less often than people.
+os.environ.setdefault("TEXTUAL_FPS", "15")
 
 # How long examples take says how busy the machine is, and nothing of the code.
 settings.register_profile("untimed", suppress_health_check=[HealthCheck.too_slow], deadline=None)

@@ -44,11 +44,12 @@ class Desk:
 
     async def until(self, condition: Callable[[], object], what: str = "") -> None:
         """Return once it is so; fail with the contents of the screen if it never is."""
-        deadline = time.monotonic() + PATIENCE_S
+        began = time.monotonic()
         while not condition():
-            if time.monotonic() > deadline:
+            waited = time.monotonic() - began
+            if waited > PATIENCE_S:
                 raise AssertionError(f"never: {what}\n{self.screen}")
-            await self.hands.pause(0.01)
+            await self.hands.pause(min(max(waited / 5, 0.01), 0.05))
 
     async def settled(self, part: str) -> list[str]:
         """Return what a part of the screen shows, once that has not changed for several looks."""

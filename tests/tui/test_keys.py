@@ -41,6 +41,7 @@ def test_each_key_opens_the_dialog_of_its_verb(site: Site, dashboard: Open) -> N
                 await desk.type("7")
                 await desk.press("enter")
             if verb == "set-status":
+                await desk.until(lambda: desk.app.screen is not desk.main, verb)
                 await desk.sees("unscheduled")
                 await desk.press("enter")
             await desk.until(lambda: isinstance(desk.app.screen, PlanDialog), verb)
