@@ -50,7 +50,9 @@ def apply(
     if action.in_pieces:
         with store.reading():
             plan = _plan(store, request, now)
-        return action.act(store, plan, by) or plan
+        plan = action.act(store, plan, by) or plan
+        action.follow(store, plan, now)
+        return plan
     with store.writing():
         if isinstance(request.target, Selector):
             conflict.refuse_second(store, request, seen, now)

@@ -90,10 +90,10 @@ def _may_go(store: Store, job: JobSummary, target: Selector, age: float | None, 
     return True
 
 
-def archive(store: Store, plan: ArchivePlan, by: Author) -> ArchivePlan:
-    """Write the archive, then hide the jobs if nobody has changed them, then remove their rows."""
+def archive(store: Store, plan: ArchivePlan, by: Author) -> None:
+    """Write the archive, then hide the jobs if nobody has changed them."""
     if plan.is_empty:
-        return plan
+        return
     last = files.write(store, plan.ids, plan.archive, now=by.now)
     with store.writing():
         is_changed = files.is_changed(store, plan.ids, last)
@@ -102,16 +102,20 @@ def archive(store: Store, plan: ArchivePlan, by: Author) -> ArchivePlan:
                 store, verb="archive", target=" ".join(plan.jobs), actor=by.actor, note=by.note,
                 packages=plan.packages, now=by.now,
             )  # fmt: skip
-            for job in plan.ids:
-                removal.hide(store, job)
+            removal.hide(store, plan.ids)
     if is_changed:
         files.remove(store.home, plan.archive)
         raise Refused("a package of these jobs was changed meanwhile, so none is archived",
                       hint=plan.request.command())  # fmt: skip
+
+
+def remove_hidden(store: Store, plan: ArchivePlan, now: float) -> None:
+    """Remove the rows of the hidden jobs, by short transactions."""
+    if plan.is_empty:
+        return
     for job in reversed(plan.ids):
-        removal.remove_rows(store, job, now=by.now)
+        removal.remove_rows(store, job, now=now)
     store.shrink()
-    return plan
 
 
 def describe(plan: ArchivePlan) -> Iterator[str]:
@@ -145,6 +149,7 @@ ACTION = Action(
     options=ArchiveOptions,
     plan=plan_archive,
     act=archive,
+    follow=remove_hidden,
     describe=describe,
     report=report,
     level="job",

@@ -11,7 +11,6 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import by_status
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import removal, results
-from d0ctl.store.views import browse
 from d0ctl.units import count
 
 
@@ -28,6 +27,7 @@ class RemoveOptions(Options):
 class RemovePlan(Plan):
     """What removing jobs would lose."""
 
+    ids: tuple[int, ...]
     files: int
     """How many files have no other copy."""
     bytes: int
@@ -54,6 +54,7 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
     return RemovePlan(
         request=request,
         jobs=tuple(job.name for job in jobs),
+        ids=tuple(job.id for job in jobs),
         packages=sum(job.packages for job in jobs),
         results=sum(results.in_the_way(store.home, job.name) for job in jobs),
         **lost._asdict(),
@@ -62,20 +63,17 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
 
 def remove(store: Store, plan: RemovePlan, by: Author) -> None:
     """Hide the jobs; after a crash their removal goes on."""
-    for name in plan.jobs:
-        job = browse.job(store, name)
-        removal.hide(store, job.id)
+    removal.hide(store, plan.ids)
 
 
 def remove_hidden(store: Store, plan: RemovePlan, now: float) -> None:
     """Remove the results and rows of the hidden jobs, by short transactions."""
-    for name in plan.jobs:
-        for job in removal.hidden(store, name):
-            if plan.request.options.keep_results:
-                results.move_aside(store.home, name)
-            else:
-                results.remove(store.home, name, job)
-            removal.remove_rows(store, job, now=now)
+    for name, job in zip(plan.jobs, plan.ids, strict=True):
+        if plan.request.options.keep_results:
+            results.move_aside(store.home, name)
+        else:
+            results.remove(store.home, name, job)
+        removal.remove_rows(store, job, now=now)
 
 
 def describe(plan: RemovePlan) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections.abc import Iterable
 
 from d0ctl.config import HALF_MADE_S
 from d0ctl.errors import Refused
@@ -31,14 +32,10 @@ def interrupted(store: Store) -> list[Row]:
     return [row for row in store.rows("hidden_jobs") if is_dead(row["submitter"])]
 
 
-def hide(store: Store, job: int) -> None:
-    """Hide a job that is going to be removed; after a crash `sweep` removes it."""
-    store.change("hide_job", job=job, holder=holder())
-
-
-def hidden(store: Store, name: str) -> list[int]:
-    """Return the ids of hidden jobs of a name."""
-    return [row["id"] for row in store.rows("hidden_jobs") if row["name"] == name]
+def hide(store: Store, jobs: Iterable[int]) -> None:
+    """Hide jobs that are going to be removed; after a crash `sweep` removes them."""
+    for job in jobs:
+        store.change("hide_job", job=job, holder=holder())
 
 
 def job_ids(store: Store) -> set[int]:
@@ -59,7 +56,7 @@ def check_removal(store: Store, job: int, name: str) -> None:
 def remove_rows(store: Store, job: int, *, now: float) -> None:
     """Remove a job by chunks, noting what lies on the nodes; `sweep` ends it after a crash."""
     with store.writing():
-        hide(store, job)
+        hide(store, [job])
     size = FIRST_CHUNK
     while True:
         began = time.monotonic()
