@@ -13,7 +13,6 @@ TESTS = Path(__file__).parent
 NO_EFFECT_YET = {
     "jobfile": "",
     "sitefile": """
-Cluster private   sitefile/test_reader.py::keys_without_effect_are_named
 Cluster capacity  sitefile/test_reader.py::keys_without_effect_are_named
 """,
     "policy": "",

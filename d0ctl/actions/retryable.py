@@ -39,12 +39,14 @@ def without_node(store: Store, changes: Mapping[str, Any], now: float) -> dict[i
     found: dict[int, str] = {}
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     for requirement in retry.requirements(store):
-        if why := _no_node(nodes, catalogue, retry.changed(requirement, changes)):
+        if why := _no_node(
+            nodes, catalogue, retry.changed(requirement, changes), requirement["job_id"]
+        ):
             found |= dict.fromkeys(retry.of_requirement(store, requirement["id"]), why)
     return found
 
 
-def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any]) -> str | None:
+def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any], job: int) -> str | None:
     """Return why no node can ever take packages that ask for this; None if one can."""
     requirement = Requirement(
         id=0,
@@ -57,6 +59,7 @@ def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any]) -> st
         exclude_nodes=json.loads(asked["exclude_nodes"]),
         software=catalogue.platforms(asked["software"]),
         needs=catalogue.needs(asked["software"], asked["needs"]),
+        barred=catalogue.barred_of_job(job),
     )
     reasons = nodes.misfits(requirement)
     return f"no node can take it: {in_words(reasons)}" if reasons else None

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from d0ctl.jobfile.spec import MailMode
 from d0ctl.sitefile.mail import NOBODY, OTHERS, is_address
+from d0ctl.sitefile.researchers import Researchers, researcher_of
 
 RESEARCHER, GRID, CLUSTER = "researcher", "grid-control", "cluster-admin"
 
@@ -52,9 +53,10 @@ class Person(Struct, frozen=True):
 
 
 class Routes(Struct, frozen=True):
-    """Recipients by the section `mail` of the site file."""
+    """Recipients by the sections `mail` and `researchers` of the site file."""
 
     said: Mapping[str, Any]
+    researchers: Researchers = {}
 
     def of_failure(
         self, reason: str, cluster: str | None, originator: str, mode: str | None
@@ -94,7 +96,9 @@ class Routes(Struct, frozen=True):
             (one for one in entries.values() if one.get("address") == name), {}
         )
         chosen = {key: self.said[key] for key in ("mode", "digest", "rate") if key in self.said}
-        fields = {"address": name, **chosen, **entry}
+        who = researcher_of(name, self.researchers)
+        mail = None if who is None else self.researchers[who].get("mail")
+        fields = {"address": mail or name, **chosen, **entry}
         return Person(**{**fields, "mode": MailMode(fields.get("mode", MailMode.EVERYTHING))})
 
     def _people(

@@ -63,7 +63,8 @@ class Requirement(Struct, frozen=True):
 
     `failed_on` is the node of the last failure; it is `excluded` if the job excludes it. That
     node and `avoid` are left out when another fits. Only the node `stay` can take packages whose
-    outputs are there and have only to be delivered. They are `trusting` when all nodes that fit
+    outputs are there and have only to be delivered. `barred` are clusters that are private to
+    others, and to whom. They are `trusting` when all nodes that fit
     are suspects: then these may take them.
     """
 
@@ -90,6 +91,7 @@ class Requirement(Struct, frozen=True):
     trusting: bool = False
     space: int | None = None
     cpu: int = 100
+    barred: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def load(self) -> float:
@@ -132,6 +134,8 @@ def misfit(requirement: Requirement, node: NodeRoom) -> str | None:
         return "not in its node list"
     if requirement.stay and node.name != requirement.stay:
         return f"its outputs are on `{requirement.stay}`, and only have to be delivered"
+    if node.cluster in requirement.barred:
+        return requirement.barred[node.cluster]
     if node.name in requirement.exclude_nodes:
         return "excluded by the package"
     if requirement.platform and requirement.platform != node.platform:
@@ -157,6 +161,7 @@ def shape(requirement: Requirement) -> tuple[object, ...]:
         requirement.cpus, requirement.memory, requirement.space, requirement.platform,
         tuple(requirement.nodes), tuple(requirement.exclude_nodes), tuple(requirement.software),
         tuple(requirement.needs), requirement.avoid, requirement.excluded, requirement.stay,
+        tuple(requirement.barred),
     )  # fmt: skip
 
 

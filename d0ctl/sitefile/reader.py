@@ -17,15 +17,14 @@ from d0ctl.jobfile.yaml.document import Mapping, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position
 from d0ctl.sitefile.archives import ArchiveContents, inspect
 from d0ctl.sitefile.nodes import check_clusters, read_clusters, read_nodes
+from d0ctl.sitefile.researchers import check_private
 from d0ctl.sitefile.settings import SETTINGS
 from d0ctl.sitefile.software import read_software
 from d0ctl.sitefile.spec import Site, SoftwareEntry
 
 SECTIONS = ("nodes", "clusters", "software", *SETTINGS)
 
-WITHOUT_EFFECT = {
-    "clusters": {"private": "has no effect yet", "capacity": "has no effect yet"},
-}
+WITHOUT_EFFECT = {"clusters": {"capacity": "has no effect yet"}}
 """Keys that are stored and shown, but have no effect yet."""
 
 Inspect = Callable[[Path], ArchiveContents]
@@ -54,6 +53,8 @@ def read_text(
     )
     if (nodes := level.get("nodes")) and (clusters := level.get("clusters")):
         check_clusters(nodes, clusters, reading)
+    if researchers := level.get("researchers"):
+        check_private(researchers, level.get("clusters"), reading)
     if faults:
         raise BadJobFile(faults.lines())
     _warn(level, reading)

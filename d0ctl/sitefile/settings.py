@@ -37,6 +37,7 @@ from d0ctl.sitefile.bad_nodes import read_bad_nodes, read_exclusion
 from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.sitefile.fields import entries, is_installed, named, values
 from d0ctl.sitefile.mail import read_mail
+from d0ctl.sitefile.researchers import read_researchers
 from d0ctl.units import format_time
 
 LOG_RULE_KEYS = words("match reason passive")
@@ -201,5 +202,6 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "mail": read_mail,
     "bad-nodes": read_bad_nodes,
     "exclusion": read_exclusion,
+    "researchers": read_researchers,
 }
 """The readers of the sections; what they return is stored as JSON."""

@@ -235,10 +235,9 @@ def test_a_misspelt_cluster_is_a_fault(faults: Faults, site: Read) -> None:
 
 
 def test_keys_without_effect_are_named(site: Read) -> None:
-    text = "clusters: {farm: {private: yes, capacity: 1TB}}\n"
+    text = "clusters: {farm: {capacity: 1TB}}\n"
 
     answer = [one.split("site.yaml:")[1] for one in site(text).warnings]
     assert answer == [
-        "1:19: warning: `private` has no effect yet",
-        "1:33: warning: `capacity` has no effect yet",
+        "1:19: warning: `capacity` has no effect yet",
     ]

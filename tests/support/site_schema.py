@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from d0ctl.jobfile.language import field_types as t
 from d0ctl.jobfile.sections import commands
 from d0ctl.model import Reason
-from d0ctl.sitefile import bad_nodes, fields, mail, nodes, settings, software
+from d0ctl.sitefile import bad_nodes, fields, mail, nodes, researchers, settings, software
 from d0ctl.sitefile.reader import SECTIONS
 from tests.support.key_tables import of_level
 from tests.support.schema_parts import described, mapping, one_or_list, one_or_more, record, ref
@@ -36,6 +36,9 @@ NODE: dict[str, Schema] = {
     "cluster": piece(nodes.CLUSTER), "platform": piece(fields.PART), "speed": piece(fields.SPEED),
     "memory": SIZE, "services": _SERVICES, "accept-key": one_or_list(piece(nodes.FINGERPRINT)),
     "same-machine": FLAG,
+}  # fmt: skip
+RESEARCHER: dict[str, Schema] = {
+    "mail": piece(mail.ADDRESS), "clusters": one_or_list(piece(nodes.CLUSTER)),
 }  # fmt: skip
 CLUSTER: dict[str, Schema] = {
     "platform": piece(fields.PART), "services": _SERVICES, "private": FLAG, "capacity": SIZE,
@@ -109,6 +112,7 @@ def site_schema() -> Schema:
         "mail": section("Mail", mail.MAIL_KEYS, MAIL),
         "bad-nodes": section("Bad nodes", bad_nodes.BAD_NODE_KEYS, bad),
         "exclusion": section("Exclusion", bad_nodes.EXCLUSION_KEYS, exclusion),
+        "researchers": mapping(section("Researcher", researchers.RESEARCHER_KEYS, RESEARCHER)),
     }  # fmt: skip
     log_rule = record(level("Log rule", settings.LOG_RULE_KEYS, LOG_RULE), "match")
     return {

@@ -64,7 +64,7 @@ def collect(store: Store, *, now: float) -> bool:
         return False
     if not new_events.is_begun(store):
         new_events.begin(store)
-    routes = Routes(said)
+    routes = Routes(said, setting(store, "researchers") or {})
     _clear(store, routes, now)
     found = new_events.read(store)
     for row in found.failures:

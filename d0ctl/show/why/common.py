@@ -92,6 +92,7 @@ def requirement_of(store: Store, one: PackageView) -> Requirement:
         needs=catalogue.needs(one.software, one.needs), avoid=one.avoid, stay=one.stay,
         space=one.space, seconds=costs["seconds"], pace=costs["pace"],
         fetches=bool(costs["fetches"]), cpu=costs["cpu"],
+        barred=catalogue.barred_of_job(one.job_id),
     )  # fmt: skip
 
 

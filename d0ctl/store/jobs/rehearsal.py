@@ -12,11 +12,13 @@ from d0ctl.jobfile.spec import InputSpec, JobSpec, PackageSpec
 from d0ctl.schedule import critical_path
 from d0ctl.schedule.rehearsal import File, Outcome, Task, rehearse
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
+from d0ctl.sitefile.researchers import barred
 from d0ctl.sitefile.spec import Site
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.urgency import Steps, steps_of, urgency
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.fitting import space, wants
+from d0ctl.store.nodes.site import current
 from d0ctl.store.nodes.standstill import node_views
 from d0ctl.store.views.job_files import forecast
 from d0ctl.units import listed
@@ -73,7 +75,7 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
 
     Raises Refused where run times are not known, or where no node can take a package.
     """
-    nodes, clusters = _nodes(store, site, now)
+    nodes, clusters = _nodes(store, site, spec.originator, now)
     if not nodes:
         raise Refused("there is no node to rehearse on", hint="d0ctl rehearse FILE --site FILE")
     steps = steps_of(store, spec, None)
@@ -106,8 +108,23 @@ def _next_cluster(nodes: Sequence[NodeRoom]) -> int:
     return max(CONTROL, *(node.cluster for node in nodes)) + 1
 
 
-def _nodes(store: Store, site: Site | None, now: float) -> tuple[list[NodeRoom], dict[int, str]]:
-    """Return the nodes of a site file, or those that may take packages, and their clusters."""
+def _nodes(
+    store: Store, site: Site | None, originator: str, now: float
+) -> tuple[list[NodeRoom], dict[int, str]]:
+    """Return the nodes of a site file, or those that may take packages, and their clusters.
+
+    Clusters that are private to others are left out.
+    """
+    rooms, names = _all_nodes(store, site, now)
+    inside = current(store) if site is None else site
+    private = [one.name for one in inside.clusters if one.private]
+    others = barred(private, inside.settings.get("researchers") or {}, originator)
+    return [room for room in rooms if names.get(room.cluster) not in others], names
+
+
+def _all_nodes(
+    store: Store, site: Site | None, now: float
+) -> tuple[list[NodeRoom], dict[int, str]]:
     known = {view.name: view.node for view in node_views(store, now=now)}
     if site is None:
         rooms = [replace(one.room, used=0) for one in known.values()

@@ -3,7 +3,11 @@
 import json
 from collections.abc import Collection, Mapping
 
+from d0ctl.sitefile.researchers import barred
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.site import setting
+
+NONE_BARRED: Mapping[int, str] = {}
 
 NOTHING = "[]"
 """What a requirement has that asks for no software, or for no service."""
@@ -39,11 +43,32 @@ def user_on(store: Store, node: int, title: str) -> str | None:
 
 
 class Catalogue:
-    """All software of the site, read once, and only if needed."""
+    """Software and researchers of the site, read once, and only if needed."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._read: dict[str, list[Row]] | None = None
+        self._private: list[Row] | None = None
+        self._barred: dict[int, Mapping[int, str]] = {}
+
+    def barred(self, originator: str) -> Mapping[int, str]:
+        """Return the clusters that an originator may not use, and why not."""
+        if self._private is None:
+            self._private = self._store.rows("private_clusters")
+        if not self._private:
+            return NONE_BARRED
+        ids = {row["name"]: row["id"] for row in self._private}
+        researchers = setting(self._store, "researchers") or {}
+        return {ids[name]: why for name, why in barred(ids, researchers, originator).items()}
+
+    def barred_of_job(self, job: int) -> Mapping[int, str]:
+        """Return the clusters that the originator of a job may not use, and why not."""
+        if job not in self._barred:
+            if self._private is None:
+                self._private = self._store.rows("private_clusters")
+            originator = self._store.value("originator_of_job", job=job) if self._private else ""
+            self._barred[job] = self.barred(originator)
+        return self._barred[job]
 
     def _all(self) -> dict[str, list[Row]]:
         if self._read is None:

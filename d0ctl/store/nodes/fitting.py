@@ -136,6 +136,7 @@ def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
             0, 1, cpus, memory, platform, named, excluded,
             catalogue.platforms(json.dumps(software)),
             catalogue.needs(json.dumps(software), json.dumps(needs)), space=room,
+            barred=catalogue.barred(spec.originator),
         )  # fmt: skip
         against = nodes.against(requirement)
         found.append(Fit(stage, against, nodes.cpus(name for name in against

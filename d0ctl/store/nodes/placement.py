@@ -57,6 +57,7 @@ def requirement_of(row: Row, catalogue: Catalogue) -> Requirement:
         fetches=bool(row["fetches"]),
         stage=row["stage_id"],
         job=row["job_id"],
+        barred=catalogue.barred_of_job(row["job_id"]),
     )
 
 

@@ -198,3 +198,11 @@ select (select max(id) from attempt) as last, min(attempt.id) as oldest, count(*
   from node
   join package on package.node_id = node.id and package.is_live = 1
   join attempt on attempt.id = package.attempt_id and attempt.outcome is null;
+
+-- name: private_clusters
+-- The clusters that only some researchers may use.
+select id, name from cluster where private = 1 order by id;
+
+-- name: originator_of_job
+-- Who a job is for.
+select originator from job where id = :job;
