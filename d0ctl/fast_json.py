@@ -34,7 +34,7 @@ def decode_text(line: str) -> str:
     try:
         return _decode_text(line)
     except (msgspec.DecodeError, UnicodeError):
-        text = json.loads(line)
+        text = shape.decode(line)
         if not isinstance(text, str):
             raise ValueError("is not text") from None
         return text

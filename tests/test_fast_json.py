@@ -64,7 +64,7 @@ def test_a_text_comes_back_as_it_was_written(text: str) -> None:
     assert fast_json.decode_text(fast_json.encode(text).decode()) == text
 
 
-@pytest.mark.parametrize("line", ["", "1", '["a"]', '"a', "null"])
+@pytest.mark.parametrize("line", ["", "1", '["a"]', '"a', "null", "[" * 300_000])
 def test_what_is_no_text_is_refused(line: str) -> None:
     with pytest.raises(ValueError):
         fast_json.decode_text(line)

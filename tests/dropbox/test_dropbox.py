@@ -124,11 +124,12 @@ def test_what_is_no_plain_file_is_put_aside_unread(box: DropBox, tmp_path: Path)
 
 
 def test_the_torn_line_of_a_batch_does_not_hide_the_others(box: DropBox) -> None:
-    lines = [json.dumps(start(7)), json.dumps(start(8))[:-20], "17", json.dumps(start(9))]
+    torn = [json.dumps(start(8))[:-20], "17", "[" * 300_000]
+    lines = [json.dumps(start(7)), *torn, json.dumps(start(9))]
     put(box, "n1.batch", "\n".join(lines) + "\n")
 
     assert [entry["attempt"] for entry in box.collect().messages] == [7, 9]
-    assert rejected(box) == ["the line of the batch is torn"] * 2
+    assert rejected(box) == ["the line of the batch is torn"] * 3
 
 
 def test_a_text_that_no_file_can_hold_is_rejected_all_the_same(box: DropBox) -> None:
