@@ -94,7 +94,7 @@ def test_what_has_no_log_says_why(site: Site, d0ctl: Type, tmp_path: Path) -> No
     assert "has had 1 attempt, so" in d0ctl("logs", "prod/1/1/1", "--attempt", "2").stderr
     assert "has 1 binary, so" in d0ctl("logs", "prod/1/1/1", "--binary", "2").stderr
     assert "its log is not on `localhost` any more" in d0ctl("logs", "prod/1/1/1").stderr
-    assert d0ctl("logs", "prod/1/*").exit_code == 2
+    assert d0ctl("logs", "prod/1/*").exit_code == 3
 
 
 def test_an_empty_log_is_shown_as_empty(site: Site, d0ctl: Type, tmp_path: Path) -> None:

@@ -95,7 +95,9 @@ def test_a_job_is_read_from_stdin(d0ctl: Type) -> None:
 def test_submit_says_what_it_made(d0ctl: Type, good: str) -> None:
     result = d0ctl("submit", good, "--json")
 
-    assert document(result.stdout) == {"job": "good", "packages": 3, "no_node": []}
+    assert document(result.stdout) == {
+        "job": "good", "packages": 3, "no_node": [], "estimated_end": None,
+    }  # fmt: skip
     assert "no daemon is running" in result.stderr
     assert document(d0ctl("status", "good", "--json").stdout)["packages"]["unscheduled"] == 3
     (node,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
@@ -216,7 +218,7 @@ job: warned
 stages:
   - name: say
     lines:
-      - {run: ./say.sh, cpu: 5, outputs: [out-1, out-2, out-3, out-4, out-5]}
+      - {run: ./say.sh, cpu: 5, outputs: [out-1, out-2, out-3, out-4, out-5, out-6]}
 """
 
 
