@@ -70,31 +70,52 @@ def place(
     trust = _by_node(bounds)
     hands = [_hand(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
     one_pass = _Pass(nodes, hands, quota or Quota(), busy, links)
-    for requirement in wanted_by:
-        able, others = one_pass.hands_for(requirement)
-        if one_pass.is_tired:
-            able = [hand for hand in able if hand.starts(requirement)]
-        if not able:
-            continue
-        most = min(
-            sum(hand.most(requirement) for hand in able),
-            one_pass.quota.left(requirement.stage, requirement.job),
-        )
-        if most <= 0:
-            continue
-        rivals = _worth_waiting_for(requirement, able, others)
-        seen = 0
-        while most > 0 and seen < requirement.ready:
-            packages = oldest(requirement.id, min(seen + most, requirement.ready))[seen:]
-            left = one_pass.give_out(
-                requirement, packages, able, rivals, local_bytes(packages),
-                brought(packages) if requirement.fetches else NOTHING_BROUGHT,
-            )  # fmt: skip
-            # Those that are left for better nodes let others pass.
-            seen, most = seen + len(packages), min(left, most)
-            if not left or one_pass.is_tired:
-                break
+    rounds = [wanted_by, wanted_by] if one_pass.quota.groups else [wanted_by]
+    seen_of: dict[int, int] = {}
+    """How many packages of each requirement were looked at."""
+    for number, in_turn in enumerate(rounds, 1):
+        if number == 2:
+            # What groups do not want of their shares is for the others.
+            one_pass.quota.groups = {}
+        for requirement in in_turn:
+            _take_turn(one_pass, requirement, seen_of, oldest, local_bytes, brought)
     return one_pass.decisions
+
+
+def _take_turn(
+    one_pass: "_Pass",
+    requirement: Requirement,
+    seen_of: dict[int, int],
+    oldest: Callable[[int, int], Sequence[int]],
+    local_bytes: Callable[[Sequence[int]], Mapping[int, Mapping[int, int]]],
+    brought: Callable[[Sequence[int]], Mapping[int, Brought]],
+) -> None:
+    """Give out packages with a requirement, after those that were looked at before."""
+    able, others = one_pass.hands_for(requirement)
+    if one_pass.is_tired:
+        able = [hand for hand in able if hand.starts(requirement)]
+    if not able:
+        return
+    most = min(
+        sum(hand.most(requirement) for hand in able),
+        one_pass.quota.left(requirement.stage, requirement.job),
+        one_pass.quota.fair(requirement.job, requirement.load),
+    )
+    if most <= 0:
+        return
+    rivals = _worth_waiting_for(requirement, able, others)
+    seen = seen_of.get(requirement.id, 0)
+    while most > 0 and seen < requirement.ready:
+        packages = oldest(requirement.id, min(seen + most, requirement.ready))[seen:]
+        left = one_pass.give_out(
+            requirement, packages, able, rivals, local_bytes(packages),
+            brought(packages) if requirement.fetches else NOTHING_BROUGHT,
+        )  # fmt: skip
+        # Those that are left for better nodes let others pass.
+        seen, most = seen + len(packages), min(left, most)
+        if not left or one_pass.is_tired:
+            break
+    seen_of[requirement.id] = seen
 
 
 class _Pass(Struct):
@@ -169,7 +190,7 @@ class _Pass(Struct):
                     continue
             hand.take(requirement, hand.brings(files))
             hand.occupy(requirement, cost)
-            self.quota.take(requirement.stage, requirement.job)
+            self.quota.take(requirement.stage, requirement.job, requirement.load)
             carried = max(places.values(), default=0) - places.get(hand.node.cluster, 0)
             self.decisions.append(Decision(package, hand.node.id, carried))
         return left

@@ -42,6 +42,9 @@ MAX_ALIKE_FAILURES = 20
 LINK_STREAMS, NODE_STREAMS = 2, 4
 """The most streams of files between two nodes, and at one node."""
 
+SHARE_HALF_LIFE_S = 7 * 86400.0
+"""The time after which what a group used counts half as much."""
+
 STANDARD: Mapping[str, Any] = {
     "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,
     "grace": GRACE_S, "partial-grace": PARTIAL_GRACE_S, "reserve": RESERVE, "control-reserve": None,
@@ -49,7 +52,7 @@ STANDARD: Mapping[str, Any] = {
     "archive-after": None,
     "keep-logs": KEEP_LOGS_S, "keep-failed": KEEP_FAILED_S, "transfer-idle": TRANSFER_IDLE_S,
     "transfer-timeout": TRANSFER_TIMEOUT_S, "max-alike-failures": MAX_ALIKE_FAILURES,
-    "container": "apptainer",
+    "container": "apptainer", "share-half-life": SHARE_HALF_LIFE_S,
     "link-streams": LINK_STREAMS, "node-streams": NODE_STREAMS,
     "direct-streams": True,
 }  # fmt: skip

@@ -15,6 +15,7 @@ from d0ctl.jobfile.language.field_types import (
     FLAG,
     FRACTION,
     PATTERN,
+    POSITIVE_TIME,
     SIZE,
     TEXT,
     TIME,
@@ -38,6 +39,7 @@ from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.sitefile.fields import entries, is_installed, named, values
 from d0ctl.sitefile.mail import read_mail
 from d0ctl.sitefile.researchers import read_researchers
+from d0ctl.sitefile.shares import read_shares
 from d0ctl.units import format_time
 
 LOG_RULE_KEYS = words("match reason passive")
@@ -72,6 +74,7 @@ DEFAULTS = {
     "reserve": SIZE, "control-reserve": SIZE, "patience": TIME, "swap": SIZE, "yield-cpu": FRACTION,
     "archive-after": TIME,
     "keep-logs": TIME, "keep-failed": TIME, "transfer-idle": TIME, "transfer-timeout": TIME,
+    "share-half-life": POSITIVE_TIME,
     "max-alike-failures": COUNT, "container": ENGINE,
     "link-streams": STREAMS, "node-streams": STREAMS, "direct-streams": FLAG,
 }  # fmt: skip
@@ -203,5 +206,6 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "bad-nodes": read_bad_nodes,
     "exclusion": read_exclusion,
     "researchers": read_researchers,
+    "shares": read_shares,
 }
 """The readers of the sections; what they return is stored as JSON."""

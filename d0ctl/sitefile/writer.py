@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from d0ctl.jobfile.language.field_types import SIZE, TIME
+from d0ctl.jobfile.language.field_types import POSITIVE_TIME, SIZE, TIME
 from d0ctl.sitefile.bad_nodes import BAD_NODE_KEYS
 from d0ctl.sitefile.settings import DEFAULTS
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
@@ -14,7 +14,7 @@ from d0ctl.units import format_size, format_time
 TIMES = frozenset({"timeout", "runtime", "delay", "longest", "release", "attempt", "all-attempts",
                    "digest", "command-timeout",
                    *(key for key, kind in {**DEFAULTS, **BAD_NODE_KEYS}.items()
-                     if kind is TIME)})  # fmt: skip
+                     if kind in (TIME, POSITIVE_TIME))})  # fmt: skip
 SIZES = frozenset({"memory", "capacity", "size",
                    *(key for key, kind in DEFAULTS.items() if kind is SIZE)})  # fmt: skip
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from d0ctl.jobfile.language import field_types as t
 from d0ctl.jobfile.sections import commands
 from d0ctl.model import Reason
-from d0ctl.sitefile import bad_nodes, fields, mail, nodes, researchers, settings, software
+from d0ctl.sitefile import bad_nodes, fields, mail, nodes, researchers, settings, shares, software
 from d0ctl.sitefile.reader import SECTIONS
 from tests.support.key_tables import of_level
 from tests.support.schema_parts import described, mapping, one_or_list, one_or_more, record, ref
@@ -55,6 +55,9 @@ LOG_RULE: dict[str, Schema] = {
 }  # fmt: skip
 HOOKS: dict[str, Schema] = {"before": TEXT, "after": TEXT, "end": TEXT, "timeout": TIME}
 TRANSFER: dict[str, Schema] = {"fetch": SCALAR, "store": SCALAR}
+SHARE: dict[str, Schema] = {
+    "share": piece(t.COUNT), "researchers": one_or_list(TEXT), "jobs": one_or_list(TEXT),
+}  # fmt: skip
 RECIPIENT: dict[str, Schema] = {
     "address": piece(mail.ADDRESS), "mode": piece(t.MAIL_MODE), "digest": piece(t.POSITIVE_TIME),
     "rate": piece(mail.RATE),
@@ -111,6 +114,8 @@ def site_schema() -> Schema:
         "policy": ref("policy"),
         "mail": section("Mail", mail.MAIL_KEYS, MAIL),
         "bad-nodes": section("Bad nodes", bad_nodes.BAD_NODE_KEYS, bad),
+        "shares": mapping({**record(level("Share", shares.SHARE_KEYS, SHARE)),
+                           "type": ANY_OR_PART}, f"^{shares.PATH}$"),
         "exclusion": section("Exclusion", bad_nodes.EXCLUSION_KEYS, exclusion),
         "researchers": mapping(section("Researcher", researchers.RESEARCHER_KEYS, RESEARCHER)),
     }  # fmt: skip

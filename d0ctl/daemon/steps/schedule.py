@@ -8,9 +8,11 @@ from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import Decision, place
+from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import NodeRoom, Requirement, lead_s
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
+from d0ctl.store.attempts.history import usage
 from d0ctl.store.jobs.correction.late_lines import make_lines
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import let_go_on
@@ -67,6 +69,7 @@ def _decide(
         return []
     others = {requirement.id for requirement in requirements if job not in (None, requirement.job)}
     requirements = node_record.left_out(store, requirements, nodes)
+    quota, requirements = _shared(store, nodes, requirements, now)
     requirements, rooms = node_record.suspects(store, requirements, nodes, now)
     decisions = place(
         nodes,
@@ -75,7 +78,7 @@ def _decide(
         lambda packages: placement.local_bytes(store, packages),
         lambda packages: placement.brought(store, packages),
         rooms,
-        placement.quota(store),
+        quota,
         lambda: placement.busy(store, now=now),
         lambda: placement.links(store),
     )
@@ -88,6 +91,18 @@ def _decide(
             local = placement.local_bytes(store, packages)
             decisions += place_open(nodes, requirement, packages, local)
     return decisions
+
+
+def _shared(
+    store: Store, nodes: Sequence[NodeRoom], requirements: list[Requirement], now: float
+) -> tuple[Quota, list[Requirement]]:
+    """Return the limits of this pass, and the requirements in the order of the shares."""
+    quota, fair = placement.quota(store), usage.standing(store, nodes, now=now)
+    if fair is None:
+        return quota, requirements
+    quota.paths = fair.paths
+    quota.groups = {path: one.target - one.has for path, one in fair.groups.items()}
+    return quota, sorted(requirements, key=lambda one: fair.order(one.job))
 
 
 def _list_of(requirement: int, others: Collection[int]) -> ModuleType:

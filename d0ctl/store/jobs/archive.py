@@ -42,7 +42,7 @@ COPIED = {
 LEFT_OUT = frozenset([
     "archive_copy", "bad_node", "cleanup_candidate", "delivery", "estimate", "lease", "location",
     "need", "node_login", "notice", "notified", "notified_of", "phase", "problem", "purge",
-    "software_order", "streamed_input", "transfer", "transition",
+    "share_usage", "software_order", "streamed_input", "transfer", "transition",
 ])  # fmt: skip
 """The other tables: what is under way, what lies on nodes, and what every database has."""
 

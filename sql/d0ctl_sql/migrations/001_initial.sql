@@ -979,6 +979,14 @@ create table estimate (
     primary key (kind, name)
 ) strict, without rowid;
 
+-- CPU seconds that a group of the section `shares` of the site file used until a time; what it used
+-- before counts less and less (docs/scheduling.md).
+create table share_usage (
+    path text primary key,                 -- empty: jobs that no share takes
+    used real not null,
+    at   real not null
+) strict, without rowid;
+
 -- Whether a node could log in at another one, for files that go directly between them.
 create table node_login (
     node_id   integer not null references node on delete cascade,
@@ -1613,6 +1621,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('requirement',    'requirement_of_job',         '300 3'),
     ('requirement',    'requirement_ready',          '10 2'),
     ('requirement',    'requirement_stay',           '10 5'),
+    ('share_usage',    'share_usage',                '20 1'),
     ('setting',        'setting',                    '10 1'),
     ('software',       'sqlite_autoindex_software_1', '50 5 2 1'),
     ('software_order', 'software_order_open',        '5 1'),

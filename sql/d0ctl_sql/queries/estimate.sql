@@ -162,3 +162,38 @@ select job.name as job, stage.name as stage, attempt.expected, attempt.expected_
  where attempt.outcome = 'successful' and attempt.expected is not null
    and attempt.started is not null and attempt.delivers = 0
  order by job.id desc, stage.seq;
+
+-- name: charged_job
+-- The job of packages with a requirement, who submitted it, and how many CPUs each uses.
+select job.name, job.originator, requirement.cpus * requirement.cpu / 100.0 as load
+  from requirement join job on job.id = requirement.job_id
+ where requirement.id = :requirement;
+
+-- name: share_usage
+-- What groups used, and until when.
+select path, used, at from share_usage;
+
+-- name: keep_usage
+-- What a group used until now.
+insert into share_usage (path, used, at) values (:path, :used, :now)
+on conflict do update set used = excluded.used, at = excluded.at;
+
+-- name: sharing_jobs
+-- Jobs with packages that are on nodes or ready: how many CPUs these have and want.
+select job.id, job.name, job.originator, sum(has) as has, sum(wants) as wants
+  from (select requirement.job_id, 0.0 as has,
+               requirement.ready * requirement.cpus * requirement.cpu / 100.0 as wants
+          from job
+          join requirement on requirement.job_id = job.id and requirement.ready > 0
+         where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
+           and job.ended is null
+         union all
+        select requirement.job_id, taken.n * requirement.cpus * requirement.cpu / 100.0, 0.0
+          from (select requirement_id, count(*) as n
+                  from package indexed by package_live
+                 where is_live = 1 and node_id in (select id from node)
+                 group by requirement_id) as taken
+          join requirement on requirement.id = taken.requirement_id and requirement.stay is null)
+       as part
+  join job on job.id = part.job_id
+ group by job.id;

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from d0ctl.schedule.resources import Requirement, misfit
 from d0ctl.show.why.common import MOST, objection, requirement_of, room_of, usage
-from d0ctl.show.why.phases import candidates, node_pauses, recovery
+from d0ctl.show.why.phases import candidates, node_pauses, recovery, shares
 from d0ctl.show.why.phases.smaller_request import options_for
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Row
@@ -72,6 +72,8 @@ def _turn(subject: Subject, fits: Sequence[Row]) -> str:
         return (
             f"it starts on {_names(fits)} as soon as its turn comes: it only delivers its outputs"
         )
+    if (share := shares.standing(subject)) is not None:
+        explanation.facts.append(share)
     lacking = {row["name"]: why for row in fits if (why := _lacks(row, requirement))}
     explanation.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
     free = [

@@ -1,0 +1,165 @@
+"""Shares of the CPUs for groups of researchers and activities, nested by the paths of their names.
+
+Where several groups have packages that are ready, a group gets CPUs by its share, and fewer while
+it used more than that lately.
+"""
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+
+from msgspec import Struct
+
+NOBODY = ""
+"""The path of jobs that no share takes: they get what others leave."""
+
+
+class Share(Struct, frozen=True):
+    """A group by the path of its name, and which jobs it takes: those of some researchers, those
+    with some names, or without either all that no share before it takes.
+    """
+
+    path: str
+    share: float
+    researchers: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+
+    def takes(self, researcher: str, job: str) -> bool:
+        """Return whether it takes a job."""
+        return (not self.researchers or _matches(researcher, self.researchers)) and (
+            not self.jobs or _matches(job, self.jobs)
+        )
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+class Tree(Struct, frozen=True):
+    """All shares, in the order of the site file."""
+
+    shares: tuple[Share, ...]
+
+    def path_of(self, researcher: str, job: str) -> str:
+        """Return the path of the share that takes a job: the first that has no shares below."""
+        for one in self.shares:
+            above = [upper for upper in self.shares if one.path.startswith(f"{upper.path}/")]
+            is_leaf = not any(other.path.startswith(f"{one.path}/") for other in self.shares)
+            if is_leaf and all(each.takes(researcher, job) for each in (*above, one)):
+                return one.path
+        return NOBODY
+
+    def targets(
+        self, wanted: Mapping[str, float], used: Mapping[str, float], capacity: float
+    ) -> dict[str, float]:
+        """Return how many CPUs each path is to have: no more than it wants, and no more in all
+        than there are; `used` is what each used lately, in any unit.
+
+        What a group does not want goes to those beside it.
+        """
+        found = dict.fromkeys(wanted, 0.0)
+        self._split("", min(capacity, sum(wanted.values())), wanted, used, found)
+        rest = capacity - sum(found.values())
+        if NOBODY in found:
+            found[NOBODY] = max(0.0, min(wanted[NOBODY], rest))
+        return found
+
+    def _split(
+        self,
+        above: str,
+        capacity: float,
+        wanted: Mapping[str, float],
+        used: Mapping[str, float],
+        found: dict[str, float],
+    ) -> None:
+        below = [one for one in self.shares if one.path.rpartition("/")[0] == above]
+        claims = {one.path: _sum(wanted, one.path) for one in below}
+        open_ = {one.path: one.share for one in below if claims[one.path] > 0 and one.share > 0}
+        weights = corrected(open_, {path: _sum(used, path) for path in open_})
+        for path, given in divide(capacity, claims, weights).items():
+            if path in found:
+                found[path] = given
+            else:
+                self._split(path, given, wanted, used, found)
+
+
+def _sum(values: Mapping[str, float], path: str) -> float:
+    return sum(
+        value for name, value in values.items() if name == path or name.startswith(f"{path}/")
+    )
+
+
+def corrected(shares: Mapping[str, float], used: Mapping[str, float]) -> dict[str, float]:
+    """Return weights: shares, halved for each time that a group used its share beyond it, and up to
+    doubled if it used less.
+    """
+    whole, total = sum(shares.values()), sum(used.values())
+    if not total:
+        return dict(shares)
+    return {
+        path: share * 2.0 ** (1.0 - (used[path] / total) / (share / whole))
+        for path, share in shares.items()
+    }
+
+
+def divide(
+    capacity: float, claims: Mapping[str, float], weights: Mapping[str, float]
+) -> dict[str, float]:
+    """Divide something by weights; what exceeds a claim goes to the others."""
+    found: dict[str, float] = {}
+    open_ = dict(weights)
+    while open_:
+        whole = sum(open_.values())
+        rest = capacity - sum(found.values())
+        full = [path for path, weight in open_.items() if rest * weight / whole >= claims[path]]
+        if not full:
+            return found | {path: rest * weight / whole for path, weight in open_.items()}
+        for path in full:
+            found[path] = claims[path]
+            del open_[path]
+    return found
+
+
+class Group(Struct, frozen=True):
+    """How a share stands: CPUs that its packages have and want, those that it is to have, and what
+    it used lately, in CPU seconds.
+    """
+
+    path: str
+    has: float
+    wants: float
+    target: float
+    used: float
+
+
+class Fairness(Struct, frozen=True):
+    """The groups whose packages compete, and the path of each job."""
+
+    groups: Mapping[str, Group]
+    paths: Mapping[int, str]
+
+    def order(self, job: int) -> float:
+        """Return what sorts jobs: those whose groups lack most of their targets first."""
+        one = self.groups.get(self.paths.get(job, NOBODY))
+        return 0.0 if one is None or not one.target else one.has / one.target - 1.0
+
+
+def fairness(
+    tree: Tree,
+    paths: Mapping[int, str],
+    has: Mapping[int, float],
+    wants: Mapping[int, float],
+    used: Mapping[str, float],
+    capacity: float,
+) -> Fairness:
+    """Return how the groups of jobs stand; `has` and `wants` are CPUs by job, `wants` beyond."""
+    having, wanting = dict.fromkeys(paths.values(), 0.0), dict.fromkeys(paths.values(), 0.0)
+    for job, path in paths.items():
+        having[path] += has.get(job, 0.0)
+        wanting[path] += wants.get(job, 0.0)
+    claims = {path: having[path] + wanting[path] for path in having}
+    targets = tree.targets(claims, used, capacity)
+    groups = {
+        path: Group(path, having[path], wanting[path], targets[path], used.get(path, 0.0))
+        for path in having
+    }
+    return Fairness(groups, paths)

@@ -1,0 +1,90 @@
+"""Shares of the site file, from the rows of jobs to nodes."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from d0ctl.store import Store
+from d0ctl.store.attempts.history import usage
+from d0ctl.store.nodes import placement
+from tests.support.jobs import NOW, job, simple, submitted
+from tests.support.rows import read
+from tests.support.world import World
+
+SHARES = {
+    "physics": {"share": 3, "researchers": ["*@physics"]},
+    "top": {"share": 1, "jobs": ["top*"]},
+}
+
+
+@pytest.fixture
+def world(store: Store) -> World:
+    """This machine with eight CPUs, and a site with shares."""
+    share(store, SHARES)
+    return World(store, cpus=8)
+
+
+def share(store: Store, shares: object) -> None:
+    """Let the site have shares."""
+    with store.writing():
+        store.change("keep_setting", name="shares", value=json.dumps(shares))
+        store.forget()
+
+
+def packages(store: Store, name: str, originator: str = "ada", number: int = 20) -> None:
+    """Submit packages of a researcher."""
+    submitted(store, job(name, [simple() for _ in range(number)], originator=originator))
+
+
+def placed(store: Store) -> Counter[str]:
+    """Return how many packages of each job have a node."""
+    rows = read(store, "v_package", "job", "phase", by="package_id")
+    return Counter(name for name, phase in rows if phase != "ready")
+
+
+def test_groups_get_cpus_by_their_shares_whatever_came_first(store: Store, world: World) -> None:
+    for name, originator in (("free", "ada"), ("top1", "ada"), ("top2", "ole"),
+                             ("mc", "emmy@physics")):  # fmt: skip
+        packages(store, name, originator)
+
+    world.schedule()
+
+    assert placed(store) == {"mc": 6, "top1": 2}
+
+
+def test_what_a_group_does_not_want_is_for_the_others(store: Store, world: World) -> None:
+    packages(store, "free")
+    packages(store, "mc", "emmy@physics", number=1)
+    packages(store, "top", number=3)
+
+    world.schedule()
+
+    assert placed(store) == {"mc": 1, "top": 3, "free": 4}
+
+
+def test_a_share_of_nought_runs_when_nobody_else_wants_to(store: Store, world: World) -> None:
+    share(store, {"night": {"share": 0, "jobs": ["night*"]}, "others": {"share": 1}})
+    packages(store, "night", number=5)
+    packages(store, "day", number=6)
+
+    world.schedule()
+
+    assert placed(store) == {"day": 6, "night": 2}
+
+
+def test_what_a_group_used_costs_it_cpus_until_it_is_forgotten(store: Store, world: World) -> None:
+    packages(store, "mc", "emmy@physics", number=8)
+    world.settle()
+    packages(store, "mc2", "emmy@physics")
+    packages(store, "top")
+    nodes = placement.nodes(store)
+
+    soon = usage.standing(store, nodes, now=NOW + 1e4)
+    late = usage.standing(store, nodes, now=NOW + 60 * 7 * 86400)
+
+    assert soon is not None and late is not None
+    assert soon.groups["physics"].used == pytest.approx(8, abs=0.5)
+    assert late.groups["physics"].used < 1e-9
+    assert soon.groups["physics"].target < 6
+    assert late.groups["physics"].target < 6.01
