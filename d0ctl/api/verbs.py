@@ -295,6 +295,7 @@ class Verbs(ABC):
         parameters: Mapping[str, object] | None = None,
         again: bool = False,
         former: bool = False,
+        hold: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
@@ -305,10 +306,17 @@ class Verbs(ABC):
         parameters: Set a parameter of the job; may be repeated.
         again: Run again what has run with another recipe.
         former: Go back to the job file before the last update.
+        hold: Keep it from being scheduled.
         """
         return self._act(
             "update",
-            {"file": file, "parameters": parameters, "again": again, "former": former},
+            {
+                "file": file,
+                "parameters": parameters,
+                "again": again,
+                "former": former,
+                "hold": hold,
+            },
             reason,
             dry_run,
             keep_going,

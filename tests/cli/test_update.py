@@ -116,3 +116,46 @@ def test_what_can_not_be_updated_says_why(site: Site, file: Path, d0ctl: Type) -
     other = file.rename(file.with_name("never.yaml"))
     code, words = reply("submit", "--update", str(other))
     assert (code, "no job was submitted from" in words) == (3, True)
+
+
+def test_an_update_can_hold_the_job_and_print_json(file: Path, d0ctl: Type) -> None:
+    dry = d0ctl("submit", "--update", str(file), "--dry-run", "--json")
+    done = d0ctl("submit", "--update", str(file), "--hold", "--json")
+
+    assert document(dry.stdout) == {"job": "mc", "packages": 4, "dry_run": True}
+    assert document(done.stdout) == {"job": "mc", "packages": 4, "no_node": []}
+    assert "held by" in d0ctl("status", "mc").stdout
+    assert "held" in d0ctl("submit", "--update", str(file), "--wait").stdout
+
+
+DIRECTORIES = """\
+job: dirs
+stages:
+  - name: plot
+    require: 50%
+    lines:
+      - {run: "mkdir p", inputs: "mc:s1.txt", outputs: p/}
+  - name: pack
+    require: 50%
+    lines:
+      - {run: "ls {inputs}", inputs: {from: plot}, outputs: listed}
+"""
+
+
+def test_a_job_with_directories_files_of_other_jobs_and_require_is_corrected(
+    file: Path, d0ctl: Type
+) -> None:
+    path = file.with_name("dirs.yaml")
+    path.write_text(DIRECTORIES)
+    assert d0ctl("submit", str(path)).exit_code == 0
+
+    assert "job `dirs` reads `s1.txt`" in d0ctl("update", "mc", "--dry-run").stderr
+    path.write_text(DIRECTORIES.replace("50%", "80%").replace("p/", "q/").replace("s1", "s2"))
+    assert d0ctl("update", "dirs").stdout.startswith("updated `dirs`\n2 packages changed")
+
+    stages = document(d0ctl("export", "dirs", "--format", "json").stdout)["stages"]
+    plot, pack = (one["lines"][0]["packages"][0]["binaries"][0] for one in stages)
+    assert [one["require"] for one in stages] == ["0.8", "0.8"]
+    assert (plot["inputs"][0]["file"], plot["outputs"][0]["file"]) == ("mc:s2.txt", "q/")
+    assert pack["inputs"][0]["file"] == "q/"
+    assert d0ctl("update", "mc", "--dry-run").exit_code == 0

@@ -56,6 +56,34 @@ def test_a_job_that_has_not_begun_becomes_what_a_fresh_submission_makes(
 
 
 @PAIRS
+@given(jobs(), jobs(), st.lists(st.integers(0, 5), max_size=4))
+def test_what_was_read_before_is_as_good_once_phases_are_read_again(
+    old: JobSpec, new: JobSpec, turns: list[int]
+) -> None:
+    with fresh() as store:
+        submitted(store, old)
+        before = correct.read_before(store, 1, new)
+        world = World(store)
+        for number in turns:
+            turn(world, failing=number)
+
+        found = [outcome(store, new, one) for one in (before, None)]
+
+        assert found[0] == found[1]
+
+
+def outcome(store: Store, spec: JobSpec, before: correct.Reading | None) -> object:
+    """What a correction would do, or why not."""
+    with store.writing():
+        try:
+            plan = correct.plan(store, 1, spec, before=before)
+        except Refused as refusal:
+            return str(refusal)
+        places = (plan.found.rewritten, plan.found.outdated, plan.found.busy)
+        return plan.written, plan.readers, plan.found.added, plan.found.removed, places
+
+
+@PAIRS
 @given(jobs(), jobs())
 def test_a_correction_back_restores_what_was_there(old: JobSpec, new: JobSpec) -> None:
     with fresh() as store, fresh() as other:

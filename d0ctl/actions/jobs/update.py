@@ -11,10 +11,11 @@ from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Phase
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction import correct
 from d0ctl.store.jobs.correction.comparison import Place
-from d0ctl.store.jobs.correction.correct import Outline
+from d0ctl.store.jobs.correction.correct import Outline, Reading
 from d0ctl.store.jobs.correction.texts import former_text, keep_text
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
@@ -38,8 +39,11 @@ class UpdateOptions(Options):
     )  # fmt: skip
     again: bool = flag("--again", "Run again what has run with another recipe.")
     former: bool = flag("--former", "Go back to the job file before the last update.")
+    hold: bool = flag("--hold", "Keep it from being scheduled.")
     spec: JobSpec | None = None
     """What the job file says; `prepare` reads it."""
+    before: Reading | None = None
+    """What is compared; `prepare` reads it, so that other writers do not wait for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +84,8 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
                   **options.parameters}  # fmt: skip
         path = _path(job, options.file, known.source if known else None)
         spec = reader.read(path, values, known_names(store, job.id))
-    return replace(request, options=replace(options, spec=spec))
+    before = correct.read_before(store, job.id, spec)
+    return replace(request, options=replace(options, spec=spec, before=before))
 
 
 def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:
@@ -110,9 +115,9 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     options, job = request.options, _job(store, request)
     spec = options.spec
     assert spec is not None
-    outline = correct.plan(store, job.id, spec, again=options.again)
+    outline = correct.plan(store, job.id, spec, again=options.again, before=options.before)
     found = outline.found
-    settings = tuple(_settings(job, spec))
+    settings = (*_settings(job, spec), *["to be held"] * (options.hold and not job.hold))
     packages = len({*outline.written, *outline.again}) + len(found.added) + len(found.removed)
     return UpdatePlan(
         request=request, job=job.id, outline=outline, settings=settings, packages=packages,
@@ -143,6 +148,8 @@ def update(store: Store, plan: UpdatePlan, by: Author) -> None:
     keep_text(store, plan.job, spec)
     correct.correct(store, plan.job, spec, plan.outline, actor=by.actor,
                     note=by.note_or("updated"), now=by.now)  # fmt: skip
+    if plan.request.options.hold:
+        lifecycle.hold_job(store, plan.job, actor=by.actor, note=by.note_or("held"), now=by.now)
 
 
 def describe(plan: UpdatePlan) -> Iterator[str]:

@@ -20,7 +20,8 @@ select line_order.line_id, line_order.after_id
 -- name: standing_packages
 -- The packages of a stage as they stand, with what they ask for.
 select package.id, package.line_id, package.seq, package.name, package.phase, package.attempts,
-       package.wall_time, package.looping, package.wrapper, package.wrapper_parameters,
+       package.requirement_id, package.wall_time, package.looping, package.wrapper,
+       package.wrapper_parameters,
        package.environment, package.policy, requirement.cpus, requirement.cpu, requirement.memory,
        requirement.disk, requirement.space, requirement.platform, requirement.nodes,
        requirement.exclude_nodes, requirement.software, requirement.needs, requirement.fetches,
@@ -30,6 +31,17 @@ select package.id, package.line_id, package.seq, package.name, package.phase, pa
   join requirement on requirement.id = package.requirement_id
  where line.stage_id = :stage
  order by line.seq, package.seq;
+
+-- name: standing_phases
+-- The phases of the packages of a job, and their requirements.
+select id, phase, requirement_id from package where job_id = :job;
+
+-- name: standing_dropped_lines
+-- The dropped lines of a job.
+select line.id, line.named
+  from stage
+  join line on line.stage_id = stage.id
+ where stage.job_id = :job and line.dropped is not null;
 
 -- name: standing_binaries
 -- The binaries of a stage as they stand.

@@ -9,6 +9,7 @@ import typer
 from d0ctl import actions, select
 from d0ctl.actions import ACTIONS
 from d0ctl.actions.jobs.submit import SubmitPlan, SubmitRequest
+from d0ctl.actions.jobs.update import UpdatePlan
 from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.action_command import parameter
 from d0ctl.cli.commands.running import forecast, intake
@@ -32,7 +33,9 @@ Again = Annotated[
 
 def _run(request: SubmitRequest, update: bool, again: bool, wait: bool, json: bool) -> None:
     if update:
-        _update(request, again)
+        updated = _update(request, again, json)
+        if wait and not changing.is_rehearsal():
+            _wait(updated)
         return
     if again:
         raise BadUsage("--again goes with --update")
@@ -53,12 +56,16 @@ def _run(request: SubmitRequest, update: bool, again: bool, wait: bool, json: bo
         plan: SubmitPlan = action_command.act(store, request)
         _tell(store, plan, json)
     if wait:
-        from d0ctl.cli.commands.running.wait import wait_for
-
-        raise typer.Exit(wait_for(plan.job))
+        _wait(plan.job)
 
 
-def _update(request: SubmitRequest, again: bool) -> None:
+def _wait(job: str) -> None:
+    from d0ctl.cli.commands.running.wait import wait_for
+
+    raise typer.Exit(wait_for(job))
+
+
+def _update(request: SubmitRequest, again: bool, json: bool) -> str:
     """Correct the job of the name in the job file, else the last one from this file."""
     file, options = request.target, request.options
     if file.text is not None:
@@ -69,13 +76,25 @@ def _update(request: SubmitRequest, again: bool) -> None:
     if job is None:
         raise NotFound(f"no job was submitted from `{file.brief}`",
                        hint="d0ctl update JOB --file FILE")  # fmt: skip
-    action_command.carry_out(
-        replace(
-            ACTIONS["update"].request(select.parse(job), file=file.brief, again=again,
-                                      parameters=options.parameters),
-            person=request.person,
-        )
+    correction = replace(
+        ACTIONS["update"].request(select.parse(job), file=file.brief, again=again,
+                                  hold=options.hold, parameters=options.parameters),
+        person=request.person,
     )  # fmt: skip
+    if not json:
+        action_command.carry_out(correction)
+    elif changing.is_rehearsal():
+        plan = action_command.rehearse(correction)
+        emit_json({"job": job, "packages": plan.packages, "dry_run": True})
+    else:
+        with session.writer() as store:
+            _emit(job, action_command.act(store, correction))
+    return job
+
+
+def _emit(job: str, plan: SubmitPlan | UpdatePlan) -> None:
+    unfit = [{"stage": one.stage, "nodes": dict(one.nodes)} for one in plan.misfits]
+    emit_json({"job": job, "packages": plan.packages, "no_node": unfit})
 
 
 def _tell(store: Store, plan: SubmitPlan, json: bool) -> None:

@@ -83,20 +83,41 @@ class Comparison(Struct):
     """What the job file says is made."""
 
 
-def compare(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> Comparison:
-    """Compare a job file with a job, or only the stages that depend on groups of late outputs."""
+class Sides(Struct):
+    """A job as it stands and what its job file says, ready to be compared."""
+
+    old: list[StandingStage]
+    new: list[list[tuple[str, list[Definition]]]]
+    """Of each stage the names of its lines, and the definitions of their packages."""
+    left: set[str]
+    """The stages that are not compared."""
+
+
+def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> Sides:
+    """Read a job and a job file, or only the stages that depend on groups of late outputs."""
     left = {one.name for one in spec.stages if only_late and not one.is_late}
-    old = standing.read(store, job, left)
+    new: list[list[tuple[str, list[Definition]]]] = []
+    for stage in spec.stages:
+        lines = () if stage.name in left else stage.lines
+        new.append([(line.name, _definitions(line)) for line in lines])
+    return Sides(standing.read(store, job, left), new, left)
+
+
+def compare(sides: Sides, spec: JobSpec) -> Comparison:
+    """Compare a job file with a job."""
+    old = sides.old
     pairs = matching.stages([one.name for one in spec.stages], [one.name for one in old])
     count = len(old)
     found = Comparison([])
-    for of, pair in zip(spec.stages, pairs, strict=True):
+    for of, pair, lines in zip(spec.stages, pairs, sides.new, strict=True):
         if pair is None:
             count += 1
         same = None if pair is None else old[pair]
         seq = same.seq if same else count
-        is_left = of.name in left
-        found.stages.append(NewStage(seq, [], same, True) if is_left else _stage(of, same, seq))
+        is_left = of.name in sides.left
+        found.stages.append(
+            NewStage(seq, [], same, True) if is_left else _stage(lines, same, seq)
+        )  # fmt: skip
     for stage in found.stages:
         found.makes.update(
             name for line in stage.lines for one in line.definitions for name in one.makes
@@ -111,23 +132,21 @@ def compare(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -
     return found
 
 
-def _stage(spec: StageSpec, old: StandingStage | None, seq: int) -> NewStage:
-    names, all_definitions = [], []
-    for line in spec.lines:
-        names.append(line.name)
-        all_definitions.append(_definitions(line))
+def _stage(
+    new: Sequence[tuple[str, list[Definition]]], old: StandingStage | None, seq: int
+) -> NewStage:
     faces = [
         Face(name, tuple(one.recipe for one in each), tuple(n for one in each for n in one.makes))
-        for name, each in zip(names, all_definitions, strict=True)
+        for name, each in new
     ]
     there = old.lines if old else []
 
-    def fits(new: int, number: int) -> bool:
-        return len(there[number].packages) <= len(all_definitions[new])
+    def fits(number: int, at: int) -> bool:
+        return len(there[at].packages) <= len(new[number][1])
 
     found = matching.matches(faces, [line.face for line in there], fits)
     lines, count = [], len(there)
-    for definitions, number in zip(all_definitions, found, strict=True):
+    for (_, definitions), number in zip(new, found, strict=True):
         if number is None:
             count += 1
             lines.append(NewLine(count, definitions))

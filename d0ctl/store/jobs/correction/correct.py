@@ -13,12 +13,13 @@ from d0ctl.store import lifecycle
 from d0ctl.store.attempts.late_outputs import FORGET
 from d0ctl.store.connection import Store, as_json
 from d0ctl.store.files import copies
-from d0ctl.store.jobs import restore_line, retry
+from d0ctl.store.jobs import audit, restore_line, retry
+from d0ctl.store.jobs.correction import comparison, standing
 from d0ctl.store.jobs.correction.checks import check
 from d0ctl.store.jobs.correction.comparison import (
     Comparison,
     NewStage,
-    compare,
+    Sides,
     line_numbers,
 )
 from d0ctl.store.jobs.correction.revision import Known, Revision, Rewriting, known_files
@@ -42,11 +43,40 @@ class Outline(Struct):
     """Packages that get another definition."""
 
 
+class Reading(Struct):
+    """A job and a job file as they were read before the transaction, and the last action then."""
+
+    sides: Sides
+    seen: int
+
+
+def read_before(store: Store, job: int, spec: JobSpec) -> Reading:
+    """Read what is compared, which takes most of the time of a correction: 0.2 ms a package."""
+    with store.reading():
+        return Reading(comparison.read(store, job, spec), audit.latest(store))
+
+
+def _sides(store: Store, job: int, spec: JobSpec, before: Reading | None) -> Sides | None:
+    """Return what was read before if nothing but phases has changed since."""
+    if before is None or audit.latest(store) != before.seen:
+        return None
+    return before.sides if standing.refresh(store, job, before.sides.old) else None
+
+
 def plan(
-    store: Store, job: int, spec: JobSpec, *, again: bool = False, only_late: bool = False
+    store: Store,
+    job: int,
+    spec: JobSpec,
+    *,
+    again: bool = False,
+    only_late: bool = False,
+    before: Reading | None = None,
 ) -> Outline:
     """Return what a job file would change in a job. Raises Refused."""
-    found = compare(store, job, spec, only_late=only_late)
+    sides = _sides(store, job, spec, before)
+    if sides is None:
+        sides = comparison.read(store, job, spec, only_late=only_late)
+    found = comparison.compare(sides, spec)
     readers = frozenset(_readers_done(store, found.outdated)) - found.unlisted
     rerun = frozenset(readers.union(found.outdated) if again else ())
     written = frozenset(found.rewritten).union(rerun - readers)

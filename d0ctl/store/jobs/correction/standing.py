@@ -24,6 +24,7 @@ class StandingPackage(Struct):
     seq: int
     phase: Phase
     definition: Definition
+    requirement: int
 
 
 class StandingLine(Struct):
@@ -74,6 +75,30 @@ def read(store: Store, job: int, left: Container[str] = ()) -> list[StandingStag
     ]  # fmt: skip
 
 
+def refresh(store: Store, job: int, stages: Iterable[StandingStage]) -> bool:
+    """Bring phases and dropped lines up to date; return whether the rest is as it was read.
+
+    It takes a hundredth of the time of reading the job. The rest changes only by actions, of which
+    the caller knows, and by requirements that a policy has raised.
+    """
+    lines = {line.id: line for stage in stages for line in stage.lines}
+    packages = {one.id: one for line in lines.values() for one in line.packages}
+    rows = store.rows("standing_phases", job=job)
+    if len(rows) != len(packages):
+        return False
+    for row in rows:
+        package = packages.get(row["id"])
+        if package is None or package.requirement != row["requirement_id"]:
+            return False
+        package.phase = Phase(row["phase"])
+    for line in lines.values():
+        line.is_dropped = False
+    for row in store.rows("standing_dropped_lines", job=job):
+        line = lines[row["id"]]
+        line.is_dropped, line.is_left = True, row["named"] == LEFT
+    return True
+
+
 def _lines(store: Store, job: int, stage: int) -> list[StandingLine]:
     lines = {
         row["id"]: StandingLine(
@@ -90,7 +115,9 @@ def _lines(store: Store, job: int, stage: int) -> list[StandingLine]:
     for row in store.rows("standing_packages", stage=stage):
         key = row["id"]
         definition = of_rows(row, binaries[key], inputs[key], outputs[key])
-        package = StandingPackage(key, row["seq"], Phase(row["phase"]), definition)
+        package = StandingPackage(
+            key, row["seq"], Phase(row["phase"]), definition, row["requirement_id"]
+        )
         lines[row["line_id"]].packages.append(package)
     return list(lines.values())
 
