@@ -536,6 +536,38 @@ create view package_row as
       left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
       left join progress on progress.package_id = package.id;
 
+-- How many things a package waits for, counted anew: inputs, the package before it in its line,
+-- and the lines and stages before its own.
+create view package_missing as
+    select package.id as package_id,
+           case when package.early > 0 then package.awaited > 0 and package.gathered = 0
+                else (select count(*) from input join file on file.id = input.file_id
+                       where input.package_id = package.id and input.own = 0
+                         and input.dropped = 0 and file.present = 0) end
+           + coalesce((select before.phase not in ('transferring', 'done')
+                         from package as before
+                        where before.line_id = package.line_id
+                          and before.seq = package.seq - 1), 0)
+           + case when package.seq > 1 then 0
+                  else (select is_open from line where line.id = package.line_id) end
+           + case when package.seq > 1 then 0
+                  else (select count(*) from line_order
+                         where line_order.line_id = package.line_id
+                           and not exists
+                               (select 1 from package as last
+                                 where last.line_id = line_order.after_id
+                                   and last.phase in ('transferring', 'done', 'dropped')
+                                   and not exists
+                                       (select 1 from package as next
+                                         where next.line_id = last.line_id
+                                           and next.seq = last.seq + 1)))
+                       + (select count(*)
+                            from stage_order
+                            join line on line.id = package.line_id
+                           where stage_order.stage_id = package.stage_id
+                             and stage_order.released < line.seq) end as missing
+      from package;
+
 -- A binary of a package, as the job file says.
 create table binary (
     package_id    integer not null references package,

@@ -81,34 +81,8 @@ select job.name as subject,
 -- Packages that wait for another number of things than is missing.
 select package_path.path as subject,
        'waits for ' || counted.missing || ' things, really ' || counted.really as detail
-  from (select package.id, package.missing,
-               case when package.early > 0 then package.awaited > 0 and package.gathered = 0
-                    else (select count(*) from input join file on file.id = input.file_id
-                           where input.package_id = package.id and input.own = 0
-                             and input.dropped = 0 and file.present = 0) end
-               + coalesce((select before.phase not in ('transferring', 'done')
-                             from package as before
-                            where before.line_id = package.line_id
-                              and before.seq = package.seq - 1), 0)
-               + case when package.seq > 1 then 0
-                      else (select is_open from line where line.id = package.line_id) end
-               + case when package.seq > 1 then 0
-                      else (select count(*) from line_order
-                             where line_order.line_id = package.line_id
-                               and not exists
-                                   (select 1 from package as last
-                                     where last.line_id = line_order.after_id
-                                       and last.phase in ('transferring', 'done', 'dropped')
-                                       and not exists
-                                           (select 1 from package as next
-                                             where next.line_id = last.line_id
-                                               and next.seq = last.seq + 1)))
-                           + (select count(*)
-                                from stage_order
-                                join line on line.id = package.line_id
-                               where stage_order.stage_id = package.stage_id
-                                 and stage_order.released < line.seq) end as really
-          from package
+  from (select package.id, package.missing, package_missing.missing as really
+          from package join package_missing on package_missing.package_id = package.id
          where package.id > :after and package.id <= :upto) as counted
   join package_path on package_path.package_id = counted.id and package_path.visible = 1
  where counted.missing <> counted.really

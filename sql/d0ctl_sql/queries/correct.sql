@@ -254,33 +254,8 @@ update package
 -- name: count_missing
 -- What the chosen packages wait for.
 update package
-   set missing =
-       case when early > 0 then awaited > 0 and gathered = 0
-            else (select count(*) from input join file on file.id = input.file_id
-                   where input.package_id = package.id and input.own = 0
-                     and input.dropped = 0 and file.present = 0) end
-       + coalesce((select before.phase not in ('transferring', 'done')
-                     from package as before
-                    where before.line_id = package.line_id
-                      and before.seq = package.seq - 1), 0)
-       + case when seq > 1 then 0
-              else (select is_open from line where line.id = package.line_id) end
-       + case when seq > 1 then 0
-              else (select count(*) from line_order
-                     where line_order.line_id = package.line_id
-                       and not exists
-                           (select 1 from package as last
-                             where last.line_id = line_order.after_id
-                               and last.phase in ('transferring', 'done', 'dropped')
-                               and not exists
-                                   (select 1 from package as next
-                                     where next.line_id = last.line_id
-                                       and next.seq = last.seq + 1)))
-                   + (select count(*)
-                        from stage_order
-                        join line on line.id = package.line_id
-                       where stage_order.stage_id = package.stage_id
-                         and stage_order.released < line.seq) end
+   set missing = (select package_missing.missing from package_missing
+                   where package_missing.package_id = package.id)
  where id in (select package_id from chosen);
 
 -- name: correct_results
