@@ -11,7 +11,7 @@ from d0ctl.jobfile.spec import JobSpec, LineSpec
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts.late_outputs import FORGET
-from d0ctl.store.connection import Store, as_json
+from d0ctl.store.connection import Store
 from d0ctl.store.files import copies
 from d0ctl.store.jobs import audit, restore_line, retry
 from d0ctl.store.jobs.correction import comparison, standing
@@ -25,6 +25,7 @@ from d0ctl.store.jobs.correction.comparison import (
 from d0ctl.store.jobs.correction.revision import Known, Revision, Rewriting, known_files
 from d0ctl.store.jobs.submission.intake import line_row
 from d0ctl.store.jobs.submission.intake_rows import Chunk
+from d0ctl.store.jobs.submission.submit import job_columns
 from d0ctl.store.jobs.submission.urgency import urgency
 
 LINES_AT_ONCE = 1_000
@@ -333,21 +334,7 @@ class Correction(Struct):
             if output.result
         ]
         store.change("correct_results", job=self.job, declared=json.dumps(declared))
-        store.change(
-            "correct_job",
-            job=self.job,
-            title=spec.title,
-            originator=spec.originator,
-            priority=spec.priority,
-            parameters=as_json(spec.parameters) or "{}",
-            policy=as_json(spec.policy) or "{}",
-            directory=spec.directory,
-            source=spec.source,
-            mail=spec.mail,
-            most_alike=spec.max_alike_failures,
-            max_running=spec.max_running,
-            max_failures=spec.max_failures,
-        )
+        store.change("correct_job", job=self.job, **job_columns(spec))
 
 
 def _named(spec: LineSpec, number: int, seq: int) -> LineSpec:

@@ -4,7 +4,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.collector import without_collector
@@ -131,27 +131,34 @@ def _begin(
         job = store.value(
             "make_job",
             name=name,
-            title=spec.title,
-            originator=spec.originator,
-            priority=spec.priority,
             hold=int(held),
             hold_actor=actor if held else None,
             hold_note="held at submission" if held else None,
             hold_since=now if held else None,
             submitter=holder(),
             now=now,
-            parameters=as_json(spec.parameters) or "{}",
-            policy=as_json(spec.policy) or "{}",
-            directory=spec.directory,
-            source=spec.source,
-            mail=spec.mail,
-            most_alike=spec.max_alike_failures,
-            max_running=spec.max_running,
-            max_failures=spec.max_failures,
+            **job_columns(spec),
         )
         if spec.text:
             store.change("keep_job_text", job=job, text=zlib.compress(spec.text.encode()))
     return int(job), name
+
+
+def job_columns(spec: JobSpec) -> dict[str, Any]:
+    """Return what a job file says of the job as a whole, by column."""
+    return {
+        "title": spec.title,
+        "originator": spec.originator,
+        "priority": spec.priority,
+        "parameters": as_json(spec.parameters) or "{}",
+        "policy": as_json(spec.policy) or "{}",
+        "directory": spec.directory,
+        "source": spec.source,
+        "mail": spec.mail,
+        "most_alike": spec.max_alike_failures,
+        "max_running": spec.max_running,
+        "max_failures": spec.max_failures,
+    }
 
 
 def free_name(store: Store, stem: str) -> str:
