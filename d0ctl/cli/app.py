@@ -9,56 +9,17 @@ import typer
 from typer.core import TyperGroup
 
 from d0ctl import __version__
-from d0ctl.actions.table import ACTIONS
+from d0ctl.cli.completion_table import HEADINGS
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.session import settings
 from d0ctl.cli.terminal.failures import forget_output, reported_failures
 from d0ctl.cli.terminal.fast_typer import plain
 from d0ctl.errors import ExitCode
 
-FOLDERS = {
-    "running": (
-        "init",
-        "template",
-        "import",
-        "schema",
-        "validate",
-        "rehearse",
-        "run",
-        "submit",
-        "wait",
-    ),
-    "looking": (
-        "status",
-        "why",
-        "eta",
-        "history",
-        "logs",
-        "peek",
-        "report",
-        "policy",
-        "export",
-        "tui",
-        "archives",
-    ),
-    "nodes": ("file", "node", "site", "software"),
-    "admin": ("daemon", "notify", "plugins", "doctor", "backup", "restore"),
-}
-"""The modules of commands, by their folder in `commands`."""
-
 MODULES = {"import": "importing"}
 """The modules that can't have the name of their command, as it is a word of Python."""
 
-NEW_JOBS = ("submit", "clone")
-"""The actions that make jobs; the others of one word act on jobs."""
-
-GROUPS = {
-    "Run jobs": (*FOLDERS["running"], "clone"),
-    "Look": FOLDERS["looking"],
-    "Act on jobs": tuple(name for name in ACTIONS if " " not in name and name not in NEW_JOBS),
-    "Files and nodes": FOLDERS["nodes"],
-    "Administer": FOLDERS["admin"],
-}
+GROUPS = {heading: names for heading, (_, names) in HEADINGS.items()}
 """Every command by its heading in `--help`."""
 
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
@@ -111,11 +72,11 @@ def _command(name: str) -> Any:
 
 def _app_of(name: str) -> typer.Typer:
     """Import a command; `node` is in the module `node`."""
-    if name in ACTIONS and name not in FOLDERS["running"]:
+    folder = next(folder for folder, names in HEADINGS.values() if name in names)
+    if not folder or name == "clone":
         from d0ctl.cli.action_command import command
 
         return command(name)
-    folder = next(folder for folder, names in FOLDERS.items() if name in names)
     module = MODULES.get(name, name)
     app: typer.Typer = import_module(f"d0ctl.cli.commands.{folder}.{module}").app
     return app

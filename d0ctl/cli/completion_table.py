@@ -1,60 +1,30 @@
-"""Which commands there are, and what TAB offers for their arguments; a test compares Typer's.
+"""Which commands there are, and what TAB offers for their arguments, which a test compares.
 
 It is a table of its own because the commands take Typer and all that they work with.
 """
 
 from collections.abc import Mapping
 
-COMMANDS: Mapping[str, tuple[str, ...]] = {
-    "": (
-        "init",
-        "template",
-        "import",
-        "schema",
-        "validate",
-        "rehearse",
-        "run",
-        "submit",
-        "wait",
+HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "Run jobs": ("running", (
+        "init", "template", "import", "schema", "validate", "rehearse", "run", "submit", "wait",
         "clone",
-        "status",
-        "why",
-        "eta",
-        "history",
-        "logs",
-        "peek",
-        "report",
-        "policy",
-        "export",
-        "tui",
+    )),
+    "Look": ("looking", (
+        "status", "why", "eta", "history", "logs", "peek", "report", "policy", "export", "tui",
         "archives",
-        "archive",
-        "edit",
-        "finish",
-        "hold",
-        "kill",
-        "kill-line",
-        "limit",
-        "pause",
-        "priority",
-        "release",
-        "remove",
-        "restore-line",
-        "resume",
-        "retry",
-        "set-status",
-        "update",
-        "file",
-        "node",
-        "site",
-        "software",
-        "daemon",
-        "notify",
-        "plugins",
-        "doctor",
-        "backup",
-        "restore",
-    ),
+    )),
+    "Act on jobs": ("", (
+        "archive", "edit", "finish", "hold", "kill", "kill-line", "limit", "pause", "priority",
+        "release", "remove", "restore-line", "resume", "retry", "set-status", "update",
+    )),
+    "Files and nodes": ("nodes", ("file", "node", "site", "software")),
+    "Administer": ("admin", ("daemon", "notify", "plugins", "doctor", "backup", "restore")),
+}  # fmt: skip
+"""The commands by their heading in `--help`, and the folder of their modules; actions have none."""
+
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "": tuple(name for _, names in HEADINGS.values() for name in names),
     "template": ("list", "show", "new"),
     "report": ("failures", "usage"),
     "policy": ("show",),

@@ -9,9 +9,10 @@ import pytest
 import typer
 from typer._completion_classes import BashComplete, FishComplete, ZshComplete
 
+from d0ctl.actions import ACTIONS
 from d0ctl.cli import direct_completion
 from d0ctl.cli.app import app
-from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS
+from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS, HEADINGS
 from d0ctl.cli.terminal.offers import OFFERS
 from tests.support.building import Site, production
 
@@ -83,6 +84,12 @@ def test_the_table_has_all_commands() -> None:
         found[group] = (*found.get(group, ()), name)
 
     assert found == COMMANDS
+
+
+def test_the_table_has_all_actions() -> None:
+    actions = {name for name in ACTIONS if " " not in name} - {"submit", "clone"}
+
+    assert HEADINGS["Act on jobs"] == ("", tuple(sorted(actions)))
 
 
 LINES = (
