@@ -12,9 +12,7 @@ TESTS = Path(__file__).parent
 
 NO_EFFECT_YET = {
     "jobfile": "",
-    "sitefile": """
-Cluster capacity  sitefile/test_reader.py::keys_without_effect_are_named
-""",
+    "sitefile": "",
     "policy": "",
 }
 """Keys that only bring a warning, and the test of that."""

@@ -139,6 +139,8 @@ class Desk(Struct):
     """Packages whose inputs are brought while they wait for others."""
     gather_due: float = 0.0
     """When to do so again, by the monotonic clock."""
+    capacity_due: float = 0.0
+    """When to count the files in caches again, by the monotonic clock."""
     archiver: Archiver = field(default_factory=Archiver)
     archives: set[ArchiveTransfer] = field(default_factory=set)
     software_orders: dict[int, int] = field(default_factory=dict)

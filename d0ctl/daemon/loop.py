@@ -11,7 +11,13 @@ from msgspec import Struct, field
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.steps.apply_messages import apply_messages, settle_refused_ends
-from d0ctl.daemon.steps.cleanup import expire_outputs, free_space, remove_unneeded, sweep_caches
+from d0ctl.daemon.steps.cleanup import (
+    expire_outputs,
+    free_space,
+    keep_capacities,
+    remove_unneeded,
+    sweep_caches,
+)
 from d0ctl.daemon.steps.gather import gather_inputs
 from d0ctl.daemon.steps.monitor import (
     assign_couriers,
@@ -57,7 +63,7 @@ STEPS: tuple[Step, ...] = (
 SLOW_STEPS: tuple[Step, ...] = (
     follow_clock, take_daemon_lease, reload_settings, assign_couriers, record_contact,
     give_up_nodes, settle_refused_ends, manage_software, drop_idle_transfers, expire_outputs,
-    sweep_caches, archive_ended, queue_notifications,
+    keep_capacities, sweep_caches, archive_ended, queue_notifications,
 )  # fmt: skip
 """What a turn does in addition, once in `SLOW_S`."""
 

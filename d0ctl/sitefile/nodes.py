@@ -6,6 +6,7 @@ from pathlib import Path
 from d0ctl.jobfile.language.field_types import (
     CPUS,
     FLAG,
+    FRACTION,
     SIZE,
     TEXT,
     BadValueError,
@@ -22,7 +23,7 @@ NODE_KEYS = words(
     "destination cpus identity dir python via cluster platform speed memory services accept-key"
     " same-machine"
 )
-CLUSTER_KEYS = words("platform services private capacity")
+CLUSTER_KEYS = words("platform services private capacity software-share")
 
 CONTROL = "control"
 """The cluster of this machine."""
@@ -84,7 +85,7 @@ _NODE_TYPES = {
     "same-machine": FLAG,
 }  # fmt: skip
 
-_CLUSTER_TYPES = {"platform": PART, "private": FLAG, "capacity": SIZE}
+_CLUSTER_TYPES = {"platform": PART, "private": FLAG, "capacity": SIZE, "software-share": FRACTION}
 
 
 def read_nodes(node: Node, reading: Reading) -> tuple[NodeEntry, ...]:

@@ -13,7 +13,6 @@ from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.template import Scope
 from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.source import mapping_of, text_of
-from d0ctl.jobfile.yaml.document import Mapping, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position
 from d0ctl.sitefile.archives import ArchiveContents, inspect
 from d0ctl.sitefile.nodes import check_clusters, read_clusters, read_nodes
@@ -23,9 +22,6 @@ from d0ctl.sitefile.software import read_software
 from d0ctl.sitefile.spec import Site, SoftwareEntry
 
 SECTIONS = ("nodes", "clusters", "software", *SETTINGS)
-
-WITHOUT_EFFECT = {"clusters": {"capacity": "has no effect yet"}}
-"""Keys that are stored and shown, but have no effect yet."""
 
 Inspect = Callable[[Path], ArchiveContents]
 
@@ -57,21 +53,7 @@ def read_text(
         check_private(researchers, level.get("clusters"), reading)
     if faults:
         raise BadJobFile(faults.lines())
-    _warn(level, reading)
     return replace(site, warnings=tuple(faults.warnings.lines()))
-
-
-def _warn(level: Level, reading: Reading) -> None:
-    """Warn of keys that have no effect yet, each once."""
-    for section, keys in WITHOUT_EFFECT.items():
-        node = level.get(section)
-        entries = [value for _, value in node.items.values()] if isinstance(node, Mapping) else []
-        for key, effect in keys.items():
-            for entry in node.items if isinstance(node, Sequence) else entries:
-                if isinstance(entry, Mapping) and key in entry.items:
-                    position = entry.items[key][0].position
-                    reading.faults.warnings.add(position, f"`{key}` {effect}")
-                    break
 
 
 def _software(

@@ -36,13 +36,17 @@ class NodeEntry(Struct, frozen=True):
 
 
 class ClusterEntry(Struct, frozen=True):
-    """Nodes that share a cache, and what they have in common; `capacity` is in bytes."""
+    """Nodes that share a cache, and what they have in common; `capacity` is in bytes.
+
+    `software_share` is the part of it for software.
+    """
 
     name: str
     platform: str | None = None
     services: tuple[str, ...] = ()
     private: bool = False
     capacity: int | None = None
+    software_share: float = 0.0
 
 
 class SoftwareEntry(Struct, frozen=True):

@@ -232,12 +232,3 @@ def test_a_misspelt_cluster_is_a_fault(faults: Faults, site: Read) -> None:
     assert site(text % "farm").nodes[0].cluster == "farm"
     assert site(text % "n1").nodes[0].cluster == "n1"
     assert site("nodes:\n  n1: {destination: n1, cluster: any}\n").nodes[0].cluster == "any"
-
-
-def test_keys_without_effect_are_named(site: Read) -> None:
-    text = "clusters: {farm: {capacity: 1TB}}\n"
-
-    answer = [one.split("site.yaml:")[1] for one in site(text).warnings]
-    assert answer == [
-        "1:19: warning: `capacity` has no effect yet",
-    ]

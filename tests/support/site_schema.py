@@ -42,6 +42,7 @@ RESEARCHER: dict[str, Schema] = {
 }  # fmt: skip
 CLUSTER: dict[str, Schema] = {
     "platform": piece(fields.PART), "services": _SERVICES, "private": FLAG, "capacity": SIZE,
+    "software-share": piece(t.FRACTION),
 }  # fmt: skip
 SOFTWARE: dict[str, Schema] = {
     "name": piece(fields.PART), "version": piece(fields.PART), "platform": _PARTS,

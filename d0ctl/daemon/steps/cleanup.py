@@ -1,12 +1,20 @@
 """Files that are not needed any more: removed from nodes and from this machine."""
 
 import logging
+import time
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
+from d0ctl.store.clusters import capacity
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes.site import default
 from d0ctl.units import count
+
+CAPACITY_S = 60.0
+"""How often the files in caches with a capacity are counted."""
+
+CAPACITY_SHARE = 100
+"""At most one part in so many of the time goes into that: then they are counted less often."""
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +34,20 @@ def free_space(desk: Desk, turn: Turn) -> None:
             copies = count(len(purged), "copy", "copies")
             log.info("node %s needs space: purged %s", desk.name_of(node), copies)
     desk.space_requests.clear()
+
+
+def keep_capacities(desk: Desk, turn: Turn) -> None:
+    """Count the files in caches that have a capacity, and purge copies that exceed it."""
+    began = time.monotonic()
+    if began < desk.capacity_due:
+        return
+    for full in capacity.count(desk.store):
+        purged = unneeded_files.make_space(desk.store, full.node, full.excess, now=turn.now)
+        if purged:
+            copies = count(len(purged), "copy", "copies")
+            log.info("the cache of %s is full: purged %s", full.name, copies)
+    ended = time.monotonic()
+    desk.capacity_due = ended + max(CAPACITY_S, CAPACITY_SHARE * (ended - began))
 
 
 def remove_unneeded(desk: Desk, turn: Turn) -> None:

@@ -92,7 +92,7 @@ def _node(row: Row, clusters: Mapping[int, str]) -> NodeEntry:
 def _cluster(row: Row) -> ClusterEntry:
     services = tuple(json.loads(row["services"]))
     return ClusterEntry(row["name"], row["platform"], services, bool(row["private"]),
-                        row["capacity"])  # fmt: skip
+                        row["capacity"], row["software_share"])  # fmt: skip
 
 
 def _software(row: Row) -> SoftwareEntry:
@@ -192,7 +192,8 @@ def _clusters(store: Store, site: Site, found: Collection[Difference]) -> None:
     for entry in (*site.clusters, *(ClusterEntry(name) for name in gone)):
         store.change(
             "keep_cluster", name=entry.name, platform=entry.platform, private=int(entry.private),
-            capacity=entry.capacity, services=json.dumps(entry.services),
+            capacity=entry.capacity, software_share=entry.software_share,
+            services=json.dumps(entry.services),
             applied=int(entry.name not in gone),
         )  # fmt: skip
     for row in store.rows("clusters"):

@@ -853,11 +853,21 @@ create table cluster (
     platform text,
     private  integer not null default 0 check (private in (0, 1)),
     capacity integer,                      -- bytes of cache for this site
+    software_share real not null default 0 check (software_share between 0 and 1),
+                                           -- part of it that is for software
+    cached   integer,                      -- bytes of files in it, when they were last counted
     services text not null default '[]',
     applied  integer not null default 0 check (applied in (0, 1))  -- 1: from the site file
 ) strict;
 
 insert into cluster (id, name) values (1, 'control');
+
+-- How many bytes of files a cluster may have, and how many more; none without a capacity.
+create view cluster_space as
+    select id as cluster_id, cast(capacity * (1 - software_share) as integer) as bytes,
+           max(0, cast(capacity * (1 - software_share) as integer) - coalesce(cached, 0)) as free
+      from cluster
+     where capacity is not null;
 
 -- A host that packages run on.
 create table node (
@@ -900,6 +910,19 @@ create table node (
     drain_note     text,
     drained_at     real
 ) strict;
+
+
+-- The size of the disk of a node, and what is free of it: as the node says, and no more than the
+-- capacity of its cluster.
+create view node_space as
+    select node.id as node_id,
+           case when cluster_space.bytes < (node.facts ->> 'disk_total')
+                  or node.facts ->> 'disk_total' is null then cluster_space.bytes
+                else node.facts ->> 'disk_total' end as disk,
+           case when cluster_space.free < (node.facts ->> 'disk_free')
+                  or node.facts ->> 'disk_free' is null then cluster_space.free
+                else node.facts ->> 'disk_free' end as disk_free
+      from node left join cluster_space on cluster_space.cluster_id = node.cluster_id;
 
 
 -- Software -----------------------------------------------------------------------------------

@@ -392,7 +392,7 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
            and package.is_live = 1
            and package.phase <> 'staging-in' and package.staging = 0
            and not (package.early = 1 and package.awaited > 0)) as taken,
-       node.facts ->> 'disk_total' as disk, node.facts ->> 'disk_free' as disk_free,
+       node_space.disk, node_space.disk_free,
        (select coalesce(sum(requirement.memory), 0)
           from package
           join requirement on requirement.id = package.requirement_id and requirement.stay is null
@@ -403,7 +403,9 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
           join requirement on requirement.id = package.requirement_id and requirement.stay is null
          where package.node_id = node.id
            and package.is_live = 1) as disk_used
-  from node join cluster on cluster.id = node.cluster_id
+  from node
+  join cluster on cluster.id = node.cluster_id
+  join node_space on node_space.node_id = node.id
  order by node.id;
 
 -- name: node_jobs

@@ -9,9 +9,10 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
        coalesce(live.open, 0) as open, coalesce(live.delivering, 0) as delivering,
        bad_node.stage_id as on_trial,
        coalesce(live.memory, 0) as memory_used, coalesce(live.space, 0) as disk_used,
-       node.facts ->> 'disk_total' as disk, node.facts ->> 'disk_free' as disk_free
+       node_space.disk, node_space.disk_free
   from node
   join cluster on cluster.id = node.cluster_id
+  join node_space on node_space.node_id = node.id
   left join bad_node on bad_node.node_id = node.id
   left join (select taken.node_id,
                     sum(iif(requirement.stay is null, coalesce(requirement.memory, 0), 0)

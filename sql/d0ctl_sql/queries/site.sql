@@ -51,11 +51,11 @@ select * from cluster order by id;
 
 -- name: keep_cluster
 -- What is true of all nodes of a cluster, which is made if need be.
-insert into cluster (name, platform, private, capacity, services, applied)
-values (:name, :platform, :private, :capacity, :services, :applied)
+insert into cluster (name, platform, private, capacity, software_share, services, applied)
+values (:name, :platform, :private, :capacity, :software_share, :services, :applied)
 on conflict (name) do update
    set platform = excluded.platform, private = excluded.private, capacity = excluded.capacity,
-       services = excluded.services, applied = excluded.applied;
+       software_share = excluded.software_share, services = excluded.services, applied = excluded.applied;
 
 -- name: keep_node
 -- What a site file says of a node beside how it is reached; else what the node says counts.
@@ -206,3 +206,36 @@ select id, name from cluster where private = 1 order by id;
 -- name: originator_of_job
 -- Who a job is for.
 select originator from job where id = :job;
+
+-- name: bounded_clusters
+-- The clusters whose cache has a capacity, with the node that is asked to remove files.
+select cluster.id, cluster.name, cluster_space.bytes, min(node.id) as node_id
+  from cluster_space
+  join cluster on cluster.id = cluster_space.cluster_id
+  join node on node.cluster_id = cluster.id
+ group by cluster.id;
+
+-- name: count_cached
+-- How many bytes of files lie in the cache of a cluster.
+select coalesce(sum(coalesce(file.size, 0)), 0)
+  from location join file on file.id = location.file_id
+ where location.cluster_id = :cluster and location.node_id is not null;
+
+-- name: keep_cached
+-- How many bytes were counted.
+update cluster set cached = :bytes where id = :cluster and cached is not :bytes;
+
+-- name: software_room
+-- How many bytes of software a cluster may have, and how many of archives lie there already, but
+-- for one of them; nothing without a capacity.
+select cluster.name, cast(cluster.capacity * cluster.software_share as integer) as bytes,
+       coalesce((select sum(size)
+                   from (select distinct software.checksum, software.size
+                           from node
+                           join archive_copy on archive_copy.node_id = node.id
+                                            and archive_copy.arrived is not null
+                           join software on software.checksum = archive_copy.checksum
+                          where node.cluster_id = cluster.id
+                            and software.checksum <> :checksum)), 0) as used
+  from cluster
+ where cluster.id = :cluster and cluster.capacity is not null and cluster.software_share > 0;

@@ -3,9 +3,10 @@
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.platform, node.services, cluster.services as cluster_services, node.state,
        node.since, node.drained, node.drain_note, node.last_error, node.contact,
-       bad_node.node_id as bad, node.facts ->> 'disk_total' as disk
+       bad_node.node_id as bad, node_space.disk
   from node
   join cluster on cluster.id = node.cluster_id
+  join node_space on node_space.node_id = node.id
   left join bad_node on bad_node.node_id = node.id
  order by node.id;
 

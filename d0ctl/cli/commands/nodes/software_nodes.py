@@ -12,6 +12,7 @@ from d0ctl.cli.commands.nodes.software_title import no_such, split
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import ExitCode, NotFound, Refused
 from d0ctl.show.cards import software as software_page
+from d0ctl.store.clusters import capacity
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue, user_on
@@ -71,6 +72,8 @@ def _entries(store: Store, verb: str, title: str, node: Row, *, is_named: bool) 
         _refuse_use(store, title, node)
     entry = catalogue.entry(title, node["platform"])
     if entry is not None and entry["archive"] is not None:
+        if verb == "push":
+            capacity.check_software(store, node, title, entry["checksum"], entry["size"] or 0)
         return [{key: entry[key] for key in entry.keys()}]  # noqa: SIM118
     if entry is not None:
         raise Refused(f"software `{title}` has no archive, so there is nothing to {verb}",

@@ -1,0 +1,106 @@
+"""Caches with a capacity: what fits, what is removed, and how much of it is for software."""
+
+import time
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.drive import driving
+from d0ctl.daemon.steps.cleanup import keep_capacities
+from d0ctl.daemon.steps.schedule import decide
+from d0ctl.daemon.turn import Turn
+from d0ctl.errors import Refused
+from d0ctl.jobfile.spec import BinarySpec, Disposition, OutputSpec, PackageSpec
+from d0ctl.model import Address
+from d0ctl.store import Store
+from d0ctl.store.clusters import capacity
+from d0ctl.store.nodes import placement, registry
+from tests.support import rows
+from tests.support.building import Site, job, line, package
+
+MB = 1_000_000
+
+
+@pytest.fixture
+def farm(store: Store) -> Site:
+    """A node of a cluster with 100 MB of cache, of which a fifth is for software."""
+    site = Site(store)
+    registry.add(store, Address("n1", destination="n1"), cpus=8)
+    site.up("n1", machine_id="m1", disk_total=1000 * MB, disk_free=900 * MB)
+    rows.change(store, "cluster", {"name": "n1"}, capacity=100 * MB, software_share=0.2)
+    return site
+
+
+def files(farm: Site, *sizes: int, disposition: Disposition) -> None:
+    """Files of a done job in the cache."""
+    made = OutputSpec("f", dispositions=frozenset([disposition]))
+    spec = PackageSpec("1", (BinarySpec("tool", script="tool", outputs=(made,)),))
+    for number, size in enumerate(sizes):
+        farm.submit(job(("make", [line(spec)]), name=f"j{number}"))
+        farm.launch(f"j{number}/1/1/1", "n1")
+        farm.end(f"j{number}/1/1/1", outputs=[{
+            "name": "f", "path": f"/tmp/base/cache/{number + 1}/f", "size": size * MB,
+            "checksum": "sha256:00",
+        }])  # fmt: skip
+
+
+def counted(farm: Site) -> list[capacity.FullCache]:
+    """Caches with too many bytes."""
+    with farm.store.writing():
+        return capacity.count(farm.store)
+
+
+def test_packages_go_only_where_the_cache_has_room_for_them(farm: Site) -> None:
+    files(farm, 50, disposition=Disposition.RETAIN_INDEF)
+    farm.submit(job(("a", [line(package("a", disk=40 * MB))]), name="large"))
+    farm.submit(job(("a", [line(package("a", disk=20 * MB))]), name="small"))
+
+    assert counted(farm) == []
+
+    (node,) = placement.nodes(farm.store)
+    assert (node.disk, node.disk_free) == (80 * MB, 30 * MB)
+    (decision,) = decide(farm.store, now=time.time())
+    assert decision.package == farm.id_of("small/1/1/1")
+
+
+def test_a_disk_smaller_than_the_capacity_counts_as_before(farm: Site) -> None:
+    rows.change(farm.store, "cluster", {"name": "n1"}, capacity=10_000 * MB)
+
+    (node,) = placement.nodes(farm.store)
+
+    assert (node.disk, node.disk_free) == (1000 * MB, 900 * MB)
+
+
+def test_copies_that_no_package_needs_are_removed_from_a_cache_with_too_many(
+    farm: Site, home: Home
+) -> None:
+    files(farm, 50, 60, disposition=Disposition.RETAIN_TEMP)
+    (full,) = counted(farm)
+    assert (full.name, full.excess) == ("n1", 30 * MB)
+
+    with driving(home, None) as desk:
+        turn(desk)
+
+    left = rows.read(farm.store, "location", "path", by="path")
+    assert left == [("/tmp/base/cache/2/f",)]
+    assert rows.read(farm.store, "purge", "path") != []
+
+
+def turn(desk: Desk) -> None:
+    """The step of a turn."""
+    with desk.store.writing():
+        keep_capacities(desk, Turn(time.time()))
+
+
+def test_software_gets_no_more_than_its_share(farm: Site) -> None:
+    for name, size in (("old", 15), ("new", 6)):
+        rows.insert(farm.store, "software", name=name, version="v1", archive=f"/{name}",
+                    checksum=name, size=size * MB)  # fmt: skip
+    node = registry.named(farm.store, "n1")
+    capacity.check_software(farm.store, node, "old/v1", "old", 15 * MB)
+    rows.insert(farm.store, "archive_copy", node_id=node["id"], checksum="old", arrived=1.0)
+
+    capacity.check_software(farm.store, node, "old/v1", "old", 15 * MB)
+    with pytest.raises(Refused, match="keeps 20 MB for software, and 15 MB are in use"):
+        capacity.check_software(farm.store, node, "new/v1", "new", 6 * MB)
