@@ -1,8 +1,6 @@
 """Keys of the site file by what they change: a package ends otherwise with the key than without."""
 
 import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -202,24 +200,6 @@ def test_logs_stay_on_their_node_for_as_long_as_the_site_says(site: Site) -> Non
     site.ok("site", "apply", site.write("defaults: {keep-logs: 0s}", "site.yaml"), "--yes")
 
     wait_until(lambda: "hello" not in site.d0ctl("logs", "said/1/1/1").out, PATIENCE_S, "gone")
-
-
-def test_packages_give_way_to_other_work_where_the_site_says(site: Site) -> None:
-    site.start_daemon()
-    site.ok("site", "apply", site.write("defaults: {yield-cpu: 5%}", "site.yaml"), "--yes")
-    busy = [sys.executable, "-c", "while True: pass"]
-    others = [subprocess.Popen(busy) for _ in range(2 * (os.cpu_count() or 1))]
-    try:
-        site.submit("job: soft\nstages: [{lines: [{run: 'while :; do :; done'}]}]")
-        site.wait_phase("soft/1/1/1", "suspended")
-    finally:
-        for other in others:
-            other.kill()
-            other.wait()
-
-    assert "other work takes " in site.ok("why", "soft/1/1/1")
-    site.ok("kill", "soft", "--yes")
-    site.wait_phase("soft/1/1/1", "canceled")
 
 
 def test_a_result_waits_while_it_would_take_the_reserve_of_the_control_host(site: Site) -> None:

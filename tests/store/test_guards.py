@@ -17,7 +17,7 @@ from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.jobs.removal import remove_rows
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import keep_software
-from d0ctl_wrapper.attempt.guards.load_guard import Thrashing
+from d0ctl_wrapper.attempt.guards.load_guard import ForeignWork, Thrashing
 from d0ctl_wrapper.protocol.launch import check
 from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted
 from tests.support.messages import end_message, output
@@ -106,6 +106,22 @@ def test_a_launch_pauses_when_its_node_swaps_more_than_the_site_says(
 
     judge = Thrashing(begin(store)["guards"]["swap"], 0.0, vmstat=bytes(swapped))
     swapped.write_text("pswpin 1000000\npswpout 1000000\noom_kill 0\n")
+    verdict = judge()
+
+    assert verdict is not None and verdict.pauses is pauses
+
+
+@pytest.mark.parametrize(("most", "pauses"), [("5%", True), ("70%", None)])
+def test_a_launch_pauses_when_other_work_takes_more_than_the_site_says(
+    store: Store, tmp_path: Path, most: str, pauses: bool | None
+) -> None:
+    apply_site(store, defaults={"yield-cpu": most})
+    submitted(store, job("soft"))
+    times = tmp_path / "stat"
+    times.write_text("cpu  0 0 0 0 0 0 0 0 0 0\n")
+
+    judge = ForeignWork(begin(store)["guards"]["yield_cpu"], 1, 0.0, stat=bytes(times))
+    times.write_text("cpu  60 40 0 0 0 0 0 0 0 0\n")
     verdict = judge()
 
     assert verdict is not None and verdict.pauses is pauses
