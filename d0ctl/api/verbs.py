@@ -148,8 +148,8 @@ class Verbs(ABC):
     ) -> "Done":
         """Change how many packages run at once, and how many may fail.
 
-        max_running: At most so many packages on nodes at once, or `none`.
-        max_failures: Hold the job after so many failed packages, or `none`.
+        max_running: Largest number of packages on nodes at once, or `none`.
+        max_failures: Hold the job after this many failed packages, or `none`.
         """
         return self._act(
             "limit",
@@ -304,7 +304,7 @@ class Verbs(ABC):
 
         file: The corrected job file; else the one it was submitted from.
         parameters: Set a parameter of the job; may be repeated.
-        again: Run again what has run with another recipe.
+        again: Rerun packages that ran with another recipe.
         former: Go back to the job file before the last update.
         hold: Keep it from being scheduled.
         """

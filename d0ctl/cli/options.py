@@ -77,7 +77,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change, 
 KeepGoing = Annotated[
     bool,
     typer.Option("--keep-going",
-                 help="One job and selector after the other; go on after one that is refused."),
+                 help="Act on each job and selector in turn; go on after one that is refused."),
 ]  # fmt: skip
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]

@@ -40,11 +40,11 @@ class LimitOptions(Options):
     """Options of limit."""
 
     max_running: int | None = value(
-        "--max-running", "N", "At most so many packages on nodes at once, or `none`.",
+        "--max-running", "N", "Largest number of packages on nodes at once, or `none`.",
         type=LIMIT, example="4", log=LIMIT.write,
     )  # fmt: skip
     max_failures: int | None = value(
-        "--max-failures", "N", "Hold the job after so many failed packages, or `none`.",
+        "--max-failures", "N", "Hold the job after this many failed packages, or `none`.",
         type=LIMIT, example="10", log=LIMIT.write,
     )  # fmt: skip
 

@@ -37,7 +37,7 @@ class UpdateOptions(Options):
         "--set", "KEY=VALUE", "Set a parameter of the job; may be repeated.", none=dict,
         type=ValueType(pairs, write_pairs), example="KEY=VALUE",
     )  # fmt: skip
-    again: bool = flag("--again", "Run again what has run with another recipe.")
+    again: bool = flag("--again", "Rerun packages that ran with another recipe.")
     former: bool = flag("--former", "Go back to the job file before the last update.")
     hold: bool = flag("--hold", "Keep it from being scheduled.")
     spec: JobSpec | None = None

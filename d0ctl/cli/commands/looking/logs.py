@@ -24,10 +24,11 @@ def logs(
     package: options.Target,
     follow: Annotated[
         bool,
-        typer.Option("--follow", "-f", help="Go on as it prints more, until the package ends."),
+        typer.Option("--follow", "-f", help="Print more as it is written, until the package ends."),
     ] = False,
     attempt: Annotated[
-        int | None, typer.Option("--attempt", min=1, help="Which attempt; the last one otherwise.")
+        int | None,
+        typer.Option("--attempt", min=1, help="Number of the attempt (default: the last)."),
     ] = None,
     binary: Annotated[
         int | None, typer.Option("--binary", min=1, help="Only this binary of the chain.")

@@ -26,13 +26,14 @@ def peek(
         ),
     ] = None,
     attempt: Annotated[
-        int | None, typer.Option("--attempt", min=1, help="Which attempt; the last one otherwise.")
+        int | None,
+        typer.Option("--attempt", min=1, help="Number of the attempt (default: the last)."),
     ] = None,
     all: Annotated[bool, typer.Option("--all", help="Print the whole file.")] = False,
     head: Annotated[bool, typer.Option("--head", help="Print its beginning, not its end.")] = False,
     bytes: Annotated[
         str | None,
-        typer.Option("--bytes", metavar="SIZE", help="How much of it to print (default: 64 KiB)."),
+        typer.Option("--bytes", metavar="SIZE", help="Number of bytes to print (default: 64 KiB)."),
     ] = None,
     json: options.Json = False,
 ) -> None:

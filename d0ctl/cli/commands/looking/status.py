@@ -21,10 +21,10 @@ def status(
     node: options.Node = None,
     older_than: options.OlderThan = None,
     watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Draw it anew whenever something changes.")
+        bool, typer.Option("--watch", "-w", help="Redraw it whenever something changes.")
     ] = False,
     now: Annotated[
-        bool, typer.Option("--now", help="Ask the wrapper of a package how it stands.")
+        bool, typer.Option("--now", help="Ask the wrapper of the package for its current state.")
     ] = False,
     check: Annotated[
         bool,

@@ -24,7 +24,7 @@ Noun = Annotated[
 
 File = Annotated[
     str | None,
-    typer.Option("--file", metavar="FILE", help="A file, where its name is that of a job, too."),
+    typer.Option("--file", metavar="FILE", help="Name of a file, if a job has the same name."),
 ]
 
 

@@ -27,7 +27,8 @@ Update = Annotated[
     bool, typer.Option("--update", help="Correct the job that it was submitted as, as `update`.")
 ]
 Again = Annotated[
-    bool, typer.Option("--again", help="With --update: run again what has run with another recipe.")
+    bool,
+    typer.Option("--again", help="With --update: rerun packages that ran with another recipe."),
 ]
 
 
