@@ -273,8 +273,29 @@ class BinaryFiles(Struct):
         return value
 
 
-def check_base_names(inputs: Iterable[Iterable[InputFile]], outputs: Sequence[str]) -> None:
-    """Raise BadValueError for two files that would have one name in an attempt's directory."""
+class BaseNames(Struct, frozen=True):
+    """The names of inputs in an attempt's directory, and the folders that these make there."""
+
+    names: Mapping[str, str]
+    folders: Mapping[str, str]
+
+    def check(self, outputs: Iterable[str]) -> None:
+        """Raise BadValueError for an output that would have the name of one of them."""
+        for output in outputs:
+            name = output.removeprefix("./").rstrip("/")
+            first = self.names.get(name)
+            if output.endswith("/") and name in self.folders:
+                inner = f"would contain input {shown(self.folders[name])}"
+                raise BadValueError(
+                    f"output {shown(output)} {inner}: give that another name by `as`"
+                )
+            if first:
+                pair = f"output {shown(output)} would overwrite input {shown(first)}"
+                raise BadValueError(f"{pair}, which has the same name")
+
+
+def base_names(inputs: Iterable[Iterable[InputFile]]) -> BaseNames:
+    """Return the names of inputs; raise BadValueError for two that would have the same."""
     seen: dict[str, str] = {}
     folders: dict[str, str] = {}
     for file in chain.from_iterable(inputs):
@@ -293,15 +314,7 @@ def check_base_names(inputs: Iterable[Iterable[InputFile]], outputs: Sequence[st
             f"input {shown(seen[folder])} of a package is {whole} where input "
             f"{shown(folders[folder])} needs a folder"
         )
-    for output in outputs:
-        name = output.removeprefix("./").rstrip("/")
-        first = seen.get(name, "")
-        if output.endswith("/") and name in folders:
-            inner = f"would contain input {shown(folders[name])}"
-            raise BadValueError(f"output {shown(output)} {inner}: give that another name by `as`")
-        if first:
-            pair = f"output {shown(output)} would overwrite input {shown(first)}"
-            raise BadValueError(f"{pair}, which has the same name")
+    return BaseNames(seen, folders)
 
 
 def _above(name: str) -> list[str]:

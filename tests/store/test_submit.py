@@ -12,6 +12,7 @@ from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import InputSpec, JobSpec
 from d0ctl.store import Store, open_store
+from d0ctl.store.connection import ROWS
 from d0ctl.store.jobs.removal import check_removal, remove_rows, sweep
 from d0ctl.store.jobs.submission.submit import submit
 from tests.support.homes import faults
@@ -114,6 +115,7 @@ import os, signal, sys
 from pathlib import Path
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
+from d0ctl.store.connection import ROWS
 from d0ctl.store.jobs.removal import remove_rows
 from d0ctl.store.jobs.submission.submit import submit
 from tests.store.test_submit import chain
@@ -276,3 +278,15 @@ def test_the_number_of_a_file_is_never_given_twice(store: Store) -> None:
     submitted(store, job("two", [simple(outputs=["a"])]))
 
     assert store.connection.execute("select id from file").fetchone()[0] > before
+
+
+def test_rows_come_in_many_at_a_time(store: Store) -> None:
+    statements: list[str] = []
+    store.connection.set_trace_callback(statements.append)
+
+    submitted(store, job("many", [simple(outputs=[f"f{n}"]) for n in range(1_000)]))
+
+    store.connection.set_trace_callback(None)
+    inserted = [text for text in statements if "insert into file" in text]
+    assert rows(store)["file"] == 1_000
+    assert len(inserted) == 1_000 / ROWS

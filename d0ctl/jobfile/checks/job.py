@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from operator import is_
 
 from msgspec import Struct
 
@@ -13,13 +14,14 @@ from d0ctl.jobfile.checks.outputs import Outputs
 from d0ctl.jobfile.checks.outside_inputs import OutsideInputs
 from d0ctl.jobfile.checks.package import PackageCheck
 from d0ctl.jobfile.input_files import (
+    BaseNames,
     BinaryFiles,
     Globs,
     InputFile,
     InputFiles,
     Origin,
     StageOutputs,
-    check_base_names,
+    base_names,
 )
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import input_name
@@ -94,6 +96,9 @@ class _Check:
         """How many inputs come by `from:`."""
         self._patterns: dict[tuple[int, str], str] = {}
         """The pattern by which a file first went into a line of a stage, by its number."""
+        self._named: list[Sequence[InputFile]] = []
+        self._names = BaseNames({}, {})
+        """The names of the inputs `_named`."""
 
     def result(self) -> Checked:
         """Return what was found out."""
@@ -227,16 +232,23 @@ class _Check:
                 if recipe.glob is not None or recipe.match is not None:
                     self._check_shared(recipe, values, at, part)
         inputs = [self.files.of_binary(binary, values, at) for binary in check.package.binaries]
-        outputs = [output.file.render(values) for output in check.outputs]
         wrapper = check.package.wrapper
-        startup = [] if wrapper is None else self.files.of_entry(wrapper, values, at)
+        startup = () if wrapper is None else self.files.of_entry(wrapper, values, at)
         try:
-            check_base_names([*inputs, startup], outputs)
+            names = self._base_names([*inputs, startup])
+            names.check(output.file.render(values) for output in check.outputs)
         except BadValueError as error:
             self._note(check.package.position, "bases", str(error))
         if check.guarded:
             self._check_quoted_values(check.package, inputs, values)
         return inputs
+
+    def _base_names(self, inputs: list[Sequence[InputFile]]) -> BaseNames:
+        """Return the names of inputs; those of the package before if its inputs are the same."""
+        if len(inputs) != len(self._named) or not all(map(is_, inputs, self._named)):
+            self._named, self._names = [], base_names(inputs)
+            self._named = inputs
+        return self._names
 
     def _check_quoted_values(
         self, package: PackageRecipe, inputs: list[list[InputFile]], values: LoopValues
