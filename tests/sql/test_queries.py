@@ -31,8 +31,9 @@ SMALL = {
     "package_releasing",
     "package_requested",
     "attempt_failed",
+    "line_open",
 }
-"""Indices of what is about to move, and of what failed."""
+"""Indices of what is about to move, of what failed, and of lines that are still to be made."""
 
 BATCHES = set(re.findall(r"create temp table (\w+)", QUERIES["temporary_tables"]))
 """Tables with a row for each attempt, package or file of a turn."""
@@ -127,6 +128,12 @@ def test_no_query_looks_at_a_whole_batch_for_each_row_of_another(store: Store, n
             levels.add(row["parent"])
 
     assert inner == []
+
+
+def test_each_turn_looks_for_open_lines_among_the_few_that_are_open(store: Store) -> None:
+    first = plan(store, QUERIES["jobs_with_open_lines"])[0]
+
+    assert re.match(r"(SCAN|SEARCH) line USING .*INDEX line_open", first)
 
 
 def names_a_query(node: ast.AST) -> bool:

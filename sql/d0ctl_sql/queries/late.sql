@@ -97,8 +97,8 @@ delete from file where id = :file;
 -- Jobs with lines for groups of late outputs that miss only their names, which are known now.
 select distinct job.id, job.name
   from line indexed by line_open
-  join package on package.line_id = line.id and package.seq = 1
-  join job on job.id = package.job_id
+ cross join package on package.line_id = line.id and package.seq = 1
+ cross join job on job.id = package.job_id
  where line.is_open = 1 and package.phase = 'waiting' and package.missing = 1
    and job.visible = 1 and job.hold = 0;
 
