@@ -18,7 +18,7 @@ HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "archive", "edit", "finish", "hold", "kill", "kill-line", "limit", "pause", "priority",
         "release", "remove", "restore-line", "resume", "retry", "set-status", "update",
     )),
-    "Files and nodes": ("nodes", ("file", "node", "site", "software")),
+    "Files and nodes": ("nodes", ("file", "node", "cluster", "researcher", "site", "software")),
     "Administer": ("admin", ("daemon", "notify", "plugins", "doctor", "backup", "restore")),
 }  # fmt: skip
 """The commands by their heading in `--help`, and the folder of their modules; actions have none."""
@@ -41,6 +41,8 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
         "remove",
         "resume",
     ),
+    "cluster": ("list",),
+    "researcher": ("list",),
     "site": ("check", "apply", "rotate-key", "show"),
     "software": ("list", "add", "remove", "push", "purge", "verify"),
     "daemon": ("run", "start", "stop", "status"),
@@ -96,6 +98,8 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "node check": ("node_names",),
     "node drain": ("node_names",),
     "node free": ("node_names", "-"),
+    "cluster list": (),
+    "researcher list": (),
     "node list": (),
     "node login": ("node_names",),
     "node logout": ("node_names",),

@@ -42,6 +42,8 @@ EPILOGS = {
     "node login": ("emmy@farm02.example.org", "0 logged in, 2 bad usage, 3 no such node, "
                    "6 the login was refused"),
     "node logout": ("farm02", "0 done, 2 bad usage, 3 no such node"),
+    "cluster list": ("--json", HOME),
+    "researcher list": ("--json", HOME),
     "site check": ("site.yaml", "0 no fault, 2 a fault, 3 no such file"),
     "site apply": ("site.yaml --dry-run", "0 done, 1 not confirmed, 2 bad site file, 3 no such "
                    "file, 4 refused, 6 a new node can't be reached"),

@@ -27,7 +27,8 @@ from tests.support.rows import read
 READS = {
     "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "report failures",
     "report usage",
-    "policy show", "file list", "node list", "node check", "node login", "node logout",
+    "policy show", "file list", "node list",
+    "cluster list", "researcher list", "node check", "node login", "node logout",
     "site check", "site show",
     "software list",
     "software verify", "notify list", "notify show", "notify test", "daemon run", "daemon start",

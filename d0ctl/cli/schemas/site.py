@@ -131,6 +131,41 @@ class Catalogue(TypedDict):
     software: list[Software]
 
 
+class Cluster(TypedDict):
+    """Nodes that share a cache."""
+
+    cluster: str
+    platform: str | None
+    nodes: list[str]
+    private: bool
+    researchers: Annotated[list[str], Meta(description="Who may use it, if it is private.")]
+    capacity: int | None
+    software_share: float
+    cached: Annotated[int | None, Meta(description="Bytes of files, if it has a capacity.")]
+    software: Annotated[list[str], Meta(description="What d0ctl has brought or verified there.")]
+
+
+class Clusters(TypedDict):
+    """All clusters."""
+
+    clusters: list[Cluster]
+
+
+class Researcher(TypedDict):
+    """Whose jobs there are, and what is theirs."""
+
+    researcher: str
+    mail: str | None
+    clusters: Annotated[list[str], Meta(description="Private ones.")]
+    jobs: int
+
+
+class Researchers(TypedDict):
+    """All researchers of the site file, and other originators of jobs."""
+
+    researchers: list[Researcher]
+
+
 class SoftwareOrder(TypedDict):
     """The result of an order to a node; `ok` is null until it is done."""
 

@@ -35,6 +35,8 @@ DOCUMENTS: Mapping[str, Any] = {
     "file list": site.Files,
     "node list": site.Nodes,
     "node check": site.NodeCheck,
+    "cluster list": site.Clusters,
+    "researcher list": site.Researchers,
     "site check": site.SiteCheck,
     "site show": dict[str, Any],
     "software list": site.Catalogue,

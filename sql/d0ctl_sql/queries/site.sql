@@ -239,3 +239,31 @@ select cluster.name, cast(cluster.capacity * cluster.software_share as integer) 
                             and software.checksum <> :checksum)), 0) as used
   from cluster
  where cluster.id = :cluster and cluster.capacity is not null and cluster.software_share > 0;
+
+-- name: nodes_of_clusters
+-- Which nodes share which cache.
+select cluster_id, name from node order by name;
+
+-- name: software_there
+-- Software that lies on nodes of each cluster: its archive was brought, or a node said last that it
+-- has it.
+select cluster_id, title
+  from (select node.cluster_id, software.title
+          from archive_copy
+          join node on node.id = archive_copy.node_id
+          join software on software.checksum = archive_copy.checksum
+         where archive_copy.arrived is not null
+        union
+        select node.cluster_id, last.name || '/' || last.version
+          from (select node_id, name, version, platform, max(id) as id
+                  from software_order
+                 where ended is not null
+                 group by node_id, name, version, platform) as newest
+          join software_order as last on last.id = newest.id and last.verb <> 'purge' and last.ok = 1
+          join node on node.id = last.node_id)
+ order by cluster_id, title;
+
+-- name: originators
+-- Who has jobs, and how many.
+select originator, count(*) as jobs from job where visible = 1 group by originator
+ order by originator;

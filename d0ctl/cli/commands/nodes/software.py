@@ -35,6 +35,13 @@ Nodes = Annotated[
 ]  # fmt: skip
 
 
+Clusters = Annotated[
+    list[str] | None,
+    typer.Option("--cluster", metavar="CLUSTER",
+                 help="All nodes of this cluster; may be repeated."),
+]  # fmt: skip
+
+
 @app.command("list")
 def list_software(json: options.Json = False) -> None:
     """Show the catalogue."""
@@ -178,33 +185,43 @@ def remove(
 
 
 @app.command(cls=Changing)
-def push(title: Title, node: Nodes = None, json: options.Json = False) -> None:
+def push(
+    title: Title, node: Nodes = None, cluster: Clusters = None, json: options.Json = False
+) -> None:
     """Bring software to nodes before a package asks for it."""
-    _on_nodes("push", title, node, json)
+    _on_nodes("push", title, node, cluster, json)
 
 
 @app.command(cls=Changing)
-def purge(title: Title, node: Nodes = None, json: options.Json = False) -> None:
+def purge(
+    title: Title, node: Nodes = None, cluster: Clusters = None, json: options.Json = False
+) -> None:
     """Remove software from nodes, until a package asks for it."""
     if not changing.is_rehearsal():
-        where = ", ".join(f"`{name}`" for name in node or ()) or "all nodes"
+        named = [*(node or ()), *(f"cluster {name}" for name in cluster or ())]
+        where = ", ".join(f"`{name}`" for name in named) or "all nodes"
         changing.confirm(f"purge `{title}` on {where}?")
-    _on_nodes("purge", title, node, json)
+    _on_nodes("purge", title, node, cluster, json)
 
 
 @app.command()
-def verify(title: Title, node: Nodes = None, json: options.Json = False) -> None:
+def verify(
+    title: Title, node: Nodes = None, cluster: Clusters = None, json: options.Json = False
+) -> None:
     """Verify the checksum of each file of software on nodes."""
-    _on_nodes("verify", title, node, json)
+    _on_nodes("verify", title, node, cluster, json)
 
 
-def _on_nodes(verb: str, title: str, node: list[str] | None, json: bool) -> None:
+def _on_nodes(
+    verb: str, title: str, node: list[str] | None, cluster: list[str] | None, json: bool
+) -> None:
     from d0ctl.cli.commands.nodes import software_nodes
 
+    names = software_nodes.named(node or (), cluster or ())
     if verb != "verify" and changing.is_rehearsal():
-        for line in software_nodes.preview(verb, title, node or ()):
+        for line in software_nodes.preview(verb, title, names):
             emit(line)
         return
     note = changing.reason() if verb != "verify" else None
-    asked = software_nodes.ask(verb, title, node or (), note)
+    asked = software_nodes.ask(verb, title, names, note)
     raise typer.Exit(software_nodes.report(title, software_nodes.wait(asked), json))

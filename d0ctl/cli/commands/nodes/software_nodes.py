@@ -24,6 +24,24 @@ NO_FILES = {"archive": "-", "checksum": "-", "size": None, "manifest": None}
 """An entry of software that is to be purged and no longer in the catalogue."""
 
 
+def named(nodes: Sequence[str], clusters: Sequence[str]) -> list[str]:
+    """Return nodes by name and those of clusters, each once; none for all nodes.
+
+    Raises NotFound for a cluster without nodes.
+    """
+    if not clusters:
+        return list(nodes)
+    found = list(nodes)
+    with session.reader() as store:
+        rows = registry.nodes(store)
+    for cluster in clusters:
+        there = [row["name"] for row in rows if row["cluster"] == cluster]
+        if not there:
+            raise NotFound(f"there is no node of cluster `{cluster}`", hint="d0ctl cluster list")
+        found += there
+    return list(dict.fromkeys(found))
+
+
 def ask(verb: str, title: str, names: Sequence[str], note: str | None) -> list[int]:
     """Keep an order for each node; their numbers. Raises NotFound and Refused."""
     from d0ctl.store.lifecycle import keep_action

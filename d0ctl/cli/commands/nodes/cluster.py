@@ -1,0 +1,40 @@
+"""`d0ctl cluster`: nodes that share a cache, whose they are, and what lies there."""
+
+from typing import TYPE_CHECKING
+
+from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import group
+from d0ctl.cli.terminal.output import emit, emit_json, table
+from d0ctl.show import groups as lines
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import site
+    from d0ctl.store.clusters.groups import ClusterView
+
+app = group("Nodes that share a cache: list.")
+
+
+@app.command("list")
+def list_clusters(json: options.Json = False) -> None:
+    """Show every cluster: its nodes, whose it is, its cache and its software."""
+    from d0ctl.store.clusters import groups
+
+    found: list[ClusterView] = []
+    if session.has_home():
+        with session.reader() as store, store.reading():
+            found = groups.clusters(store)
+    if json:
+        emit_json({"clusters": [_document(one) for one in found]})
+    elif found:
+        table([lines.cluster(one) for one in found])
+    else:
+        emit(lines.NO_CLUSTERS)
+
+
+def _document(one: "ClusterView") -> "site.Cluster":
+    return {
+        "cluster": one.name, "platform": one.platform, "nodes": list(one.nodes),
+        "private": one.private, "researchers": list(one.researchers) if one.private else [],
+        "capacity": one.capacity, "software_share": one.software_share, "cached": one.cached,
+        "software": list(one.software),
+    }  # fmt: skip

@@ -1,0 +1,36 @@
+"""`d0ctl researcher`: who has jobs, and what is theirs."""
+
+from typing import TYPE_CHECKING
+
+from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import group
+from d0ctl.cli.terminal.output import emit, emit_json, table
+from d0ctl.show import groups as lines
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import site
+    from d0ctl.store.clusters.groups import ResearcherView
+
+app = group("Researchers of the site: list.")
+
+
+@app.command("list")
+def list_researchers(json: options.Json = False) -> None:
+    """Show researchers with mail, private clusters and jobs."""
+    from d0ctl.store.clusters import groups
+
+    found: list[ResearcherView] = []
+    if session.has_home():
+        with session.reader() as store, store.reading():
+            found = groups.researchers(store)
+    if json:
+        emit_json({"researchers": [_document(one) for one in found]})
+    elif found:
+        table([lines.researcher(one) for one in found])
+    else:
+        emit(lines.NO_RESEARCHERS)
+
+
+def _document(one: "ResearcherView") -> "site.Researcher":
+    return {"researcher": one.name, "mail": one.mail, "clusters": list(one.clusters),
+            "jobs": one.jobs}  # fmt: skip

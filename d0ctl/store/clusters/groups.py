@@ -1,0 +1,74 @@
+"""Clusters with what lies there, and researchers with what is theirs (InGrid)."""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from d0ctl.sitefile.researchers import owners_of, researcher_of
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.site import setting
+
+
+class ClusterView(Struct, frozen=True):
+    """A cluster with its nodes, its owners if it is private, and the software on its nodes.
+
+    Sizes are in bytes; `cached` is None where they are not counted.
+    """
+
+    name: str
+    platform: str | None
+    private: bool
+    capacity: int | None
+    software_share: float
+    cached: int | None
+    nodes: tuple[str, ...]
+    researchers: tuple[str, ...]
+    software: tuple[str, ...]
+
+
+class ResearcherView(Struct, frozen=True):
+    """A researcher of the site file, or an originator that it does not name."""
+
+    name: str
+    mail: str | None
+    clusters: tuple[str, ...]
+    jobs: int
+
+
+def clusters(store: Store) -> list[ClusterView]:
+    """Return the clusters that have nodes or are in the site file, by name."""
+    nodes = _grouped(store.rows("nodes_of_clusters"), "name")
+    software = _grouped(store.rows("software_there"), "title")
+    said = setting(store, "researchers") or {}
+    found = [
+        ClusterView(
+            row["name"], row["platform"], bool(row["private"]), row["capacity"],
+            row["software_share"], row["cached"] if row["capacity"] is not None else None,
+            nodes.get(row["id"], ()), tuple(owners_of(row["name"], said)),
+            software.get(row["id"], ()),
+        )
+        for row in store.rows("clusters")
+        if row["id"] in nodes or row["applied"]
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: one.name)
+
+
+def researchers(store: Store) -> list[ResearcherView]:
+    """Return the researchers of the site file, then the other originators of jobs."""
+    said = setting(store, "researchers") or {}
+    jobs: dict[str, int] = dict.fromkeys(said, 0)
+    for row in store.rows("originators"):
+        name = researcher_of(row["originator"], said) or row["originator"]
+        jobs[name] = jobs.get(name, 0) + row["jobs"]
+    return [
+        ResearcherView(name, said.get(name, {}).get("mail"),
+                       tuple(said.get(name, {}).get("clusters", ())), number)
+        for name, number in jobs.items()
+    ]  # fmt: skip
+
+
+def _grouped(rows: Iterable[Row], column: str) -> dict[int, tuple[str, ...]]:
+    found: dict[int, tuple[str, ...]] = {}
+    for row in rows:
+        found[row["cluster_id"]] = (*found.get(row["cluster_id"], ()), row[column])
+    return found
