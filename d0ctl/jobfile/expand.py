@@ -13,7 +13,7 @@ from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
 from d0ctl.jobfile.language.file_names import base_name, input_name, output_name
 from d0ctl.jobfile.language.script import Arguments, Script
-from d0ctl.jobfile.language.template import Group, LoopValues
+from d0ctl.jobfile.language.template import LoopGroup, LoopValues
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import (
     BinaryRecipe,
@@ -162,7 +162,7 @@ def _line_names(line: LineRecipe, plain: Collection[int]) -> Callable[[LoopValue
         pairs: list[str] = []
         for name, index, columns in names:
             value = values[index]
-            if isinstance(value, Group):
+            if isinstance(value, LoopGroup):
                 value = value.number
             of_row = zip(columns, value, strict=True) if columns is not None else ()
             pairs += [_pair(*pair) for pair in of_row or ((name, value),)]

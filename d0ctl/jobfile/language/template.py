@@ -19,10 +19,10 @@ from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, near
 
 LoopValues = tuple[Any, ...]
 """The loop values of one line: a text for each name, a tuple of columns for a csv row, or a
-`Group`."""
+`LoopGroup`."""
 
 
-class Group(NamedTuple):
+class LoopGroup(NamedTuple):
     """Several files or values that are one value of a loop name, with its number from 1."""
 
     number: str

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import FLAG, SIZE, BadValueError
 from d0ctl.jobfile.language.file_names import is_pattern, output_name, own_name
-from d0ctl.jobfile.language.template import Group
+from d0ctl.jobfile.language.template import LoopGroup
 from d0ctl.jobfile.recipe import BinaryRecipe, StageRecipe
 from d0ctl.jobfile.sections import other_files, splitters
 from d0ctl.jobfile.sections.splitters import Member
@@ -83,7 +83,7 @@ class Members(NamedTuple):
     is_open: bool = False
 
 
-def grouped(node: Mapping, members: Members, limit: Limit, reading: Reading) -> list[Group]:
+def grouped(node: Mapping, members: Members, limit: Limit, reading: Reading) -> list[LoopGroup]:
     """Put the members into groups; one group stands for all while these are not known."""
     if members.is_open or (members.is_late and not members.found):
         return [_group(1, members.found)]
@@ -92,7 +92,7 @@ def grouped(node: Mapping, members: Members, limit: Limit, reading: Reading) -> 
 
 def _grouped(
     node: Mapping, members: Sequence[Member], limit: Limit, reading: Reading
-) -> list[Group]:
+) -> list[LoopGroup]:
     """Put the members into groups, in their order; the last one may be smaller.
 
     With `whole: yes` the members of a smaller last group are left out.
@@ -137,7 +137,7 @@ def _advice(limit: Limit) -> str:
     return "add `size` to the output, or use a number of files"
 
 
-def _cut(members: Sequence[Member], weights: Sequence[int], limit: int) -> Iterator[Group]:
+def _cut(members: Sequence[Member], weights: Sequence[int], limit: int) -> Iterator[LoopGroup]:
     """Close a group before the member that would make it too large."""
     begin, total, number = 0, 0, 1
     for at, weight in enumerate(weights):
@@ -149,8 +149,8 @@ def _cut(members: Sequence[Member], weights: Sequence[int], limit: int) -> Itera
         yield _group(number, members[begin:])
 
 
-def _group(number: int, members: Sequence[Member]) -> Group:
-    return Group(str(number), tuple([member.name for member in members]))
+def _group(number: int, members: Sequence[Member]) -> LoopGroup:
+    return LoopGroup(str(number), tuple([member.name for member in members]))
 
 
 def _is_whole(node: Mapping, reading: Reading) -> bool:

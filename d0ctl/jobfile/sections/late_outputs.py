@@ -6,7 +6,7 @@ from typing import Any
 from d0ctl.jobfile.input_files import InputFiles, Origin
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.script import Insertion
-from d0ctl.jobfile.language.template import Group
+from d0ctl.jobfile.language.template import LoopGroup
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import BinaryRecipe, LineRecipe, StageRecipe
 from d0ctl.jobfile.sections.level import Level
@@ -74,7 +74,7 @@ def check_late_groups(line: LineRecipe, stage: StageRecipe, faults: Faults) -> N
         if values is None:
             continue
         first, second = (
-            (*values[:index], Group(number, (number,)), *values[index + 1 :]) for number in "12"
+            (*values[:index], LoopGroup(number, (number,)), *values[index + 1 :]) for number in "12"
         )
         for output in (o for p in line.packages for b in p.binaries for o in b.outputs):
             file = output.file

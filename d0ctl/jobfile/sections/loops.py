@@ -8,7 +8,7 @@ from typing import Any, overload
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import LOOP_NAME
 from d0ctl.jobfile.language.quoting import is_plain
-from d0ctl.jobfile.language.template import RESERVED, Group, LoopName
+from d0ctl.jobfile.language.template import RESERVED, LoopGroup, LoopName
 from d0ctl.jobfile.recipe import Loop, Names
 from d0ctl.jobfile.sections import other_files
 from d0ctl.jobfile.sections.catalogues import read_rows
@@ -142,7 +142,7 @@ def _side_by_side(keys: list[Scalar], nodes: list[Node], reading: Reading, seen:
     return Names(names, values)
 
 
-def _groups(key: Scalar, node: Mapping, reading: Reading) -> tuple[Sequence[Group], Members]:
+def _groups(key: Scalar, node: Mapping, reading: Reading) -> tuple[Sequence[LoopGroup], Members]:
     """Read the values of a name that are groups of the values of a source, and what is in them."""
     known = (*SOURCES, *GROUP_KEYS)
     unknown = [key for name, (key, _) in node.items.items() if name not in known]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from d0ctl.jobfile.language.template import Group
+from d0ctl.jobfile.language.template import LoopGroup
 from d0ctl.jobfile.yaml.document import Mapping
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.plugins import Plugin, PluginFailed, installed, named
@@ -38,7 +38,7 @@ def hint(text: str) -> str:
 
 def split(
     plugin: Plugin, argument: str, node: Mapping, members: Sequence[Member], reading: Reading
-) -> list[Group]:
+) -> list[LoopGroup]:
     """Put the members into the groups that a plug-in makes of them."""
     by = node.items["by"][1].position
     if "whole" in node.items:
@@ -59,10 +59,10 @@ def split(
     return groups
 
 
-def _groups(plugin: Plugin, argument: str, members: Sequence[Member]) -> list[Group]:
+def _groups(plugin: Plugin, argument: str, members: Sequence[Member]) -> list[LoopGroup]:
     """Have the plug-in make groups, and check them. Raises PluginFailed."""
     known, taken = {member.name for member in members}, set[str]()
-    groups: list[Group] = []
+    groups: list[LoopGroup] = []
     for found in plugin.items(plugin.call(list(members), argument), "groups"):
         if not isinstance(found, list | tuple) or not found:
             raise plugin.failed("must return lists of members, none of them empty")
@@ -73,5 +73,5 @@ def _groups(plugin: Plugin, argument: str, members: Sequence[Member]) -> list[Gr
             if name in taken:
                 raise plugin.failed(f"has {shown(name)} in groups twice")
             taken.add(name)
-        groups.append(Group(str(len(groups) + 1), names))
+        groups.append(LoopGroup(str(len(groups) + 1), names))
     return groups
