@@ -44,6 +44,7 @@ class Node(Struct):
     variables: dict[str, str] = field(default_factory=dict)
     retries: int = 0
     unless_exit: int | None = None
+    abort_on: int | None = None
     priority: int | None = None
     category: str = ""
     pre: Script | None = None
@@ -327,11 +328,9 @@ class _Reader:
         self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
     ) -> None:
         code = int(words[1])
-        self._named_later(words[0], at)
-        self.dag.left_out.append((
-            at, f"`ABORT-DAG-ON` of `{words[0]}`: exit code {code} does not end the whole job; "
-                "`max-failures: 1` of the job holds it after any failure",
-        ))  # fmt: skip
+        self.later.append((lambda node: setattr(node, "abort_on", code), words[0], at))
+        if len(words) > 2:
+            self.dag.left_out.append((at, f"`{' '.join(words[2:])[:40]}` of `ABORT-DAG-ON`"))
 
     def _named_later(self, name: str, at: str) -> None:
         self.later.append((lambda node: None, name, at))

@@ -16,6 +16,7 @@ MIDDLE = 50
 """The priority of a node with priority 0."""
 
 _NO_RETRY = "d0ctl: exit code {} is not retried"
+_ABORT = "d0ctl: exit code {} stops the job"
 
 _CARRIED = {
     "executable", "arguments", "environment", "env", "input", "transfer_input_files",
@@ -240,9 +241,11 @@ class _Import:
         if node.retries > 0:
             rule = {"tries": str(min(1000, node.retries)), "delay": "0"}
             line["policy"] = {reason: dict(rule) for reason in ("exit-code", "signal", "seg-fault")}
-        if node.unless_exit is not None:
-            said = _NO_RETRY.format(node.unless_exit)
-            line["log-rules"] = [{"match": said, "reason": "site:no-retry"}]
+        rules = [{"match": said, "reason": reason} for _, said, reason in _codes(node)]
+        if rules:
+            line["log-rules"] = rules
+        if node.abort_on is not None:
+            line.setdefault("policy", {})["site:abort-dag"] = {"hold": "job"}
 
     def _script(self, node: Node, command: str, inputs: dict[str, None] | None = None) -> str:
         """Return the program of a node with its scripts and the exit code that is not retried."""
@@ -253,16 +256,15 @@ class _Import:
             if node.pre_skip is not None:
                 pre = f'{pre} || {{ [ "$?" = {node.pre_skip} ] && exit 0; exit 1; }}'
             parts.append(pre)
-        if node.post is not None or node.unless_exit is not None:
+        codes = _codes(node)
+        if node.post is not None or codes:
             parts += ["RETURN=0", f"{command} || RETURN=$?"]
         else:
             parts.append(command)
         if node.post is not None:
             parts += [f"{self._call(node, node.post, inputs)} || code=$?", "RETURN=${code:-0}"]
-        if node.unless_exit is not None:
-            said = _NO_RETRY.format(node.unless_exit)
-            parts.append(f'if [ "$RETURN" = {node.unless_exit} ]; then echo "{said}"; fi')
-        if node.post is not None or node.unless_exit is not None:
+        parts += [f'if [ "$RETURN" = {code} ]; then echo "{said}"; fi' for code, said, _ in codes]
+        if node.post is not None or codes:
             parts.append('exit "$RETURN"')
         return literal("\n".join(parts))
 
@@ -293,3 +295,16 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def _codes(node: Node) -> list[tuple[int, str, str]]:
+    """Return exit codes of a node that have a meaning, what its log says of them, and the reason.
+
+    The first reason counts.
+    """
+    found = []
+    if node.abort_on is not None:
+        found.append((node.abort_on, _ABORT.format(node.abort_on), "site:abort-dag"))
+    if node.unless_exit is not None and node.unless_exit != node.abort_on:
+        found.append((node.unless_exit, _NO_RETRY.format(node.unless_exit), "site:no-retry"))
+    return found

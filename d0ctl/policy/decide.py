@@ -4,7 +4,7 @@ import enum
 
 from msgspec import Struct
 
-from d0ctl.policy.rules import ONLY, RESTARTED, Never, Policy, Rule
+from d0ctl.policy.rules import JOB, ONLY, RESTARTED, Never, Policy, Rule
 from d0ctl.units import duration, size, times
 
 MEMORY_STEP = 10**8
@@ -62,6 +62,8 @@ class Judgement(Struct, frozen=True):
     memory: int | None = None
     wall_time: float | None = None
     why: str = ""
+    stops_job: bool = False
+    """Whether the whole job is held."""
 
     @property
     def is_again(self) -> bool:
@@ -96,6 +98,8 @@ def judge(policy: Policy, case: Case) -> Judgement:
 def _give_up(rule: Rule, never: str, against: str) -> Judgement:
     """Fail or hold; a package that must never be tried again is not released by itself either."""
     why = never or (against if rule.tries else "")
+    if rule.hold == JOB:
+        return Judgement(Verdict.FAIL, why=why, stops_job=True)
     if not rule.hold:
         return Judgement(Verdict.FAIL, why=why)
     delay = None if never else rule.release

@@ -10,6 +10,9 @@ from d0ctl.model import Reason
 ONLY = "only"
 """The value of `elsewhere` for failures that would happen again on the same node."""
 
+JOB = "job"
+"""The value of `hold` for failures after which the whole job is held."""
+
 NEVER = "never"
 """The entry of a policy with the limits that hold for all reasons."""
 
@@ -63,7 +66,7 @@ class Rule(Struct, frozen=True):
     memory: float | None = None
     wall_time: float | None = None
     priority: int = 0
-    hold: bool = False
+    hold: bool | str = False
     release: float | None = None
     passive: bool = False
 

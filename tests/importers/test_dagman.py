@@ -151,8 +151,20 @@ def test_what_can_not_be_carried_over_is_named(tmp_path: Path) -> None:
     _, found = imported(tmp_path, dag)
 
     assert [line[:22] for line in found.left_out] == [
-        "flow.dag:2: `ABORT-DAG", "flow.dag:3: `SET_JOB_A", "flow.dag:1: node `A` i",
+        "flow.dag:2: `RETURN 1`", "flow.dag:3: `SET_JOB_A", "flow.dag:1: node `A` i",
     ]  # fmt: skip
+
+
+def test_an_exit_code_that_aborts_the_dag_holds_the_job(tmp_path: Path) -> None:
+    spec, found = imported(tmp_path, "JOB A s.sub\nRETRY A 3 UNLESS-EXIT 4\nABORT-DAG-ON A 2\n")
+
+    package = lines(spec)["A"].packages[0]
+    assert found.left_out == ()
+    assert package.policy["site:abort-dag"] == {"hold": "job"}
+    assert [rule["reason"] for rule in package.binaries[0].log_rules] == [
+        "site:abort-dag", "site:no-retry"
+    ]  # fmt: skip
+    assert 'if [ "$RETURN" = 2 ]; then echo' in (package.binaries[0].script or "")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from d0ctl.store import Store
+from d0ctl.store.views import browse
 from tests.store.failing import fail, launch, row, wait
 from tests.support.jobs import NOW, job, simple, submitted
 from tests.support.site_file import apply_site
@@ -114,3 +115,22 @@ def test_the_next_attempt_has_the_priority_that_the_site_adds(
     world.schedule()
 
     assert [row(store, package)["phase"] for package in (1, 2)].index("assigned") + 1 == first
+
+
+@pytest.mark.parametrize(
+    ("key", "note"),
+    [
+        ("hold: job", "`one/1/1/1` failed (exit-code), whose rule says `hold: job`"),
+        ("hold: no", None),
+    ],
+)
+def test_the_whole_job_is_held_if_the_site_says(store: Store, key: str, note: str | None) -> None:
+    apply_site(store, f"policy: {{exit-code: {{{key}}}}}")
+    submitted(store, job("one", [simple(), simple()]))
+    world = World(store, cpus=1)
+    launch(world)
+
+    assert fail(store, "exit-code")["phase"] == "failed"
+
+    assert browse.job(store, "one").hold_note == note
+    assert (world.schedule() == 0) is (note is not None)

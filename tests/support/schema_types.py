@@ -110,6 +110,8 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (policy.GROWTH, {**FACTOR, "exclusiveMinimum": 1}),
     (policy.ELSEWHERE, {**FLAG, "pattern": f"{FLAG['pattern']}|^only$",
                         "examples": ["yes", "no", "only"]}),
+    (policy.HOLD, {**FLAG, "pattern": f"{FLAG['pattern']}|^job$",
+                   "examples": ["yes", "no", "job"]}),
     (fields.PART, _PART),
     (fields.SERVICE, _PART),
     (fields.CHECKSUM, {"type": ("string", "null"), "pattern": "^sha256:[0-9a-f]{64}$"}),

@@ -124,7 +124,7 @@ def policy_schema() -> tuple[Schema, Schema]:
     rule: dict[str, Schema] = {
         "tries": piece(policy.TRIES), "delay": one_or_list(TIME), "factor": piece(policy.FACTOR),
         "longest": TIME, "elsewhere": piece(policy.ELSEWHERE), "priority": piece(t.PERCENT),
-        "hold": FLAG, "release": TIME, "passive": FLAG,
+        "hold": piece(policy.HOLD), "release": TIME, "passive": FLAG,
         "escalate": {**escalate, "type": ["object", "null"]},
     }  # fmt: skip
     limits = {

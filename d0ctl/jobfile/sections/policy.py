@@ -27,6 +27,7 @@ SHORTEST_RELEASE_S = 300.0
 """A package is released at most once in five minutes (CRAB3, Automatic Restart Policies)."""
 
 ONLY = "only"
+JOB = "job"
 
 _SITE = re.compile(r"site:[a-z0-9][a-z0-9-]*", re.ASCII)
 _NUMBER = re.compile(r"\d{1,6}(\.\d{1,9})?", re.ASCII)
@@ -57,6 +58,11 @@ def _elsewhere(value: str) -> bool | str:
     return ONLY if value == ONLY else flag(value)
 
 
+def _hold(value: str) -> bool | str:
+    return JOB if value == JOB else flag(value)
+
+
+HOLD = FieldType(_hold, "`yes`, `no` or `job`")
 ELSEWHERE = FieldType(_elsewhere, "`yes`, `no` or `only`")
 TRIES = FieldType(whole(0, 1_000_000), "a whole number, 0 or more")
 FACTOR = FieldType(_factor, "a number from 1 on, such as `2` or `1.5`")
@@ -64,7 +70,7 @@ GROWTH = FieldType(_growth, "a number greater than 1, such as `1.5`")
 
 _TYPES = {
     "tries": TRIES, "factor": FACTOR, "longest": TIME, "elsewhere": ELSEWHERE, "priority": PERCENT,
-    "hold": FLAG, "release": TIME, "passive": FLAG,
+    "hold": HOLD, "release": TIME, "passive": FLAG,
 }  # fmt: skip
 _NEVER = {
     "attempt": _or_no(TIME), "all-attempts": _or_no(TIME), "memory": _or_no(SIZE),
@@ -185,8 +191,9 @@ def _contradictions(level: Level, found: dict[str, Any]) -> list[tuple[str, str]
         messages.append(
             ("delay", f"{len(delays)} delays for `tries: {tries}`: the last is never used")
         )
-    if found.get("hold") is False and "release" in level:
-        messages.append(("release", "`release` has no effect: with `hold: no` nothing is held"))
+    if found.get("hold") in (False, JOB) and "release" in level:
+        without = "`hold: job` no package" if found["hold"] else "`hold: no` nothing"
+        messages.append(("release", f"`release` has no effect: with {without} is held"))
     release = found.get("release")
     if release is not None and release < SHORTEST_RELEASE_S:
         messages.append(("release", "`release` must be `5m` or longer"))

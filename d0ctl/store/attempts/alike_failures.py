@@ -26,6 +26,17 @@ def weigh(store: Store, failures: Iterable[tuple[int, int, str]], *, now: float)
     return held
 
 
+def stop(store: Store, failures: Iterable[tuple[int, int]], *, now: float) -> list[str]:
+    """Hold the jobs of failures whose rule says `hold: job`; a sentence for each."""
+    held = []
+    for job, attempt in failures:
+        row = store.row("failed_attempt", attempt=attempt)
+        assert row is not None
+        note = f"`{row['path']}` failed ({row['reason']}), whose rule says `hold: job`"
+        held += _hold(store, job, row["path"].partition("/")[0], note, now)
+    return held
+
+
 def _count_all(store: Store, job: int, now: float) -> list[str]:
     """Hold a job of which as many packages have failed as it says."""
     row = store.row("failures_of_job", job=job)

@@ -113,6 +113,14 @@ def final(ends: Sequence[End], verdicts: Verdicts) -> Iterator[tuple[int, int, s
             yield context["job_id"], context["stage_id"], reason
 
 
+def stopping(ends: Sequence[End], verdicts: Verdicts) -> Iterator[tuple[int, int]]:
+    """Yield job and attempt of the failures after which a rule holds the whole job."""
+    for end, context in ends:
+        answer = verdicts.answers.get(end["attempt"])
+        if answer is not None and answer.stops_job:
+            yield context["job_id"], end["attempt"]
+
+
 def records(ends: Sequence[End], verdicts: Verdicts) -> list[Ended]:
     """Return the ends that say something about a node: successful attempts, and failed ones."""
     return [

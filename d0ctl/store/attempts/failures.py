@@ -41,6 +41,7 @@ class Answer(Struct, frozen=True):
     requirement: int | None = None
     wall_time: float | None = None
     note: str | None = None
+    stops_job: bool = False
 
     @property
     def is_final(self) -> bool:
@@ -84,6 +85,7 @@ def _answer(
         requirement=requirements.after(row, found, is_whole=one.is_whole),
         wall_time=found.wall_time,
         note=sentence(one.reason, one.message, found),
+        stops_job=found.stops_job,
     )
 
 

@@ -176,6 +176,7 @@ def _apply_ends(
     # These may drain nodes, hold jobs, and change packages that have just ended.
     applied.verdicts = black_holes.weigh(store, endings.records(ends, verdicts), now=now)
     applied.verdicts += alike_failures.weigh(store, endings.final(ends, verdicts), now=now)
+    applied.verdicts += alike_failures.stop(store, endings.stopping(ends, verdicts), now=now)
     learn(store, ends)
     estimates.learn(store, ends, now=now)
     usage.charge(store, ends, now=now)

@@ -279,3 +279,9 @@ delete from alike
                       from chosen
                       join package on package.id = chosen.package_id
                       join stage on stage.job_id = package.job_id);
+
+-- name: failed_attempt
+-- The package of an attempt, and why the attempt failed.
+select package_path.path, attempt.reason
+  from attempt join package_path on package_path.package_id = attempt.package_id
+ where attempt.id = :attempt;
