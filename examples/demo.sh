@@ -19,7 +19,7 @@ export D0CTL_HOME="${given:-$PWD/.demo/home}"
 produce
 code=$?
 if [ $code -eq 5 ] && [ -z "$given" ]; then
-    # No database on a network file system: the demo can do with a passing home.
+    # No database on a network file system: the demo can use a temporary home.
     D0CTL_HOME=$(mktemp -d "${TMPDIR:-/tmp}/d0ctl-demo.XXXXXX") || exit
     echo "So the demo's home is $D0CTL_HOME." >&2
     produce

@@ -229,7 +229,18 @@ def write_pairs(found: Mapping[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in found.items()]
 
 
-SIZE = ValueType(_positive(parse_size), lambda size: [format_size(size)])
+def _size(text: str) -> int:
+    """Read a size; a number without a unit is hardly meant as so few bytes."""
+    found = parse_size(text)
+    if text.strip().isdigit() and 0 < found < LEAST_BYTES:
+        raise ValueError(f"`{text}` would be {found} bytes: did you mean `{text.strip()}GB`?")
+    return found
+
+
+LEAST_BYTES = 1_000_000
+"""The least size that is taken without a unit."""
+
+SIZE = ValueType(_positive(_size), lambda size: [format_size(size)])
 TIME = ValueType(_positive(parse_time), lambda time: [format_time(time)])
 NUMBER = ValueType(_positive(_number))
 NAMES = ValueType(tuple, list)

@@ -235,5 +235,6 @@ ACTION = Action(
         Way("leave what has run"),
         Way("run again what is out of date", frozenset({"--again"})),
         Way("go back to the job file before", frozenset({"--former"})),
+        Way("leave what has run, and hold it", frozenset({"--hold"})),
     ),
 )

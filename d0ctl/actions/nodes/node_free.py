@@ -90,7 +90,7 @@ def _cost(plan: FreePlan) -> Iterator[str]:
 ACTION = Action(
     name="node free",
     help="Make space in the cache of a node; what is cheap to have again goes first.",
-    more_help="Files that packages need which have not ended stay, and those with `retain-indef`.",
+    more_help="It leaves files that unfinished packages need, and those with `retain-indef`.",
     example="farm02 200GB --dry-run",
     past="freed space on",
     options=FreeOptions,

@@ -152,9 +152,11 @@ class MasterTransport:
         # Without the master, a client would make a connection of its own.
         only_master = ("-o", "ControlMaster=no", "-o", "ProxyCommand=false")
         client = ssh(self._folder, *only_master, "-T", *self._words, command)
-        stream = ClientStream(
-            self._address.name, client, folder=str(self._folder), io_timeout=self._io_timeout
-        )
+        name, folder = self._address.name, str(self._folder)
+        try:
+            stream = ClientStream(name, client, folder=folder, io_timeout=self._io_timeout)
+        except FileNotFoundError:  # it goes with the master
+            raise NodeUnreachable(f"the connection to `{name}` broke") from None
         self._streams = [*filter(ClientStream.is_open, self._streams), stream]
         return stream
 

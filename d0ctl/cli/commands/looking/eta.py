@@ -7,6 +7,7 @@ import typer
 
 from d0ctl import select
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import BadUsage, Refused
@@ -25,15 +26,19 @@ app = single()
 MOST_AUDITED = 10_000
 """How many of the latest attempts an audit looks at."""
 
+Job = Annotated[
+    str | None,
+    typer.Argument(metavar="JOB", autocompletion=completion.selectors,
+                   help="The job; with --audit, none for all."),
+]  # fmt: skip
+
 Audited = Annotated[
     bool, typer.Option("--audit", help="Compare past estimates with what happened.")
 ]  # fmt: skip
 
 
 @app.command("eta")
-def estimate(
-    selector: options.MaybeTarget = None, audit: Audited = False, json: options.Json = False
-) -> None:
+def estimate(selector: Job = None, audit: Audited = False, json: options.Json = False) -> None:
     """Estimate when a job ends, or say how good past estimates were."""
     now = time.time()
     with session.reader() as store, store.reading():
@@ -46,7 +51,8 @@ def estimate(
         if audit:
             _audit(store, None if job is None else job.id, json)
         elif job is None:
-            raise BadUsage("say of which job", hint="d0ctl eta JOB, or d0ctl eta --audit")
+            raise BadUsage("name a job", hint="d0ctl eta JOB, or d0ctl eta --audit; "
+                           "d0ctl status shows when each job ends")  # fmt: skip
         else:
             _job(store, job, json, now)
 

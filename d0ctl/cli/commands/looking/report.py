@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app = group("Statistics of a production: failures and usage.")
 
 _COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
-             "input": "d0ctl why --file {0}"}  # fmt: skip
+             "input": "d0ctl why {0}"}  # fmt: skip
 """What to type about what stands out."""
 
 MOST_SHOWN = 8
@@ -84,6 +84,15 @@ def _entry(group: str, one: "Alike") -> dict[str, Any]:
             "sample": asdict(one.sample)}  # fmt: skip
 
 
+def _command(one: "Blame", found: "Report") -> str:
+    """Return what to type about what stands out; a file is named with a job that it failed in."""
+    name = one.one.name
+    if one.kind == "input":
+        samples = (alike.sample.path for alike in found.groups["input"] if alike.name == name)
+        name = f"{next(samples, '*').partition('/')[0]}:{name}"
+    return _COMMANDS[one.kind].format(shlex.quote(name))
+
+
 def _hours(seconds: float) -> float:
     return round(seconds / 3600, 4)
 
@@ -99,7 +108,7 @@ def _draw(found: "Report", now: float) -> None:
              f"{_hours(found.wasted):,.2f} CPU hours wasted")  # fmt: skip
     for one in found.blamed:
         page.say(one.sentence())
-        page.add((f"  {_COMMANDS[one.kind].format(shlex.quote(one.one.name))}", "faint"))
+        page.add((f"  {_command(one, found)}", "faint"))
     for key, rows in found.groups.items():
         if rows:
             page.head(f"by {key}")

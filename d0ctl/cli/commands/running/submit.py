@@ -115,7 +115,8 @@ def _tell(store: Store, plan: SubmitPlan, json: bool) -> None:
         for line in actions.report(plan):
             emit(line)
         if ends is not None:
-            emit(f"it {words.end(ends, now)}")
+            is_going = living_holder(store, LEASE) is not None and not plan.is_held
+            emit(f"{'' if is_going else 'started now, '}it {words.end(ends, now)}")
     if plan.is_held:
         say(f"it is held: d0ctl release {plan.job}")
     elif living_holder(store, LEASE) is None:
