@@ -53,6 +53,15 @@ def test_the_list_of_commands_fits_on_80_columns_and_cuts_no_sentence_off() -> N
     assert max(map(len, lines)) < 80
 
 
+@pytest.mark.parametrize("group", sorted({words[0] for words in SUBCOMMANDS if len(words) > 1}
+                                         | {"policy", "report", "template"}))  # fmt: skip
+def test_the_commands_of_a_group_fit_on_80_columns(d0ctl: Type, group: str) -> None:
+    listed = d0ctl(group, "--help").stdout.partition("Commands:\n")[2].splitlines()
+
+    assert listed
+    assert [line for line in listed if not line.endswith(".") or line.endswith("..")] == []
+
+
 def test_the_commands_of_actions_are_those_of_the_table() -> None:
     on_jobs = {name for name, action in ACTIONS.items() if action.level in ("any", "line", "job")}
 

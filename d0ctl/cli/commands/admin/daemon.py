@@ -56,7 +56,7 @@ def stop() -> None:
 
 @app.command()
 def status(json: options.Json = False) -> None:
-    """Show whether it runs, since when, and unsent mail; exit 3 if it does not run."""
+    """Show whether it runs, since when, and unsent mail."""
     found: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
     if session.has_home():
         from d0ctl.daemon import background

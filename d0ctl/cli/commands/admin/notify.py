@@ -73,7 +73,7 @@ def show(number: Message) -> None:
 
 @app.command()
 def test(address: Address = None) -> None:
-    """Send a test mail, or run the site's command with a test event: 1 if that fails."""
+    """Send a test mail, or run the site's command with a test event."""
     with session.reader() as store:
         said, site = _said(store), site_name(store)
     if not said:

@@ -39,7 +39,7 @@ def failures(
     older_than: options.OlderThan = None,
     json: options.Json = False,
 ) -> None:
-    """Count failures by reason, node, software and input, with the CPU hours they wasted."""
+    """Count failures by reason, node, software and input."""
     from d0ctl.store.views.failure_counts import failures as read
 
     filters = (status, reason, node, older_than)

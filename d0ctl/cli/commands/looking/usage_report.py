@@ -47,7 +47,7 @@ def usage(
     html: Html = None,
     json: options.Json = False,
 ) -> None:
-    """Show success, wasted CPU hours, efficiency, waits and throughput."""
+    """Show success, waste, efficiency, waits and throughput."""
     from d0ctl.show.usage import figures, usage_page
     from d0ctl.store.views import usage as view
 

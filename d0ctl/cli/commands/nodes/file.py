@@ -26,7 +26,7 @@ def list_files(
     ] = MOST,
     json: options.Json = False,
 ) -> None:
-    """List files: maker, size, disposition and where copies are."""
+    """List files with maker, size, disposition and copies."""
     from d0ctl.actions import file_choice
     from d0ctl.cli import documents
     from d0ctl.show.cards.file import cells, line_of

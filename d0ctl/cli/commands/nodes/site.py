@@ -94,7 +94,7 @@ def _print(found: "list[Difference]", *, would: bool) -> None:
 
 @app.command("rotate-key", cls=Changing)
 def rotate_key() -> None:
-    """Replace the key that signs attempts; running ones keep theirs until they end."""
+    """Replace the key that signs attempts; running ones keep theirs."""
     from d0ctl.show.cards import site as site_text
     from d0ctl.store.nodes import site
 
@@ -112,7 +112,7 @@ def rotate_key() -> None:
 
 @app.command()
 def show(json: options.Json = False) -> None:
-    """Print what is in force, as a file that `site apply` takes back."""
+    """Print what is in force, as a file for `site apply`."""
     from d0ctl.sitefile.spec import Site
     from d0ctl.sitefile.writer import document, text
     from d0ctl.store.nodes.site import current
