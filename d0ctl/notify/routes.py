@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from d0ctl.jobfile.spec import MailMode
 from d0ctl.sitefile.mail import NOBODY, OTHERS, is_address
-from d0ctl.sitefile.researchers import Researchers, researcher_of
+from d0ctl.store.nodes.catalogue import Researchers, researcher_of
 
 RESEARCHER, GRID, CLUSTER = "researcher", "grid-control", "cluster-admin"
 

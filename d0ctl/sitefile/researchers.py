@@ -1,6 +1,6 @@
 """The section `researchers:` of a site file: who they are, and which clusters are theirs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from d0ctl.jobfile.language.field_types import words
@@ -11,12 +11,8 @@ from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.sitefile.fields import list_value, named, value
 from d0ctl.sitefile.mail import ADDRESS
 from d0ctl.sitefile.nodes import CLUSTER
-from d0ctl.units import listed
 
 RESEARCHER_KEYS = words("mail clusters")
-
-Researchers = Mapping[str, Mapping[str, Any]]
-"""What the section says of each, by id: `mail`, an address, and `clusters`, a list of names."""
 
 
 def read_researchers(node: Node, reading: Reading) -> dict[str, Any]:
@@ -64,30 +60,3 @@ def _clusters(researchers: Node) -> Iterator[Scalar]:
         pair = entry.items.get("clusters") if isinstance(entry, MappingNode) else None
         items = () if pair is None else pair[1].items if isinstance(pair[1], Sequence) else pair[1:]
         yield from (item for item in items if isinstance(item, Scalar))
-
-
-def researcher_of(originator: str, researchers: Researchers) -> str | None:
-    """Return whose jobs have this originator: an id, its mail, or the id and a host."""
-    if originator in researchers:
-        return originator
-    for name, entry in researchers.items():
-        if entry.get("mail") == originator:
-            return name
-    account = originator.partition("@")[0]
-    return account if account in researchers else None
-
-
-def owners_of(cluster: str, researchers: Researchers) -> list[str]:
-    """Return the researchers who may use a private cluster."""
-    return [name for name, entry in researchers.items() if cluster in entry.get("clusters", ())]
-
-
-def barred(private: Iterable[str], researchers: Researchers, originator: str) -> dict[str, str]:
-    """Return the private clusters that an originator may not use, and why not."""
-    asking, found = researcher_of(originator, researchers), {}
-    for cluster in private:
-        owners = owners_of(cluster, researchers)
-        if asking not in owners:
-            whose = listed(owners) if owners else "nobody yet"
-            found[cluster] = f"cluster `{cluster}` is private to {whose}"
-    return found

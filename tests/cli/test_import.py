@@ -9,7 +9,7 @@ def test_import_prints_a_job_file_and_says_what_is_left_out(tmp_path: Path, d0ct
     (tmp_path / "s.sub").write_text("executable = /bin/true\nqueue\n")
     whole, partly = tmp_path / "whole.dag", tmp_path / "partly.dag"
     whole.write_text("JOB A s.sub\n")
-    partly.write_text("JOB A s.sub\nABORT-DAG-ON A 1\n")
+    partly.write_text("JOB A s.sub\nABORT-DAG-ON A 1 RETURN 3\n")
     (tmp_path / "bad.dag").write_text("JOB\n")
 
     result = d0ctl("import", str(whole))
@@ -20,7 +20,7 @@ def test_import_prints_a_job_file_and_says_what_is_left_out(tmp_path: Path, d0ct
     )
     result = d0ctl("import", str(partly), "-o", str(tmp_path / "x.yaml"))
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "left out: partly.dag:2: `ABORT-DAG-ON` of `A`" in result.stderr
+    assert "left out: partly.dag:2: `RETURN 3` of `ABORT-DAG-ON`" in result.stderr
     assert d0ctl("validate", str(tmp_path / "x.yaml")).exit_code == 0
     assert d0ctl("import", str(whole), "-o", str(tmp_path / "x.yaml")).exit_code == 4
     assert d0ctl("import", str(tmp_path / "bad.dag")).exit_code == 2

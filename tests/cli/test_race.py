@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,9 @@ PROGRAM = Path(sys.executable).with_name("d0ctl")
 def waits_for_its_turn(process: subprocess.Popen[str], home: Home) -> bool:
     """Whether a process has the turn's lock open, which it only does to take it."""
     folder = Path(f"/proc/{process.pid}/fd")
-    return any(link.resolve() == home.turn.resolve() for link in folder.iterdir())
+    with suppress(FileNotFoundError):  # it has just closed one of them
+        return any(link.resolve() == home.turn.resolve() for link in folder.iterdir())
+    return False
 
 
 def type_as(person: str, *words: str) -> subprocess.Popen[str]:

@@ -45,7 +45,7 @@ def test_a_package_starts_when_the_last_of_its_files_has_come_once_or_twice(stor
     assert faults(store) == {}
 
 
-def test_a_known_file_of_a_batch_takes_one_statement(store: Store) -> None:
+def test_a_batch_of_known_files_takes_a_few_statements_however_large(store: Store) -> None:
     arrivals = waiting(store)[2]
     counts = []
     for _ in ("first", "known"):
@@ -57,5 +57,5 @@ def test_a_known_file_of_a_batch_takes_one_statement(store: Store) -> None:
                 store.connection.set_trace_callback(None)
             counts.append(len(statements))
 
-    assert counts[3] - counts[2] == FILES - 10
+    assert counts[3] <= counts[2]
     assert counts[2] <= 10 + 12

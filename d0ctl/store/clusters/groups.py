@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from d0ctl.sitefile.researchers import owners_of, researcher_of
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.catalogue import owners_of, researcher_of
 from d0ctl.store.nodes.site import setting
 
 

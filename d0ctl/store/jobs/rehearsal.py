@@ -12,11 +12,10 @@ from d0ctl.jobfile.spec import InputSpec, JobSpec, PackageSpec
 from d0ctl.schedule import critical_path
 from d0ctl.schedule.rehearsal import File, Outcome, Task, rehearse
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
-from d0ctl.sitefile.researchers import barred
 from d0ctl.sitefile.spec import Site
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.urgency import Steps, steps_of, urgency
-from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.catalogue import Catalogue, barred
 from d0ctl.store.nodes.fitting import space, wants
 from d0ctl.store.nodes.site import current
 from d0ctl.store.nodes.standstill import node_views

@@ -1,11 +1,15 @@
 """The software catalogue as scheduler and launches see it."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
-from d0ctl.sitefile.researchers import barred
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import setting
+from d0ctl.units import listed
+
+Researchers = Mapping[str, Mapping[str, Any]]
+"""What the site file says of each, by id: `mail`, an address, and `clusters`, a list of names."""
 
 NONE_BARRED: Mapping[int, str] = {}
 
@@ -40,6 +44,33 @@ def user_on(store: Store, node: int, title: str) -> str | None:
     """Return a launched package on a node that asks for this software."""
     path: str | None = store.value("software_live_on", node=node, title=title)
     return path
+
+
+def researcher_of(originator: str, researchers: Researchers) -> str | None:
+    """Return whose jobs have this originator: an id, its mail, or the id and a host."""
+    if originator in researchers:
+        return originator
+    for name, entry in researchers.items():
+        if entry.get("mail") == originator:
+            return name
+    account = originator.partition("@")[0]
+    return account if account in researchers else None
+
+
+def owners_of(cluster: str, researchers: Researchers) -> list[str]:
+    """Return the researchers who may use a private cluster."""
+    return [name for name, entry in researchers.items() if cluster in entry.get("clusters", ())]
+
+
+def barred(private: Iterable[str], researchers: Researchers, originator: str) -> dict[str, str]:
+    """Return the private clusters that an originator may not use, and why not."""
+    asking, found = researcher_of(originator, researchers), {}
+    for cluster in private:
+        owners = owners_of(cluster, researchers)
+        if asking not in owners:
+            whose = listed(owners) if owners else "nobody yet"
+            found[cluster] = f"cluster `{cluster}` is private to {whose}"
+    return found
 
 
 class Catalogue:
