@@ -13,7 +13,7 @@ from d0ctl.cli.completion_table import HEADINGS
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.session import settings
 from d0ctl.cli.terminal.failures import forget_output, reported_failures
-from d0ctl.cli.terminal.fast_typer import plain
+from d0ctl.cli.terminal.fast_typer import plain, usage_in_our_words
 from d0ctl.errors import ExitCode
 
 MODULES = {"import": "importing"}
@@ -50,10 +50,16 @@ class Commands(TyperGroup):
         """Its own options, converted without pydantic."""
         return plain(super().get_params(ctx))
 
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Read the words before the command. Raises BadUsage."""
+        with usage_in_our_words():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; one whose reader has seen enough has done its work."""
+        """Run a command; one whose reader has seen enough has done its work. Raises BadUsage."""
         try:
-            return super().invoke(ctx)
+            with usage_in_our_words():
+                return super().invoke(ctx)
         except BrokenPipeError:
             forget_output()
             raise typer.Exit(ExitCode.DONE) from None

@@ -125,7 +125,7 @@ def test_the_argument_that_is_missing_is_the_one_that_is_named(
 
     result = d0ctl(*words)
 
-    assert (result.exit_code, f"Missing argument '{missing}'" in result.stderr) == (2, True)
+    assert (result.exit_code, f"missing argument `{missing}`" in result.stderr) == (2, True)
 
 
 def test_the_list_of_jobs_has_one_blank_line_before_its_commands(site: Site, d0ctl: Type) -> None:

@@ -1,14 +1,32 @@
-"""Convert words of the command line into values without Typer's pydantic.
+"""Typer, without its pydantic to convert words into values, and with errors in our words.
 
-Its import alone would cost each call, and each TAB, more than all the rest of them.
+The import of pydantic would cost each call, and each TAB, more than all the rest of them.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
+
+from d0ctl.errors import BadUsage
+
+_UsageError: Any = typer.BadParameter.__base__
+"""What Typer raises for all wrong usage; it exports only this kind of it."""
+
+_OUR_WORDS = (
+    (r"'(\S+?)'", r"`\1`"),
+    (r"^No such option: (\S+)", r"no such option `\1`"),
+    (r" \(Possible options: (.+)\)$", r": did you mean \1?"),
+    (r"\. Did you mean", ": did you mean"),
+    (r"^Got unexpected extra argument\S* \((.+)\)$", r"too many words: \1"),
+    (r"\.$", ""),
+)
+"""What its messages become: one line as all others."""
+
 
 _KINDS: dict[Any, Callable[[Any], Any]] = {str: str, int: int, bool: bool, Path: Path}
 
@@ -74,3 +92,18 @@ def plain(parameters: list[Any]) -> list[Any]:
             found = Plain(kind, descriptor.parameter_info.min)
             parameter.get_runtime_param = lambda found=found: found
     return parameters
+
+
+@contextmanager
+def usage_in_our_words() -> Iterator[None]:
+    """Raise BadUsage for words that Typer refuses; a group without a command shows its help."""
+    try:
+        yield
+    except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        message = error.format_message()
+        for pattern, ours in _OUR_WORDS:
+            message = re.sub(pattern, ours, message)
+        message = message[:1].lower() + message[1:]
+        raise BadUsage(message, hint=f"{error.ctx.command_path} --help") from error
