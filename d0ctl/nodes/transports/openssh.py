@@ -187,11 +187,12 @@ class OpenSshTransport(MasterTransport):
         config: Path | None = None,
         ciphers: str = "",
     ) -> None:
+        gateway = resolve(address.destination, config=config).hops[0]
         super().__init__(address, Path(tempfile.mkdtemp(prefix="d0ctl-")), io_timeout)
         self._log = (self._folder / "log").open("w+b")
         settings = ssh_config(known_hosts, connect_timeout, io_timeout, config, ciphers)
         (self._folder / "config").write_text(settings)
-        with login_slot(resolve(address.destination, config=config).hops[0]):
+        with login_slot(gateway):
             self._master = self._start_master()
             try:
                 self._await_master(connect_timeout)
