@@ -12,6 +12,7 @@ import pytest
 
 from d0ctl.doctor.logins import agent, session, tickets
 from tests.support.kdc import find_client
+from tests.support.waiting import wait_until
 
 IN_SESSION = "0::/user.slice/user-1000.slice/session-4.scope\n"
 AS_SERVICE = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/d0ctl.service\n"
@@ -19,9 +20,11 @@ AS_SERVICE = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/d0ctl.s
 
 @pytest.fixture
 def sshd_process(tmp_path: Path) -> Iterator[int]:
-    """A process that has the name of sshd."""
+    """A process that has the name of sshd; the kernel sets the name after Popen has returned."""
     program = shutil.copy(shutil.which("sleep") or "", tmp_path / "sshd")
     with subprocess.Popen([program, "60"]) as process:
+        comm = Path(f"/proc/{process.pid}/comm")
+        wait_until(lambda: comm.read_text() == "sshd\n")
         yield process.pid
         process.kill()
 
