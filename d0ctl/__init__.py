@@ -7,18 +7,24 @@ TYPE_CHECKING = False
 """As `typing` has it, whose import would be most of the time of `d0ctl --version`."""
 
 if TYPE_CHECKING:
+    from d0ctl.api.files import Files as Files
     from d0ctl.api.job import Job as Job
+    from d0ctl.api.nodes import Nodes as Nodes
     from d0ctl.api.selection import Selection as Selection
     from d0ctl.api.selection import jobs as jobs
+    from d0ctl.api.site import Site as Site
     from d0ctl.errors import BadJobFile as BadJobFile
     from d0ctl.errors import D0Error as D0Error
 
 __version__ = "0.1.0"
 
 _EXPORTS = {
+    "Files": "d0ctl.api.files",
     "Job": "d0ctl.api.job",
+    "Nodes": "d0ctl.api.nodes",
     "Selection": "d0ctl.api.selection",
     "jobs": "d0ctl.api.selection",
+    "Site": "d0ctl.api.site",
     "BadJobFile": "d0ctl.errors",
     "D0Error": "d0ctl.errors",
 }

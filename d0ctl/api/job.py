@@ -10,8 +10,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from d0ctl.api.acting import carry_out
 from d0ctl.api.done import Done
-from d0ctl.api.selection import Selection, carry_out
+from d0ctl.api.selection import Selection
 from d0ctl.config import find_home
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile.spec import JobSpec

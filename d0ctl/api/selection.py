@@ -1,12 +1,9 @@
 """Jobs, or parts of them, that are in the database: what they are, and what can be done to them."""
 
-import getpass
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -14,12 +11,11 @@ from typing import TYPE_CHECKING, Any, overload
 from msgspec import Struct
 
 from d0ctl import select
-from d0ctl.actions.action import AnyRequest
-from d0ctl.actions.option import fields_of, read
+from d0ctl.api.acting import carry_out_each, requests
 from d0ctl.api.done import Done
 from d0ctl.api.verbs import Verbs
 from d0ctl.config import Home, find_home
-from d0ctl.errors import BadUsage, D0Error
+from d0ctl.errors import BadUsage
 from d0ctl.model import by_status
 from d0ctl.select import Selector
 from d0ctl.store import opening
@@ -296,74 +292,19 @@ class Selection(Verbs):
         dry_run: bool,
         keep_going: bool = False,
     ) -> Done:
-        from d0ctl.actions.table import ACTIONS
-
-        action = ACTIONS[name]
-        lists = {one.name for one in fields_of(action.options) if one.option.kind == "list"}
-        texts = {
-            key: [value] if key in lists and isinstance(value, str) else _written(value)
-            for key, value in options.items()
-        }
-        request = action.request(self.wanted, read(action.options, texts))
-        if keep_going:
-            return self._each(request, reason, dry_run)
-        return carry_out(self.home, request, reason, dry_run)
-
-    def _each(self, request: AnyRequest[Selector, Any], reason: str | None, dry_run: bool) -> Done:
-        """Carry an action out for each job and selector, whatever becomes of the others."""
         from d0ctl.actions.selection import one_by_one
 
-        done: list[Done] = []
-        failures: list[str] = []
-        with self._reading() as store:
-            targets = one_by_one(store, self.wanted)
-        for target in targets:
-            try:
-                done.append(carry_out(self.home, replace(request, target=target), reason, dry_run))
-            except D0Error as error:
-                failures.append(str(error))
-        text = "\n".join(one.text for one in done)
-        return Done(sum(one.packages for one in done), text, failures=tuple(failures))
+        targets = [self.wanted]
+        if keep_going:
+            with self._reading() as store:
+                targets = one_by_one(store, self.wanted)
+        return carry_out_each(self.home, requests(name, targets, options), reason, dry_run,
+                              keep_going)  # fmt: skip
 
 
 def jobs(*selectors: str, home: str | PathLike[str] | None = None) -> Selection:
     """Select jobs, or parts of them, as on the command line: `reco001`, `reco001/2/1-10`."""
     return Selection.of(selectors or ("*",), home)
-
-
-def carry_out(home: Home, request: Any, reason: str | None, dry_run: bool) -> Done:
-    """Carry an action out as the command line does, or with `dry_run` say what it would do."""
-    from d0ctl import actions
-
-    action = request.action
-    with (opening.founder if action.may_be_first and not dry_run else opening.writer)(
-        home
-    ) as store:
-        now = time.time()
-        if dry_run:
-            plan = actions.preview(store, request, now=now)
-            lines = actions.describe(plan)
-        else:
-            seen = actions.latest(store)
-            plan = actions.apply(store, request, actor=_actor(), note=reason, now=now, seen=seen)
-            lines = actions.report(plan)
-    return Done(plan.packages, "\n".join(lines), plan.undo, getattr(plan, "job", ""))
-
-
-def _actor() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid())
-
-
-def _written(value: Any) -> Any:
-    """An option as it is written on the command line, whose checks it then passes."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, Mapping):
-        return [f"{name}={item}" for name, item in value.items()]
-    return str(value) if isinstance(value, str | int | float) else [str(item) for item in value]
 
 
 def _text(page: "Sheet") -> str:

@@ -1,4 +1,4 @@
-"""The actions on jobs and packages as methods, which `make schemas` writes from their table."""
+"""The actions as methods, which `make schemas` writes from their table."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from d0ctl.api.done import Done
 
 
-class Verbs(ABC):
-    """A method for each action; `reason` is kept with who and when, `dry_run` changes nothing.
+class Acting(ABC):
+    """What actions are methods of; `reason` is kept with who and when, `dry_run` changes nothing.
 
-    Each raises NotFound, Refused or BadUsage as its command does; with `keep_going`, each job and
-    selector is an action of its own, and what is refused is in `failures` of the result.
+    Each method raises NotFound, Refused or BadUsage as its command does. With `keep_going`, what
+    is refused is in `failures` of the result, and the others are done.
     """
 
     @abstractmethod
@@ -25,6 +25,10 @@ class Verbs(ABC):
         keep_going: bool = False,
     ) -> "Done":
         """Carry an action out."""
+
+
+class Verbs(Acting):
+    """The actions on jobs and packages."""
 
     def archive(
         self,
@@ -49,7 +53,7 @@ class Verbs(ABC):
         disk: str | float | None = None,
         cpus: str | float | None = None,
         wall_time: str | float | None = None,
-        nodes: Sequence[str] = (),
+        nodes: str | Sequence[str] = (),
         environment: Mapping[str, object] | None = None,
         reason: str | None = None,
         dry_run: bool = False,
@@ -238,7 +242,7 @@ class Verbs(ABC):
         disk: str | float | None = None,
         cpus: str | float | None = None,
         wall_time: str | float | None = None,
-        nodes: Sequence[str] = (),
+        nodes: str | Sequence[str] = (),
         environment: Mapping[str, object] | None = None,
         parameters: Mapping[str, object] | None = None,
         from_scratch: bool = False,
@@ -320,4 +324,150 @@ class Verbs(ABC):
             reason,
             dry_run,
             keep_going,
+        )
+
+
+class NodeVerbs(Acting):
+    """The actions on nodes, one after the other."""
+
+    def accept_key(
+        self,
+        fingerprints: str | Sequence[str] = (),
+        *,
+        reinstalled: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> "Done":
+        """Trust a node's new host key; its packages stay as they are.
+
+        fingerprints: The host key's fingerprint (default: ask at the terminal).
+        reinstalled: The host was set up anew: the files and attempts on it are gone.
+        """
+        return self._act(
+            "node accept-key",
+            {"fingerprints": fingerprints, "reinstalled": reinstalled},
+            reason,
+            dry_run,
+            keep_going,
+        )
+
+    def add(
+        self,
+        destination: str | None = None,
+        *,
+        cpus: str | float | None = None,
+        identity: str | float | None = None,
+        accept_keys: str | Sequence[str] = (),
+        directory: str | float | None = None,
+        python: str | float | None = None,
+        via: str | float | None = None,
+        local: bool = False,
+        same_machine: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> "Done":
+        """Add a node, once its host key is trusted and it answers.
+
+        destination: Where it is, as ssh would take it.
+        cpus: Slots; else as many as it has cpus.
+        identity: A private key to log in with.
+        accept_keys: Trust a host key; one for each host on the way.
+        directory: Folder for d0ctl's files on the node (default: ~/.d0ctl/SITE/NODE).
+        python: Its python3, 3.6 or newer.
+        via: How to reach it: auto, fabric or openssh.
+        local: It is this machine.
+        same_machine: It may be the machine of another node.
+        """
+        return self._act(
+            "node add",
+            {
+                "destination": destination,
+                "cpus": cpus,
+                "identity": identity,
+                "accept_keys": accept_keys,
+                "directory": directory,
+                "python": python,
+                "via": via,
+                "local": local,
+                "same_machine": same_machine,
+            },
+            reason,
+            dry_run,
+            keep_going,
+        )
+
+    def drain(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> "Done":
+        """Give a node no new packages; running ones continue."""
+        return self._act("node drain", {}, reason, dry_run, keep_going)
+
+    def free(
+        self,
+        wanted: str | int,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> "Done":
+        """Free space in a node's cache, by what is cheap to have again.
+
+        wanted: How much to free, such as 200GB.
+        """
+        return self._act("node free", {"wanted": wanted}, reason, dry_run, keep_going)
+
+    def remove(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> "Done":
+        """Remove a node; files only it had are made again if needed."""
+        return self._act("node remove", {}, reason, dry_run, keep_going)
+
+    def resume(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> "Done":
+        """Let a drained node take packages again."""
+        return self._act("node resume", {}, reason, dry_run, keep_going)
+
+
+class FileVerbs(Acting):
+    """The actions on files, one selector after the other."""
+
+    def purge(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> "Done":
+        """Remove all cached copies; results and stored files stay."""
+        return self._act("file purge", {}, reason, dry_run, keep_going)
+
+    def set_disposition(
+        self,
+        disposition: str | int,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> "Done":
+        """Say what becomes of files once no package needs them.
+
+        disposition: retain-indef, retain-temp or deletable; as-written: what the job file says.
+        """
+        return self._act(
+            "file set-disposition", {"disposition": disposition}, reason, dry_run, keep_going
         )

@@ -6,9 +6,8 @@ packages. It does not list these options itself: it calls `reason`, `is_rehearsa
 """
 
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,9 +20,9 @@ from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import can_ask, confirmed, say
-from d0ctl.config import Home
 from d0ctl.errors import BadUsage, ExitCode
-from d0ctl.store.connection import Store, open_store
+from d0ctl.store import opening
+from d0ctl.store.connection import Store
 
 if TYPE_CHECKING:
     from d0ctl.actions.file_choice import FileChoice
@@ -263,16 +262,6 @@ def job_file(text: str) -> "JobFile":
     return JobFile(command.name, command.text(Path.cwd()), is_command=True)
 
 
-@contextmanager
-def rehearsal() -> Iterator[Store]:
-    """The store for a dry run that may be the first command of all: nothing is created."""
-    if session.home().exists():
-        with session.reader() as store:
-            yield store
-        return
-    from d0ctl.store.nodes.registry import add_localhost
-
-    with tempfile.TemporaryDirectory(prefix="d0ctl-") as folder:
-        with open_store(Home(Path(folder, "home")), create=True) as store:
-            add_localhost(store)
-            yield store
+def rehearsal() -> AbstractContextManager[Store]:
+    """Open the store for a dry run that may be the first command of all: nothing is created."""
+    return opening.rehearsal(session.home())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from d0ctl.config import Home
 from d0ctl.store.connection import Store, open_store
@@ -32,3 +33,17 @@ def founder(home: Home) -> Iterator[Store]:
         if registry.is_untouched(store):
             registry.add_localhost(store)
         yield store
+
+
+@contextmanager
+def rehearsal(home: Home) -> Iterator[Store]:
+    """Open the store for a dry run that may be the first of all: nothing is created."""
+    if home.exists():
+        with reader(home) as store:
+            yield store
+        return
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="d0ctl-") as folder:
+        with founder(Home(Path(folder, "home"))) as store:
+            yield store

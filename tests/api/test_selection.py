@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from d0ctl import Job, Selection, jobs
-from d0ctl.actions.table import ACTIONS
 from d0ctl.errors import BadUsage, Refused
 from tests.cli.conftest import type_in
 from tests.support.building import document
-from tests.support.python_verbs import BY_HAND
 
 
 @pytest.fixture
@@ -24,13 +22,6 @@ def held() -> Selection:
     chain.package(run="cat {inputs} > a", inputs={"from": "sim"}, outputs="a")
     chain.package(run="cat a > b", inputs="a", outputs="b")
     return job.submit()
-
-
-def test_each_action_on_jobs_and_packages_is_a_method() -> None:
-    names = {name for name, one in ACTIONS.items() if one.level in ("any", "line", "job")}
-
-    for name in names - BY_HAND:
-        assert callable(getattr(Selection, name.replace("-", "_"))), name
 
 
 def test_a_selection_goes_down_level_by_level(held: Selection) -> None:

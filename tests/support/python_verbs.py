@@ -1,9 +1,10 @@
-"""`d0ctl/api/verbs.py`: a method for each action on jobs and packages."""
+"""`d0ctl/api/verbs.py`: a method for each action."""
 
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ BY_HAND = {"clone", "submit"}
 """Actions that return a job, which the classes have themselves."""
 
 HEAD = '''\
-"""The actions on jobs and packages as methods, which `make schemas` writes from their table."""
+"""The actions as methods, which `make schemas` writes from their table."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
     from d0ctl.api.done import Done
 
 
-class Verbs(ABC):
-    """A method for each action; `reason` is kept with who and when, `dry_run` changes nothing.
+class Acting(ABC):
+    """What actions are methods of; `reason` is kept with who and when, `dry_run` changes nothing.
 
-    Each raises NotFound, Refused or BadUsage as its command does; with `keep_going`, each job and
-    selector is an action of its own, and what is refused is in `failures` of the result.
+    Each method raises NotFound, Refused or BadUsage as its command does. With `keep_going`, what
+    is refused is in `failures` of the result, and the others are done.
     """
 
     @abstractmethod
@@ -45,23 +46,34 @@ class Verbs(ABC):
         """Carry an action out."""
 '''
 
+CLASSES = {
+    "Verbs": ("The actions on jobs and packages.", {"any", "line", "job"}),
+    "NodeVerbs": ("The actions on nodes, one after the other.", {"node", "new node"}),
+    "FileVerbs": ("The actions on files, one selector after the other.", {"file"}),
+}
+"""The classes of the module: what they are, and the levels of their actions."""
+
 
 def module() -> str:
     """Return the module."""
-    text = HEAD + "".join(
-        _method(action.name, action.help, fields_of(action.options))
-        for name, action in ACTIONS.items()
-        if action.level in ("any", "line", "job") and name not in BY_HAND
-    )
+    text = HEAD + "".join(_class(name, *of) for name, of in CLASSES.items())
     ruff = Path(sys.executable).with_name("ruff")
     words: list[str | Path] = [ruff, "format", "--stdin-filename", MODULE, "-"]
     done = subprocess.run(words, input=text, stdout=subprocess.PIPE, text=True, check=True)
     return str(done.stdout)
 
 
+def _class(name: str, what: str, levels: set[str]) -> str:
+    return f'\n\nclass {name}(Acting):\n    """{what}"""\n' + "".join(
+        _method(verb, action.help, fields_of(action.options))
+        for verb, action in ACTIONS.items()
+        if action.level in levels and verb not in BY_HAND
+    )
+
+
 def _method(name: str, help: str, fields: list[Field]) -> str:
-    needed = [field.name for field in fields if field.option.is_argument]
-    own = [f"{name}: str | int" for name in needed]
+    words = [field for field in fields if field.option.is_argument]
+    own = [f"{field.name}: {_argument_type(field)}" for field in words]
     named = [
         *(f"{field.name}: {_type(field)}" for field in fields if not field.option.is_argument),
         "reason: str | None = None",
@@ -70,7 +82,7 @@ def _method(name: str, help: str, fields: list[Field]) -> str:
     ]
     given = ", ".join(f'"{field.name}": {field.name}' for field in fields)
     return f'''
-    def {name.replace("-", "_")}(
+    def {name.rpartition(" ")[2].replace("-", "_")}(
         {", ".join(["self", *own, "*", *named])},
     ) -> "Done":
         """{_words(help)}{"".join(_described(fields))}"""
@@ -89,10 +101,20 @@ def _described(fields: list[Field]) -> Iterator[str]:
         yield "\n        "
 
 
+def _argument_type(field: Field) -> str:
+    if field.option.kind == "arguments":
+        return "str | Sequence[str] = ()"
+    return "str | int" if field.default is MISSING else "str | None = None"
+
+
 def _type(field: Field) -> str:
     option: Any = field.option
     if option.kind == "flag":
         return "bool = False"
     if option.kind == "list":
-        return "Mapping[str, object] | None = None" if field.default == {} else "Sequence[str] = ()"
+        return (
+            "Mapping[str, object] | None = None"
+            if field.default == {}
+            else "str | Sequence[str] = ()"
+        )
     return "str | float | None = None"

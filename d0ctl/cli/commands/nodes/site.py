@@ -1,9 +1,8 @@
 """`d0ctl site`: what a site is, out of one file."""
 
-import shlex
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,11 +10,8 @@ from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, say
-from d0ctl.errors import NotFound
 
 if TYPE_CHECKING:
-    from d0ctl.sitefile.spec import Site
-    from d0ctl.store.connection import Store
     from d0ctl.store.nodes.site import Difference
 
 app = group("What the site is, from one file: check, apply, show; its key.")
@@ -29,9 +25,10 @@ SiteFile = Annotated[
 @app.command()
 def check(file: SiteFile = None, json: options.Json = False) -> None:
     """List every fault and warning of a site file, and do nothing."""
+    from d0ctl.actions import site_file
     from d0ctl.show.cards import site as site_text
 
-    site = _read(file)
+    site = site_file.read(file, session.home())
     parts = {"nodes": len(site.nodes), "clusters": len(site.clusters),
              "software": len(site.software), "settings": sorted(site.settings),
              "warnings": site.warnings}  # fmt: skip
@@ -48,10 +45,13 @@ def apply(
     file: SiteFile = None,
 ) -> None:
     """Make the site what the file says, whole or not at all."""
+    from d0ctl.actions import site_file
+    from d0ctl.cli.action_command import AtTerminal
     from d0ctl.show.cards import site as site_text
     from d0ctl.store.nodes import site
 
-    wanted = _read(file)
+    path = site_file.path_of(file, session.home())
+    wanted = site_file.read(file, session.home())
     if changing.is_rehearsal():
         with changing.rehearsal() as store:
             _print(site.compare(store, wanted), would=True)
@@ -60,29 +60,10 @@ def apply(
         found = site.compare(store, wanted)
         if found:
             changing.confirm("apply this?", site_text.differences(found))
-        facts = _meet(store, wanted, found)
+        facts = site_file.meet(store, wanted, found, AtTerminal())
         found = site.apply(store, wanted, facts, actor=session.actor(), note=changing.reason(),
-                            now=time.time(), source=str(_path(file)))  # fmt: skip
+                            now=time.time(), source=str(path))  # fmt: skip
     _print(found, would=False)
-
-
-def _meet(store: "Store", site: "Site", found: "list[Difference]") -> dict[str, dict[str, Any]]:
-    """What the new nodes say of themselves; their keys have to be trusted, as for `node add`."""
-    from d0ctl.actions import meeting
-    from d0ctl.actions.nodes.node_add import as_request
-    from d0ctl.cli.action_command import AtTerminal
-    from d0ctl.store.nodes.site import to_meet
-
-    return {
-        node.name: meeting.meet(
-            store,
-            node.address,
-            node.accept_key,
-            as_request(node.address, node.cpus, same_machine=node.same_machine).words(),
-            AtTerminal(),
-        )
-        for node in to_meet(site, found)
-    }
 
 
 def _print(found: "list[Difference]", *, would: bool) -> None:
@@ -125,18 +106,3 @@ def show(json: options.Json = False) -> None:
         emit_json(document(site))
     else:
         emit(text(site).rstrip("\n"))
-
-
-def _path(file: Path | None) -> Path:
-    return file if file is not None else session.home().site_file
-
-
-def _read(file: Path | None) -> "Site":
-    from d0ctl.sitefile.reader import read
-
-    path = _path(file)
-    if file is None and not path.exists():
-        shown = shlex.quote(str(path))
-        raise NotFound(f"the home has no site file `{path}`",
-                       hint=f"d0ctl site show > {shown} writes what is in force")  # fmt: skip
-    return read(path)

@@ -1,0 +1,52 @@
+"""The site file that is applied: where it is, and the nodes that it adds."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from d0ctl.actions.action import Person
+from d0ctl.config import Home
+from d0ctl.errors import NotFound
+from d0ctl.sitefile.spec import Site
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.site import Difference, to_meet
+
+
+def path_of(file: Path | None, home: Home) -> Path:
+    """Return the file that is meant: by default the one in the home."""
+    return home.site_file if file is None else file
+
+
+def read(file: Path | None, home: Home) -> Site:
+    """Read a site file. Raises BadJobFile with every fault, and NotFound if the home has none."""
+    from d0ctl.sitefile.reader import read
+
+    path = path_of(file, home)
+    if file is None and not path.exists():
+        shown = shlex.quote(str(path))
+        raise NotFound(f"the home has no site file `{path}`",
+                       hint=f"d0ctl site show > {shown} writes what is in force")  # fmt: skip
+    return read(path)
+
+
+def meet(
+    store: Store, site: Site, found: Sequence[Difference], person: Person
+) -> dict[str, dict[str, Any]]:
+    """Return what the new nodes say of themselves.
+
+    Their keys have to be trusted, as for `node add`. Raises NodeUnreachable.
+    """
+    from d0ctl.actions import meeting
+    from d0ctl.actions.nodes.node_add import as_request
+
+    return {
+        node.name: meeting.meet(
+            store,
+            node.address,
+            node.accept_key,
+            as_request(node.address, node.cpus, same_machine=node.same_machine).words(),
+            person,
+        )
+        for node in to_meet(site, found)
+    }

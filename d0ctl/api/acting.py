@@ -1,0 +1,89 @@
+"""Actions as Python carries them out: with the checks, plans and errors of the command line."""
+
+import getpass
+import os
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from d0ctl.actions.action import AnyRequest, Target
+from d0ctl.actions.option import fields_of, read
+from d0ctl.api.done import Done
+from d0ctl.config import Home
+from d0ctl.errors import D0Error
+from d0ctl.store import opening
+
+
+def requests(
+    name: str, targets: Iterable[Target], options: Mapping[str, Any]
+) -> list[AnyRequest[Any, Any]]:
+    """Return an action for each target, with the same options. Raises BadUsage."""
+    from d0ctl.actions.table import ACTIONS
+
+    action = ACTIONS[name]
+    lists = {
+        one.name for one in fields_of(action.options) if one.option.kind in ("list", "arguments")
+    }
+    texts = {
+        key: [value] if key in lists and isinstance(value, str) else _written(value)
+        for key, value in options.items()
+    }
+    return [action.request(target, read(action.options, texts)) for target in targets]
+
+
+def carry_out(home: Home, request: AnyRequest[Any, Any], reason: str | None, dry_run: bool) -> Done:
+    """Carry an action out as the command line does, or with `dry_run` say what it would do."""
+    from d0ctl import actions
+
+    is_first = request.action.may_be_first
+    opened = opening.writer if not is_first else opening.rehearsal if dry_run else opening.founder
+    with opened(home) as store:
+        now = time.time()
+        if dry_run:
+            plan = actions.preview(store, request, now=now)
+            lines = actions.describe(plan)
+        else:
+            seen = actions.latest(store)
+            plan = actions.apply(store, request, actor=actor(), note=reason, now=now, seen=seen)
+            lines = actions.report(plan)
+    return Done(plan.packages, "\n".join(lines), plan.undo, getattr(plan, "job", ""))
+
+
+def carry_out_each(
+    home: Home,
+    requests: Iterable[AnyRequest[Any, Any]],
+    reason: str | None,
+    dry_run: bool,
+    keep_going: bool,
+) -> Done:
+    """Carry actions out one after the other; with `keep_going` also after one that is refused."""
+    done: list[Done] = []
+    failures: list[str] = []
+    for request in requests:
+        try:
+            done.append(carry_out(home, request, reason, dry_run))
+        except D0Error as error:
+            if not keep_going:
+                raise
+            failures.append(str(error))
+    text = "\n".join(one.text for one in done)
+    undo = "\n".join(one.undo for one in done if one.undo) or None
+    job = done[0].job if len(done) == 1 else ""
+    return Done(sum(one.packages for one in done), text, undo, job, tuple(failures))
+
+
+def actor() -> str:
+    """Return the name of the user who acts."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def _written(value: Any) -> Any:
+    """An option as it is written on the command line, whose checks it then passes."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Mapping):
+        return [f"{name}={item}" for name, item in value.items()]
+    return str(value) if isinstance(value, str | int | float) else [str(item) for item in value]

@@ -1,0 +1,57 @@
+"""The files of jobs: where their copies are, and what can be done to them."""
+
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from d0ctl.actions import file_choice
+from d0ctl.api.acting import carry_out_each, requests
+from d0ctl.api.done import Done
+from d0ctl.api.verbs import FileVerbs
+from d0ctl.config import find_home
+from d0ctl.store import opening
+from d0ctl.store.files import selection
+from d0ctl.store.files.selection import FileRow
+
+
+class Files(FileVerbs):
+    """Files by `JOB:NAME`, both with wildcards, with a copy on a node, or of a disposition."""
+
+    def __init__(
+        self,
+        *selectors: str,
+        node: str | None = None,
+        disposition: str | None = None,
+        home: str | PathLike[str] | None = None,
+    ) -> None:
+        """Select files. Raises BadUsage."""
+        self.choices = [
+            file_choice.parse(one, node=node, disposition=disposition)
+            for one in selectors or ("*:*",)
+        ]
+        self.home = find_home(None if home is None else Path(home))
+
+    def __repr__(self) -> str:
+        return f"Files({', '.join(repr(str(one)) for one in self.choices)})"
+
+    def __iter__(self) -> Iterator[FileRow]:
+        """Go over the files. Raises NotFound if none matches."""
+        seen: set[int] = set()
+        for choice in self.choices:
+            with opening.reader(self.home) as store:
+                file_choice.choose(store, choice)
+                rows = list(selection.pages(store, 0))
+            yield from (row for row in rows if row.id not in seen)
+            seen.update(row.id for row in rows)
+
+    def _act(
+        self,
+        name: str,
+        options: Mapping[str, Any],
+        reason: str | None,
+        dry_run: bool,
+        keep_going: bool = False,
+    ) -> Done:
+        return carry_out_each(self.home, requests(name, self.choices, options), reason, dry_run,
+                              keep_going)  # fmt: skip

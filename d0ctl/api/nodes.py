@@ -1,0 +1,106 @@
+"""Nodes: what they are, and what can be done to them."""
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from d0ctl.actions.action import NodeName
+from d0ctl.api.acting import carry_out_each, requests
+from d0ctl.api.done import Done
+from d0ctl.api.verbs import NodeVerbs
+from d0ctl.config import find_home
+from d0ctl.errors import NotFound
+from d0ctl.store import opening
+from d0ctl.store.nodes import registry
+
+if TYPE_CHECKING:
+    from d0ctl.nodes.node_check import Finding
+
+
+class Node(Struct, frozen=True):
+    """A node as it is now; `since` and `contact` are in seconds since 1970."""
+
+    name: str
+    destination: str
+    cluster: str
+    platform: str | None
+    cpus: int
+    memory: int | None
+    state: str
+    since: float | None
+    contact: float | None
+    trouble: str | None
+    drained: bool
+    drain_note: str | None
+    assigned: int
+    launched: int
+
+
+class Nodes(NodeVerbs):
+    """Nodes by their names, which may have wildcards: `farm02`, `farm*`; without names, all."""
+
+    def __init__(self, *names: str, home: str | PathLike[str] | None = None) -> None:
+        self.names = names or ("*",)
+        self.home = find_home(None if home is None else Path(home))
+
+    def __repr__(self) -> str:
+        return f"Nodes({', '.join(map(repr, self.names))})"
+
+    def __iter__(self) -> Iterator[Node]:
+        """Go over the nodes. Raises NotFound for a name without wildcards that no node has."""
+        with opening.reader(self.home) as store:
+            rows = {row["name"]: row for row in registry.nodes(store)}
+            names = self._matching(list(rows))
+            for name in names:
+                registry.named(store, name)
+        for name in names:
+            row = rows[name]
+            yield Node(
+                name, row["destination"], row["cluster"], row["platform"], row["cpus"],
+                row["memory"], row["state"], row["since"], row["contact"], row["last_error"],
+                bool(row["drained"]), row["drain_note"], row["assigned"], row["launched"],
+            )  # fmt: skip
+
+    def check(self) -> Iterator[tuple[str, "Finding"]]:
+        """Look for what is wrong with each node, and yield its name with each finding."""
+        from d0ctl.nodes.node_check import check
+        from d0ctl.store.nodes.site import site_name
+
+        with opening.reader(self.home) as store:
+            site = site_name(store)
+            names = self._matching([row["name"] for row in registry.nodes(store)])
+            addresses = [registry.address_of(registry.named(store, name)) for name in names]
+        for address in addresses:
+            for finding in check(self.home, address, site):
+                yield address.name, finding
+
+    def _matching(self, known: list[str]) -> list[str]:
+        """Return the names that are meant, also those that no node has yet; each once."""
+        found: list[str] = []
+        for name in self.names:
+            is_pattern = bool(set("*?[") & set(name))
+            matching = [one for one in known if fnmatchcase(one, name)] if is_pattern else [name]
+            if not matching and name != "*":
+                raise NotFound(f"no node matches `{name}`", hint="d0ctl node list")
+            found += matching
+        return list(dict.fromkeys(found))
+
+    def _act(
+        self,
+        name: str,
+        options: Mapping[str, Any],
+        reason: str | None,
+        dry_run: bool,
+        keep_going: bool = False,
+    ) -> Done:
+        known: list[str] = []
+        if self.home.exists():
+            with opening.reader(self.home) as store:
+                known = [row["name"] for row in registry.nodes(store)]
+        targets = [NodeName(one) for one in self._matching(known)]
+        return carry_out_each(self.home, requests(name, targets, options), reason, dry_run,
+                              keep_going)  # fmt: skip

@@ -1,0 +1,61 @@
+"""The site: its file as it is checked, compared and applied, and what is in force."""
+
+import time
+from os import PathLike
+from pathlib import Path
+
+from d0ctl.actions import site_file
+from d0ctl.actions.action import Person
+from d0ctl.api.acting import actor
+from d0ctl.api.done import Done
+from d0ctl.config import find_home
+from d0ctl.show.cards.site import outcome
+from d0ctl.sitefile import spec, writer
+from d0ctl.store import opening
+from d0ctl.store.nodes import site
+from d0ctl.store.nodes.site import Difference
+
+
+class Site:
+    """The site of a home, with a site file; by default it is `site.yaml` in the home."""
+
+    def __init__(
+        self, file: str | PathLike[str] | None = None, *, home: str | PathLike[str] | None = None
+    ) -> None:
+        self.file = None if file is None else Path(file)
+        self.home = find_home(None if home is None else Path(home))
+
+    def check(self) -> spec.Site:
+        """Check the site file, and return what it says, with `warnings`.
+
+        Raises BadJobFile with every fault, each with its line and column.
+        """
+        return site_file.read(self.file, self.home)
+
+    def diff(self) -> tuple[Difference, ...]:
+        """Return what `apply` would add, change and remove."""
+        wanted = self.check()
+        with opening.rehearsal(self.home) as store:
+            return tuple(site.compare(store, wanted))
+
+    def apply(self, *, reason: str | None = None, dry_run: bool = False) -> Done:
+        """Make the site what the file says, whole or not at all.
+
+        The host keys of new nodes have to be in the file, as `accept-key`, or trusted before.
+        """
+        if dry_run:
+            return Done(0, "\n".join(outcome(self.diff(), would=True)))
+        wanted = self.check()
+        with opening.founder(self.home) as store:
+            facts = site_file.meet(store, wanted, site.compare(store, wanted), Person())
+            found = site.apply(
+                store, wanted, facts, actor=actor(), note=reason, now=time.time(),
+                source=str(site_file.path_of(self.file, self.home)),
+            )  # fmt: skip
+        return Done(0, "\n".join(outcome(found, would=False)))
+
+    @property
+    def text(self) -> str:
+        """What is in force, as a site file."""
+        with opening.reader(self.home) as store, store.reading():
+            return writer.text(site.current(store))

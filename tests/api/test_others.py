@@ -1,0 +1,153 @@
+"""Nodes, files and the site as Python lists, checks and changes them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d0ctl import BadJobFile, Files, Job, Nodes, Selection, Site
+from d0ctl.actions.table import ACTIONS
+from d0ctl.config import find_home
+from d0ctl.errors import BadUsage, NodeUnreachable, NotFound, Refused
+from d0ctl.store import opening
+from tests.cli.conftest import type_in
+from tests.support.python_verbs import BY_HAND
+from tests.support.rows import read
+
+
+def last_action() -> tuple[Any, ...]:
+    """The last action of all: its verb, target and reason."""
+    with opening.reader(find_home(None)) as store:
+        return read(store, "action", "verb", "target", "note")[-1]
+
+
+CLASSES: dict[str, type] = {
+    **dict.fromkeys(("any", "line", "job"), Selection),
+    **dict.fromkeys(("node", "new node"), Nodes),
+    "file": Files,
+}
+"""The class whose methods the actions of a level are."""
+
+
+@pytest.mark.parametrize("name", sorted(set(ACTIONS) - BY_HAND))
+def test_each_action_is_a_method(name: str) -> None:
+    method = name.rpartition(" ")[2].replace("-", "_")
+
+    assert callable(getattr(CLASSES[ACTIONS[name].level], method))
+
+
+def test_nodes_are_drained_by_their_names_and_resumed_by_the_undo() -> None:
+    done = Nodes("localhost").drain(reason="new disk")
+
+    assert (str(done), done.undo) == ("drained `localhost`", "d0ctl node resume localhost")
+    assert [(node.name, node.drained, node.drain_note) for node in Nodes()] == [
+        ("localhost", True, "new disk")
+    ]
+    assert last_action() == ("node drain", "localhost", "new disk")
+    Nodes("l*").resume()
+    assert not next(iter(Nodes())).drained
+
+
+def test_nodes_that_are_not_there_are_the_error_of_the_command() -> None:
+    for name in ("farm7", "farm*"):
+        with pytest.raises(NotFound, match=r"there is no node `farm7`|no node matches `farm\*`"):
+            Nodes(name).drain()
+        with pytest.raises(NotFound):
+            list(Nodes(name))
+
+    done = Nodes("farm7", "localhost").drain(keep_going=True)
+
+    assert done.text == "drained `localhost`"
+    assert done.failures == ("there is no node `farm7`",)
+
+
+def test_a_node_is_added_with_the_checks_of_the_command() -> None:
+    with pytest.raises(Refused, match="is the same machine as node `localhost`"):
+        Nodes("twin").add(local=True)
+    with pytest.raises(BadUsage, match="where is `twin`"):
+        Nodes("twin").add()
+    with pytest.raises(NodeUnreachable):
+        Nodes("far").add("emmy@127.0.0.1:1", accept_keys="SHA256:x")
+
+    Nodes("twin").add(local=True, same_machine=True, cpus=3)
+
+    assert {node.name: node.cpus for node in Nodes("t*")} == {"twin": 3}
+    assert Nodes("twin").remove().text == "removed `twin`"
+
+
+def test_a_check_of_nodes_yields_what_it_finds() -> None:
+    found = list(Nodes("localhost").check())
+
+    assert {name for name, _ in found} == {"localhost"}
+    assert ("reach", True) in {(finding.what, finding.ok) for _, finding in found}
+
+
+@pytest.fixture
+def made() -> Selection:
+    """A job with two files in a cache."""
+    job = Job("reco")
+    job.stage().line(for_={"n": ["a", "b"]}, run="echo {n} > {n}.root",
+                     outputs={"file": "{n}.root", "disposition": "retain-temp"})  # fmt: skip
+    selection = job.submit()
+    selection.run()
+    return selection
+
+
+def test_files_are_listed_given_a_disposition_and_purged(made: Selection) -> None:
+    files = Files("reco:*.root")
+    assert [(file.name, file.size, file.present) for file in files] == [
+        ("a.root", 2, 1), ("b.root", 2, 1)
+    ]  # fmt: skip
+
+    done = files.set_disposition("retain-indef")
+
+    assert [file.disposition for file in files] == ["retain-indef"] * 2
+    assert done.undo is not None
+    assert "purge" in Files("reco:a.root").purge(dry_run=True).text
+    Files("reco:a.root", "reco:b.root").purge()
+    assert [file.copies for file in files] == [[], []]
+    with pytest.raises(Refused, match="no copy is kept"):
+        Files("reco:a.root").purge()
+    with pytest.raises(NotFound, match="no file matches `reco:c"):
+        Files("reco:c").purge()
+    with pytest.raises(BadUsage, match="is no disposition"):
+        files.set_disposition("for-ever")
+
+
+def test_a_site_is_checked_compared_and_applied(tmp_path: Path) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("defaults: {nice: 5}\nnodes: {localhost: {cpus: 2}}\n")
+    site = Site(file)
+
+    assert {(one.verb, one.kind, one.name) for one in site.diff()} == {
+        ("add", "setting", "defaults"), ("change", "node", "localhost")
+    }  # fmt: skip
+    said = type_in("site", "apply", str(file), "--dry-run").stdout
+    assert site.apply(dry_run=True).text == said.rstrip("\n")
+    assert "nice" not in site.text
+    site.apply(reason="quieter")
+
+    assert site.diff() == ()
+    assert "nice: 5" in site.text
+    assert last_action() == ("site apply", str(file), "quieter")
+
+
+def test_the_faults_of_a_site_file_are_one_exception(tmp_path: Path) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("defaults: {nise: 5}\n")
+
+    with pytest.raises(BadJobFile) as found:
+        Site(file).apply()
+    with pytest.raises(NotFound, match="the home has no site file"):
+        Site().check()
+
+    assert found.value.faults[0].startswith(f"{file}:1:12: `defaults` has no key `nise`")
+
+
+def test_a_dry_run_needs_no_home_and_makes_none(tmp_path: Path) -> None:
+    home, file = tmp_path / "none", tmp_path / "site.yaml"
+    file.write_text("defaults: {nice: 5}\n")
+
+    assert Site(file, home=home).diff()
+    assert "would drain" in Nodes("localhost", home=home).drain(dry_run=True).text
+    assert not home.exists()
