@@ -17,9 +17,11 @@ from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.carry import Copy, copy_here
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.inventory import Survey
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.reports import Report, TransferEnded
 from d0ctl.store import Store
+from d0ctl.store.files.copies import Arrival
 
 if TYPE_CHECKING:
     from d0ctl.daemon.delivery import Delivery
@@ -103,6 +105,21 @@ class Archiver(Struct):
     age: float | None = None
 
 
+class Inventory(Struct):
+    """The list of the files of a node, and how far it was compared with the recorded copies."""
+
+    id: str
+    began: float
+    """When it was asked for, by the wall clock."""
+    asked: float
+    """Likewise, by the monotonic clock."""
+    survey: Survey = field(default_factory=Survey)
+    is_whole: bool = False
+    after: int = 0
+    """The last file whose copy was compared."""
+    known: set[str] = field(default_factory=set)
+
+
 class Desk(Struct):
     """The store, the drop-box and the couriers of one process, and what is under way with them.
 
@@ -150,6 +167,13 @@ class Desk(Struct):
     purges: dict[int, PurgeOrder] = field(default_factory=dict)
     unswept: dict[int, Sequence[int]] = field(default_factory=dict)
     """Attempts with folders in the cache of a node that are still to be checked."""
+    inventories: dict[int, Inventory] = field(default_factory=dict)
+    inventory_due: dict[int, float] = field(default_factory=dict)
+    """When nodes list their files again, by the monotonic clock."""
+    suspects: dict[int, set[str]] = field(default_factory=dict)
+    """Unknown files in the caches of nodes that are looked for once more."""
+    hashes: dict[str, Arrival] = field(default_factory=dict)
+    """Unknown files whose checksums were asked for, and the copies that they may be."""
     space_requests: dict[int, int] = field(default_factory=dict)
     """Nodes with a full disk, and how many bytes their wrappers need."""
     refused_ends: dict[int, RefusedEnd] = field(default_factory=dict)
@@ -187,6 +211,30 @@ class Desk(Struct):
         self.transfers = {key: at for key, at in self.transfers.items() if at != node}
         self.archives = {archive for archive in self.archives if archive.node != node}
         self.forget_software_orders(node)
+        self.forget_inventory(node)
+
+    def forget_inventory(self, node: int) -> None:
+        """Forget what a node was asked to list: it lists its files when it is in contact again."""
+        self.inventories.pop(node, None)
+        self.inventory_due.pop(node, None)
+        self.suspects.pop(node, None)
+        others = self.hashes.items()
+        self.hashes = {name: arrival for name, arrival in others if arrival.node != node}
+
+    def begin_inventory(self, node: int, listed: Inventory) -> None:
+        """Record that a node was asked to list its files."""
+        self.inventories[node] = listed
+
+    def begin_hash(self, name: str, arrival: Arrival) -> None:
+        """Record that the checksum of an unknown file was asked for."""
+        self.hashes[name] = arrival
+
+    def set_suspects(self, node: int, paths: set[str] | None) -> None:
+        """Record the unknown files of a node to look for once more, None for none."""
+        if paths is None:
+            self.suspects.pop(node, None)
+        else:
+            self.suspects[node] = paths
 
     def forget_software_orders(self, node: int) -> None:
         """Forget which orders about software were sent to a node: they are sent again."""

@@ -19,6 +19,7 @@ from d0ctl.daemon.steps.cleanup import (
     sweep_caches,
 )
 from d0ctl.daemon.steps.gather import gather_inputs
+from d0ctl.daemon.steps.inventory import take_inventories
 from d0ctl.daemon.steps.monitor import (
     assign_couriers,
     follow_clock,
@@ -63,7 +64,7 @@ STEPS: tuple[Step, ...] = (
 SLOW_STEPS: tuple[Step, ...] = (
     follow_clock, take_daemon_lease, reload_settings, assign_couriers, record_contact,
     give_up_nodes, settle_refused_ends, manage_software, drop_idle_transfers, expire_outputs,
-    keep_capacities, sweep_caches, archive_ended, queue_notifications,
+    keep_capacities, sweep_caches, take_inventories, archive_ended, queue_notifications,
 )  # fmt: skip
 """What a turn does in addition, once in `SLOW_S`."""
 

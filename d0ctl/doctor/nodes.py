@@ -1,24 +1,23 @@
 """The files on the nodes, compared with the database."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any
 
 from msgspec import Struct
 
 from d0ctl.doctor.finding import ANEW, RESTART, Finding, healing
 from d0ctl.errors import D0Error
-from d0ctl.nodes.inventory import Survey, survey
+from d0ctl.nodes.inventory import Survey, is_another, survey
 from d0ctl.store import Store
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.checks.belongings import attempts, copies, wanted
 from d0ctl.store.connection import Row
+from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.nodes.site import site_name
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import count
-from d0ctl_wrapper.protocol import stamp
 
 AT_ONCE = 16
 """How many nodes are asked at a time."""
@@ -29,8 +28,8 @@ UNFETCHED_S = 60.0
 ASIDE_S = 86400.0
 """A file that is being brought for longer is brought by nobody."""
 
-SHARED = "cache/in/u-"
-"""What wrappers bring for each other; the database learns of it when one of them ends."""
+MOST_UNKNOWN = 20
+"""How many unknown files of nodes that are not asked are listed."""
 
 MOST = 5
 """How many findings of a kind are listed for a node."""
@@ -98,6 +97,15 @@ class Nodes:
                     yield Asked(asked[answer], None, str(error))
 
 
+def unknown_files(store: Store, asked: Collection[str]) -> Iterator[Finding]:
+    """Files that no job knows, as inventories found them on nodes that are not asked now."""
+    for one in inventory.unknown(store, MOST_UNKNOWN):
+        if one.node not in asked:
+            name = one.path.removeprefix(f"{one.base}/")
+            yield Finding("orphan", f"{one.node}:{name}", "is no copy that the database knows",
+                          f"d0ctl why --node {one.node}")  # fmt: skip
+
+
 def _unasked(row: Row) -> str:
     """Why a node is not asked what lies on it."""
     if row["state"] == "down":
@@ -117,13 +125,6 @@ def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:
         look.waiting(),
     ):
         yield from kind
-
-
-def is_another(row: Row, found: dict[str, Any]) -> bool:
-    """Whether a copy is not the recorded one, as far as can be seen from outside."""
-    recorded = {"inode": row["inode"], "mtime": row["mtime"]}
-    is_size = row["size"] is None or row["size"] == found["size"]
-    return not (is_size and stamp.matches(found, recorded))
 
 
 class _Belongings:
@@ -188,12 +189,7 @@ class _Belongings:
 
     def orphans(self) -> Iterator[Finding]:
         """Files in the cache that the database does not know."""
-        is_busy = "running" in self._found.attempts.values()
-        reported = [
-            self._entry(path)
-            for path in sorted(self._found.cached())
-            if not (is_busy and path.startswith(SHARED))
-        ]
+        reported = self._found.entries(self._base, sorted(self._found.cached()))
         kept = wanted(self._store, self._node, reported)
         found = [path for entry in reported if (path := str(entry["path"])) not in kept]
         needed = {path.removeprefix(f"{self._base}/").rpartition("/")[0] for path in kept}
@@ -210,18 +206,6 @@ class _Belongings:
         if len(found) > MOST:
             more = f"{count(len(found) - MOST)} more of which the database knows none"
             yield self._swept("orphan", "cache", more)
-
-    def _entry(self, path: str) -> dict[str, object]:
-        """A file of the cache, with the attempt or file that its place names."""
-        parts = path.split("/")
-        is_brought = parts[1] == "in"
-        number = parts[2] if is_brought else parts[1]
-        return {
-            "path": f"{self._base}/{path}",
-            "folder": "/".join(parts[:2]),
-            "attempt": int(number) if number.isdigit() and not is_brought else None,
-            "file": int(number) if number.isdigit() and is_brought else None,
-        }
 
     def lacking(self) -> Iterator[Finding]:
         """Copies that the database knows, and that are not there."""

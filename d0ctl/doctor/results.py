@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d0ctl.doctor.finding import Finding, healing
-from d0ctl.doctor.nodes import is_another
 from d0ctl.dropbox import LEFT_BEHIND_S
+from d0ctl.nodes.inventory import is_another
 from d0ctl.store import Store
 from d0ctl.store.checks.belongings import copies, results
 from d0ctl.store.connection import Row

@@ -44,7 +44,7 @@ PING: Frame = {"kind": "ping", "id": "ping"}
 UNREPORTED = frozenset({"messages", "accepted", "already"})
 """Kinds of frames that the loop does not have to act on."""
 
-REPORTED_ANSWERS = frozenset({"software"})
+REPORTED_ANSWERS = frozenset({"software", "surveyed", "hashed"})
 """Kinds of answers that nobody waits for: the loop acts on them."""
 
 Deliver: TypeAlias = Callable[[str, Sequence[str]], None]

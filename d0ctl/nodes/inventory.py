@@ -1,8 +1,9 @@
 """The inventory of d0ctl's files on a node, by a read-only relay."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
@@ -10,9 +11,14 @@ from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.link import Frame, Site, open_link
 from d0ctl.nodes.transports.transport import Address
+from d0ctl.units import clean
+from d0ctl_wrapper.protocol import stamp
 
 SURVEY_S = 20.0
 """How long a node may take to list its files."""
+
+SHARED = "cache/in/u-"
+"""What wrappers bring for each other; the database learns of it when one of them ends."""
 
 CHECKSUMS_S = 12 * 3600.0
 """How long it may take to read all copies."""
@@ -55,6 +61,44 @@ class Survey(Struct):
             and not path.rpartition("/")[2].startswith((".whole", ".lock"))
         }
 
+    def is_unsettled(self, path: str) -> bool:
+        """Whether a running attempt may have brought a file of which nothing is recorded yet."""
+        return path.startswith(SHARED) and "running" in self.attempts.values()
+
+    def entries(self, base: str, paths: Iterable[str]) -> list[Frame]:
+        """Describe files of the cache, with the attempt or file that the place of each names."""
+        return [
+            {**_place(path), "path": f"{base}/{path}", "size": self.copies[path]["size"]}
+            for path in paths
+            if path in self.copies and not self.is_unsettled(path)
+        ]
+
+
+def _place(path: str) -> Frame:
+    """Return what the place of a file in the cache says."""
+    _, top, *rest = path.split("/")
+    is_brought = top == "in"
+    number = rest.pop(0) if is_brought and rest else top
+    return {
+        "folder": f"cache/{top}",
+        "attempt": int(number) if number.isdigit() and not is_brought else None,
+        "file": int(number) if number.isdigit() and is_brought else None,
+        "name": "/".join(rest),
+    }
+
+
+class Recorded(Protocol):
+    """A row with the `size`, `inode` and `mtime` of a copy."""
+
+    def __getitem__(self, name: str, /) -> Any: ...
+
+
+def is_another(row: Recorded, found: Frame) -> bool:
+    """Whether a copy is not the recorded one, as far as can be seen from outside."""
+    recorded = {"inode": row["inode"], "mtime": row["mtime"]}
+    is_size = row["size"] is None or row["size"] == found["size"]
+    return not (is_size and stamp.matches(found, recorded))
+
 
 def survey(
     home: Home, address: Address, site: str, base: str, *, checksums: bool = False
@@ -69,6 +113,8 @@ def survey(
         with link.bounded(CHECKSUMS_S if checksums else SURVEY_S):
             link.send({"kind": "survey", "id": name, "checksums": checksums})
             for frame in link.frames():
+                if frame["kind"] == "fault":
+                    raise NodeUnreachable(f"node `{address.name}`: {clean(frame['message'])}")
                 if frame["kind"] == "surveyed" and frame["id"] == name:
                     found.take(frame["entries"])
                     if not frame["more"]:

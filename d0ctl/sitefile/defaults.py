@@ -30,6 +30,9 @@ KEEP_LOGS_S = 30 * 86400.0
 KEEP_FAILED_S = 86400.0
 """The time that outputs of a failed package stay on its node, for a person to accept."""
 
+INVENTORY_EVERY_S = 3600.0
+"""The time between two inventories of the cache of a node; 0 means never."""
+
 TRANSFER_IDLE_S = 300.0
 """The time without a byte after which a transfer of a wrapper is ended."""
 
@@ -50,7 +53,8 @@ STANDARD: Mapping[str, Any] = {
     "grace": GRACE_S, "partial-grace": PARTIAL_GRACE_S, "reserve": RESERVE, "control-reserve": None,
     "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
     "archive-after": None,
-    "keep-logs": KEEP_LOGS_S, "keep-failed": KEEP_FAILED_S, "transfer-idle": TRANSFER_IDLE_S,
+    "keep-logs": KEEP_LOGS_S, "keep-failed": KEEP_FAILED_S,
+    "inventory-every": INVENTORY_EVERY_S, "transfer-idle": TRANSFER_IDLE_S,
     "transfer-timeout": TRANSFER_TIMEOUT_S, "max-alike-failures": MAX_ALIKE_FAILURES,
     "container": "apptainer", "share-half-life": SHARE_HALF_LIFE_S,
     "link-streams": LINK_STREAMS, "node-streams": NODE_STREAMS,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from d0ctl.daemon.desk import NO_PURGE_ORDER, ArchiveTransfer, Desk, PurgeOrder
-from d0ctl.daemon.steps import software, transfers
+from d0ctl.daemon.steps import inventory, software, transfers
 from d0ctl.daemon.steps.orders import kill_orders
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier import Courier, launch, order_many
@@ -82,6 +82,7 @@ def _node_up(desk: Desk, turn: Turn, report: NodeUp) -> None:
         return
     desk.purges.pop(node, None)
     desk.forget_software_orders(node)
+    desk.forget_inventory(node)
     row = registry.by_id(desk.store, node)
     is_rebooted = bool(row and row["boot"] and row["boot"] != report.facts.get("boot_id"))
     error = contact.up(desk.store, node, report.facts, now=turn.now)
@@ -131,6 +132,10 @@ def _received(desk: Desk, turn: Turn, node: int, frame: Frame) -> None:
             _purged(desk, turn, node, frame)
         case "software":
             software.end_order(desk, node, frame, now)
+        case "surveyed":
+            inventory.take_part(desk, node, frame)
+        case "hashed":
+            inventory.end_hash(desk, node, frame, now)
         case "fault":
             log.warning("node %s: %s", desk.name_of(node), clean(frame["message"]))
 

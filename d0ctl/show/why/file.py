@@ -11,6 +11,8 @@ from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.origin import add_origin
 from d0ctl.show.why.package import package as explain_package
 from d0ctl.store.connection import Store
+from d0ctl.store.files import inventory
+from d0ctl.store.files.inventory import FoundCopy
 from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.file_locations import CopyView, FileView, ReaderView, TransferView
 from d0ctl.units import count, listed, moment, size
@@ -20,6 +22,10 @@ ENDED = frozenset({Status.SUCCESSFUL, Status.CANCELED})
 
 MADE = frozenset({"present", "purged"})
 """The states of files that a run has made."""
+
+
+FOUND = {"vanished": "was removed, but not by d0ctl", "changed": "was changed, but not by d0ctl"}
+"""What inventories find of copies."""
 
 
 class _AboutFile(Struct, frozen=True):
@@ -32,6 +38,7 @@ class _AboutFile(Struct, frozen=True):
     readers: list[ReaderView]
     explanation: Explanation
     now: float
+    found: list[FoundCopy]
 
 
 def file(store: Store, one: FileView, now: float) -> Explanation:
@@ -39,6 +46,7 @@ def file(store: Store, one: FileView, now: float) -> Explanation:
     about = _AboutFile(
         store, one, file_locations.copies(store, one.id), file_locations.transfers(store, one.id),
         file_locations.readers(store, one.id), Explanation(one.path, _state(one), ""), now,
+        inventory.of_file(store, one.id, MOST),
     )  # fmt: skip
     about.explanation.phase = one.maker_phase
     _STATES[about.explanation.status](about)
@@ -109,8 +117,9 @@ def _partial(about: _AboutFile) -> None:
 
 def _purged(about: _AboutFile) -> None:
     one = about.file
-    about.explanation.answer = (f"{_name(one)} was made by `{one.maker}` and is gone: "
-                         "it was removed when no package needed it any more")  # fmt: skip
+    why = ("its last copy vanished or was changed" if about.found
+           else "it was removed when no package needed it any more")  # fmt: skip
+    about.explanation.answer = f"{_name(one)} was made by `{one.maker}` and is gone: {why}"
     about.explanation.facts.append("it is made again if a package that reads it is retried")
     is_done = one.maker_phase == Phase.DONE
     again = f"d0ctl set-status {one.maker} unscheduled" if is_done else f"d0ctl why {one.maker}"
@@ -181,6 +190,7 @@ def _locations(about: _AboutFile) -> None:
     facts += [_copy(copy) for copy in about.copies[:MOST]]
     if len(about.copies) > MOST:
         facts.append(f"and {count(len(about.copies) - MOST, 'more copy', 'more copies')}")
+    facts += [_found(found, about.now) for found in about.found]
     facts += [f"it is stored at `{locator}`" for locator in one.stored_at]
     facts += [_transfer(transfer) for transfer in about.transfers[:MOST]]
     if one.dispositions:
@@ -195,6 +205,11 @@ def _copy(copy: CopyView) -> str:
     away = ", which does not answer now" if copy.state == "down" else ""
     spare = "; it is removed when space is needed" if copy.spare else ""
     return f"a copy is on `{copy.node}`{away}: {copy.path}{spare}"
+
+
+def _found(one: FoundCopy, now: float) -> str:
+    when = moment(one.noticed, now)
+    return f"its copy {one.path} on `{one.node}` {FOUND[one.finding]}; d0ctl noticed it at {when}"
 
 
 def _transfer(one: TransferView) -> str:
@@ -250,6 +265,8 @@ def _document(about: _AboutFile) -> dict[str, Any]:
                    for copy in about.copies],
         "transfers": [{"to": "results" if way.result else way.cluster, "tries": way.tries,
                        "trouble": way.last_error} for way in about.transfers],
+        "found": [{"node": found.node, "path": found.path, "finding": found.finding,
+                   "noticed": found.noticed} for found in about.found],
         "readers": [{"path": each.path, "phase": each.phase, "dropped": bool(each.dropped),
                      "missing": each.missing if each.phase == Phase.WAITING else 0}
                     for each in about.readers],

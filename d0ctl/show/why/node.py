@@ -4,11 +4,22 @@ from d0ctl.show import direct_streams
 from d0ctl.show.why.common import MOST, Explanation, usage
 from d0ctl.show.why.phases import node_pauses
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import named
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views import dependencies
-from d0ctl.units import moment
+from d0ctl.units import count, moment
+
+FOUND_S = 7 * 86400.0
+"""For how long it is said what an inventory found."""
+
+NOUNS = {
+    "vanished": ("copy was removed, but not by d0ctl", "copies were removed, but not by d0ctl"),
+    "changed": ("copy was changed, but not by d0ctl", "copies were changed, but not by d0ctl"),
+    "unknown": ("unknown file is in its cache", "unknown files are in its cache"),
+}
+"""What inventories find, of one file and of several."""
 
 
 def node(store: Store, name: str, now: float) -> Explanation:
@@ -36,9 +47,21 @@ def node(store: Store, name: str, now: float) -> Explanation:
     if room["used"]:
         explanation.facts.append(usage(store, room, now))
     _blocked(store, row["cluster_id"], explanation, is_away=row["state"] != "up")
+    explanation.facts += _found(store, row, now)
     explanation.facts += direct_streams.lines(store, row["id"], name)
     node_pauses.add_drainings(store, name, explanation, now)
     return explanation
+
+
+def _found(store: Store, row: Row, now: float) -> list[str]:
+    """Say when its cache was last compared, and what was found there in the last week."""
+    if row["surveyed"] is None:
+        return []
+    facts = [f"its cache was last compared with the records at {moment(row['surveyed'], now)}"]
+    for one in inventory.of_node(store, row["id"], since=now - FOUND_S):
+        number = count(one.n, *NOUNS[one.finding])
+        facts.append(f"{number}, such as {one.example}, noticed at {moment(one.noticed, now)}")
+    return facts
 
 
 def _not_contacted(store: Store, row: Row, explanation: Explanation, now: float) -> None:

@@ -694,6 +694,9 @@ create table location (
     primary key (file_id, cluster_id)
 ) strict, without rowid;
 
+-- What is compared with the inventory of a node, a page at a time.
+create index location_of_node on location (node_id) where node_id is not null;
+
 create index location_shared on location (cluster_id, path) where shared = 1;
 
 -- The oldest are removed first.
@@ -905,6 +908,7 @@ create table node (
     facts          text not null default '{}',
     clock          real not null default 0,  -- seconds that its clock is ahead
     load           real,
+    surveyed       real,                   -- when its cache was last compared with the database
 
     drained        integer not null default 0 check (drained in (0, 1)),
     drain_note     text,
@@ -923,6 +927,18 @@ create view node_space as
                   or node.facts ->> 'disk_free' is null then cluster_space.free
                 else node.facts ->> 'disk_free' end as disk_free
       from node left join cluster_space on cluster_space.cluster_id = node.cluster_id;
+
+-- What an inventory of a node found in its cache that d0ctl has not done.
+create table cache_finding (
+    node_id integer not null references node on delete cascade,
+    path    text not null,
+    finding text not null check (finding in ('vanished', 'changed', 'unknown')),
+    file_id integer references file on delete cascade,  -- null: of a path that no file had
+    noticed real not null,
+    primary key (node_id, path)
+) strict, without rowid;
+
+create index cache_finding_of_file on cache_finding (file_id);
 
 
 -- Software -----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import collections
 import os
 import select
 import time
-from typing import Any, Deque, Dict, Iterable, List
+from typing import Any, Deque, Dict, Iterable, Iterator, List
 
 from d0ctl_wrapper.protocol.checks import shape
 
@@ -67,20 +67,9 @@ class Stream:
         return lines
 
     def send_list(self, frame: Frame, field: str, items: "Iterable[Any]", most: int) -> None:
-        """Queue a frame with a list, or several; all but the last have `more`.
-
-        Each has at most `most` items.
-        """
-        part: "List[Any]" = []
-        size = 0
-        for item in items:
-            length = len(shape.encode(item))
-            if part and (len(part) == most or size + length > SPLIT_AT):
-                self.send({**frame, field: part, "more": True})
-                part, size = [], 0
-            part.append(item)
-            size += length
-        self.send({**frame, field: part, "more": False})
+        """Queue a frame with a list, or several, as `in_parts` makes them."""
+        for piece in in_parts(frame, field, items, most):
+            self.send(piece)
 
     def send(self, frame: Frame) -> None:
         """Queue one frame; `flush` writes it."""
@@ -129,3 +118,20 @@ class Stream:
             self._partial_size += len(data)
         if self._partial_size > LONGEST:
             self.is_closed = True
+
+
+def in_parts(frame: Frame, field: str, items: "Iterable[Any]", most: int) -> "Iterator[Frame]":
+    """Yield a frame with a list, or several; all but the last have `more`.
+
+    Each has at most `most` items.
+    """
+    part: "List[Any]" = []
+    size = 0
+    for item in items:
+        length = len(shape.encode(item))
+        if part and (len(part) == most or size + length > SPLIT_AT):
+            yield {**frame, field: part, "more": True}
+            part, size = [], 0
+        part.append(item)
+        size += length
+    yield {**frame, field: part, "more": False}

@@ -3,17 +3,36 @@
 import collections
 import os
 import signal
-from typing import Any, Callable, Deque, Dict, List, Set, Tuple
+from typing import Any, Callable, Deque, Dict, Iterable, Set, Tuple
 
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.relay.loop import Loop
 
 Frame = Dict[str, Any]
-Work = Callable[[], List[Frame]]
+Work = Callable[[], Iterable[Frame]]
 
 AT_ONCE = 2
 """The most helpers at the same time."""
+
+
+class _Answer:
+    """What a helper has written so far, and the frame to send if it dies."""
+
+    def __init__(self, failed: "Frame | None") -> None:
+        self._failed = failed
+        self._rest = b""
+        self._has_answered = False
+
+    def lines(self, data: bytes) -> "list[bytes]":
+        """Return the lines that are complete with this data."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        self._has_answered = self._has_answered or bool(lines)
+        return lines
+
+    def failed(self) -> "Frame | None":
+        """Return the frame to send if the helper died in the middle or without an answer."""
+        return self._failed if self._rest or not self._has_answered else None
 
 
 class Helpers:
@@ -23,7 +42,7 @@ class Helpers:
         self._loop = loop
         self._stream = loop.stream
         self._waiting: "Deque[Tuple[Work, Frame | None]]" = collections.deque()
-        self._answers: "Dict[int, Tuple[List[bytes], Frame | None]]" = {}
+        self._answers: "Dict[int, _Answer]" = {}
         self.children: "Set[int]" = set()
 
     def submit(self, work: Work, failed: "Frame | None") -> None:
@@ -46,23 +65,21 @@ class Helpers:
             _work(work, writer, relay)
         os.close(writer)
         self.children.add(pid)
-        self._answers[reader] = [], failed
+        self._answers[reader] = _Answer(failed)
         self._loop.watch(reader, lambda: self._receive(reader))
 
     def _receive(self, descriptor: int) -> None:
-        """Read from a helper; at its end send its frames."""
+        """Send the frames of a helper as they come; at its end see whether it died."""
         data = os.read(descriptor, 65536)
         if data:
-            self._answers[descriptor][0].append(data)
+            for line in self._answers[descriptor].lines(data):
+                self._stream.send_line(line.decode("ascii"))
             return
         self._loop.unwatch(descriptor)
         os.close(descriptor)
-        pieces, failed = self._answers.pop(descriptor)
-        text = b"".join(pieces)
-        if not text.endswith(b"\n"):
-            text = b"" if failed is None else shape.encode(failed).encode("ascii")
-        for line in text.splitlines():
-            self._stream.send_line(line.decode("ascii"))
+        failed = self._answers.pop(descriptor).failed()
+        if failed is not None:
+            self._stream.send(failed)
         self._fill()
 
     def ended(self, pid: int) -> None:
@@ -76,8 +93,8 @@ def _work(work: Work, writer: int, relay: int) -> None:
         process.die_with_parent(relay)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        text = "".join(shape.encode(frame) + "\n" for frame in work())
         with open(writer, "wb") as file:
-            file.write(text.encode("ascii"))
+            for frame in work():
+                file.write(shape.encode(frame).encode("ascii") + b"\n")
     finally:
         os._exit(0)

@@ -10,7 +10,7 @@ from d0ctl_wrapper.disk import digest
 from d0ctl_wrapper.host import process, records
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checks import shape
-from d0ctl_wrapper.protocol.frames import SPLIT_AT, Stream
+from d0ctl_wrapper.protocol.frames import SPLIT_AT, in_parts
 from d0ctl_wrapper.protocol.paths import NodePaths, to_text
 
 Frame = Dict[str, Any]
@@ -86,13 +86,19 @@ def _kind(mode: int) -> str:
     return "other"
 
 
-def survey(paths: NodePaths, frame: Frame, stream: Stream) -> None:
-    """Send the state of each attempt and the path of each file, in several frames.
+def survey(paths: NodePaths, frame: Frame) -> "Iterator[Frame]":
+    """Yield the state of each attempt and the path of each file, in several frames.
 
-    With `checksums` the files of the cache are read, which may take hours.
+    With `checksums` the files of the cache are read, which may take hours. If a folder can't be
+    listed, a fault comes in place of the last frame: what is missing then is not known to be gone.
     """
     answer = {"kind": "surveyed", "id": frame["id"]}
-    stream.send_list(answer, "entries", _survey_entries(paths, frame["checksums"]), MOST_SURVEYED)
+    entries = _survey_entries(paths, frame["checksums"])
+    try:
+        yield from in_parts(answer, "entries", entries, MOST_SURVEYED)
+    except OSError as error:
+        where = to_text(os.fsencode(error.filename)) if error.filename else to_text(paths.base)
+        yield {"kind": "fault", "message": "can't list `%s`: %s" % (where, error.strerror)}
 
 
 def _survey_entries(paths: NodePaths, checksums: bool) -> "Iterator[Frame]":
@@ -135,7 +141,7 @@ def _files(folder: bytes) -> "Iterator[bytes]":
     try:
         with os.scandir(folder) as entries:
             found = sorted((entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     for path, is_folder in found:
         if is_folder:

@@ -27,7 +27,7 @@ class ReadOnlyService:
             "read": self._read,
             "list": lambda frame: self.send(listing.listing(self.paths, frame)),
             "ask": self.status_requests.ask,
-            "survey": lambda frame: listing.survey(self.paths, frame, stream),
+            "survey": self._survey,
             "stat": self._stat,
             "ping": self._ping,
             "piece": self._join,
@@ -62,6 +62,10 @@ class ReadOnlyService:
 
     def _read(self, frame: Frame) -> None:
         self.send(pieces.read(self.paths, frame))
+
+    def _survey(self, frame: Frame) -> None:
+        for part in listing.survey(self.paths, frame):
+            self.send(part)
 
     def _stat(self, frame: Frame) -> None:
         found = facts.gather(self.paths.base)

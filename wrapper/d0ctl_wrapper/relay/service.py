@@ -7,7 +7,7 @@ from d0ctl_wrapper.host import software
 from d0ctl_wrapper.protocol import lease
 from d0ctl_wrapper.protocol.frames import Stream
 from d0ctl_wrapper.protocol.paths import NodePaths
-from d0ctl_wrapper.relay import files
+from d0ctl_wrapper.relay import files, listing
 from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.reading import ReadOnlyService
@@ -49,6 +49,7 @@ class Service(ReadOnlyService):
                 "forget": self._forget,
                 "take": self._take,
                 "hash": self._hash,
+                "survey": self._list_all,
                 "software": self._software,
             }
         )
@@ -73,6 +74,11 @@ class Service(ReadOnlyService):
     def _hash(self, frame: Frame) -> None:
         failed = files.not_hashed(frame, "the helper process died")
         self.helpers.submit(lambda: [files.hashed(self.paths, frame)], failed)
+
+    def _list_all(self, frame: Frame) -> None:
+        """Survey in a helper: packages begin and end meanwhile."""
+        failed = {"kind": "fault", "message": "the helper process that lists files died"}
+        self.helpers.submit(lambda: listing.survey(self.paths, frame), failed)
 
     def _software(self, frame: Frame) -> None:
         failed = software.failed(frame, "the helper process died")

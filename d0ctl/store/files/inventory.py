@@ -1,0 +1,117 @@
+"""What an inventory of a node found in its cache, compared with the copies that are recorded."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import copies
+from d0ctl.store.rows import make
+
+PAGE = 5000
+"""How many copies of a node are compared in one turn."""
+
+MOST_UNKNOWN = 1000
+"""How many unknown files of a node are kept in mind."""
+
+MOST_LACKING = 100
+"""How many unknown files may be compared by their checksum at a time."""
+
+KEEP_FINDINGS_S = 30 * 86400.0
+"""How long it is known that a copy vanished or was changed."""
+
+
+class CacheFinding(NamedTuple):
+    """What was found at a path, in the order of the columns of `cache_finding`."""
+
+    node: int
+    path: str
+    finding: str
+    file: int | None
+    noticed: float
+
+
+class Lacking(Struct, frozen=True):
+    """An unknown file in a cache that may be a copy of a file that has none there."""
+
+    path: str
+    file_id: int
+    size: int
+    checksum: str
+
+
+class FoundCopy(Struct, frozen=True):
+    """What was found of a copy of a file."""
+
+    node: str
+    path: str
+    finding: str
+    noticed: float
+
+
+class FoundOnNode(Struct, frozen=True):
+    """How many findings of a kind a node has, the time of the last, and an example."""
+
+    finding: str
+    n: int
+    noticed: float
+    example: str
+
+
+class UnknownFile(Struct, frozen=True):
+    """A file in the cache of a node that is no copy."""
+
+    node: str
+    base: str
+    path: str
+    noticed: float
+
+
+def page(store: Store, node: int, after: int) -> list[Row]:
+    """Return the next copies in the cache of a node, by file."""
+    return store.rows("copies_of_node", node=node, after=after, limit=PAGE)
+
+
+def lose(store: Store, found: Sequence[CacheFinding], cluster: int, *, now: float) -> None:
+    """Record copies that vanished or were changed, and count them as lost."""
+    store.change_many("keep_cache_finding", found)
+    copies.lose(store, [(one.file, cluster) for one in found if one.file is not None], now=now)
+
+
+def end(store: Store, node: int, unknown: Iterable[str], *, now: float) -> None:
+    """Record that a whole cache was compared, and which of its files are unknown."""
+    store.change("forget_unknown", node=node, before=now - KEEP_FINDINGS_S)
+    found = [CacheFinding(node, path, "unknown", None, now) for path in sorted(unknown)]
+    store.change_many("keep_cache_finding", found[:MOST_UNKNOWN])
+    store.change("note_survey", node=node, now=now)
+
+
+def lacking(store: Store, cluster: int, entries: Sequence[dict[str, Any]]) -> list[Lacking]:
+    """Return the unknown files that may be copies which their cluster lacks."""
+    page = json.dumps(list(entries))
+    rows = store.rows("lacking_copies", entries=page, cluster=cluster, limit=MOST_LACKING)
+    return [make(Lacking, row) for row in rows]
+
+
+def take_in(store: Store, node: int, arrival: copies.Arrival, *, now: float) -> None:
+    """Take an unknown file for the copy that it is."""
+    copies.arrive(store, [arrival], now=now)
+    store.change("forget_cache_finding", node=node, path=arrival.path)
+
+
+def of_file(store: Store, file: int, limit: int) -> list[FoundCopy]:
+    """Return what was found of the copies of a file, the latest first."""
+    return [make(FoundCopy, row) for row in store.rows("findings_of_file", file=file, limit=limit)]
+
+
+def of_node(store: Store, node: int, *, since: float) -> list[FoundOnNode]:
+    """Return how much was found in the cache of a node since a time, by kind."""
+    rows = store.rows("findings_of_node", node=node, since=since)
+    return [make(FoundOnNode, row) for row in rows]
+
+
+def unknown(store: Store, limit: int) -> list[UnknownFile]:
+    """Return the unknown files that the last inventories found."""
+    return [make(UnknownFile, row) for row in store.rows("unknown_in_caches", limit=limit)]

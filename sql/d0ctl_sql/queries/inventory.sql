@@ -1,0 +1,73 @@
+-- name: copies_of_node
+-- A page of the copies in the cache of a node, as they were recorded.
+select location.file_id, location.cluster_id, location.path, location.inode, location.mtime,
+       location.made, file.size
+  from location
+  join file on file.id = location.file_id
+ where location.node_id = :node and location.file_id > :after
+ order by location.file_id
+ limit :limit;
+
+-- name: lacking_copies
+-- Of unknown files in the cache of a node, those that may be a file that has no copy there: by the
+-- place and the name, the size and the maker's last attempt.
+select json_extract(listed.value, '$.path') as path, file.id as file_id, file.size, file.checksum
+  from json_each(:entries) as listed
+  join attempt on attempt.id = json_extract(listed.value, '$.attempt')
+              and attempt.outcome = 'successful'
+  join file on file.package_id = attempt.package_id
+           and file.name = json_extract(listed.value, '$.name')
+           and file.checksum is not null and file.size = json_extract(listed.value, '$.size')
+ where not exists (select 1 from location
+                    where location.file_id = file.id and location.cluster_id = :cluster)
+ union all
+select json_extract(listed.value, '$.path'), file.id, file.size, file.checksum
+  from json_each(:entries) as listed
+  join file on file.id = json_extract(listed.value, '$.file')
+           and file.checksum is not null and file.size = json_extract(listed.value, '$.size')
+ where not exists (select 1 from location
+                    where location.file_id = file.id and location.cluster_id = :cluster)
+ limit :limit;
+
+-- name: keep_cache_finding
+-- What an inventory found.
+insert or replace into cache_finding (node_id, path, finding, file_id, noticed)
+values (?, ?, ?, ?, ?);
+
+-- name: forget_unknown
+-- What was unknown at the last inventory of a node, and what was found long ago.
+delete from cache_finding
+ where node_id = :node and (finding = 'unknown' or noticed < :before);
+
+-- name: forget_cache_finding
+-- An unknown file turned out to be a copy.
+delete from cache_finding where node_id = :node and path = :path;
+
+-- name: note_survey
+-- When the cache of a node was compared with the database.
+update node set surveyed = :now where id = :node;
+
+-- name: findings_of_file
+-- What inventories found of the copies of a file, the latest first.
+select node.name as node, cache_finding.path, cache_finding.finding, cache_finding.noticed
+  from cache_finding
+  join node on node.id = cache_finding.node_id
+ where cache_finding.file_id = :file
+ order by cache_finding.noticed desc
+ limit :limit;
+
+-- name: findings_of_node
+-- How much the inventories of a node found since a time, by kind, with an example of each.
+select finding, count(*) as n, max(noticed) as noticed, max(path) as example
+  from cache_finding
+ where node_id = :node and noticed >= :since
+ group by finding;
+
+-- name: unknown_in_caches
+-- Files in caches that the last inventory of their node did not know, with the time of that.
+select node.name as node, node.base, cache_finding.path, cache_finding.noticed
+  from cache_finding
+  join node on node.id = cache_finding.node_id
+ where cache_finding.finding = 'unknown'
+ order by node.name, cache_finding.path
+ limit :limit;

@@ -1,0 +1,147 @@
+"""Caches that others change, noticed by inventories of a real relay."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.steps import inventory
+from d0ctl.doctor.nodes import unknown_files
+from d0ctl.jobfile.spec import Disposition, OutputSpec
+from d0ctl.nodes.inventory import Survey
+from d0ctl.show.why.file import file as why_file
+from d0ctl.show.why.node import node as why_node
+from d0ctl.store.views import file_locations
+from d0ctl_wrapper.protocol.paths import NodePaths
+from d0ctl_wrapper.relay import listing
+from tests.daemon.contact import turn_until
+from tests.support.jobs import job, phases, simple, submitted
+from tests.support.rows import read, value
+
+ELSEWHERE = ("another-node",)
+
+
+def made(desk: Desk, *, is_read: bool) -> Path:
+    """Let a package make `f`, which another one is to read; return the path of the copy."""
+    output = OutputSpec(
+        "f", dispositions=frozenset() if is_read else frozenset({Disposition.RETAIN_INDEF})
+    )
+    readers = [simple(inputs=["f"], nodes=ELSEWHERE)] if is_read else []
+    submitted(desk.store, job("job", [simple("echo f > f", outputs=[output]), *readers]))
+    turn_until(desk, lambda: read(desk.store, "location", "path", by="path"))
+    turn_until(desk, lambda: listed(desk))
+    return Path(value(desk.store, "location", "path"))
+
+
+def listed(desk: Desk) -> bool:
+    """Whether the node has listed its files, and none is to be looked at again."""
+    return bool(desk.inventory_due and not desk.inventories and not desk.suspects)
+
+
+def list_again(desk: Desk) -> None:
+    """Let the node list its files once more."""
+    desk.inventory_due.clear()
+    turn_until(desk, lambda: listed(desk))
+
+
+def why(desk: Desk) -> str:
+    """Everything that is said of the file."""
+    one = file_locations.in_job(desk.store, "job", "f")
+    explained = why_file(desk.store, one, time.time())
+    return "\n".join([explained.answer, *explained.facts])
+
+
+def test_a_copy_that_was_removed_by_hand_is_made_again_before_its_reader_misses_it(
+    desk: Desk,
+) -> None:
+    former = made(desk, is_read=True)
+
+    former.unlink()
+    with desk.store.writing():
+        desk.store.change("keep_setting", name="defaults", value='{"inventory-every": 0.05}')
+    desk.inventory_due.clear()
+    turn_until(
+        desk, lambda: read(desk.store, "location", "path", by="path") not in ([], [(str(former),)])
+    )
+
+    assert read(desk.store, "cache_finding", "path", "finding", by="path") == [
+        (str(former), "vanished")
+    ]
+    assert f"its copy {former} on `localhost` was removed, but not by d0ctl" in why(desk)
+    assert [row[0] for row in read(desk.store, "attempt", "outcome")] == ["successful"] * 2
+
+
+def test_a_copy_that_was_changed_by_hand_is_made_again(desk: Desk) -> None:
+    former = made(desk, is_read=True)
+
+    former.chmod(0o600)
+    former.write_text("other contents\n")
+    list_again(desk)
+    turn_until(
+        desk, lambda: read(desk.store, "location", "path", by="path") not in ([], [(str(former),)])
+    )
+
+    assert "was changed, but not by d0ctl" in why(desk)
+    facts = why_node(desk.store, "localhost", time.time()).facts
+    assert any(fact.startswith("1 copy was changed, but not by d0ctl") for fact in facts), facts
+
+
+def test_a_file_that_is_put_back_is_taken_in_by_its_name_and_checksum(desk: Desk) -> None:
+    former = made(desk, is_read=False)
+    text = former.read_text()
+
+    former.unlink()
+    list_again(desk)
+    assert read(desk.store, "file", "present") == [(0,)]
+    assert "its last copy vanished or was changed" in why(desk)
+    former.parent.mkdir(exist_ok=True)
+    former.write_text(text)
+    list_again(desk)
+    turn_until(desk, lambda: read(desk.store, "location", "path", by="path"))
+
+    assert read(desk.store, "file", "present") == [(1,)]
+    assert read(desk.store, "cache_finding", "path", by="path") == []
+    assert phases(desk.store) == {"job/1/1/1": "done"}
+    assert read(desk.store, "attempt", "outcome") == [("successful",)]
+
+
+def test_a_file_put_into_a_cache_is_reported_when_two_inventories_do_not_know_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inventory, "AGAIN_S", 0.0)
+    beside = made(desk, is_read=False).with_name("mine")
+    beside.write_text("my notes\n")
+
+    list_again(desk)
+
+    (finding,) = unknown_files(desk.store, ())
+    assert finding.subject.startswith("localhost:cache/")
+    assert finding.subject.endswith("/mine")
+    assert beside.exists()
+    assert list(unknown_files(desk.store, ("localhost",))) == []
+    beside.unlink()
+    list_again(desk)
+    assert list(unknown_files(desk.store, ())) == []
+
+
+def test_a_folder_that_cannot_be_listed_makes_no_copy_vanish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = NodePaths(os.fsencode(tmp_path))
+    (tmp_path / "cache" / "1").mkdir(parents=True)
+    scandir = os.scandir
+
+    def failing(folder: bytes) -> object:
+        if folder.endswith(b"/cache/1"):
+            raise OSError(5, "Input/output error", folder)
+        return scandir(folder)
+
+    monkeypatch.setattr("d0ctl_wrapper.relay.listing.os.scandir", failing)
+    *parts, last = listing.survey(paths, {"id": "1", "checksums": False})
+
+    assert parts == []
+    assert last["kind"] == "fault"
+    assert "cache/1`: Input/output error" in last["message"]
+    assert Survey().files == {}
