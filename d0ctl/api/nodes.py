@@ -30,6 +30,7 @@ class Node(Struct, frozen=True):
     platform: str | None
     cpus: int
     memory: int | None
+    speed: float
     state: str
     since: float | None
     contact: float | None
@@ -61,7 +62,8 @@ class Nodes(NodeVerbs):
             row = rows[name]
             yield Node(
                 name, row["destination"], row["cluster"], row["platform"], row["cpus"],
-                row["memory"], row["state"], row["since"], row["contact"], row["last_error"],
+                row["memory"], row["speed"], row["state"], row["since"], row["contact"],
+                row["last_error"],
                 bool(row["drained"]), row["drain_note"], row["assigned"], row["launched"],
             )  # fmt: skip
 

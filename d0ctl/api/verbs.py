@@ -398,6 +398,16 @@ class NodeVerbs(Acting):
             keep_going,
         )
 
+    def benchmark(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> "Done":
+        """Measure how fast a node's CPUs are."""
+        return self._act("node benchmark", {}, reason, dry_run, keep_going)
+
     def drain(
         self,
         *,
@@ -441,6 +451,20 @@ class NodeVerbs(Acting):
     ) -> "Done":
         """Let a drained node take packages again."""
         return self._act("node resume", {}, reason, dry_run, keep_going)
+
+    def set(
+        self,
+        changes: str | Sequence[str] = (),
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> "Done":
+        """Change what the site file can say of a node.
+
+        changes: What the site file may say of a node, e.g. speed=1.5.
+        """
+        return self._act("node set", {"changes": changes}, reason, dry_run, keep_going)
 
 
 class FileVerbs(Acting):

@@ -45,6 +45,7 @@ EPILOGS = {
     "cluster list": ("--json", HOME),
     "researcher list": ("--json", HOME),
     "site check": ("site.yaml", "0 no fault, 2 a fault, 3 no such file"),
+    "site diff": ("site.yaml", "0 no difference, 1 some, 2 bad site file, 3 no such file"),
     "site apply": ("site.yaml --dry-run", "0 done, 1 not confirmed, 2 bad site file, 3 no such "
                    "file, 4 refused, 6 a new node can't be reached"),
     "site rotate-key": ("--reason 'a stolen backup'", "0 done, 1 not confirmed, 5 no key"),

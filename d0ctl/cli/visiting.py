@@ -4,7 +4,7 @@ import time
 
 from d0ctl import select
 from d0ctl.errors import BadUsage, NotFound, Refused
-from d0ctl.nodes.peek import Where
+from d0ctl.nodes.visits.peek import Where
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry

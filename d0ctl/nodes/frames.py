@@ -108,7 +108,12 @@ _span = shape.between(0.0, LONGEST_SPAN_S)
 
 _count = shape.between(-LARGEST_COUNT, LARGEST_COUNT)
 
+_rate = shape.between(1e-3, 1e9)
+
 _name = shape.bounded(shape.string)
+
+TASKS = ("compress", "multiply", "sort")
+"""The tasks of the benchmark of a node."""
 
 _NAMES = ("hostname", "user", "home", "shell", "os", "python", "executable", "filesystem")
 
@@ -246,6 +251,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
     },
     "surveyed": {**_ANSWER, "entries": shape.many(_THING), "more": shape.boolean},
     "facts": {**_ANSWER, "facts": _facts},
+    "benchmarked": {**_ANSWER, "rates": shape.record(dict.fromkeys(TASKS, _rate))},
     "pong": {**_ANSWER, "time": _time, "load": _span, "disk_free": shape.maybe(shape.whole)},
 }
 

@@ -85,6 +85,12 @@ _NODE_TYPES = {
     "same-machine": FLAG,
 }  # fmt: skip
 
+SETTABLE: dict[str, FieldType] = {
+    "cpus": CPUS, "speed": SPEED, "memory": SIZE, "platform": PART, "services": SERVICE,
+    "cluster": CLUSTER,
+}  # fmt: skip
+"""What `node set` changes; the rest is how a node is reached."""
+
 _CLUSTER_TYPES = {"platform": PART, "private": FLAG, "capacity": SIZE, "software-share": FRACTION}
 
 

@@ -55,6 +55,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def plain_text(key: str, value: Any) -> str:
+    """Return a value as people write it in one word."""
+    if isinstance(value, tuple):
+        return ",".join(value)
+    readable = _readable(value, key)
+    return f"{readable:g}" if isinstance(readable, float) else str(readable)
+
+
 class _Dumper(yaml.SafeDumper):
     """A YAML writer that keeps the lines of a text."""
 

@@ -15,7 +15,7 @@ def test_a_ready_package_is_compared_on_the_nodes_that_could_take_it(site: Site)
     registry.add(site.store, Address("slow", "ssh", "slow"), cpus=1)
     site.up("slow", cpus=1)
     with site.store.writing():
-        change(site.store, "node", {"name": "slow"}, speed=0.1)
+        change(site.store, "node", {"name": "slow"}, speed_asked=0.1)
     site.submit(job("prod", [package(binary(runtime=600.0)) for _ in range(2)]))
     site.launch("prod/1/1/1")
 

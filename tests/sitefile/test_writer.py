@@ -26,7 +26,7 @@ nodes = st.builds(
     via=st.sampled_from(["auto", "fabric"]),
     cluster=st.none() | names.filter(lambda name: name != "control"),
     cpus=st.none() | st.integers(1, 64), platform=st.none() | names,
-    speed=st.sampled_from([1.0, 0.5, 2.25]), memory=st.none() | st.integers(0, 2**50),
+    speed=st.sampled_from([None, 1.0, 0.5, 2.25]), memory=st.none() | st.integers(0, 2**50),
     services=services,
 )  # fmt: skip
 clusters = st.builds(

@@ -81,7 +81,7 @@ def test_a_package_waits_for_a_fast_node_and_takes_the_slow_one_when_many_wait(
 ) -> None:
     world = World(store, "fast", cpus=1)
     with store.writing():
-        change(store, "node", {"name": "fast"}, speed=4.0)
+        change(store, "node", {"name": "fast"}, speed_asked=4.0)
     fast, slow = world.node("fast"), world.node("localhost")
     submitted(store, job("first", [timed(DAY)]))
     world.schedule()

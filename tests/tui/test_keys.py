@@ -100,6 +100,8 @@ REQUESTS = [
     request("node drain", NodeName("farm")),
     request("node free", NodeName("farm"), wanted=2_000_000_000),
     request("node resume", NodeName("farm")),
+    request("node benchmark", NodeName("farm")),
+    request("node set", NodeName("farm"), changes=("speed=2", "memory=none")),
     request("node remove", NodeName("farm")),
     request("file purge", FileChoice("a", "*.root", node="farm", disposition="deletable")),
     request("file set-disposition", FileChoice("a", "*"), disposition="retain-temp"),
@@ -162,7 +164,7 @@ def test_the_palette_drains_a_node_and_says_where_nothing_is_found(
 
 NODE_KEYS = {
     "A": "node add", "K": "node accept-key", "d": "node drain", "u": "node resume",
-    "f": "node free", "X": "node remove",
+    "f": "node free", "X": "node remove", "b": "node benchmark", "e": "node set",
 }  # fmt: skip
 
 

@@ -84,6 +84,8 @@ class Node(TypedDict):
     assigned: int
     memory: int | None
     platform: str | None
+    speed: Annotated[float, Meta(description="Of one CPU, compared with a standard node.")]
+    speed_measured: Annotated[float | None, Meta(description="By `node benchmark`.")]
     burnt: Burnt | None
 
 
@@ -182,6 +184,21 @@ class SoftwareOrders(TypedDict):
 
     software: str
     nodes: list[SoftwareOrder]
+
+
+class SiteDifference(TypedDict):
+    """One thing that a site file would add, change or remove."""
+
+    verb: str
+    kind: str
+    name: str
+    keys: list[str]
+
+
+class SiteDifferences(TypedDict):
+    """What `site apply` would change."""
+
+    changes: list[SiteDifference]
 
 
 class SiteCheck(TypedDict):

@@ -38,6 +38,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "cluster list": site.Clusters,
     "researcher list": site.Researchers,
     "site check": site.SiteCheck,
+    "site diff": site.SiteDifferences,
     "site show": dict[str, Any],
     "software list": site.Catalogue,
     "software push": site.SoftwareOrders,

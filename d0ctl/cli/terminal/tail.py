@@ -9,7 +9,7 @@ from d0ctl.cli import log_names, visiting
 from d0ctl.cli.terminal.output import say
 from d0ctl.cli.terminal.passthrough import Raw
 from d0ctl.errors import NodeUnreachable, NotFound
-from d0ctl.nodes.peek import PIECE, Visit, visit
+from d0ctl.nodes.visits.peek import PIECE, Visit, visit
 from d0ctl.store.connection import Store
 from d0ctl.store.views.shapes import AttemptView
 from d0ctl.units import clean

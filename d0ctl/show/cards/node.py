@@ -40,7 +40,7 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
     sheet.add(signs.mark(state, sheet.glyphs), (words, "faint"))
     facts = json.loads(row["facts"] or "{}")
     details = [f"{node.used} of {count(row['cpus'], 'slot')} in use", size(row["memory"]),
-            row["platform"], facts.get("os"), f"python {facts.get('python') or '?'}",
+            row["platform"], speed(row), facts.get("os"), f"python {facts.get('python') or '?'}",
             f"cluster {row['cluster']}"]  # fmt: skip
     sheet.say("; ".join(str(word) for word in details if word), "faint")
     sheet.add(signs.gauge(node.used / max(1, row["cpus"]), min(40, sheet.columns), sheet.glyphs))
@@ -68,9 +68,16 @@ def cells(row: Row, used: int, bad: Row | None, now: float, glyphs: Glyphs) -> l
         f"{used}/{row['cpus']} in use",
         row["destination"] or "this machine",
         row["platform"],
+        speed(row),
         (since, "faint"),
         [span for note in notes for span in (("; ", "plain"), note)][1:],
     ]
+
+
+def speed(row: Row) -> str:
+    """Return how fast a node is; empty for one like a standard node of which nobody said so."""
+    is_known = row["speed_asked"] is not None or row["speed_measured"] is not None
+    return f"speed {row['speed']:g}" if is_known else ""
 
 
 def finding(sheet: Sheet, ok: bool | None, what: str, detail: str, advice: str) -> None:

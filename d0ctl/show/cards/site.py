@@ -1,12 +1,15 @@
 """What a site file describes, and what applying it changes."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from d0ctl.sitefile.spec import Site
+from d0ctl.sitefile.writer import plain_text
 from d0ctl.store.nodes.site import Difference
 from d0ctl.units import clean, count
 
 SIGNS = {"add": "+", "change": "~", "remove": "-"}
+SAME = "nothing changes: the site is what the file says"
 PAST = {"add": "added", "change": "changed", "remove": "removed"}
 
 
@@ -25,10 +28,28 @@ def differences(found: Sequence[Difference]) -> list[str]:
     ]
 
 
+def comparison(found: Sequence[Difference]) -> list[str]:
+    """Return these lines with the values of nodes and clusters, as they are and would be."""
+    lines = []
+    for one, line in zip(found, differences(found), strict=True):
+        pairs = [
+            f"{key} {_word(key, was)} -> {_word(key, will)}"
+            for key, (was, will) in zip(one.keys, one.values, strict=True)
+            if one.kind in ("node", "cluster")
+        ]
+        head = clean(f"{SIGNS[one.verb]} {one.kind} {one.name}")
+        lines.append(f"{head}: {', '.join(pairs)}" if pairs else line)
+    return lines or [SAME]
+
+
+def _word(key: str, value: Any) -> str:
+    return "none" if value in (None, (), "", False) else clean(plain_text(key, value))
+
+
 def outcome(found: Sequence[Difference], *, would: bool) -> Iterator[str]:
     """Yield what was changed, or would be, and how much that is."""
     if not found:
-        yield "nothing changes: the site is what the file says"
+        yield SAME
         return
     yield from differences(found)
     numbers = {verb: sum(one.verb == verb for one in found) for verb in PAST}

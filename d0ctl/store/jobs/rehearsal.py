@@ -150,7 +150,7 @@ def _all_nodes(
         rooms.append(NodeRoom(
             number, entry.name, cluster, cpus, 0, entry.memory,
             platform or (there.room.platform if there is not None else None), services,
-            speed=entry.speed,
+            speed=entry.speed or (there.room.speed if there is not None else 1.0),
         ))  # fmt: skip
     if unsized:
         raise Refused(f"the site file does not say the CPUs of {listed(unsized)}",

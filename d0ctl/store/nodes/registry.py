@@ -168,6 +168,27 @@ def forget(store: Store, name: str, *, now: float) -> None:
     store.change("remove_unused_cluster", cluster=row["cluster_id"])
 
 
+def move(store: Store, row: Row, cluster: str | None, *, now: float) -> None:
+    """Let a node share the cache of another cluster, None for its own; its copies are lost.
+
+    Raises Refused while packages are launched on it.
+    """
+    check_unused(store, row)
+    name, node, old = row["name"], row["id"], row["cluster_id"]
+    store.change("unassign_node", node=node, now=now, note=f"node {name} was moved")
+    copies.lose_all_of_node(store, cluster=old, node=node, now=now)
+    give_up(store, name)
+    own = CONTROL if row["kind"] == "local" else store.value("add_cluster", name=name)
+    new = own if cluster is None else store.value("add_cluster", name=cluster)
+    store.change("move_node", node=node, cluster=new)
+    store.change("remove_unused_cluster", cluster=old)
+
+
+def keep_speed(store: Store, name: str, speed: float, *, now: float) -> None:
+    """Keep what the benchmark of a node said of its CPUs."""
+    store.change("keep_speed", node=named(store, name)["id"], speed=speed, now=now)
+
+
 def give_up(store: Store, name: str) -> None:
     """Let packages whose outputs are on a node run elsewhere, from the beginning."""
     store.change("stay_nowhere", node=name)

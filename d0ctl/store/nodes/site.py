@@ -23,12 +23,15 @@ Facts = Mapping[str, dict[str, Any]]
 
 
 class Difference(Struct, frozen=True):
-    """One thing that a site file adds, changes or removes; `keys` says what of it changes."""
+    """One thing that a site file adds, changes or removes; `keys` says what of it changes, and
+    `values` how these are and would be.
+    """
 
     verb: str
     kind: str
     name: str
     keys: tuple[str, ...] = ()
+    values: tuple[tuple[Any, Any], ...] = ()
 
 
 def current(store: Store, *, applied: bool = False) -> Site:
@@ -85,7 +88,7 @@ def _node(row: Row, clusters: Mapping[int, str]) -> NodeEntry:
     return NodeEntry(
         row["name"], row["destination"], row["identity"], row["directory"], row["python"],
         row["via"], None if cluster == own else cluster, row["cpus_asked"], row["platform_asked"],
-        row["speed"], row["memory_asked"], tuple(json.loads(row["services"])),
+        row["speed_asked"], row["memory_asked"], tuple(json.loads(row["services"])),
     )  # fmt: skip
 
 
@@ -149,8 +152,10 @@ def _differences(
         if name not in now:
             found.append(Difference("add", kind, name))
         elif now[name] != thing:
-            keys = tuple(k.replace("_", "-") for k in thing if now[name][k] != thing[k])
-            found.append(Difference("change", kind, name, keys))
+            keys = tuple(k for k in thing if now[name][k] != thing[k])
+            values = tuple((now[name][k], thing[k]) for k in keys)
+            written = tuple(k.replace("_", "-") for k in keys)
+            found.append(Difference("change", kind, name, written, values))
     gone = [name for name in (now if kind == "setting" else before) if name not in wanted]
     return found + [Difference("remove", kind, name) for name in gone]
 

@@ -895,7 +895,12 @@ create table node (
     platform       text,
     platform_asked text,
     services       text not null default '[]',
-    speed          real not null default 1.0,
+    speed_asked    real check (speed_asked > 0),
+    speed_measured real check (speed_measured > 0),  -- by `node benchmark`
+    measured       real,                   -- when
+    speed          real not null generated always as (
+        coalesce(speed_asked, speed_measured, 1.0)) virtual,
+                                           -- of one CPU, as a multiple of that of a standard node
 
     -- Contact.
     state          text not null default 'unknown' check (state in ('unknown', 'up', 'down')),

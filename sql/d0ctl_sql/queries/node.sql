@@ -98,6 +98,14 @@ update node set drained = 0, drain_note = null, drained_at = null where id = :no
 -- How much of the disk of a node is free now.
 update node set facts = json_set(facts, '$.disk_free', :free) where id = :node;
 
+-- name: keep_speed
+-- What the benchmark of a node said of its CPUs.
+update node set speed_measured = :speed, measured = :now where id = :node;
+
+-- name: move_node
+-- A node shares the cache of another cluster from now on.
+update node set cluster_id = :cluster where id = :node;
+
 -- name: node_up
 -- A node answers; what it says of itself is kept.
 update node

@@ -61,7 +61,7 @@ on conflict (name) do update
 -- What a site file says of a node beside how it is reached; else what the node says counts.
 update node
    set identity = :identity, python = :python, via = :via,
-       cpus = coalesce(:cpus, json_extract(facts, '$.cpus'), cpus), cpus_asked = :cpus, speed = :speed,
+       cpus = coalesce(:cpus, json_extract(facts, '$.cpus'), cpus), cpus_asked = :cpus, speed_asked = :speed,
        memory_asked = :memory, memory = coalesce(:memory, json_extract(facts, '$.memory')),
        services = :services, platform_asked = :platform,
        platform = coalesce(:platform,

@@ -17,7 +17,7 @@ from d0ctl.store.nodes.site import site_name
 from d0ctl.store.views import browse
 
 if TYPE_CHECKING:
-    from d0ctl.nodes.peek import Visit
+    from d0ctl.nodes.visits.peek import Visit
 
 STREAMS = ("out", "err")
 
@@ -96,7 +96,7 @@ class Log(Struct):
 
     def _here(self) -> "Visit":
         if self._visit is None:
-            from d0ctl.nodes.peek import Where, visit
+            from d0ctl.nodes.visits.peek import Where, visit
 
             where = Where(self.home, self.site, self.address, self.base or None, self.attempt)
             self._visit = self._stack.enter_context(visit(where))

@@ -9,7 +9,7 @@ from d0ctl_wrapper.protocol.launch import LATE_INPUT
 
 Frame = Dict[str, Any]
 
-READ_ONLY = ("read", "list", "ask", "survey", "stat", "ping", "piece")
+READ_ONLY = ("read", "list", "ask", "survey", "stat", "ping", "benchmark", "piece")
 """The frames allowed in a read-only connection."""
 
 KEEP_LOGS_S = 30 * 86400
@@ -93,6 +93,7 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "survey": {"id": _identifier},
     "stat": {"id": _identifier},
     "ping": {"id": _identifier},
+    "benchmark": {"id": _identifier},
     "piece": {"text": shape.string, "more": shape.boolean},
 }
 

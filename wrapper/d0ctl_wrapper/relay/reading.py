@@ -3,6 +3,7 @@
 import time
 from typing import Any, Callable, Dict, List
 
+from d0ctl_wrapper import benchmark
 from d0ctl_wrapper.protocol import requests
 from d0ctl_wrapper.protocol.frames import Stream
 from d0ctl_wrapper.protocol.paths import NodePaths
@@ -30,6 +31,7 @@ class ReadOnlyService:
             "survey": self._survey,
             "stat": self._stat,
             "ping": self._ping,
+            "benchmark": lambda frame: self.send(benchmark.answer(frame)),
             "piece": self._join,
         }
 

@@ -2,6 +2,7 @@
 
 from typing import Any, Callable, Dict
 
+from d0ctl_wrapper import benchmark
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.host import software
 from d0ctl_wrapper.protocol import lease
@@ -51,6 +52,7 @@ class Service(ReadOnlyService):
                 "hash": self._hash,
                 "survey": self._list_all,
                 "software": self._software,
+                "benchmark": lambda frame: helpers.submit(lambda: [benchmark.answer(frame)], None),
             }
         )
 

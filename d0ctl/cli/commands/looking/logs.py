@@ -68,7 +68,7 @@ def _binaries(store: Store, one: PackageView, number: int | None) -> list[int]:
 def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]) -> None:
     """Print the logs as they are now."""
     from d0ctl.cli import visiting
-    from d0ctl.nodes.peek import visit
+    from d0ctl.nodes.visits.peek import visit
 
     tried = visiting.attempt_of(store, browse.package(store, wanted), attempt)
     if tried.began_why:

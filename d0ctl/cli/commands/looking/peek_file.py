@@ -11,7 +11,7 @@ from d0ctl.cli.terminal.output import is_terminal, say
 from d0ctl.cli.terminal.passthrough import Raw
 from d0ctl.errors import NotFound, Refused
 from d0ctl.nodes.link import Frame
-from d0ctl.nodes.peek import Visit, visit
+from d0ctl.nodes.visits.peek import Visit, visit
 from d0ctl.units import size
 
 LENGTH = 64 * 1024

@@ -11,7 +11,7 @@ from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import ExitCode, NodeUnreachable
 from d0ctl.nodes.link import Frame
-from d0ctl.nodes.peek import Visit, Where, visit
+from d0ctl.nodes.visits.peek import Visit, Where, visit
 from d0ctl.show import live_status
 from d0ctl.show.cards import package
 from d0ctl.show.drawing import signs

@@ -56,6 +56,7 @@ def document(row: Row, used: int, bad: Row | None) -> "site.Node":
         "cpus": row["cpus"], "used": used, "free": max(0, row["cpus"] - used),
         "launched": row["launched"],
         "assigned": row["assigned"], "memory": row["memory"], "platform": row["platform"],
+        "speed": row["speed"], "speed_measured": row["speed_measured"],
         "burnt": _drained(bad),
     }  # fmt: skip
 

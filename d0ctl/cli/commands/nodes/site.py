@@ -10,11 +10,12 @@ from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, say
+from d0ctl.errors import ExitCode
 
 if TYPE_CHECKING:
     from d0ctl.store.nodes.site import Difference
 
-app = group("What the site is, from one file: check, apply, show; its key.")
+app = group("What the site is, from one file: check, diff, apply, show.")
 
 SiteFile = Annotated[
     Path | None,
@@ -38,6 +39,25 @@ def check(file: SiteFile = None, json: options.Json = False) -> None:
         for warning in site.warnings:
             say(warning)
         emit(site_text.summary(site))
+
+
+@app.command()
+def diff(file: SiteFile = None, json: options.Json = False) -> None:
+    """Show what `site apply` would change, with values."""
+    from d0ctl.actions import site_file
+    from d0ctl.show.cards import site as site_text
+    from d0ctl.store.nodes import site
+
+    wanted = site_file.read(file, session.home())
+    with changing.rehearsal() as store:
+        found = site.compare(store, wanted)
+    if json:
+        emit_json({"changes": [{"verb": one.verb, "kind": one.kind, "name": one.name,
+                                "keys": list(one.keys)} for one in found]})  # fmt: skip
+    else:
+        for line in site_text.comparison(found):
+            emit(line)
+    raise typer.Exit(ExitCode.FAILED if found else ExitCode.DONE)
 
 
 @app.command(cls=Changing)

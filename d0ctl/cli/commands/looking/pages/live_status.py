@@ -8,7 +8,7 @@ from d0ctl.cli import documents, package_documents, visiting
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import BadUsage, D0Error, ExitCode
-from d0ctl.nodes.peek import visit
+from d0ctl.nodes.visits.peek import visit
 from d0ctl.select import Selector
 from d0ctl.show import live_status, read
 from d0ctl.show.cards import package

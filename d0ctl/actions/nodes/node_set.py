@@ -1,0 +1,136 @@
+"""node set: change what the site says of a node."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from d0ctl.actions import undo
+from d0ctl.actions.action import Action, Author, NodeRequest, Plan
+from d0ctl.actions.option import Options, arguments
+from d0ctl.errors import BadUsage
+from d0ctl.jobfile.language.field_types import BadValueError
+from d0ctl.sitefile import nodes as keys
+from d0ctl.sitefile.fields import SERVICE
+from d0ctl.sitefile.spec import NodeEntry
+from d0ctl.sitefile.writer import plain_text
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry, site
+from d0ctl.units import listed
+
+NONE = "none"
+"""Stands for no value: what the node itself says counts, or the default."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetOptions(Options):
+    """What is to be changed."""
+
+    changes: tuple[str, ...] = arguments(
+        "KEY=VALUE...", "What the site file may say of a node, e.g. speed=1.5.",
+        log=lambda texts: texts,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetPlan(Plan):
+    """The node before and after."""
+
+    before: NodeEntry
+    after: NodeEntry
+
+    @property
+    def changed(self) -> Mapping[str, tuple[str, str]]:
+        """What each key was and is to be, as people write it."""
+        pairs = {key: (_written(key, self.before), _written(key, self.after))
+                 for key in keys.SETTABLE}  # fmt: skip
+        return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _written(key: str, entry: NodeEntry) -> str:
+    value = getattr(entry, key.replace("-", "_"))
+    return NONE if value in (None, ()) else plain_text(key, value)
+
+
+def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
+    """Plan the changes. Raises NotFound, BadUsage, or Refused for a node in use."""
+    row = registry.named(store, request.target.brief)
+    before = next(one for one in site.current(store).nodes if one.name == row["name"])
+    changes = dict(_change(word, row["name"]) for word in request.options.changes)
+    after = replace(before, **changes)
+    if after.cluster != before.cluster:
+        registry.check_unused(store, row)
+    return SetPlan(request=request, before=before, after=after, is_empty=after == before)
+
+
+def _change(word: str, node: str) -> tuple[str, Any]:
+    """Return the field of a word as `speed=1.5`, and its value. Raises BadUsage."""
+    key, equals, text = word.partition("=")
+    if key not in keys.SETTABLE or not equals:
+        raise BadUsage(
+            f"`{word}` is no KEY=VALUE with one of {listed(keys.SETTABLE, 'or')}",
+            hint=f"d0ctl node set {node} speed=1.5",
+        )
+    if text == NONE:
+        return key.replace("-", "_"), () if key == "services" else None
+    try:
+        if key == "services":
+            return key, tuple(SERVICE.convert(part) for part in text.split(",") if part)
+        return key.replace("-", "_"), keys.SETTABLE[key].convert(text)
+    except BadValueError as error:
+        raise BadUsage(f"`{key}`: {error}") from error
+    except ValueError as error:
+        raise BadUsage(f"`{key}` takes {keys.SETTABLE[key].expected}, not `{text}`") from error
+
+
+def change(store: Store, plan: SetPlan, by: Author) -> None:
+    """Change the row of the node. Raises BadUsage if nothing was said, Refused for one in use."""
+    name = plan.request.target.brief
+    if not plan.request.options.changes:
+        raise BadUsage("say what to set", hint=f"d0ctl node set {name} speed=1.5")
+    row = registry.named(store, name)
+    if plan.after.cluster != plan.before.cluster:
+        registry.move(store, row, plan.after.cluster, now=by.now)
+    site.keep_node(store, plan.after, applied=bool(row["applied"]))
+
+
+def undo_set(plan: SetPlan) -> str | None:
+    """Return the command that undoes it."""
+    words = [f"{key}={before}" for key, (before, _) in plan.changed.items()]
+    return undo.command("node set", [plan.request.target.brief], *words) if words else None
+
+
+def _said(plan: SetPlan) -> str:
+    said = [f"{key} {before} -> {after}" for key, (before, after) in plan.changed.items()]
+    return ", ".join(said) or "nothing changes"
+
+
+def describe(plan: SetPlan) -> Iterator[str]:
+    """Say what would change."""
+    yield f"would set of `{plan.request.target.brief}`: {_said(plan)}"
+
+
+def report(plan: SetPlan) -> Iterator[str]:
+    """Say what has changed."""
+    yield f"set of `{plan.request.target.brief}`: {_said(plan)}"
+
+
+ACTION = Action(
+    name="node set",
+    help="Change what the site file can say of a node.",
+    more_help="`none` clears a key. `site apply` of a file with the node puts its values back.",
+    example="farm02 speed=1.5 cpus=8 memory=16GB",
+    exit_status="0 done, 2 bad usage, 3 no such node, 4 in use, so its cluster can't change",
+    past="changed",
+    options=SetOptions,
+    plan=plan,
+    act=change,
+    undo=undo_set,
+    describe=describe,
+    report=report,
+    level="node",
+    starts_packages=True,
+    key="e",
+    title="set: change its CPUs, speed, memory ...",
+)

@@ -1,0 +1,114 @@
+"""What the site says of a node, by verb, by benchmark and by the site file."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from d0ctl.model import Address
+from d0ctl.store.nodes import registry
+from tests.cli.conftest import Type
+from tests.support.building import Site, document, production
+
+
+def node(d0ctl: Type) -> dict[str, object]:
+    (found,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
+    return dict(found)
+
+
+def test_a_benchmark_measures_the_speed_that_counts_from_then_on(site: Site, d0ctl: Type) -> None:
+    site.up(cpus=1)
+
+    done = d0ctl("node", "benchmark", "localhost")
+
+    speed = node(d0ctl)["speed"]
+    assert done.exit_code == 0, done.output
+    assert f"speed of `localhost`: 1 -> {speed:g}" in done.stdout
+    assert isinstance(speed, float) and 0.02 < speed < 50
+    assert f"speed {speed:g}" in d0ctl("node", "list").stdout
+    assert node(d0ctl)["speed_measured"] == speed
+
+
+def test_a_speed_that_was_set_goes_before_the_measured_one(site: Site, d0ctl: Type) -> None:
+    registry.keep_speed(site.store, "localhost", 3.0, now=time.time())
+    d0ctl("node", "set", "localhost", "speed=1.5")
+    assert node(d0ctl)["speed"] == 1.5
+
+    d0ctl("node", "set", "localhost", "speed=none")
+
+    assert node(d0ctl)["speed"] == 3.0
+
+
+def test_a_node_that_can_not_be_reached_has_no_benchmark(site: Site, d0ctl: Type) -> None:
+    d0ctl("node", "set", "localhost", "speed=2")
+
+    assert d0ctl("node", "benchmark", "nowhere").exit_code == 3
+
+
+def test_what_is_set_has_its_effect_and_is_undone(site: Site, d0ctl: Type) -> None:
+    site.up(cpus=4)
+
+    done = d0ctl("node", "set", "localhost", "cpus=2", "memory=3GB", "services=SAM,DB",
+                 "--reason", "for the others")  # fmt: skip
+
+    assert "cpus none -> 2, memory none -> 3GB, services none -> SAM,DB" in done.stdout
+    assert (node(d0ctl)["cpus"], node(d0ctl)["memory"]) == (2, 3_000_000_000)
+    undo = "d0ctl node set localhost cpus=none memory=none services=none"
+    assert f"to undo: {undo}" in done.stdout + done.stderr
+    assert d0ctl(*undo.split()[1:]).exit_code == 0
+    assert node(d0ctl)["cpus"] == 4
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("speed=0", "`speed` takes the speed relative to a standard node, such as `1.5`, not `0`"),
+     ("colour=red", "`colour=red` is no KEY=VALUE with one of"),
+     ("cluster=control", "the cluster `control` belongs to this machine")],
+)  # fmt: skip
+def test_what_no_site_file_could_say_is_bad_usage(
+    site: Site, d0ctl: Type, word: str, said: str
+) -> None:
+    done = d0ctl("node", "set", "localhost", word)
+
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_the_site_file_puts_back_what_a_verb_has_changed(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("nodes:\n  localhost: {cpus: 2, speed: 1.5}\n")
+    assert d0ctl("site", "apply", str(file), "--yes").exit_code == 0
+    assert d0ctl("site", "diff", str(file)).exit_code == 0
+    d0ctl("node", "set", "localhost", "cpus=3", "speed=none", "platform=sl7")
+
+    different = d0ctl("site", "diff", str(file))
+
+    line = "~ node localhost: cpus 3 -> 2, platform sl7 -> none, speed none -> 1.5\n"
+    assert (different.exit_code, different.stdout) == (1, line)
+    (change,) = document(d0ctl("site", "diff", str(file), "--json").stdout)["changes"]
+    assert change == {"verb": "change", "kind": "node", "name": "localhost",
+                      "keys": ["cpus", "platform", "speed"]}  # fmt: skip
+    assert d0ctl("site", "apply", str(file), "--yes").exit_code == 0
+    assert (node(d0ctl)["cpus"], node(d0ctl)["speed"]) == (2, 1.5)
+
+
+def test_a_node_that_moves_to_another_cluster_loses_its_copies(site: Site, d0ctl: Type) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=1)
+    site.submit(production())
+    site.launch("prod/1/1/1", "far")
+    site.end("prod/1/1/1")
+
+    done = d0ctl("node", "set", "far", "cluster=farm")
+
+    assert done.exit_code == 0, done.output
+    assert registry.named(site.store, "far")["cluster"] == "farm"
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_a_node_in_use_does_not_move(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    assert d0ctl("node", "set", "localhost", "cluster=farm").exit_code == 4
