@@ -121,9 +121,17 @@ def main() -> None:
     for line in sys.stdin:
         try:
             found = plugin.call(json.loads(line))
-            answer({"found": found if isinstance(found, str | None) else repr(found)[:200]})
+            answer({"found": _plain(found)})
         except PluginFailed as error:
             answer({"failed": str(error)})
+
+
+def _plain(found: Any) -> Any:
+    """What a plug-in returned, as JSON has it; of anything else, how Python shows it."""
+    try:
+        return json.loads(json.dumps(found))
+    except (TypeError, ValueError, RecursionError):
+        return repr(found)[:200]
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ GROUPS = {
     "catalogue": "d0ctl.catalogues",
     "merger": "d0ctl.mergers",
     "transport": "d0ctl.transports",
+    "broker": "d0ctl.brokers",
     "classifier": "d0ctl.classifiers",
     "notifier": "d0ctl.notifiers",
     "importer": "d0ctl.importers",

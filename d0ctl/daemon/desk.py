@@ -24,6 +24,7 @@ from d0ctl.store import Store
 from d0ctl.store.files.copies import Arrival
 
 if TYPE_CHECKING:
+    from d0ctl.daemon.broker import Broker
     from d0ctl.daemon.delivery import Delivery
 
 FORGET_ORDERS_S = 3600.0
@@ -179,6 +180,8 @@ class Desk(Struct):
     refused_ends: dict[int, RefusedEnd] = field(default_factory=dict)
     """End messages that were refused, by attempt."""
 
+    broker: "Broker | None" = None
+    """The broker of the site, once it has been asked."""
     delivery: "Delivery | None" = None
     """The threads that send mail and run the notification command, once there is something."""
     copier: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "copier"))

@@ -165,6 +165,8 @@ def _close(desk: Desk) -> None:
         courier.leave()
     for courier in desk.couriers.values():
         courier.stop()
+    if desk.broker is not None:
+        desk.broker.end()
     desk.copier.shutdown(cancel_futures=True)
     if desk.store.is_in_place():
         with desk.store.writing():

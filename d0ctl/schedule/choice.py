@@ -8,9 +8,10 @@ from d0ctl.schedule.costs import Cost, Links
 from d0ctl.schedule.hand import Hand
 from d0ctl.schedule.resources import Brought, Requirement
 
-Rank = tuple[float, bool, int, float]
-"""Nodes are compared by when a package ends there, by whether CPUs are free, by the bytes of its
-inputs that they have, and by the part of their CPUs that is left."""
+Rank = tuple[float, float, bool, int, float]
+"""Nodes are compared by how much the broker prefers them, by when a package ends there, by whether
+CPUs are free, by the bytes of its inputs that they have, and by the part of their CPUs that is
+left."""
 
 NO_COST = Cost(0.0, 0.0, None)
 
@@ -71,6 +72,7 @@ class Choice:
         is_timed = cost.run_s is not None and not self._requirement.is_short
         room = (hand.rest if brings else hand.free) + hand.extra
         return (
+            -self._requirement.preferred.get(hand.node.name, 0.0),
             cost.end_s if is_timed else 0.0,
             not hand.starts(self._requirement),
             -here,

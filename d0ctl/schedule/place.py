@@ -224,7 +224,7 @@ def _worth_waiting_for(
     requirement: Requirement, able: Sequence[Hand], fits: Sequence[Hand]
 ) -> list[Hand]:
     """Return the nodes where packages may end earlier although their CPUs are in use."""
-    if requirement.seconds is None or requirement.is_short:
+    if requirement.seconds is None or requirement.is_short or requirement.preferred:
         return []
     if requirement.ready > DEEP * sum(hand.node.cpus for hand in fits):
         return []

@@ -64,7 +64,8 @@ class Requirement(Struct, frozen=True):
     `failed_on` is the node of the last failure; it is `excluded` if the job excludes it. That
     node and `avoid` are left out when another fits. Only the node `stay` can take packages whose
     outputs are there and have only to be delivered. `barred` are clusters that are private to
-    others, and to whom. They are `trusting` when all nodes that fit
+    others, and to whom. `refused` are nodes that the broker of the site refuses, and why, and
+    `preferred` says how much it prefers others. They are `trusting` when all nodes that fit
     are suspects: then these may take them.
     """
 
@@ -92,6 +93,8 @@ class Requirement(Struct, frozen=True):
     space: int | None = None
     cpu: int = 100
     barred: Mapping[int, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    preferred: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def load(self) -> float:
@@ -152,6 +155,8 @@ def misfit(requirement: Requirement, node: NodeRoom) -> str | None:
         return f"{size(node.memory)} of memory, needs {size(requirement.memory)}"
     if requirement.space and node.disk and requirement.space > node.disk:
         return f"a disk of {size(node.disk)}, needs {size(requirement.space)}"
+    if node.name in requirement.refused:
+        return f"refused by the broker: {requirement.refused[node.name]}"
     return None
 
 
@@ -161,7 +166,7 @@ def shape(requirement: Requirement) -> tuple[object, ...]:
         requirement.cpus, requirement.memory, requirement.space, requirement.platform,
         tuple(requirement.nodes), tuple(requirement.exclude_nodes), tuple(requirement.software),
         tuple(requirement.needs), requirement.avoid, requirement.excluded, requirement.stay,
-        tuple(requirement.barred),
+        tuple(requirement.barred), tuple(requirement.refused),
     )  # fmt: skip
 
 

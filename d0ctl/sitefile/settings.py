@@ -108,6 +108,14 @@ def read_classifier(node: Node, reading: Reading) -> str | None:
     return scalar.text if is_installed("classifier", scalar, reading) else None
 
 
+def read_broker(node: Node, reading: Reading) -> str | None:
+    """Read the name of the plug-in that ranks or refuses nodes."""
+    scalar = reading.scalar(node, "`broker`")
+    if scalar is None:
+        return None
+    return scalar.text if is_installed("broker", scalar, reading) else None
+
+
 def read_log_rules(node: Node, reading: Reading) -> list[dict[str, Any]]:
     """Read which lines of a log mean a failure."""
     found = [_log_rule(item, reading) for item in entries(node)]
@@ -197,6 +205,7 @@ def _keys(node: Node, what: str, known: tuple[str, ...], reading: Reading) -> Le
 SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "code-server": read_code_server,
     "log-rules": read_log_rules,
+    "broker": read_broker,
     "classifier": read_classifier,
     "hooks": read_hooks,
     "defaults": read_defaults,

@@ -235,3 +235,23 @@ def test_packages_share_cpus_by_the_part_that_they_use(
     number = len(decide([node], [Requirement(1, 900, cpus=each, cpu=cpu)]))
 
     assert number == (max(0, cpus - used) * 100 // (each * cpu) if each <= cpus else 0)
+
+
+def test_a_node_that_the_broker_refuses_gets_nothing() -> None:
+    nodes = [NodeRoom(1, "a", 1, 4, 0), NodeRoom(2, "b", 2, 2, 0)]
+    asked = Requirement(1, 9, refused={"a": "its tape is full"})
+
+    decisions = decide(nodes, [asked, Requirement(2, 9)])
+
+    assert [one.node for one in decisions if one.package < 2000] == [2, 2]
+    assert {one.node for one in decisions if one.package >= 2000} == {1}
+    assert misfit(asked, nodes[0]) == "refused by the broker: its tape is full"
+
+
+def test_nodes_that_the_broker_prefers_are_filled_first() -> None:
+    nodes = [NodeRoom(1, "a", 1, 2, 0), NodeRoom(2, "b", 2, 2, 0), NodeRoom(3, "c", 3, 2, 0)]
+    asked = Requirement(1, 5, preferred={"c": 2.0, "a": -1.0}, seconds=60.0, fetches=True)
+
+    decisions = decide(nodes, [asked], {1000: {1: 10**9}})
+
+    assert [one.node for one in decisions] == [3, 3, 2, 2, 1]

@@ -106,6 +106,7 @@ def site_schema() -> Schema:
         "software": {**one_or_more("software"), "description": "The software catalogue."},
         "code-server": {**SCALAR, "description": "A folder here, or the beginning of URLs."},
         "log-rules": one_or_more("log-rule"),
+        "broker": {**SCALAR, "description": "The plug-in that ranks or refuses nodes."},
         "classifier": {**SCALAR, "description": "The plug-in that gives failures a reason."},
         "hooks": ref("hooks"),
         "defaults": section("Defaults", settings.DEFAULTS, defaults),

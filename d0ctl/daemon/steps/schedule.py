@@ -10,13 +10,14 @@ from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import Decision, place
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import NodeRoom, Requirement, lead_s
-from d0ctl.store import Store
+from d0ctl.store import Store, brokers
 from d0ctl.store.attempts import node_record
 from d0ctl.store.attempts.history import usage
 from d0ctl.store.jobs.correction.late_lines import make_lines
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import let_go_on
 from d0ctl.store.nodes import makers, placement
+from d0ctl.store.nodes.site import setting
 
 NEEDED_S = 1.0
 """How often a process that drives one job searches for the packages of other jobs it needs."""
@@ -32,11 +33,30 @@ def schedule(desk: Desk, turn: Turn) -> None:
     placement.advance(store, now=now)
     _find_needed(desk)
     nodes = placement.nodes(store, now=now)
-    requirements = _requirements(store, desk.job)
+    requirements = _brokered(desk, _requirements(store, desk.job), nodes, now)
     desk.lead_s = lead_s(nodes, requirements)
     decisions = _decide(store, desk.job, nodes, requirements, now)
     if decisions:
         placement.assign(store, decisions, now=now)
+
+
+def _brokered(
+    desk: Desk, requirements: list[Requirement], nodes: Sequence[NodeRoom], now: float
+) -> list[Requirement]:
+    """Return the requirements with what the broker of the site says of nodes, if it has one."""
+    name = setting(desk.store, "broker")
+    if desk.broker is not None and desk.broker.name != name:
+        desk.broker.end()
+        desk.broker = None
+    if name is None:
+        return requirements
+    if desk.broker is None:
+        # Most sites have none.
+        from d0ctl.daemon.broker import Broker
+
+        brokers.forget_others(desk.store, name)
+        desk.broker = Broker(name, desk.wake.set)
+    return desk.broker.weigh(desk.store, requirements, nodes, now=now)
 
 
 def _find_needed(desk: Desk) -> None:

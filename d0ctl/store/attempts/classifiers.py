@@ -104,6 +104,6 @@ def _ask(process: PluginProcess, plugin: Plugin, end: "Ending", context: Row) ->
     found = process.call(failure, longest=LONGEST_S)
     if found is None:
         return None
-    if not _REASON.fullmatch(found):
+    if not (isinstance(found, str) and _REASON.fullmatch(found)):
         raise plugin.failed(f"must return `site:NAME` or None, not {found!r}")
     return str(found)

@@ -394,6 +394,16 @@ create index requirement_ready on requirement (job_id) where ready > 0;
 
 create index requirement_stay on requirement (stay) where stay is not null;
 
+-- What the broker of the site said last of packages with a requirement.
+create table broker_answer (
+    requirement_id integer primary key references requirement on delete cascade,
+    broker         text not null,
+    at             real not null,              -- since when it says so
+    refused        text not null default '{}', -- why, by the name of the node
+    preferred      text not null default '{}', -- how much, by the name of the node
+    error          text                        -- why it has not answered
+) strict;
+
 -- A package: its binaries run on one node, one after the other. `or` in `status` and `is_live`, as
 -- `in (...)` makes each update of a phase 10 % slower.
 create table package (

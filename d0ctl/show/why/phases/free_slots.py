@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from d0ctl.schedule.resources import Requirement, misfit
 from d0ctl.show.why.common import MOST, objection, requirement_of, room_of, usage
-from d0ctl.show.why.phases import candidates, node_pauses, recovery, shares
+from d0ctl.show.why.phases import broker, candidates, node_pauses, recovery, shares
 from d0ctl.show.why.phases.smaller_request import options_for
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Row
@@ -37,6 +37,7 @@ def room(subject: Subject) -> str:
     requirement = requirement_of(subject.store, subject.package)
     out = {row["name"]: why for row in rows if (why := objection(row, requirement, subject.now))}
     out |= node_pauses.objection(subject, [row for row in rows if row["name"] not in out])
+    out |= broker.objection(subject, [row for row in rows if row["name"] not in out])
     fits = [row for row in rows if row["name"] not in out]
     explanation.facts += grouped(out)
     explanation.details["nodes"] = [

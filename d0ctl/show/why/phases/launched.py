@@ -2,7 +2,7 @@
 
 from d0ctl.model import Phase
 from d0ctl.show.why.common import MOST, transfer_text
-from d0ctl.show.why.phases import recovery
+from d0ctl.show.why.phases import broker, recovery
 from d0ctl.show.why.phases.waiting import prerequisites_of, suggest
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.views import browse, dependencies
@@ -22,6 +22,7 @@ def live(subject: Subject) -> None:
     if len(tries) > 1:
         subject.fact(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
     explanation.commands += [f"d0ctl logs {one.path}", f"d0ctl kill {one.path}"]
+    broker.chosen(subject)
     _early_start(subject)
 
 

@@ -1,0 +1,69 @@
+"""Nodes that the broker of the site refuses or prefers for a package."""
+
+from d0ctl.show.why.common import MOST
+from d0ctl.show.why.subject import Subject
+from d0ctl.store import brokers
+from d0ctl.store.brokers import BrokerAnswer
+from d0ctl.store.connection import Row
+from d0ctl.store.nodes.site import setting
+from d0ctl.units import count, listed, moment
+
+
+def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
+    """Return which of the nodes that fit the broker refuses, and why; add what else it says."""
+    name = setting(subject.store, "broker")
+    if name is None:
+        return {}
+    answer = _answer(subject, name)
+    if answer is None and fits:
+        subject.fact(f"broker `{name}` has not said yet which nodes may take it")
+    if answer is None:
+        return {}
+    if first := _preferred(answer, {row["name"] for row in fits}):
+        subject.fact(f"broker `{name}` prefers {first}")
+    return {
+        row["name"]: f"is refused by broker `{name}`: {answer.refused[row['name']]}"
+        for row in fits
+        if row["name"] in answer.refused
+    }
+
+
+def chosen(subject: Subject) -> None:
+    """Say what the broker says of the nodes for a package that is on one."""
+    name = setting(subject.store, "broker")
+    answer = None if name is None else _answer(subject, name)
+    if answer is None:
+        return
+    for node, why in list(answer.refused.items())[:MOST]:
+        subject.fact(f"broker `{name}` refuses node `{node}`: {why}")
+    if first := _preferred(answer, {subject.package.node or "", *answer.preferred}):
+        subject.fact(f"broker `{name}` prefers {first}")
+
+
+def _answer(subject: Subject, name: str) -> BrokerAnswer | None:
+    """Return what the broker says of a package; add a fact if it has failed."""
+    kept = brokers.of_package(subject.store, subject.package.id)
+    if kept is None or kept.broker != name:
+        return None
+    answer = kept.answer
+    subject.explanation.details["broker"] = {
+        "name": name, "refused": answer.refused, "preferred": answer.preferred,
+        "error": answer.error,
+    }  # fmt: skip
+    if answer.error is not None:
+        subject.fact(
+            f"broker `{name}` gives no answer since {moment(kept.at, subject.now)}, "
+            f"so nodes are chosen without it: {answer.error}"
+        )
+        subject.command("d0ctl plugins")
+    return answer
+
+
+def _preferred(answer: BrokerAnswer, able: set[str]) -> str:
+    """Return the nodes that it prefers to others, the first ones first; empty if it does not."""
+    merits = {name: answer.preferred.get(name, 0.0) for name in able - answer.refused.keys()}
+    if len(set(merits.values())) < 2:
+        return ""
+    names = sorted(merits, key=lambda name: (-merits[name], name))
+    more = [count(len(names) - MOST, "other")] if len(names) > MOST else []
+    return listed([f"`{name}` ({merits[name]:g})" for name in names[:MOST]] + more, "then")
