@@ -162,7 +162,8 @@ class Address(Struct, frozen=True):
     """How a node is reached.
 
     `destination` is `[user@]host[:port]` as OpenSSH's user would write it, empty for a
-    node of kind `local`. `directory`, `python` and `identity` are empty when nothing was
+    node of kind `local`; a node of kind `slurm` is reached through the host that it names, or
+    through this machine. `directory`, `python` and `identity` are empty when nothing was
     asked for.
     """
 
@@ -173,3 +174,5 @@ class Address(Struct, frozen=True):
     directory: str = ""
     python: str = ""
     via: str = "auto"
+    job: str = ""
+    """The job of a batch system in whose allocation the node is, for a node of kind `slurm`."""

@@ -35,10 +35,44 @@ class NodeEntry(Struct, frozen=True):
                        self.via)  # fmt: skip
 
 
+class Pilots(Struct, frozen=True):
+    """How allocations of a batch system are asked for, and how many; times are in seconds.
+
+    `login` is empty for this machine; `memory` is in bytes.
+    """
+
+    login: str = ""
+    identity: str = ""
+    via: str = "auto"
+    partition: str = ""
+    account: str = ""
+    qos: str = ""
+    constraint: str = ""
+    cpus: int = 1
+    memory: int | None = None
+    wall_time: float = 3600.0
+    dir: str = ""
+    python: str = ""
+    max_queued: int = 5
+    max_running: int = 20
+    submit_rate: int = 30
+    """How many a minute may be submitted."""
+    idle: float = 120.0
+    """After how long without a package a pilot is ended."""
+    poll: float = 15.0
+    """How often the engine is asked for its queue."""
+
+    def address(self, name: str, job: str = "") -> Address:
+        """Return the way to an allocation; without a job, to the login node."""
+        kind = "slurm" if job else "ssh" if self.login else "local"
+        return Address(name, kind, self.login, self.identity, self.dir, self.python, self.via, job)
+
+
 class ClusterEntry(Struct, frozen=True):
     """Nodes that share a cache, and what they have in common; `capacity` is in bytes.
 
-    `software_share` is the part of it for software.
+    `software_share` is the part of it for software. With `pilots` it is a batch system, and each
+    of its pilots is a node with a cache of its own.
     """
 
     name: str
@@ -47,6 +81,7 @@ class ClusterEntry(Struct, frozen=True):
     private: bool = False
     capacity: int | None = None
     software_share: float = 0.0
+    pilots: Pilots | None = None
 
 
 class SoftwareEntry(Struct, frozen=True):

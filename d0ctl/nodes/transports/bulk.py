@@ -46,7 +46,7 @@ def both(ends: Sequence[tuple[Reached, Any]], size: int) -> Iterator[list[Any]]:
 @contextmanager
 def bulk(node: Reached, usual: Any, size: int | None) -> Iterator[Any]:
     """Yield a connection of its own for much data, or the usual one where there can't be one."""
-    if size is None or size < BULK or node.address.kind == "local":
+    if size is None or size < BULK or node.address.kind != "ssh":
         yield usual
         return
     address = node.address

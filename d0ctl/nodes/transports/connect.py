@@ -14,6 +14,7 @@ from pathlib import Path
 
 import fabric
 import paramiko
+from msgspec.structs import replace
 
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.transports import hostkeys, standing_login
@@ -21,6 +22,7 @@ from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl.nodes.transports.login import Login, LoginRefused
 from d0ctl.nodes.transports.login_slots import login_slot
 from d0ctl.nodes.transports.openssh import HostKeyRefused, OpenSshTransport
+from d0ctl.nodes.transports.pilot import PilotTransport
 from d0ctl.nodes.transports.resolve import Hop, resolve
 from d0ctl.nodes.transports.ssh import FabricTransport
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Transport
@@ -46,6 +48,16 @@ def connect(
     Raises hostkeys.UntrustedKey for the first host on the way whose key is not trusted;
     after `hostkeys.accept` of its `name` and `key`, try again. `config` is as for `resolve`.
     """
+    if address.kind == "slurm":
+        login = login_of(address)
+        node = connect(
+            login,
+            known_hosts,
+            connect_timeout=connect_timeout,
+            io_timeout=io_timeout,
+            config=config,
+        )
+        return PilotTransport(node, address.job, address.python, io_timeout)
     if address.kind == "local":
         return LocalTransport(address.name, io_timeout=io_timeout)
     try:
@@ -63,6 +75,12 @@ def connect(
             command = f"d0ctl node accept-key {address.name} {untrusted.key.fingerprint}"
             untrusted.hint = f"{command}   # if that is its key"
         raise
+
+
+def login_of(address: Address) -> Address:
+    """Return the way to the login node of a batch system."""
+    kind = "ssh" if address.destination else "local"
+    return replace(address, kind=kind, job="", directory="", python="")
 
 
 def by_fabric(

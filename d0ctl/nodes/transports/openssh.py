@@ -30,6 +30,7 @@ SOCKET = "master"
 LOGIN_HINT = "d0ctl node login {}   # if it asks for a password or a second factor"
 LOST = 255
 """The exit code of ssh if the connection ended, not the remote command."""
+REFUSED = "can't copy a file: "
 HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
 PUT = (
     'exec sh -c \'umask 077; IFS= read -r path; mkdir -p "${path%/*}" && cat > "$path" '
@@ -43,20 +44,10 @@ GET = (
 """The commands are the same text to sh, bash, tcsh and fish; a path goes over stdin."""
 
 
-class CopyStream(Stream, Protocol):
-    """A stream whose stdin can be closed first, and whose reads have a time limit."""
-
-    def read(self, limit: float | None = None) -> bytes:
-        """As for any stream; NodeUnreachable when nothing comes for `limit` seconds."""
-
-    def finish(self) -> None:
-        """Close the process's stdin, and go on reading."""
-
-
 class Starter(Protocol):
     """Anything that can start a command on a node."""
 
-    def start(self, command: str) -> CopyStream:
+    def start(self, command: str) -> Stream:
         """Start `command` through the login shell."""
 
 
@@ -109,7 +100,7 @@ def one_line(path: str) -> bytes:
     return path.encode(errors="surrogateescape") + b"\n"
 
 
-def expect(stream: CopyStream, pattern: bytes, limit: float) -> re.Match[bytes]:
+def expect(stream: Stream, pattern: bytes, limit: float) -> re.Match[bytes]:
     """Read until something matches, past what the login shell prints; D0Error when nothing does.
 
     What it prints may lack its line end, and may be endless.
@@ -128,7 +119,7 @@ def expect(stream: CopyStream, pattern: bytes, limit: float) -> re.Match[bytes]:
 def refusal(said: str) -> D0Error:
     """Return the error of a command that failed on a node that is up."""
     reason = said.splitlines()[-1] if said else "the command said nothing"
-    return (NotFound if "No such file" in reason else D0Error)(f"can't copy a file: {reason}")
+    return (NotFound if "No such file" in reason else D0Error)(f"{REFUSED}{reason}")
 
 
 class MasterTransport:

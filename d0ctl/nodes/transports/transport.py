@@ -25,14 +25,18 @@ SILENT_HINT = (
 class Stream(Protocol):
     """The two-way byte stream of one remote process."""
 
-    def read(self) -> bytes:
+    def read(self, limit: float | None = None) -> bytes:
         """Wait for bytes and return them; empty when the other side has ended.
 
-        Raises NodeUnreachable when the connection breaks.
+        Raises NodeUnreachable when the connection breaks, or when nothing comes for `limit`
+        seconds.
         """
 
     def write(self, data: bytes) -> None:
         """Send all of `data`, or raise NodeUnreachable when it does not go within the time-out."""
+
+    def finish(self) -> None:
+        """Close the process's stdin, and go on reading."""
 
     def stderr(self) -> str:
         """The last kilobyte that the remote side printed as an error, for messages to people."""

@@ -1,0 +1,1 @@
+"""Batch systems: their commands and answers, and the threads that call them."""

@@ -1,0 +1,39 @@
+"""Call a tool of a batch system on its login node, with a time limit."""
+
+import time
+from contextlib import closing
+
+from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.nodes.batch import slurm
+from d0ctl.nodes.transports.transport import Transport
+
+CALL_S = 60.0
+"""How long a tool may take: a busy controller answers late."""
+
+MOST_OUTPUT = 32 << 20
+
+
+class ToolFailed(D0Error):
+    """A tool was started and ended with an error: what it asked for was not done."""
+
+
+def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CALL_S) -> str:
+    """Return what a tool prints.
+
+    Raises ToolFailed, and NodeUnreachable if it is not known whether it did its work.
+    """
+    until = time.monotonic() + limit_s
+    tool = command.partition(" ")[0]
+    with closing(login.start(slurm.wrapped(command))) as stream:
+        stream.write(stdin)
+        stream.finish()
+        pieces: list[bytes] = []
+        while piece := stream.read(max(0.1, until - time.monotonic())):
+            pieces.append(piece)
+            if time.monotonic() > until or sum(map(len, pieces)) > MOST_OUTPUT:
+                raise NodeUnreachable(f"`{tool}` did not end within {limit_s:g} s")
+        output = slurm.printed(b"".join(pieces).decode(errors="replace"))
+        if output is None:
+            said = stream.stderr().splitlines()
+            raise ToolFailed(f"`{tool}` failed: {said[-1] if said else 'it said nothing'}")
+    return output

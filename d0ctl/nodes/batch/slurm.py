@@ -1,0 +1,113 @@
+"""Slurm's commands, as the login shell of a login node takes them, and what they print."""
+
+import math
+import re
+import shlex
+from functools import cache
+from importlib.resources import files
+
+from msgspec import Struct
+
+from d0ctl.errors import D0Error
+from d0ctl.nodes.ship import PYTHONS
+from d0ctl.sitefile.spec import Pilots
+
+BEGIN, END = "d0ctl-begin", "d0ctl-end"
+
+QUEUE = 'squeue --user=$(id -u) --array --noheader --states=all --format="%A|%K|%T|%L|%r|%j"'
+"""Lists the user's jobs, those that ended minutes ago included."""
+
+_ARRAY_JOB = re.compile(r"\d+(;.*)?", re.ASCII)
+_LEFT = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", re.ASCII)
+
+WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"})
+ALIVE = frozenset({"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT"})
+"""States of jobs that have not ended: before their allocation, and in it."""
+
+
+class Job(Struct, frozen=True):
+    """A job of the queue; `left_s` is how long it may still run, None if that is not known."""
+
+    id: str
+    index: int
+    name: str
+    state: str
+    left_s: float | None
+    reason: str
+
+
+def wrapped(command: str) -> str:
+    """Return a command with marks around what it prints; the second one shows that it succeeded."""
+    return f"exec sh -c 'echo {BEGIN} && {command} && echo {END}'"
+
+
+def printed(text: str) -> str | None:
+    """Return what a wrapped command has printed; None if it failed."""
+    _, begun, rest = text.partition(f"{BEGIN}\n")
+    output, ended, _ = rest.rpartition(f"{END}\n")
+    return output if begun and ended else None
+
+
+def submit(pilots: Pilots, name: str, count: int) -> str:
+    """Return the command that submits `count` pilots at once; the script goes over stdin."""
+    asked = {
+        "partition": pilots.partition, "account": pilots.account, "qos": pilots.qos,
+        "constraint": f'"{pilots.constraint}"' if pilots.constraint else "",
+        "mem": f"{math.ceil(pilots.memory / 2**20)}M" if pilots.memory else "",
+    }  # fmt: skip
+    options = [f"--{key}={value}" for key, value in asked.items() if value]
+    return " ".join([
+        "sbatch", "--parsable", f"--job-name={name}", f"--array=0-{count - 1}", "--nodes=1",
+        "--ntasks=1", f"--cpus-per-task={pilots.cpus}",
+        f"--time={math.ceil(pilots.wall_time / 60)}", "--no-requeue", "--input=/dev/null",
+        "--output=/dev/null", "--comment=d0ctl", *options,
+    ])  # fmt: skip
+
+
+def submitted(output: str) -> str:
+    """Return the id of the array that was submitted. Raises D0Error."""
+    last = output.strip().rpartition("\n")[2]
+    if not _ARRAY_JOB.fullmatch(last):
+        raise D0Error(f"sbatch printed {last[:80]!r}, not the id of a job")
+    return last.partition(";")[0]
+
+
+def cancel(jobs: list[str]) -> str:
+    """Return the command that ends jobs; one that has ended already is no failure."""
+    return f"scancel --quiet {' '.join(jobs)}"
+
+
+def read_queue(output: str) -> list[Job]:
+    """Return the jobs of the queue; lines that are none are left out."""
+    return [job for line in output.splitlines() if (job := _job(line))]
+
+
+def _job(line: str) -> Job | None:
+    fields = line.strip().split("|", 5)
+    if len(fields) < 6 or not fields[0].isdigit():
+        return None
+    number, index, state, left, reason, name = fields
+    return Job(number, int(index) if index.isdigit() else 0, name, state, _seconds(left), reason)
+
+
+def _seconds(text: str) -> float | None:
+    found = _LEFT.fullmatch(text)
+    if found is None:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+
+
+@cache
+def script(python: str = "") -> bytes:
+    """Return the batch script of a pilot, with all that it needs."""
+    program = (files("d0ctl_wrapper") / "pilot.py").read_text()
+    pythons = " ".join((python,) if python else PYTHONS)
+    return (
+        "#!/bin/sh\n"
+        f"program={shlex.quote(program)}\n"
+        f"for python in {pythons}; do\n"
+        '    command -v "$python" >/dev/null 2>&1 && exec "$python" -I -S -c "$program"\n'
+        "done\n"
+        "exit 127\n"
+    ).encode()

@@ -1,0 +1,69 @@
+"""The transport to a pilot: each command goes through a step of its allocation.
+
+The host of the pilot (`d0ctl_wrapper.pilot`) starts the commands, and the step hands it its stdin,
+stdout and stderr. So no port is open, and what a command has started outlives the step.
+"""
+
+from pathlib import Path
+
+from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.nodes.transports.download import Download, Limits
+from d0ctl.nodes.transports.openssh import REFUSED, ask_home, copy_in, copy_out
+from d0ctl.nodes.transports.transport import IO_TIMEOUT_S, Stream, Transport
+
+STEP = "srun --jobid={job} --overlap --nodes=1 --ntasks=1 --mem=0 --quiet"
+
+HAND_OVER = "; ".join([
+    "import array, json, os, socket, struct, sys, time",
+    "host = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)",
+    'name = chr(0) + "d0ctl-pilot-%d-%s" % (os.getuid(), os.environ["SLURM_JOB_ID"])',
+    "tries = (host.connect_ex(name) == 0 or time.sleep(0.1) for _ in range(100))",
+    'any(tries) or sys.exit("nothing answers in the allocation")',
+    "peer = host.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)",
+    'struct.unpack("3i", peer)[1] == os.getuid() or sys.exit("another user answers")',
+    'streams = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))]',
+    "host.sendmsg([json.dumps(sys.argv[1:]).encode()], streams)",
+    "sys.exit(int(host.recv(9) or 255))",
+])  # fmt: skip
+"""Hands the streams of a step and a command to the host, and waits for the command to end.
+
+It is the same text to sh, bash, tcsh and fish.
+"""
+
+
+class PilotTransport:
+    """An allocation, reached by the tools of Slurm on a login node; `close` closes that, too."""
+
+    def __init__(
+        self, login: Transport, job: str, python: str = "", io_timeout: float = IO_TIMEOUT_S
+    ) -> None:
+        self._login, self._job, self._io_timeout = login, job, io_timeout
+        self._step = f"exec {STEP.format(job=job)} {python or 'python3'} -I -S -c '{HAND_OVER}'"
+
+    def home(self) -> str:
+        """Return the home directory that the user has there."""
+        try:
+            return ask_home(self, self._io_timeout)
+        except NodeUnreachable:
+            raise
+        except D0Error as error:
+            cause = str(error).removeprefix(REFUSED)
+            raise NodeUnreachable(
+                f"can't enter the allocation of job {self._job}: {cause}"
+            ) from error
+
+    def start(self, command: str) -> Stream:
+        """Start `command`, which the login shell splits into words."""
+        return self._login.start(f"{self._step} {command.removeprefix('exec ')}")
+
+    def put(self, source: Path, target: str) -> None:
+        """Copy a file to `target`, with new folders of mode 700 and the file's mode 600."""
+        copy_in(self, source, target, self._io_timeout)
+
+    def get(self, source: str, target: Path, limits: Limits) -> None:
+        """Copy the file at `source` to `target`, within the limits."""
+        copy_out(self, source, Download(source, target, limits), self._io_timeout)
+
+    def close(self) -> None:
+        """End the streams and the connection to the login node."""
+        self._login.close()

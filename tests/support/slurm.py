@@ -1,0 +1,119 @@
+"""A Slurm of our own: munge, a controller and node daemons on loopback, all in one folder."""
+
+import os
+import secrets
+import socket
+import subprocess
+from pathlib import Path
+from typing import Self
+
+from tests.support import beside, debian_program
+from tests.support.openssh import free_port
+from tests.support.waiting import wait_until
+
+PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge")
+TOOLS = ("srun", "sbatch", "squeue", "scancel", "scontrol", "sinfo")
+
+
+class Slurm:
+    """A batch system with `nodes` machines of `cpus` CPUs; use it as a context manager."""
+
+    def __init__(self, folder: Path, nodes: int = 2, cpus: int = 4) -> None:
+        self.folder = folder
+        self._nodes = [f"s{number}" for number in range(1, nodes + 1)]
+        self._controller = debian_program("slurmctld-wlm", *PACKAGES)
+        self._running: list[subprocess.Popen[bytes]] = []
+        self.tools = beside(self._controller, "srun").parent
+        for tool in (*TOOLS, "munged", "slurmd-wlm", "slurmstepd-wlm"):
+            beside(self._controller, tool)
+        for part in ("state", "munge", *self._nodes):
+            (folder / part).mkdir(parents=True, mode=0o700)
+        folder.chmod(0o700)
+        self.settings = folder / "slurm.conf"
+        self.settings.write_text(self._settings(cpus))
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What a login shell of this site has in its environment."""
+        path = f"{self.tools}:{os.environ.get('PATH', os.defpath)}"
+        return {"SLURM_CONF": str(self.settings), "PATH": path}
+
+    def call(self, *command: str) -> str:
+        """What a tool of Slurm prints."""
+        done = subprocess.run(
+            [str(self.tools / command[0]), *command[1:]], env=os.environ | self.variables,
+            check=True, text=True, capture_output=True,
+        )  # fmt: skip
+        return done.stdout
+
+    def __enter__(self) -> Self:
+        key = self.folder / "munge/key"
+        key.write_bytes(secrets.token_bytes(64))
+        key.chmod(0o600)
+        munge = self.folder / "munge"
+        self._start(
+            "munged", "--foreground", "--force", f"--socket={munge}/socket", f"--key-file={key}",
+            f"--pid-file={munge}/pid", f"--seed-file={munge}/seed", f"--log-file={munge}/log",
+        )  # fmt: skip
+        wait_until((munge / "socket").exists, 20, "munge listens")
+        self._start("slurmctld-wlm", "-D")
+        for node in self._nodes:
+            stepd = beside(self._controller, "slurmstepd-wlm")
+            self._start("slurmd-wlm", "-D", "-N", node, "-d", str(stepd))
+        wait_until(self._is_idle, 60, "the nodes of Slurm are idle")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in reversed(self._running):
+            process.kill()
+            process.wait()
+
+    def _start(self, name: str, *more: str) -> None:
+        with (self.folder / f"{name}.out").open("ab") as log:
+            self._running.append(
+                subprocess.Popen(
+                    [str(beside(self._controller, name)), *more],
+                    env=os.environ | self.variables,
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                )
+            )  # fmt: skip
+
+    def _is_idle(self) -> bool:
+        try:
+            states = self.call("sinfo", "--noheader", "--Node", "--format=%T").split()
+        except subprocess.CalledProcessError:
+            return False
+        return states == ["idle"] * len(self._nodes)
+
+    def _settings(self, cpus: int) -> str:
+        host, user = socket.gethostname().partition(".")[0], Path("/proc/self").owner()
+        plugins = next(
+            path.parent
+            for root in (self._controller.parents[1], Path("/usr"))
+            for path in root.glob("**/slurm*/auth_munge.so")
+        )
+        folder = self.folder
+        nodes = [
+            f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={free_port('127.0.0.1')}"
+            f" CPUs={cpus} RealMemory=2000"
+            for node in self._nodes
+        ]
+        return "\n".join([
+            "ClusterName=test", f"SlurmctldHost={host}(127.0.0.1)",
+            f"SlurmctldPort={free_port('127.0.0.1')}", f"FirstJobId={free_port('127.0.0.1')}",
+            f"SlurmUser={user}", f"SlurmdUser={user}",
+            "AuthType=auth/munge", "CredType=cred/munge", f"AuthInfo=socket={folder}/munge/socket",
+            f"PluginDir={plugins}", f"StateSaveLocation={folder}/state",
+            f"SlurmdSpoolDir={folder}/%n", f"SlurmctldPidFile={folder}/slurmctld.pid",
+            f"SlurmdPidFile={folder}/%n.pid", f"SlurmctldLogFile={folder}/slurmctld.log",
+            f"SlurmdLogFile={folder}/%n.log", "ProctrackType=proctrack/linuxproc",
+            "TaskPlugin=task/none", "MpiDefault=none", "SwitchType=switch/none",
+            "JobAcctGatherType=jobacct_gather/none",
+            "AccountingStorageType=accounting_storage/none", "JobCompType=jobcomp/none",
+            "SelectType=select/cons_tres", "SelectTypeParameters=CR_CPU_Memory",
+            "SchedulerParameters=sched_interval=1,bf_interval=1",
+            "SlurmdParameters=config_overrides", "ReturnToService=2",
+            "KillWait=1", "InactiveLimit=0", *nodes,
+            f"PartitionName=main Nodes={','.join(self._nodes)} Default=YES MaxTime=INFINITE",
+            "",
+        ])  # fmt: skip
