@@ -46,6 +46,19 @@ def meet(
     return _trusted(home, ask, address, accepted, command, person, on_accepted)
 
 
+def check_named(store: Store, address: Address, named: Sequence[str]) -> None:
+    """Raise NodeUnreachable if no host on the way to a node has a key of this fingerprint."""
+    from d0ctl.nodes.transports.connect import trusted_keys
+
+    trusted = trusted_keys(address, store.home.known_hosts)
+    if strange := [fingerprint for fingerprint in named if fingerprint not in trusted]:
+        raise NodeUnreachable(
+            f"the host key of `{address.name}` is {next(iter(trusted), 'another')}, "
+            f"which is trusted already, not {listed(strange, 'or')}",
+            hint=f"d0ctl node drain {address.name}   # if that is the wrong machine",
+        )
+
+
 def log_in(
     home: Home, address: Address, accepted: Sequence[str], command: Sequence[str], person: Person
 ) -> None:

@@ -17,9 +17,9 @@ def describe_packages(
         number = count(plan.packages, "package")
         yield f"would {verb} {number}{more}: {by_phase(plan.phases)}"
         yield from changed(plan.changes, plan.packages if named is None else named)
+        yield from unchanged(plan)
     else:
-        yield f"nothing to {verb} in `{plan.request.target.brief}`"
-    yield from unchanged(plan)
+        yield nothing_to(plan, verb)
 
 
 def report_packages(plan: Plan, verb: str, past: str, more: str = "") -> Iterator[str]:
@@ -27,7 +27,13 @@ def report_packages(plan: Plan, verb: str, past: str, more: str = "") -> Iterato
     if plan.packages:
         yield f"{past} {packages(plan)}{more}"
     else:
-        yield f"nothing to {verb} in `{plan.request.target.brief}`"
+        yield nothing_to(plan, verb)
+
+
+def nothing_to(plan: Plan, verb: str) -> str:
+    """Say that an action changes no package, and in which phases they are."""
+    phases = f": {by_phase(plan.kept)}" if plan.kept else ""
+    return f"nothing to {verb} in `{plan.request.target.brief}`{phases}"
 
 
 def report_both(plan: Plan, verb: str, past: str, *more: str) -> Iterator[str]:
@@ -41,8 +47,8 @@ def report_both(plan: Plan, verb: str, past: str, *more: str) -> Iterator[str]:
 
 
 def unchanged(plan: Plan) -> Iterator[str]:
-    """Say what the action leaves alone."""
-    if plan.kept:
+    """Say what the action leaves alone; `nothing_to` has said it of one that changes nothing."""
+    if plan.kept and (plan.packages or plan.jobs):
         yield f"unchanged: {by_phase(plan.kept)}"
 
 

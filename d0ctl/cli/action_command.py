@@ -248,16 +248,16 @@ def _carry_out(request: AnyRequest[Any, Any]) -> None:
     if undoing := undo.sentence(plan):
         say(clean(undoing))
     if (plan.packages or plan.jobs) and not is_driven:
+        from d0ctl.show import outcome  # at the end of few commands
+
         target = select.parse(plan.job) if isinstance(plan, SubmitPlan) else request.target
-        say(f"no daemon is running, so nothing new starts: {_starting(target)}")
+        say(outcome.no_daemon(_jobs(target)))
 
 
-def _starting(target: Target) -> str:
-    """Return the commands that let packages of a target start."""
+def _jobs(target: Target) -> list[str]:
+    """Return the jobs that a target names; none if it has a pattern."""
     jobs = {part.job for part in target.parts} if isinstance(target, select.Selector) else set()
-    if len(jobs) != 1 or select.parse(one := jobs.pop()).wild_level:
-        return "d0ctl daemon start"
-    return f"`d0ctl daemon start`, or `d0ctl run {one}`"
+    return [] if any(select.parse(job).wild_level for job in jobs) else sorted(jobs)
 
 
 def opened(request: AnyRequest[Any, Any]) -> AbstractContextManager[Store]:

@@ -19,6 +19,13 @@ GROUP = "\x02"
 """Stands before and behind the names of a group of inputs there, for the same reason."""
 
 
+def reserved_character(text: str) -> str | None:
+    """Return a character of a value that d0ctl needs for itself; None if it has none."""
+    if "\x01" in text:
+        return "\x01"
+    return GROUP if GROUP in text else None
+
+
 class MailMode(enum.StrEnum):
     """Which mails a recipient gets."""
 

@@ -11,7 +11,11 @@ from d0ctl.units import clean, count, duration
 MOST_RESULTS = 8
 """How many results are named; the rest are counted."""
 
-NO_DAEMON = "no daemon is running, so nothing new starts: d0ctl daemon start"
+
+def no_daemon(jobs: Sequence[str]) -> str:
+    """Say that no daemon is running, and what drives these jobs instead."""
+    run = f", or `d0ctl run {shlex.quote(jobs[0])}`" if len(jobs) == 1 else ""
+    return f"no daemon is running, so nothing new starts: `d0ctl daemon start`{run}"
 
 
 def ended(name: str, state: str, counts: Counts) -> str:

@@ -9,7 +9,7 @@ from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector, parse
 from d0ctl.show.cards.binary import Binary
-from d0ctl.show.cards.file import File, FileLine, origin
+from d0ctl.show.cards.file import File
 from d0ctl.show.cards.node import Node
 from d0ctl.show.cards.package import Package
 from d0ctl.show.cards.part import Part
@@ -79,15 +79,7 @@ def file(store: Store, view: FileView, now: float) -> File:
     """Read the card of a file."""
     from d0ctl.show.why import file as explain_file
 
-    copies = file_locations.copies(store, view.id)
-    ways = () if view.maker else [one.acquire for one in file_locations.readers(store, view.id)]
-    line = FileLine(
-        view.path, view.maker, view.maker_phase,
-        None if view.maker else origin(view.locator, ways), view.size,
-        view.disposition or view.dispositions, bool(view.present), bool(view.dropped),
-        bool(view.result), [copy.node or copy.cluster for copy in copies], view.stored_at,
-    )  # fmt: skip
-    return File(line, explain_file.file(store, view, now))
+    return File(view.maker, explain_file.file(store, view, now))
 
 
 def package(store: Store, view: PackageView, now: float) -> Package:

@@ -1,6 +1,7 @@
 """Failures of SQLite itself, turned into errors for people."""
 
 import errno
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from d0ctl.config import Home
 from d0ctl.errors import DatabaseUnavailable
 
 DAMAGED = ("malformed", "not a database")
+OTHER_SCHEMA = ("no such column", "no such table", "has no column named")
 FORBIDDEN = ("readonly", "unable to open")
 
 
@@ -33,6 +35,12 @@ def unavailable(home: Home, error: sqlite3.Error) -> DatabaseUnavailable:
     if "no such table: _sqlite_migrations" in reason:
         reason = "it is not d0ctl's"
         hint = "d0ctl restore FILE, of the last `d0ctl backup`"
+    elif any(word in reason for word in OTHER_SCHEMA):
+        root = shlex.quote(str(home.root))
+        return DatabaseUnavailable(
+            f"the home `{home.root}` was made by another version of d0ctl: {reason}",
+            hint=f"use that version, or begin a new home: mv {root} {root}.old",
+        )
     elif any(word in reason for word in DAMAGED):
         hint = "d0ctl restore FILE, of the last `d0ctl backup`"
     else:

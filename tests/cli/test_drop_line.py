@@ -92,11 +92,12 @@ def test_killing_a_line_with_nothing_left_to_kill_says_so(site: Site, d0ctl: Typ
     killed = d0ctl("kill-line", "prod/1/1")
 
     assert killed.exit_code == 0
-    assert killed.stdout == "nothing to kill in `prod/1/1`\nunchanged: 2 done\n"
+    assert killed.stdout == "nothing to kill in `prod/1/1`: 2 done\n"
     assert "to undo" not in killed.stderr
+    assert d0ctl("kill-line", "prod/1/1", "--dry-run").stdout == killed.stdout
     dropped = d0ctl("kill-line", "prod/1/1", "--drop-outputs")
     assert dropped.stdout.startswith(
-        "dropped the files of `prod/1/1`; there was no package to drop\nunchanged: 2 done\n"
+        "dropped the files of `prod/1/1`; there was no package to drop\n"
     )
     assert d0ctl("kill-line", "prod/1/1", "--drop-outputs").exit_code == 4
 

@@ -142,7 +142,17 @@ def test_a_node_is_added_once_its_key_is_accepted(d0ctl: Type, tmp_path: Path, h
         wrong = d0ctl(*words, "--accept-key", "SHA256:another")
         line = unknown.stderr.splitlines()[1].partition("   #")[0]
         added = d0ctl(*line.split()[1:])
+        again = d0ctl("node", "accept-key", "n1", line.split()[-1])
+        other = d0ctl("node", "accept-key", "n1", "SHA256:another")
 
+    assert (again.exit_code, again.stdout) == (
+        0, "nothing to do: the host key of `n1` is trusted already\n"
+    )  # fmt: skip
+    assert (other.exit_code, other.stdout, other.stderr.splitlines()) == (6, "", [
+        f"d0ctl: the host key of `n1` is {line.split()[-1]}, which is trusted already, "
+        "not SHA256:another",
+        "d0ctl node drain n1   # if that is the wrong machine",
+    ])  # fmt: skip
     assert unknown.exit_code == 6
     assert "is not accepted yet: ssh-" in unknown.stderr
     assert line.startswith("d0ctl " + " ".join(words[:4]))
@@ -153,3 +163,12 @@ def test_a_node_is_added_once_its_key_is_accepted(d0ctl: Type, tmp_path: Path, h
     node = document(d0ctl("node", "list", "--json").stdout)["nodes"][1]
     assert (node["node"], node["cpus"], node["state"]) == ("n1", 3, "unknown")
     assert home.known_hosts.read_text().count("ssh-") == 1
+
+
+def test_this_machine_has_no_host_key(site: Site, d0ctl: Type) -> None:
+    result = d0ctl("node", "accept-key", "localhost", "SHA256:another")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith(
+        "d0ctl: `localhost` is reached without ssh, so it has no host key"
+    )

@@ -198,10 +198,8 @@ def test_a_file_from_outside_says_where_it_comes_from(
     assert found["status"] == "outside"
     assert words in found["answer"]
     assert "`prod/1/1/1` needs it and is ready" in found["facts"]
-    for command in (("file", "list", "prod"), ("why", "prod:raw/a.raw")):
-        lines = d0ctl(*command).stdout.splitlines()
-        (own,) = (text for text in lines if text.strip().startswith("prod:raw/a.raw"))
-        assert own.endswith(f"  {location}")
+    (own,) = d0ctl("file", "list", "prod").stdout.splitlines()[:1]
+    assert own.endswith(f"  {location}")
 
 
 def test_a_file_of_very_many_readers_names_a_few_and_counts_the_rest(
@@ -221,6 +219,5 @@ def test_the_sentences_are_what_is_printed(site: Site, d0ctl: Type) -> None:
 
     lines = d0ctl("why", "prod:gen-1").stdout.splitlines()
 
-    assert lines[0] == d0ctl("file", "list", "prod:gen-1").stdout.splitlines()[0].strip()
-    assert lines[1] == "file `gen-1` of job `prod` exists: 10 B, made by `prod/1/1/1`"
+    assert lines[0] == "file `gen-1` of job `prod` exists: 10 B, made by `prod/1/1/1`"
     assert lines[-1] == "  $ d0ctl status prod/1/1/1"

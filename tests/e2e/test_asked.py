@@ -118,7 +118,7 @@ def test_a_package_that_is_not_launched_yet_is_waited_for(site: Site, go: Path) 
 
     with following(site, path, "--binary", "2") as follower:
         follower.expect(err=b"waiting for its launch\n")
-        follower.expect(err=b"no daemon is running, so nothing new starts: d0ctl daemon start\n")
+        follower.expect(err=b"nothing new starts: `d0ctl daemon start`, or `d0ctl run chain`\n")
         site.start_daemon()
         site.ok("release", "chain")
 

@@ -237,3 +237,38 @@ def test_the_collector_is_as_before_after_a_job_was_read(is_on: bool) -> None:
         assert gc.isenabled() == is_on
     finally:
         (gc.enable if before else gc.disable)()
+
+
+JOB = "job: x\nparameters: {p: a}\nstages: [{lines: [{for: {v: %s}, run: 'echo {v}'}]}]\n"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (r'["a\u0001b"]', r"3:30: `a\x01b` has the character '\x01', which d0ctl needs for itself"),
+        (r'["\x02"]', r"3:30: `\x02` has the character '\x02', which d0ctl needs for itself"),
+        ("{lines: some}", r"3:37: line 2 of `some` has the character '\x02', which d0ctl needs "
+         "for itself"),
+        ("{csv: some}", r"3:35: line 2 of `some` has the character '\x02', which d0ctl needs "
+         "for itself"),
+        ("{glob: 'raw/x*'}", r"3:36: the name of `raw/x\x01` has the character '\x01', which "
+         "d0ctl needs for itself"),
+        ("{catalogue: csv some}", r"3:41: row 1 of catalogue `csv` has the character '\x02', "
+         "which d0ctl needs for itself"),
+    ],
+)  # fmt: skip
+def test_a_value_can_t_have_the_characters_that_mark_inputs(
+    faults: Faults, folder: Path, values: str, expected: str
+) -> None:
+    (folder / "some").write_text("word\n\x02inputs\n")
+    (folder / "raw" / "x\x01").touch()
+
+    assert expected in faults(JOB % values)
+
+
+def test_nor_can_a_value_of_set(faults: Faults) -> None:
+    (found,) = faults(JOB % "[1]", p="\x01inputs\x01")
+
+    assert found == (
+        r"2:17: the new value of `p` has the character '\x01', which d0ctl needs for itself"
+    )

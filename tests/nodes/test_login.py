@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.nodes.transports import openssh
 from d0ctl.nodes.transports.login import LoginRefused
 from d0ctl.nodes.transports.transport import Address
 from tests.nodes.conftest import trust
@@ -139,3 +140,17 @@ def test_an_agent_that_is_gone_is_named(
     failure = failure_of(Address("n", destination=sshd.destination, via="fabric"), known_hosts)
 
     assert "the agent at `/nowhere/agent`, which does not answer" in str(failure)
+
+
+def test_a_refused_login_names_the_ways_that_may_help() -> None:
+    log = "emmy@farm: Permission denied (publickey).\n"
+
+    without_key = openssh.failure(Address("n", destination="emmy@farm"), log)
+    with_key = openssh.failure(Address("n", destination="emmy@farm", identity="key"), log)
+
+    assert with_key.hint == (
+        "d0ctl node login emmy@farm   # if it asks for a password, a passphrase or a second factor"
+    )
+    assert without_key.hint == (
+        f"{with_key.hint}; or name its key: d0ctl node add ... --identity FILE"
+    )

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from d0ctl.nodes.transports.transport import Address
-from d0ctl.show.why import group, node
+from d0ctl.show.why import group, node, slots
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, registry
@@ -212,3 +212,13 @@ def test_a_node_explains_itself(site: Site, state: str, expected: str) -> None:
             site.store.change("drain_node", node=row["id"], note="new disk", now=0.0)
 
     assert expected in node.node(site.store, "localhost", NOW).answer
+
+
+def test_a_job_that_has_slots_itself_waits_for_no_others(site: Site) -> None:
+    site.up(cpus=1)
+    site.submit(production())
+    site.submit(production("other"))
+    site.launch("prod/1/1/1")
+
+    assert slots.taken(site.store, "prod", NOW) is None
+    assert "1 package of `prod`" in (slots.taken(site.store, "other", NOW) or "")

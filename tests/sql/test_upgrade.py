@@ -11,8 +11,9 @@ import pytest
 import d0ctl_sql
 from d0ctl.config import Home
 from d0ctl.errors import DatabaseUnavailable
-from d0ctl.store import connection, migrate, open_store
+from d0ctl.store import connection, migrate, open_store, opening
 from d0ctl.store.checks import check
+from d0ctl.store.nodes import registry
 from d0ctl_sql import migrations
 from tests.support.jobs import job, submitted
 
@@ -166,3 +167,18 @@ def test_a_second_migration_of_the_same_file_changes_nothing(home: Home) -> None
 
     assert re.fullmatch("[0-9a-f]{16}", str(before[0][0]))
     assert ask(home.database, "select name from site") == before
+
+
+def test_a_database_whose_schema_is_of_another_version_is_named(home: Home) -> None:
+    with closing(sqlite3.connect(home.database)) as other:
+        other.execute("alter table cluster rename column name to title")
+
+    with pytest.raises(DatabaseUnavailable) as refused, opening.reader(home) as store:
+        registry.nodes(store)
+
+    assert str(refused.value) == (
+        f"the home `{home.root}` was made by another version of d0ctl: no such column: cluster.name"
+    )
+    assert refused.value.hint == (
+        f"use that version, or begin a new home: mv {home.root} {home.root}.old"
+    )

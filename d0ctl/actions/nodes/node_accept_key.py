@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from d0ctl.actions.action import Action, Author, NodeRequest, Plan
 from d0ctl.actions.option import Options, arguments, flag
-from d0ctl.errors import Refused
+from d0ctl.errors import BadUsage, Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import contact, registry
 
@@ -35,16 +35,24 @@ class AcceptOptions(Options):
 def meet(
     store: Store, request: NodeRequest[AcceptOptions], now: float
 ) -> NodeRequest[AcceptOptions]:
-    """Reach the node, trusting the keys that a person trusts. Raises NodeUnreachable."""
+    """Reach the node, trusting the keys that a person trusts.
+
+    Raises NodeUnreachable, also if it has another key than those named, and BadUsage if
+    it has none.
+    """
     from d0ctl.actions import meeting
 
     row = registry.named(store, request.target.brief)
+    address = registry.address_of(row)
+    if not address.destination:
+        raise BadUsage(f"`{address.name}` is reached without ssh, so it has no host key")
     command = replace(request, options=replace(request.options, fingerprints=())).words()
     accepted: list[str] = []
     facts = meeting.meet(
-        store, registry.address_of(row), request.options.fingerprints, command, request.person,
+        store, address, request.options.fingerprints, command, request.person,
         on_accepted=lambda host, key: accepted.append(f"accepted the host key of `{host}`: {key}"),
     )  # fmt: skip
+    meeting.check_named(store, address, request.options.fingerprints)
     met = Meeting(tuple(accepted), contact.is_other_machine(row, facts))
     return replace(request, options=replace(request.options, met=met))
 

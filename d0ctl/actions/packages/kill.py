@@ -53,7 +53,8 @@ def describe(plan: KillPlan) -> Iterator[str]:
     """Say what a kill would do."""
     yield from wording.describe_packages(plan, "kill")
     yield from describe_grace(plan.grace)
-    yield WAIT
+    if plan.packages:
+        yield WAIT
 
 
 def describe_grace(grace: float | None) -> Iterator[str]:

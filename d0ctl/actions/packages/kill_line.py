@@ -133,6 +133,8 @@ def describe(plan: KillLinePlan) -> Iterator[str]:
         yield from _describe_drop(plan)
         return
     yield from wording.describe_packages(plan, "kill")
+    if not plan.packages:
+        return
     yield WAIT
     target = plan.request.target
     if not target.also:

@@ -8,6 +8,7 @@ from d0ctl.cli.terminal.output import say
 from d0ctl.cli.terminal.tail import Tail
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector
+from d0ctl.show import outcome
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views import browse
@@ -83,7 +84,7 @@ class Following:
 
     def _say_if_nobody_drives(self) -> None:
         if not any_driver(self._store):
-            say("no daemon is running, so nothing new starts: d0ctl daemon start")
+            say(outcome.no_daemon([self._wanted.job]))
 
 
 def _is_final(one: PackageView) -> bool:

@@ -22,12 +22,23 @@ def read_rows(node: Node, most: int, reading: Reading) -> Rows:
         return (), ()
     name, _, query = reading.text(scalar).strip().partition(" ")
     if name in BUILT_IN:
-        return _built_in(name, query.strip(), scalar, most, reading)
+        rows, columns = _built_in(name, query.strip(), scalar, most, reading)
+    else:
+        rows, columns = _of_plugin(name, query.strip(), scalar, most, reading)
+    reading.refuse_reserved(
+        scalar.position, map("".join, rows),
+        lambda number: f"row {number:,} of catalogue {shown(name)}",
+    )  # fmt: skip
+    return rows, columns
+
+
+def _of_plugin(name: str, query: str, scalar: Scalar, most: int, reading: Reading) -> Rows:
+    """Ask the catalogue of an installed package."""
     try:
         plugin = named("catalogue", name)
         if plugin is not None:
-            rows, columns = _rows(plugin, query.strip(), most)
-            message = f"catalogue {shown(name)} has nothing for {shown(query.strip())}"
+            rows, columns = _rows(plugin, query, most)
+            message = f"catalogue {shown(name)} has nothing for {shown(query)}"
         else:
             rows, columns = [], ()
             known = [*BUILT_IN, *(one.name for one in installed("catalogue"))]

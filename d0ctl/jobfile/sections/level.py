@@ -12,6 +12,7 @@ from d0ctl.jobfile.language.template import Scope, Template, compile_text
 from d0ctl.jobfile.language.values import Fields, ListValue, TextValue, TreeValue, Value
 from d0ctl.jobfile.recipe import StageRecipe
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
+from d0ctl.jobfile.spec import reserved_character
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
 
@@ -57,6 +58,15 @@ class Reading(Struct, frozen=True):
     def fault(self, position: Position, message: str) -> None:
         """Note a fault."""
         self.faults.add(position, message)
+
+    def refuse_reserved(
+        self, position: Position, texts: Iterable[str], where: Callable[[int], str]
+    ) -> None:
+        """Note a fault for each value from elsewhere that has a character which d0ctl needs."""
+        for number, text in enumerate(texts, 1):
+            if character := reserved_character(text):
+                message = f"{where(number)} has the character {character!a}"
+                self.fault(position, f"{message}, which d0ctl needs for itself")
 
     def scalar(self, node: Node, what: str) -> Scalar | None:
         """Return a node that has to be a text; note a fault if it is not."""

@@ -276,6 +276,9 @@ def _glob(node: Node, reading: Reading) -> Sequence[str]:
     for name in found:
         if not name.isascii() and any("\ud800" <= char <= "\udfff" for char in name):
             reading.fault(scalar.position, f"the name of {shown(name)} is not UTF-8")
+    reading.refuse_reserved(
+        scalar.position, found, lambda number: f"the name of {shown(found[number - 1])}"
+    )
     return found
 
 
@@ -290,12 +293,17 @@ def _read(scalar: Scalar, reading: Reading) -> list[str] | None:
         )
         return None
     try:
-        return local_files.lines_of(path)
+        read = local_files.lines_of(path)
     except UnicodeDecodeError:
         reading.fault(scalar.position, f"{shown(name)} is not UTF-8 text")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         reading.fault(scalar.position, f"{shown(name)} can't be read: {reason.lower()}")
+    else:
+        reading.refuse_reserved(
+            scalar.position, read, lambda number: f"line {number:,} of {shown(name)}"
+        )
+        return read
     return None
 
 

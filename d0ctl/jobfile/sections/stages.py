@@ -1,5 +1,6 @@
 """The upper levels of a job file: job, stage, line and package, with their short forms."""
 
+from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
 from typing import Any
 
@@ -91,6 +92,7 @@ def _parameters(
             level.reading.fault(key.position, message)
         elif isinstance(value, Scalar):
             text = replaced.get(name, value.text)
+            level.reading.refuse_reserved(value.position, [text], _new_value_of(name))
             known[name] = constant(value, text), text
         else:
             known[name] = None, level.reading.tree_value(value, typed=False).root
@@ -104,6 +106,10 @@ def _parameters(
             message = f"parameter {shown(name)} is not a text, so it can't be set"
             level.reading.fault(level.position("parameters"), message)
     return known
+
+
+def _new_value_of(name: str) -> Callable[[int], str]:
+    return lambda _: f"the new value of {shown(name)}"
 
 
 def _check_names(level: Level, stages: list[StageRecipe]) -> None:

@@ -7,6 +7,7 @@ from typing import Any, cast
 import yaml
 
 from d0ctl.errors import BadJobFile
+from d0ctl.jobfile.spec import reserved_character
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, shown
 
@@ -126,6 +127,10 @@ class _Builder:
             text = ""
         if "\0" in text or any("\ud800" <= c <= "\udfff" for c in _beyond_ascii(text)):
             self._faults.add(position, f"{shown(text)} has a character that no file name may have")
+            text = ""
+        if character := reserved_character(text):
+            self._faults.add(position, f"{shown(text)} has the character {character!a}, "
+                                       "which d0ctl needs for itself")  # fmt: skip
             text = ""
         plain = bool(event.implicit[0])
         begin, end = cast(Any, event.start_mark), cast(Any, event.end_mark)

@@ -83,6 +83,17 @@ def login_of(address: Address) -> Address:
     return replace(address, kind=kind, job="", directory="", python="")
 
 
+def trusted_keys(address: Address, known_hosts: Path, config: Path | None = None) -> list[str]:
+    """Return the fingerprints that are trusted on the way to a node, those of itself first."""
+    route = resolve(address.destination, address.identity, config)
+    return [
+        entry.key.fingerprint
+        for hop in reversed(route.hops)
+        for entry in hostkeys.entries(known_hosts, hop.known_as)
+        if not entry.revoked
+    ]
+
+
 def by_fabric(
     address: Address,
     known_hosts: Path,

@@ -27,7 +27,8 @@ POLL_S = 0.02
 MOST_BEFORE = 1 << 20
 """How many bytes a login shell may print before the output of a command."""
 SOCKET = "master"
-LOGIN_HINT = "d0ctl node login {}   # if it asks for a password or a second factor"
+LOGIN_HINT = "d0ctl node login {}   # if it asks for a password, a passphrase or a second factor"
+KEY_HINT = "; or name its key: d0ctl node add ... --identity FILE"
 LOST = 255
 """The exit code of ssh if the connection ended, not the remote command."""
 REFUSED = "can't copy a file: "
@@ -248,7 +249,9 @@ def failure(address: Address, log: str) -> NodeUnreachable:
     reason = said[0].rstrip(".") if said else "it said nothing"
     if "Host key verification failed" in log:
         return HostKeyRefused(f"ssh can't reach `{address.name}`: {reason}")
-    hint = LOGIN_HINT.format(address.destination) if "Permission denied" in log else None
+    hint = None
+    if "Permission denied" in log:
+        hint = LOGIN_HINT.format(address.destination) + ("" if address.identity else KEY_HINT)
     return NodeUnreachable(f"ssh can't reach `{address.name}`: {reason}", hint=hint)
 
 

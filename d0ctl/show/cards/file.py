@@ -34,7 +34,7 @@ class FileLine(Struct, frozen=True):
 class File(Struct, frozen=True):
     """Everything on the card, read at one moment."""
 
-    line: FileLine
+    maker: str | None
     why: Explanation
 
 
@@ -65,7 +65,7 @@ def cells(line: FileLine) -> list[Cell]:
         (line.path, "strong"),
         line.maker or "from outside",
         "" if line.size is None else size(line.size),
-        line.disposition or "as its readers need",
+        line.disposition or "while it is needed",
         _locations(line),
     ]
 
@@ -84,5 +84,4 @@ def _locations(line: FileLine) -> str:
 
 def draw(sheet: Sheet, file: File) -> None:
     """Draw the card."""
-    sheet.table([cells(file.line)], indent=0)
     answer(sheet, file.why)

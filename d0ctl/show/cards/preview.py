@@ -54,8 +54,8 @@ def _stage(
 
 
 CHANGES = {
-    "split": "more than before",
-    "merge": "fewer than before",
+    "split": "more than in the stages it reads",
+    "merge": "fewer than in the stages it reads",
     "open": "for all groups of late outputs until these are known",
 }
 """How the number of lines changes against the stages that a stage reads."""

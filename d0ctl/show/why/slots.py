@@ -1,6 +1,6 @@
 """Who has the slots that a job waits for."""
 
-from d0ctl.model import Phase
+from d0ctl.model import Phase, by_status
 from d0ctl.select import parse
 from d0ctl.show.why.common import MOST
 from d0ctl.show.why.package import package
@@ -9,8 +9,13 @@ from d0ctl.store.views import browse
 
 
 def taken(store: Store, name: str, now: float) -> str | None:
-    """Say by whom the slots are taken that a job needs; None if it waits for something else."""
+    """Say by whom the slots are taken that a job needs.
+
+    None if it has slots itself, or waits for something else.
+    """
     job = browse.job(store, name)
+    if by_status(job.counts)["launched"] or job.counts.get("assigned"):
+        return None
     for row in browse.in_phases(store, job.id, [Phase.READY], 1):
         found = package(store, browse.package(store, parse(row.path)), now)
         if "full_since" in found.details:

@@ -59,7 +59,7 @@ class CardScreen(SubScreen):
         """Go to the package that makes the file or runs the binary."""
         package = None
         if isinstance(self.card, File):
-            package = self.card.line.maker
+            package = self.card.maker
         elif isinstance(self.card, Binary):
             package = self.card.package.path
         if package is None:

@@ -62,7 +62,7 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
                         return _end(store, text, parts)
                 if not is_reported and not any_driver(store):
                     is_reported = True
-                    say(outcome.NO_DAEMON)
+                    say(outcome.no_daemon([part.job.name for part in parts]))
             if last is not None and time.monotonic() >= last:
                 return _give_up(text, parts, length)
             time.sleep(rest if last is None else max(0.0, min(rest, last - time.monotonic())))

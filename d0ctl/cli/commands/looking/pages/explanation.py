@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import asdict
 
@@ -19,9 +19,6 @@ from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.file_locations import FileView
 
-if TYPE_CHECKING:
-    from d0ctl.show.cards.file import File as FileCard
-
 
 def show(
     selector: str | None, node: str | None = None, file: str | None = None, *, json: bool = False
@@ -35,16 +32,17 @@ def show(
         if selector and _has_job(store, (slashed := select.slashed(selector)).partition("/")[0]):
             selector = slashed
         if found := _file(store, selector, file):
-            from d0ctl.show import read
+            from d0ctl.show.why.file import file as explain_file
 
-            card = read.file(store, found, now)
-            explanation = card.why
+            explanation = explain_file(store, found, now)
         else:
-            card, explanation = None, _explain(store, selector, node, now)
+            explanation = _explain(store, selector, node, now)
     if json:
         emit_json(document(explanation))
     else:
-        _print(card, explanation)
+        page = sheet()
+        answer(page, explanation)
+        print_sheet(page)
 
 
 def _explain(store: Store, selector: str | None, node: str | None, now: float) -> Explanation:
@@ -95,14 +93,3 @@ def _is_node(store: Store, name: str) -> bool:
 def document(explanation: Explanation) -> dict[str, Any]:
     """Return the explanation as JSON."""
     return asdict(explanation)
-
-
-def _print(card: "FileCard | None", explanation: Explanation) -> None:
-    page = sheet()
-    if card is None:
-        answer(page, explanation)
-    else:
-        from d0ctl.show.cards import file
-
-        file.draw(page, card)
-    print_sheet(page)
