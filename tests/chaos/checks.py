@@ -146,7 +146,7 @@ def _exits(field: Field) -> Iterator[str]:
     """No daemon has ended by itself, unless it found no room to begin."""
     if any(strike.kind.endswith("full") for strike in field.schedule.strikes):
         return
-    daemons = [one for one in field.drivers if "daemon" in str(one.args)]
+    daemons = [one for one in field.forked if "daemon" in str(one.args)]
     for process in daemons:
         if process.poll() not in (0, -signal.SIGKILL, -signal.SIGTERM):
-            yield f"a daemon ended by itself: exit code {process.returncode}"
+            yield f"a daemon ended by itself: exit code {process.poll()}"

@@ -146,7 +146,7 @@ class Field(Session):
         return second
 
     def _run_driver(self, role: str, *words: str) -> Pid | None:
-        started = self._start("-m", "tests.chaos.process", *self._words(role), *words)
+        started = self._start("tests.chaos.process", *self._words(role), *words)
         return Pid.of(started.pid)
 
     def _words(self, role: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import sys
 
-from d0ctl.cli import main
+from d0ctl import cli
 from d0ctl.model import Address
 from tests.chaos import trap
 
@@ -39,11 +39,16 @@ def use_traps_here(trapping: str) -> None:
     ship.command = command
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Lay the traps, and run the command."""
     orders, role, python = sys.argv[1:4]
     sys.argv[1:4] = []
     if role in DRIVERS:
         shorten()
         use_traps_here(python)
     trap.lay(orders, role)
+    cli.main()
+
+
+if __name__ == "__main__":
     main()

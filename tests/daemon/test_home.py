@@ -41,7 +41,7 @@ def gated(session: Session) -> None:
 
 def test_a_second_daemon_is_refused_and_the_first_goes_on(session: Session) -> None:
     first = session.daemon()
-    second = session._start("-m", "d0ctl", "--home", str(session.home.root), "daemon", "run")
+    second = session.begin_daemon()
     gated(session)
 
     assert second.wait(20) == 4

@@ -23,7 +23,8 @@ from typer.testing import CliRunner
 from d0ctl.cli.app import app
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
-from tests.support import printed
+from d0ctl.store.nodes.leases import LEASE, living_holder
+from tests.support import forks, printed
 from tests.support.machines import PATIENCE_S as PATIENCE_S
 from tests.support.machines import Machines
 from tests.support.openssh import find_client
@@ -212,9 +213,23 @@ class Site(Machines):
         self.ok("node", "drain", "localhost")
 
     def start_daemon(self) -> int:
-        """Start a daemon; its process id."""
+        """Start a daemon, as `daemon start` does; its process id once it works."""
         self.daemons += 1
-        return int(self.ok("daemon", "start").split()[-1])
+        home = Home(self.home)
+        with (home.logs / "daemon.log").open("ab") as log:
+            daemon = forks.start(
+                "d0ctl.__main__", ["daemon", "run"], self.environment, log.fileno()
+            )
+        self.forked.append(daemon)
+
+        def works() -> bool:
+            assert daemon.poll() is None, (home.logs / "daemon.log").read_text()
+            with open_store(home, read_only=True) as store:
+                holder = living_holder(store, LEASE)
+            return holder is not None and int(holder.split()[1]) == daemon.pid
+
+        wait_until(works, what="the daemon works")
+        return daemon.pid
 
     def kill_daemon(self) -> None:
         """End the daemon as a power cut would."""

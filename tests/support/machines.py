@@ -6,6 +6,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+from tests.support.forks import Process
 from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, wait_until
 
@@ -20,6 +21,7 @@ class Machines:
         self.folder = folder
         self.stack = ExitStack()
         self.sshds: dict[str, Sshd] = {}
+        self.forked: list[Process] = []
 
     def start_sshd(self, name: str, **options: Any) -> Sshd:
         """A machine that can be reached by ssh, gone with the test."""
@@ -46,4 +48,5 @@ class Machines:
                 words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
                 if mark in words and (pid := Pid.of(int(entry.name))) and pid.number != os.getpid():
                     found.append(pid)
-        return found
+        forked = (Pid.of(process.pid) for process in self.forked if process.poll() is None)
+        return [*found, *(pid for pid in forked if pid and pid not in found)]

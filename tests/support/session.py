@@ -6,8 +6,6 @@ to the record, so that nothing that ran twice goes unnoticed.
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 from contextlib import suppress
@@ -20,20 +18,14 @@ from d0ctl.model import Address
 from d0ctl.store import open_store
 from d0ctl.store.jobs.submission.submit import submit
 from d0ctl.store.nodes import leases, registry
+from tests.support import forks
+from tests.support.forks import Process
 from tests.support.homes import equip_nodes, faults, make_home
 from tests.support.jobs import phases
 from tests.support.machines import PATIENCE_S, Machines
 from tests.support.rows import read, value
 from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, wait_until
-
-DRIVER = """
-import sys, threading
-from pathlib import Path
-from d0ctl.config import Home
-from d0ctl.daemon.drive import drive
-drive(Home(Path(sys.argv[1])), int(sys.argv[2]), lambda counts: None, threading.Event())
-"""
 
 
 class Session(Machines):
@@ -51,7 +43,6 @@ class Session(Machines):
         self.record.touch()
         self.gates = folder / "gates"
         self.gates.mkdir()
-        self.drivers: list[subprocess.Popen[bytes]] = []
 
     # scripts ---------------------------------------------------------------------------
 
@@ -174,13 +165,13 @@ class Session(Machines):
             timer.cancel()
         assert not stop.is_set(), f"{self.phases()}\n{self.attempts()}"
 
-    def driver(self, job: int) -> subprocess.Popen[bytes]:
+    def driver(self, job: int) -> Process:
         """A process that drives a job to its end."""
-        return self._start("-c", DRIVER, str(self.home.root), str(job))
+        return self._start("tests.support.driving", str(self.home.root), str(job))
 
-    def daemon(self) -> subprocess.Popen[bytes]:
+    def daemon(self) -> Process:
         """A daemon in the foreground of its own process, once it holds its lease."""
-        process = self._start("-m", "d0ctl", "--home", str(self.home.root), "daemon", "run")
+        process = self.begin_daemon()
 
         def holds() -> bool:
             assert process.poll() is None, self.log()
@@ -191,23 +182,26 @@ class Session(Machines):
         wait_until(holds, 20, "the daemon holds its lease")
         return process
 
-    def _start(self, *words: str) -> subprocess.Popen[bytes]:
+    def begin_daemon(self) -> Process:
+        """A process that would be a daemon."""
+        return self._start("d0ctl.__main__", "--home", str(self.home.root), "daemon", "run")
+
+    def _start(self, module: str, *words: str) -> Process:
         with (self.folder / "drivers.log").open("ab") as log:
-            process = subprocess.Popen([sys.executable, *words], stdout=log, stderr=log)
-        self.drivers.append(process)
-        return process
+            self.forked.append(forks.start(module, words, os.environ, log.fileno()))
+        return self.forked[-1]
 
     def log(self) -> str:
         """What drivers and daemon said."""
         files = (self.folder / "drivers.log", self.home.logs / "daemon.log")
         return "".join(path.read_text() for path in files if path.exists())
 
-    def crash(self, process: subprocess.Popen[bytes]) -> None:
+    def crash(self, process: Process) -> None:
         """Kill a driver without a warning."""
         process.kill()
         process.wait()
 
-    def end(self, process: subprocess.Popen[bytes]) -> int:
+    def end(self, process: Process) -> int:
         """Ask a driver to end, and wait for it."""
         process.send_signal(signal.SIGTERM)
         return process.wait(20)
@@ -244,7 +238,7 @@ class Session(Machines):
 
     def close(self) -> None:
         """End everything, and see that nothing is left."""
-        for process in self.drivers:
+        for process in self.forked:
             if process.poll() is None:
                 process.kill()
             process.wait()

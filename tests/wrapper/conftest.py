@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 from tests.support.archives import RECO, packed
+from tests.support.forks import Server
 from tests.support.waiting import wait_until
 from tests.support.web import Web, serving
 from tests.wrapper.client import Client
 from tests.wrapper.fetching import DATA
-from tests.wrapper.relays import Forked, Server, start
+from tests.wrapper.relays import ForkedRelay, server, start
 
 Connect = Callable[..., Client]
 
@@ -26,9 +27,9 @@ Connect = Callable[..., Client]
 @pytest.fixture(scope="session")
 def forks() -> Iterator[Server]:
     """The python that forks the relays of this test process."""
-    server = Server()
-    yield server
-    server.close()
+    forks = server()
+    yield forks
+    forks.close()
 
 
 @pytest.fixture
@@ -42,7 +43,9 @@ def connect(tmp_path: Path, forks: Server) -> Iterator[Connect]:
         base = tmp_path / "base"
         settings = {**os.environ, "D0CTL_TEST": f"{base}/", **(environment or {})}
         is_usual = python is None and not environment
-        relay = Forked(forks, settings) if is_usual else start(python or sys.executable, settings)
+        relay = (
+            ForkedRelay(forks, settings) if is_usual else start(python or sys.executable, settings)
+        )
         clients.append(Client(relay, base, hello))
         return clients[-1]
 
