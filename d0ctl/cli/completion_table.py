@@ -18,7 +18,9 @@ HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "archive", "edit", "finish", "hold", "kill", "kill-line", "limit", "pause", "priority",
         "release", "remove", "restore-line", "resume", "retry", "set-status", "update",
     )),
-    "Files and nodes": ("nodes", ("file", "node", "cluster", "researcher", "site", "software")),
+    "Files and nodes": ("nodes", (
+        "file", "node", "cluster", "researcher", "throttle", "site", "software",
+    )),
     "Administer": ("admin", ("daemon", "notify", "plugins", "doctor", "backup", "restore")),
 }  # fmt: skip
 """The commands by their heading in `--help`, and the folder of their modules; actions have none."""
@@ -45,6 +47,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     ),
     "cluster": ("list",),
     "researcher": ("list",),
+    "throttle": ("list", "set"),
     "site": ("check", "diff", "apply", "rotate-key", "show"),
     "software": ("list", "add", "remove", "push", "purge", "verify"),
     "daemon": ("run", "start", "stop", "status"),
@@ -103,6 +106,8 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "node free": ("node_names", "-"),
     "cluster list": (),
     "researcher list": (),
+    "throttle list": (),
+    "throttle set": ("-", "-"),
     "node list": (),
     "node login": ("node_names",),
     "node logout": ("node_names",),

@@ -44,6 +44,9 @@ EPILOGS = {
     "node logout": ("farm02", "0 done, 2 bad usage, 3 no such node"),
     "cluster list": ("--json", HOME),
     "researcher list": ("--json", HOME),
+    "throttle list": ("--json", HOME),
+    "throttle set": ("researcher emmy --max-running 50 --max-launches 100/1m", "0 done, "
+                     "2 bad usage"),
     "site check": ("site.yaml", "0 no fault, 2 a fault, 3 no such file"),
     "site diff": ("site.yaml", "0 no difference, 1 some, 2 bad site file, 3 no such file"),
     "site apply": ("site.yaml --dry-run", "0 done, 1 not confirmed, 2 bad site file, 3 no such "

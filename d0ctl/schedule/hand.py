@@ -1,12 +1,12 @@
 """What a node can still take during one pass of the scheduler."""
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from d0ctl.schedule.costs import Cost, Links
-from d0ctl.schedule.quota import UNBOUNDED
+from d0ctl.schedule.quota import UNBOUNDED, Allowance, least
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
 
 EPSILON = 1e-6
@@ -42,6 +42,8 @@ class Hand(Struct):
     disk: int | None = None
     extra: int = 0
     """CPUs' worth of the requirement in turn that it may get beyond its CPUs."""
+    allowances: Sequence[Allowance] = ()
+    """What throttles leave to it."""
     slots: list[float] | None = None
     """When each of its CPUs is free, in seconds from now, as a heap; None: nobody has asked."""
 
@@ -69,10 +71,10 @@ class Hand(Struct):
         return min(most, self.bound(requirement), self.holds(requirement))
 
     def bound(self, requirement: Requirement) -> int:
-        """Return how many packages with a requirement it may take as a suspect."""
-        if requirement.trusting and self.node.on_trial is None:
-            return self.others
-        return self.bounds.get(requirement.stage, self.others)
+        """Return how many packages it may take of a requirement by throttles, and as a suspect."""
+        is_trusted = requirement.trusting and self.node.on_trial is None
+        most = self.others if is_trusted else self.bounds.get(requirement.stage, self.others)
+        return min(most, least(self.allowances)) if self.allowances else most
 
     def has_room(self, requirement: Requirement, *, is_brought: bool) -> bool:
         """Return whether it can take a package, of which inputs are to be brought or not."""
@@ -139,6 +141,8 @@ class Hand(Struct):
             self.free -= requirement.load
         if requirement.stage in self.bounds:
             self.bounds[requirement.stage] -= 1
+        for one in self.allowances:
+            one.taken += 1
         if self.node.on_trial is not None:
             self.bounds, self.others = {}, 0
 

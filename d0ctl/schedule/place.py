@@ -70,6 +70,8 @@ def place(
     trust = _by_node(bounds)
     hands = [_hand(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
     one_pass = _Pass(nodes, hands, quota or Quota(), busy, links)
+    for hand in hands:
+        hand.allowances = one_pass.quota.nodes.get(hand.node.id, ())
     rounds = [wanted_by, wanted_by] if one_pass.quota.groups else [wanted_by]
     seen_of: dict[int, int] = {}
     """How many packages of each requirement were looked at."""

@@ -1,12 +1,94 @@
-"""How many more packages may start, by job files and by shares."""
+"""How many more packages may start, by job files, by shares and by throttles."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 
 from msgspec import Struct, field
 
 UNBOUNDED = 10**9
 """More packages than any node can take."""
+
+STEPS = 60
+"""Launches are counted by this part of the time of their throttle: a window moves in such steps."""
+
+
+class Throttle(Struct, frozen=True):
+    """A rule for each node, researcher or job with a name that matches a pattern."""
+
+    kind: str
+    pattern: str
+    max_running: int | None = None
+    launches: int | None = None
+    per_s: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Its name in the site file."""
+        return f"{self.kind} {self.pattern}"
+
+    @property
+    def step_s(self) -> float:
+        """For how long launches are counted together."""
+        return self.per_s / STEPS
+
+
+class Allowance(Struct):
+    """How much a throttle leaves to one node, researcher or job."""
+
+    throttle: Throttle
+    name: str
+    running: int
+    launched: int = 0
+    """How many packages were sent to nodes within its time."""
+    taken: int = 0
+    """How many more in this pass."""
+
+    @property
+    def left(self) -> int:
+        """How many more packages may start now."""
+        one, left = self.throttle, UNBOUNDED
+        if one.max_running is not None:
+            left = one.max_running - self.running - self.taken
+        if one.launches is not None:
+            left = min(left, one.launches - self.launched - self.taken)
+        return max(0, left)
+
+
+class Allowances(Struct):
+    """What all throttles leave, by the ids of nodes and jobs; jobs of one researcher share."""
+
+    nodes: dict[int, Sequence[Allowance]] = field(default_factory=dict)
+    jobs: dict[int, Sequence[Allowance]] = field(default_factory=dict)
+
+    def spent(self) -> Iterable[Allowance]:
+        """Yield those whose launches are counted and of which something was taken."""
+        seen: set[int] = set()
+        for of_one in (*self.nodes.values(), *self.jobs.values()):
+            for one in of_one:
+                if one.taken and one.throttle.launches is not None and id(one) not in seen:
+                    seen.add(id(one))
+                    yield one
+
+
+def least(allowances: Sequence[Allowance]) -> int:
+    """Return how many packages may start if each of some throttles has to allow it."""
+    return min((one.left for one in allowances), default=UNBOUNDED)
+
+
+def allowances_of(
+    throttles: Iterable[Throttle],
+    kind: str,
+    name: str,
+    running: int,
+    launched: Callable[[Throttle, str], int],
+) -> list[Allowance]:
+    """Return what the throttles that match a node, researcher or job leave to it."""
+    return [
+        Allowance(one, name, running, launched(one, name) if one.launches is not None else 0)
+        for one in throttles
+        if one.kind == kind and fnmatchcase(name, one.pattern)
+    ]
 
 
 class Quota(Struct):
@@ -18,10 +100,16 @@ class Quota(Struct):
     """CPUs that each group may get before others may take what is left."""
     paths: Mapping[int, str] = field(default_factory=dict)
     """The group of each job."""
+    throttled: Mapping[int, Sequence[Allowance]] = field(default_factory=dict)
+    """What throttles leave to jobs and their researchers, by job."""
+    nodes: Mapping[int, Sequence[Allowance]] = field(default_factory=dict)
+    """What they leave to nodes."""
 
     def left(self, stage: int, job: int) -> int:
         """Return how many more packages of a stage of a job may start."""
-        return min(self.stages.get(stage, UNBOUNDED), self.jobs.get(job, UNBOUNDED))
+        most = min(self.stages.get(stage, UNBOUNDED), self.jobs.get(job, UNBOUNDED))
+        throttled = self.throttled.get(job)
+        return most if throttled is None else min(most, *(one.left for one in throttled))
 
     def fair(self, job: int, load: float) -> int:
         """Return how many packages with a load the group of a job may get."""
@@ -40,3 +128,5 @@ class Quota(Struct):
             self.stages[stage] -= 1
         if job in self.jobs:
             self.jobs[job] -= 1
+        for one in self.throttled.get(job, ()):
+            one.taken += 1

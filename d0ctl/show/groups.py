@@ -1,8 +1,12 @@
-"""Clusters and researchers, a line each."""
+"""Clusters, researchers and throttles, a line each."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from d0ctl.schedule.quota import Allowance, Throttle
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.store.clusters.groups import ClusterView, ResearcherView
-from d0ctl.units import count, listed, size
+from d0ctl.units import count, duration, listed, size
 
 NO_RESEARCHERS = "no researchers: `researchers:` in the site file names them"
 
@@ -32,3 +36,34 @@ def researcher(one: ResearcherView) -> list[Cell]:
         (one.name, "strong"), one.mail or "", count(one.jobs, "job"),
         f"private: {listed(one.clusters)}" if one.clusters else "",
     ]  # fmt: skip
+
+
+NO_THROTTLES = "no throttles: d0ctl throttle set researcher NAME --max-running N"
+
+MOST = 5
+"""How many names a line has."""
+
+
+def throttle(one: Throttle, used: Sequence[Allowance]) -> list[Cell]:
+    """Return the line of a throttle, in columns, with those that it limits now."""
+    running = "" if one.max_running is None else f"{one.max_running:,} at once"
+    launches = "" if one.launches is None else f"{one.launches:,} in {duration(one.per_s)}"
+    here = [each for each in used if each.throttle == one]
+    names = [f"{each.name} {_counts(each)}" for each in here[:MOST]]
+    more = [f"{len(here) - MOST:,} more"] if len(here) > MOST else []
+    return [(one.name, "strong"), running, launches, (listed([*names, *more]), "faint")]
+
+
+def _counts(one: Allowance) -> str:
+    counts = [] if one.throttle.max_running is None else [f"{one.running:,} at once"]
+    counts += [] if one.throttle.launches is None else [f"{one.launched:,} lately"]
+    return f"({', '.join(counts)})"
+
+
+def changed(name: str, before: Mapping[str, Any], after: Mapping[str, Any], *, would: bool) -> str:
+    """Say how the limits of a throttle change, or would."""
+    keys = dict.fromkeys([*before, *after])
+    said = [f"{key} {before.get(key, 'none')} -> {after.get(key, 'none')}" for key in keys
+            if before.get(key) != after.get(key)]  # fmt: skip
+    verb = "would limit" if would else "limits of"
+    return f"{verb} `{name}`: {', '.join(said) or 'nothing changes'}"

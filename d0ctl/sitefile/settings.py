@@ -39,7 +39,7 @@ from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.sitefile.fields import entries, is_installed, named, values
 from d0ctl.sitefile.mail import read_mail
 from d0ctl.sitefile.researchers import read_researchers
-from d0ctl.sitefile.shares import read_shares
+from d0ctl.sitefile.shares import read_shares, read_throttles
 from d0ctl.units import format_time
 
 LOG_RULE_KEYS = words("match reason passive")
@@ -217,5 +217,6 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "exclusion": read_exclusion,
     "researchers": read_researchers,
     "shares": read_shares,
+    "throttles": read_throttles,
 }
 """The readers of the sections; what they return is stored as JSON."""

@@ -1,14 +1,15 @@
-"""The section `shares:` of a site file: who gets which part of the CPUs."""
+"""The sections `shares:` and `throttles:` of a site file: who gets how much of the CPUs at once."""
 
 import re
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import COUNT, TEXT, words
-from d0ctl.jobfile.sections.level import Level, Reading
+from d0ctl.jobfile.language.field_types import COUNT, LIMIT, TEXT, FieldType, words
+from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
 from d0ctl.jobfile.yaml.document import Node
 from d0ctl.jobfile.yaml.faults import shown
-from d0ctl.sitefile.fields import list_value, named, value
+from d0ctl.sitefile.fields import list_value, named, value, values
+from d0ctl.units import format_time, parse_time
 
 SHARE_KEYS = words("share researchers jobs")
 
@@ -40,3 +41,57 @@ def _share(level: Level) -> dict[str, Any]:
     share = value(level, "share", COUNT)
     lists = {key: list(list_value(level, key, TEXT)) for key in ("researchers", "jobs")}
     return {"share": 1 if share is None else share, **{k: v for k, v in lists.items() if v}}
+
+
+THROTTLE_KEYS = words("max-running max-launches")
+
+KINDS = ("node", "researcher", "job")
+
+THROTTLE = r"(node|researcher|job) \S+"
+"""What a throttle is for: a kind, and a name or a pattern."""
+
+MOST_S = 31 * 86400.0
+"""The longest time in which launches are counted."""
+
+
+def _rate(text: str) -> str:
+    number, slash, time = text.partition("/")
+    seconds = parse_time(time) if slash else 0.0
+    if not re.fullmatch(r"[1-9]\d{0,6}", number.strip(), re.ASCII) or not 1 <= seconds <= MOST_S:
+        raise ValueError
+    return f"{number.strip()}/{format_time(seconds)}"
+
+
+RATE = FieldType(_rate, "a number and a time from 1s to 31d, such as `100/1m`")
+
+THROTTLE_TYPES = {"max-running": LIMIT, "max-launches": RATE}
+
+
+def read_rate(text: str) -> tuple[int, float]:
+    """Return the number and the seconds of a rate."""
+    number, _, time = text.partition("/")
+    return int(number), parse_time(time)
+
+
+def read_throttles(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
+    """Read the throttles by what they are for."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, entry in named(node, "throttles", reading):
+        name = " ".join(key.text.split())
+        if not re.fullmatch(THROTTLE, name, re.ASCII):
+            message = (
+                f"{shown(key.text)} is no throttle: begin with `node`, `researcher` or `job`,"
+                " then a name or a pattern, such as `node farm*`"
+            )
+            reading.fault(key.position, message)
+        elif isinstance(entry, MappingNode):
+            level = Level(entry, "a throttle", THROTTLE_KEYS, reading)
+            found[name] = {
+                key.replace("_", "-"): value for key, value in values(level, THROTTLE_TYPES).items()
+            }
+            if not found[name]:
+                reading.fault(entry.position, "a throttle needs `max-running` or `max-launches`")
+        else:
+            message = f"{shown(key.text)} takes keys of a throttle, not {kind_of(entry)}"
+            reading.fault(entry.position, message)
+    return found

@@ -13,7 +13,7 @@ from d0ctl.jobfile.language import field_types as of_job
 from d0ctl.jobfile.language.field_types import FieldType
 from d0ctl.jobfile.sections import binaries, log_rules, policy
 from d0ctl.jobfile.spec import Acquire, Disposition, MailMode
-from d0ctl.sitefile import bad_nodes, fields, mail, nodes, settings
+from d0ctl.sitefile import bad_nodes, fields, mail, nodes, settings, shares
 from d0ctl.units import listed
 
 Schema = dict[str, Any]
@@ -117,6 +117,7 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (fields.CHECKSUM, {"type": ("string", "null"), "pattern": "^sha256:[0-9a-f]{64}$"}),
     (fields.SPEED, {"type": NUMBER, "exclusiveMinimum": 0, "maximum": 1000,
                     "pattern": r"^[0-9.]+$"}),
+    (shares.RATE, {"type": ("string", "null"), "pattern": r"^\s*[1-9]\d{0,6}\s*/.+$"}),
     (nodes.IDENTITY, _TEXT),
     (nodes.ABSOLUTE, {**_PATH, "type": ("string", "null"), "pattern": "^/[A-Za-z0-9._/-]*$"}),
     (nodes.PATH, _PATH),

@@ -37,6 +37,9 @@ NODE: dict[str, Schema] = {
     "memory": SIZE, "services": _SERVICES, "accept-key": one_or_list(piece(nodes.FINGERPRINT)),
     "same-machine": FLAG,
 }  # fmt: skip
+THROTTLE: dict[str, Schema] = {
+    "max-running": piece(t.LIMIT), "max-launches": piece(shares.RATE),
+}  # fmt: skip
 RESEARCHER: dict[str, Schema] = {
     "mail": piece(mail.ADDRESS), "clusters": one_or_list(piece(nodes.CLUSTER)),
 }  # fmt: skip
@@ -119,6 +122,8 @@ def site_schema() -> Schema:
         "shares": mapping({**record(level("Share", shares.SHARE_KEYS, SHARE)),
                            "type": ANY_OR_PART}, f"^{shares.PATH}$"),
         "exclusion": section("Exclusion", bad_nodes.EXCLUSION_KEYS, exclusion),
+        "throttles": mapping(section("Throttle", shares.THROTTLE_KEYS, THROTTLE),
+                             f"^{shares.THROTTLE}$"),
         "researchers": mapping(section("Researcher", researchers.RESEARCHER_KEYS, RESEARCHER)),
     }  # fmt: skip
     log_rule = record(level("Log rule", settings.LOG_RULE_KEYS, LOG_RULE), "match")

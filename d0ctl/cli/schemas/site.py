@@ -186,6 +186,30 @@ class SoftwareOrders(TypedDict):
     nodes: list[SoftwareOrder]
 
 
+class Throttled(TypedDict):
+    """A node, researcher or job that a throttle limits."""
+
+    name: str
+    running: int
+    launched: Annotated[int, Meta(description="Packages sent to nodes in the time of `per`.")]
+
+
+class Throttle(TypedDict):
+    """A limit of nodes, researchers or jobs."""
+
+    throttle: str
+    max_running: int | None
+    max_launches: int | None
+    per: Annotated[float | None, Meta(description="Seconds in which launches are counted.")]
+    in_use: list[Throttled]
+
+
+class Throttles(TypedDict):
+    """All throttles."""
+
+    throttles: list[Throttle]
+
+
 class SiteDifference(TypedDict):
     """One thing that a site file would add, change or remove."""
 

@@ -37,6 +37,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "node check": site.NodeCheck,
     "cluster list": site.Clusters,
     "researcher list": site.Researchers,
+    "throttle list": site.Throttles,
     "site check": site.SiteCheck,
     "site diff": site.SiteDifferences,
     "site show": dict[str, Any],

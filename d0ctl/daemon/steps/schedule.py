@@ -13,6 +13,7 @@ from d0ctl.schedule.resources import NodeRoom, Requirement, lead_s
 from d0ctl.store import Store, brokers
 from d0ctl.store.attempts import node_record
 from d0ctl.store.attempts.history import usage
+from d0ctl.store.clusters import throttles
 from d0ctl.store.jobs.correction.late_lines import make_lines
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import let_go_on
@@ -90,6 +91,10 @@ def _decide(
     others = {requirement.id for requirement in requirements if job not in (None, requirement.job)}
     requirements = node_record.left_out(store, requirements, nodes)
     quota, requirements = _shared(store, nodes, requirements, now)
+    allowed = throttles.allowances(
+        store, {node.id: node.name for node in nodes}, [one.job for one in requirements], now=now
+    )
+    quota.throttled, quota.nodes = allowed.jobs, allowed.nodes
     requirements, rooms = node_record.suspects(store, requirements, nodes, now)
     decisions = place(
         nodes,
@@ -102,6 +107,7 @@ def _decide(
         lambda: placement.busy(store, now=now),
         lambda: placement.links(store),
     )
+    throttles.count(store, allowed, now=now)
     for requirement in requirements:
         if requirement.early or requirement.stay:
             limit = min(requirement.ready, MOST_OPEN * len(nodes))

@@ -1073,6 +1073,16 @@ create table share_usage (
     at   real not null
 ) strict, without rowid;
 
+-- How many packages were sent to nodes at a time, for the throttles that limit launches
+-- (docs/scheduling.md); those of long ago are removed.
+create table launch_tally (
+    throttle text not null,                -- its name in the site file
+    name     text not null,                -- of the node, the researcher or the job
+    at       real not null,
+    n        integer not null,
+    primary key (throttle, name, at)
+) strict, without rowid;
+
 -- Whether a node could log in at another one, for files that go directly between them.
 create table node_login (
     node_id   integer not null references node on delete cascade,
@@ -1708,6 +1718,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('requirement',    'requirement_ready',          '10 2'),
     ('requirement',    'requirement_stay',           '10 5'),
     ('share_usage',    'share_usage',                '20 1'),
+    ('launch_tally',   'launch_tally',               '600 200 60 1'),
     ('setting',        'setting',                    '10 1'),
     ('software',       'sqlite_autoindex_software_1', '50 5 2 1'),
     ('software_order', 'software_order_open',        '5 1'),

@@ -406,3 +406,39 @@ select stage_count.phase, sum(stage_count.n) as n
  where stage.job_id = :job
  group by stage_count.phase
 having sum(stage_count.n) > 0;
+
+-- name: running_counts
+-- How many packages of each job are on each node, and who has the job.
+select taken.node_id, requirement.job_id, job.originator, sum(taken.n) as n
+  from (select node_id, requirement_id, count(*) as n
+          from package indexed by package_live
+         where is_live = 1 and node_id in (select id from node)
+         group by node_id, requirement_id) as taken
+  join requirement on requirement.id = taken.requirement_id and requirement.stay is null
+  join job on job.id = requirement.job_id
+ group by taken.node_id, requirement.job_id;
+
+-- name: originators_of_jobs
+-- Who has some jobs.
+select id, name, originator from job where id in (select value from json_each(:jobs));
+
+-- name: launch_counts
+-- How many packages were sent to nodes since a time, by what a throttle limits.
+select throttle, name, sum(n) as n
+  from launch_tally
+ where throttle = :throttle and at > :since
+ group by name;
+
+-- name: first_launch
+-- When the first of these was.
+select min(at) from launch_tally
+ where throttle = :throttle and name = :name and at > :since;
+
+-- name: count_launches
+-- Packages were sent to nodes.
+insert into launch_tally (throttle, name, at, n) values (:throttle, :name, :at, :n)
+on conflict do update set n = n + excluded.n;
+
+-- name: forget_launches
+-- Counts of launches that limit nothing any more.
+delete from launch_tally where throttle = :throttle and name = :name and at <= :before;

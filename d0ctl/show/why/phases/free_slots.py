@@ -8,7 +8,14 @@ from msgspec.structs import replace
 
 from d0ctl.schedule.resources import Requirement, misfit
 from d0ctl.show.why.common import MOST, objection, requirement_of, room_of, usage
-from d0ctl.show.why.phases import broker, candidates, node_pauses, recovery, shares
+from d0ctl.show.why.phases import (
+    broker,
+    candidates,
+    node_pauses,
+    recovery,
+    shares,
+    throttling,
+)
 from d0ctl.show.why.phases.smaller_request import options_for
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Row
@@ -76,6 +83,11 @@ def _turn(subject: Subject, fits: Sequence[Row]) -> str:
     if (share := shares.standing(subject)) is not None:
         explanation.facts.append(share)
     lacking = {row["name"]: why for row in fits if (why := _lacks(row, requirement))}
+    allowed = throttling.allowances(subject, fits)
+    throttled = {
+        row["name"]: why for row in fits if (why := throttling.of_node(subject, allowed, row))
+    }
+    lacking |= throttled
     explanation.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
     free = [
         row
@@ -90,12 +102,14 @@ def _turn(subject: Subject, fits: Sequence[Row]) -> str:
         taken = max((row["taken"] for row in fits if row["taken"] is not None), default=None)
         explanation.details["full_since"] = iso(taken)
         since = f" since {moment(taken, subject.now)}" if taken is not None else ""
+        if throttled and len(lacking) == len(fits):
+            return f"throttles hold it back on {_names(fits[:MOST], 'and')}"
         if len(lacking) == len(fits):
             return f"it waits for memory or disk on {_names(fits[:MOST], 'or')}"
         if len(fits) > MOST:
             return f"no slot is free on any of {len(fits)} nodes{since}"
         return f"no slot is free on {_names(fits)}{since}"
-    if limit := _limit(subject):
+    if limit := _limit(subject) or throttling.of_job(subject, allowed):
         return limit
     if first := dependencies.ready_before(subject.store, one.id):
         is_alone = first["is_own"] or one.priority is not None

@@ -1,0 +1,42 @@
+"""Which throttles of the site hold a ready package back."""
+
+from collections.abc import Sequence
+
+from d0ctl.schedule.quota import Allowance, Allowances
+from d0ctl.show.why.subject import Subject
+from d0ctl.store.clusters import throttles
+from d0ctl.store.connection import Row
+from d0ctl.units import count, duration
+
+
+def allowances(subject: Subject, rows: Sequence[Row]) -> Allowances:
+    """Return what the throttles leave to some nodes, and to the job of a package."""
+    nodes = {row["id"]: row["name"] for row in rows}
+    return throttles.allowances(subject.store, nodes, [subject.job.id], now=subject.now)
+
+
+def of_node(subject: Subject, allowed: Allowances, row: Row) -> str | None:
+    """Return by which throttle a node takes no more packages now; None if it takes some."""
+    used = [one for one in allowed.nodes.get(row["id"], ()) if not one.left]
+    return f"takes no more packages now: {_reached(subject, used[0])}" if used else None
+
+
+def of_job(subject: Subject, allowed: Allowances) -> str | None:
+    """Return by which throttle no more packages of the job start now; None if some do."""
+    used = [one for one in allowed.jobs.get(subject.job.id, ()) if not one.left]
+    if not used:
+        return None
+    one = used[0]
+    subject.explanation.details["throttle"] = one.throttle.name
+    subject.explanation.commands.append("d0ctl throttle list")
+    whose = "its job" if one.throttle.kind == "job" else f"researcher `{one.name}`"
+    return f"{whose} starts no more packages now: {_reached(subject, one)}"
+
+
+def _reached(subject: Subject, one: Allowance) -> str:
+    rule, name = one.throttle, f"throttle `{one.throttle.name}`"
+    if rule.max_running is not None and one.running >= rule.max_running:
+        return f"{one.running:,} are on nodes, by {name} at most {rule.max_running:,}"
+    wait = throttles.next_launch(subject.store, one, now=subject.now)
+    return (f"{count(one.launched, 'package')} in the last {duration(rule.per_s)} are all that "
+            f"{name} allows, the next in {duration(wait)}")  # fmt: skip

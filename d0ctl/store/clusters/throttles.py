@@ -1,0 +1,110 @@
+"""What the throttles of the site leave to nodes, researchers and jobs, and how they are changed."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from d0ctl.schedule import quota
+from d0ctl.schedule.quota import Allowance, Allowances, Throttle
+from d0ctl.sitefile.shares import read_rate
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.catalogue import researcher_of
+from d0ctl.store.nodes.site import setting
+
+
+def rules(store: Store) -> list[Throttle]:
+    """Return the throttles of this site."""
+    return [_rule(name, keys) for name, keys in (setting(store, "throttles") or {}).items()]
+
+
+def _rule(name: str, keys: Mapping[str, Any]) -> Throttle:
+    kind, _, pattern = name.partition(" ")
+    rate = keys.get("max-launches")
+    number, seconds = (None, 0.0) if rate is None else read_rate(rate)
+    return Throttle(kind, pattern, keys.get("max-running"), number, seconds)
+
+
+def allowances(
+    store: Store, nodes: Mapping[int, str], jobs: Sequence[int], *, now: float
+) -> Allowances:
+    """Return what the throttles leave to some nodes, by id and name, and to some jobs."""
+    known = rules(store)
+    if not known:
+        return Allowances()
+    launched = {
+        (row["throttle"], row["name"]): int(row["n"])
+        for one in known
+        if one.launches is not None
+        for row in store.rows("launch_counts", throttle=one.name, since=now - one.per_s)
+    }
+
+    def counted(one: Throttle, name: str) -> int:
+        return launched.get((one.name, name), 0)
+
+    on_node, of_job, of_researcher = Counter[int](), Counter[int](), Counter[str]()
+    said = setting(store, "researchers") or {}
+    for row in store.rows("running_counts"):
+        on_node[row["node_id"]] += row["n"]
+        of_job[row["job_id"]] += row["n"]
+        of_researcher[researcher_of(row["originator"], said) or row["originator"]] += row["n"]
+    found = Allowances({
+        node: of_node
+        for node, name in nodes.items()
+        if (of_node := quota.allowances_of(known, "node", name, on_node[node], counted))
+    })  # fmt: skip
+    shared: dict[str, list[Allowance]] = {}
+    for row in store.rows("originators_of_jobs", jobs=json.dumps(sorted(set(jobs)))):
+        who = researcher_of(row["originator"], said) or row["originator"]
+        if who not in shared:
+            shared[who] = quota.allowances_of(known, "researcher", who, of_researcher[who], counted)
+        own = quota.allowances_of(known, "job", row["name"], of_job[row["id"]], counted)
+        if own or shared[who]:
+            found.jobs[row["id"]] = (*own, *shared[who])
+    return found
+
+
+def count(store: Store, used: Allowances, *, now: float) -> None:
+    """Count the packages that were sent to nodes, for the throttles that limit launches."""
+    for one in used.spent():
+        step = one.throttle.step_s
+        store.change(
+            "count_launches", throttle=one.throttle.name, name=one.name,
+            at=now // step * step, n=one.taken,
+        )  # fmt: skip
+        store.change("forget_launches", throttle=one.throttle.name, name=one.name,
+                     before=now - one.throttle.per_s)  # fmt: skip
+
+
+def next_launch(store: Store, one: Allowance, *, now: float) -> float:
+    """Return in how many seconds a throttle that limits launches allows the next."""
+    since = now - one.throttle.per_s
+    first = store.value("first_launch", throttle=one.throttle.name, name=one.name, since=since)
+    return 0.0 if first is None else max(0.0, float(first) - since)
+
+
+def change(store: Store, name: str, keys: Mapping[str, Any]) -> None:
+    """Put a throttle in force, or with no keys remove it; the next pass follows it."""
+    found = dict(setting(store, "throttles") or {})
+    if keys:
+        found[name] = dict(keys)
+    else:
+        found.pop(name, None)
+    if found:
+        store.change("keep_setting", name="throttles", value=json.dumps(found))
+    else:
+        store.change("remove_setting", name="throttles")
+    store.forget()
+
+
+def in_use(store: Store, nodes: Mapping[int, str], *, now: float) -> list[Allowance]:
+    """Return what of each throttle is in use, by those of which something runs or started."""
+    jobs = [row["job_id"] for row in store.rows("running_counts")]
+    found = allowances(store, nodes, jobs, now=now)
+    seen = {
+        id(one): one
+        for of_one in (*found.nodes.values(), *found.jobs.values())
+        for one in of_one
+        if one.running or one.launched
+    }
+    return list(seen.values())

@@ -1,0 +1,60 @@
+"""Throttles as people set them."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.building import Site, document
+from tests.support.jobs import job, simple
+
+
+def test_a_throttle_is_set_and_listed_with_what_is_in_use(site: Site, d0ctl: Type) -> None:
+    site.submit(job("prod", [simple() for _ in range(3)], originator="ada@lab"))
+    site.up(cpus=8)
+    site.launch("prod/1/1/1")
+
+    done = d0ctl("throttle", "set", "researcher", "ada*", "--max-running", "2")
+
+    assert done.stdout == "limits of `researcher ada*`: max-running none -> 2\n"
+    (entry,) = document(d0ctl("throttle", "list", "--json").stdout)["throttles"]
+    assert entry["in_use"] == [{"name": "ada@lab", "running": 1, "launched": 0}]
+    assert "2 at once" in d0ctl("throttle", "list").stdout
+
+
+def test_the_site_file_puts_the_throttles_back(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("throttles:\n  job test-*: {max-launches: 10/60s}\n")
+    assert d0ctl("site", "apply", str(file), "--yes").exit_code == 0
+    d0ctl("throttle", "set", "job", "test-*", "--max-launches", "none", "--max-running", "4")
+
+    assert "~ setting throttles" in d0ctl("site", "diff", str(file)).stdout
+    assert d0ctl("site", "apply", str(file), "--yes").exit_code == 0
+    (entry,) = document(d0ctl("throttle", "list", "--json").stdout)["throttles"]
+    assert (entry["max_launches"], entry["per"], entry["max_running"]) == (10, 60.0, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["group", "x", "--max-running", "2"], "a throttle is for a node, researcher or job"),
+     (["job", "x"], "say what to limit"),
+     (["job", "x", "--max-running", "0"], "--max-running takes a whole number, 1 or more"),
+     (["job", "x", "--max-launches", "9"], "--max-launches takes a number and a time")],
+)  # fmt: skip
+def test_what_no_throttle_can_say_is_bad_usage(d0ctl: Type, words: list[str], said: str) -> None:
+    done = d0ctl("throttle", "set", *words)
+
+    assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+
+
+def test_faults_of_throttles_are_found_by_site_check(d0ctl: Type, tmp_path: Path) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("throttles:\n  farm1: {max-running: 2}\n  node a: {}\n  job b: 3\n"
+                    "  job c: {max-launches: 5/0s}\n")  # fmt: skip
+
+    said = d0ctl("site", "check", str(file)).stderr
+
+    assert "`farm1` is no throttle" in said
+    assert "a throttle needs `max-running` or `max-launches`" in said
+    assert "`job b` takes keys of a throttle" in said
+    assert "`max-launches` takes a number and a time from 1s to 31d" in said

@@ -1,0 +1,51 @@
+"""`why` of a ready package that a throttle holds back."""
+
+import json
+
+from tests.show.asking import NOW, why
+from tests.support.building import Site
+from tests.support.jobs import job, simple
+
+
+def throttled(site: Site, name: str, **keys: object) -> None:
+    """Let two of three packages run, and the site have a throttle."""
+    site.submit(job("prod", [simple() for _ in range(3)], originator="ada@lab"))
+    site.up(cpus=8)
+    site.launch("prod/1/1/1")
+    site.launch("prod/1/2/1")
+    limits = {key.replace("_", "-"): value for key, value in keys.items()}
+    with site.store.writing():
+        site.store.change("keep_setting", name="throttles", value=json.dumps({name: limits}))
+        site.store.forget()
+
+
+def test_the_throttle_of_a_researcher_is_named(site: Site) -> None:
+    throttled(site, "researcher ada*", max_running=2)
+
+    assert why(site, "prod/1/3/1").answer.endswith(
+        "researcher `ada@lab` starts no more packages now: 2 are on nodes, by throttle"
+        " `researcher ada*` at most 2"
+    )
+
+
+def test_the_throttle_of_a_node_is_named(site: Site) -> None:
+    throttled(site, "node local*", max_running=2)
+
+    answer = why(site, "prod/1/3/1")
+
+    assert "throttles hold it back on `localhost`" in answer.answer
+    assert ("node `localhost` takes no more packages now: 2 are on nodes, by throttle"
+            " `node local*` at most 2") in answer.facts  # fmt: skip
+
+
+def test_a_throttle_of_launches_says_when_the_next_may_be(site: Site) -> None:
+    throttled(site, "job *", max_launches="4/1h")
+    with site.store.writing():
+        for seconds in (600, 1200):
+            site.store.change("count_launches", throttle="job *", name="prod", n=2,
+                              at=NOW - seconds)  # fmt: skip
+
+    assert (
+        "its job starts no more packages now: 4 packages in the last 1 h 00 min are all that"
+        " throttle `job *` allows, the next in 39 min"
+    ) in why(site, "prod/1/3/1").answer

@@ -1,0 +1,102 @@
+"""Throttles of the site file, from the rows of jobs to nodes."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from d0ctl.store import Store
+from d0ctl.store.clusters import throttles
+from tests.support.jobs import job, simple, submitted
+from tests.support.rows import read
+from tests.support.world import World
+
+
+@pytest.fixture
+def world(store: Store) -> World:
+    """This machine and a farm of two nodes, with eight CPUs each."""
+    return World(store, "farm1", "farm2", cpus=8)
+
+
+def throttle(store: Store, **keys: tuple[str, object]) -> None:
+    """Let the site have throttles."""
+    with store.writing():
+        for name, value in keys.items():
+            throttles.change(store, name.replace("_", " ").replace("ALL", "*"), dict([value]))
+
+
+def packages(store: Store, name: str, originator: str = "ada", number: int = 30) -> None:
+    """Submit packages of a researcher."""
+    submitted(store, job(name, [simple() for _ in range(number)], originator=originator))
+
+
+def placed(store: Store, by: str = "job") -> Counter[str]:
+    """Return how many packages have a node, by job or by node."""
+    rows = read(store, "v_package", by, "phase", by="package_id")
+    return Counter(name for name, phase in rows if phase != "ready")
+
+
+def test_no_more_packages_run_at_once_than_a_throttle_says(store: Store, world: World) -> None:
+    throttle(store, node_farmALL=("max-running", 2), researcher_ada=("max-running", 9))
+    packages(store, "one")
+    packages(store, "two")
+    packages(store, "other", "ole@lab")
+
+    world.schedule()
+    world.schedule()
+
+    assert placed(store, "node")["farm1"] == placed(store, "node")["farm2"] == 2
+    assert placed(store) == {"one": 9, "other": 3}
+
+
+def test_no_more_packages_are_launched_in_a_time_than_a_throttle_says(
+    store: Store, world: World
+) -> None:
+    throttle(store, job_oneALL=("max-launches", "3/1h"))
+    packages(store, "one")
+    packages(store, "two", number=2)
+
+    world.schedule()
+    world.schedule()
+    assert placed(store) == {"one": 3, "two": 2}
+
+    for _ in range(12):
+        world.schedule()
+
+    assert placed(store) == {"one": 6, "two": 2}
+
+
+def test_a_limit_that_is_lifted_holds_nothing_back(store: Store, world: World) -> None:
+    throttle(store, job_one=("max-running", 3))
+    packages(store, "one")
+    world.schedule()
+    with store.writing():
+        throttles.change(store, "job one", {})
+
+    world.schedule()
+
+    assert placed(store) == {"one": 24}
+    assert throttles.rules(store) == []
+
+
+def test_of_several_throttles_each_counts(store: Store, world: World) -> None:
+    throttle(store, job_ALL=("max-running", 5), job_one=("max-running", 7),
+             researcher_ada=("max-running", 8))  # fmt: skip
+    packages(store, "one")
+    packages(store, "two")
+
+    world.schedule()
+
+    assert placed(store) == {"one": 5, "two": 3}
+
+
+def test_counts_of_launches_of_long_ago_are_forgotten(store: Store, world: World) -> None:
+    throttle(store, job_ALL=("max-launches", "1/10m"))
+    packages(store, "one")
+    for _ in range(30):
+        world.schedule()
+
+    assert len(store.connection.execute("select * from launch_tally").fetchall()) <= 2
+    assert json.loads(store.value("setting", name="throttles")) == {
+        "job *": {"max-launches": "1/10m"}
+    }
