@@ -4,6 +4,7 @@ A node that hangs delays only the streams that it has a part in.
 """
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -100,15 +101,18 @@ def run(
 
     def work() -> None:
         copies: list[Copy] = [job.copy for job in jobs]
+        began = time.monotonic()
         try:
             outcomes: Sequence[FileFacts | Exception] = _carried(
                 copies, source, target, report, callers
             )
         except Exception as error:  # all of them are tried again
             outcomes = [error] * len(jobs)
+        took_s = time.monotonic() - began
+        size = sum(outcome.size for outcome in outcomes if isinstance(outcome, FileFacts))
         for job, outcome in zip(jobs, outcomes, strict=True):
             report(_ended(pair.target, job, outcome))
-        report(StreamEnded(pair.target, pair.source))
+        report(StreamEnded(pair.target, pair.source, size, took_s))
 
     pair = Pair(*(THIS_MACHINE if end is None else end.node for end in (source, target)))
     name = " to ".join("here" if end is None else end.address.name for end in (source, target))

@@ -306,12 +306,14 @@ class Courier:
         """Run transfers until `leave`; those that are still queued then are not made."""
         while (item := self._transfers.get()) is not None:
             name, work = item
+            began = time.monotonic()
             try:
                 facts = work(self, self.open_link())
             except Exception as error:  # the transfer is tried again, and the next ones are made
                 self._report(failed(self.node, name, error))
             else:
-                self._report(TransferEnded(self.node, name, None, facts=facts))
+                took_s = time.monotonic() - began
+                self._report(TransferEnded(self.node, name, None, facts=facts, took_s=took_s))
 
     def _close(self) -> None:
         """Close the link, and end the wait of those who expect an answer over it."""

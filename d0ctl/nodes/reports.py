@@ -48,7 +48,7 @@ NO_FACTS = FileFacts()
 
 
 class TransferEnded(Struct, frozen=True):
-    """The end of a transfer; `error` is None when it succeeded.
+    """The end of a transfer; `error` is None when it succeeded. `took_s` is 0 for one in a stream.
 
     `is_gone` means that the source does not exist, `is_spoilt` that another file arrived.
     """
@@ -59,13 +59,19 @@ class TransferEnded(Struct, frozen=True):
     is_gone: bool = False
     is_spoilt: bool = False
     facts: FileFacts = NO_FACTS
+    took_s: float = 0.0
 
 
 class StreamEnded(Struct, frozen=True):
-    """The end of a stream of files to a node; those of its files were reported before."""
+    """The end of a stream of files to a node; those of its files were reported before.
+
+    `size` are the bytes of the files that arrived.
+    """
 
     node: int
     source: int
+    size: int = 0
+    took_s: float = 0.0
 
 
 class LoginTried(Struct, frozen=True):

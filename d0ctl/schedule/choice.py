@@ -34,6 +34,8 @@ class Choice:
         for hand in hands:
             self._by_cluster[hand.node.cluster].append(hand)
         self._heaps: dict[bool, list[tuple[Rank, int]]] = {}
+        self._size: int | None = None
+        """The bytes of the inputs of the first package; those of the others are alike."""
 
     def best(self, places: Mapping[int, int], files: Brought | None) -> tuple[Hand | None, Cost]:
         """Return the node where a package ends first, None if there is none, and its cost there.
@@ -46,6 +48,8 @@ class Choice:
                 self._requirement, is_brought=only.brings(files)
             )
             return (None, NO_COST) if is_full else (only, self._cost(only, places, files))
+        if self._size is None:
+            self._size = max(places.values(), default=0) if self._links.rates else 0
         near = [hand for cluster in places for hand in self._by_cluster.get(cluster, ())]
         first = self._first(files is not None and files.files > 0)
         if not near:
@@ -98,7 +102,7 @@ class Choice:
         return None
 
     def _rank_without(self, hand: Hand, brings: bool) -> Rank:
-        transfer_s = self._links.seconds(hand.node.cluster, 0, 1) if brings else 0.0
+        transfer_s = self._links.seconds(hand.node.cluster, self._size or 0, 1) if brings else 0.0
         requirement = self._requirement
         run_s = requirement.run_s(hand.node.speed)
         cost = Cost(transfer_s, hand.wait_s(requirement), run_s)

@@ -5,6 +5,7 @@ free, and until it has run.
 from collections.abc import Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 LINK_RATE = 100e6
 """Bytes a second that come to a cluster, where nothing else is known."""
@@ -13,18 +14,47 @@ FILE_S = 0.01
 """What each file takes besides its bytes, in seconds."""
 
 
+ANY = 0
+"""The number of no cluster, which stands for any."""
+
+
 class Links(Struct, frozen=True):
-    """How fast files come to clusters, and how many bytes are on their way to each."""
+    """How fast files come to clusters, and how many bytes are on their way to each.
+
+    `rates` are the bytes a second from one cluster to another, and from `ANY` to each, as far as
+    transfers have shown them; `rate` is that of the others.
+    """
 
     backlog: Mapping[int, float] = field(default_factory=dict)
     rate: float = LINK_RATE
     file_s: float = FILE_S
+    rates: Mapping[tuple[int, int], float] = field(default_factory=dict)
 
-    def seconds(self, cluster: int, size: float, files: int) -> float:
+    def rate_of(self, source: int, cluster: int) -> float:
+        """Return the bytes a second from one cluster to another."""
+        known = self.rates
+        if not known:
+            return self.rate
+        return known.get((source, cluster)) or known.get((ANY, cluster)) or self.rate
+
+    def seconds(self, cluster: int, size: float, files: int, source: int = ANY) -> float:
         """Return how long some files take to a cluster, after those that are on their way."""
         if not size and not files:
             return 0.0
-        return (self.backlog.get(cluster, 0.0) + size) / self.rate + files * self.file_s
+        queue_s = self.backlog.get(cluster, 0.0) / self.rate_of(ANY, cluster)
+        return queue_s + size / self.rate_of(source, cluster) + files * self.file_s
+
+
+def queued(links: Links, bytes_of: Mapping[tuple[int, int], float]) -> Links:
+    """Return links with a backlog, from the bytes on their way from one cluster to another.
+
+    Bytes that come slowly count as more of those that come as fast as usual.
+    """
+    backlog: dict[int, float] = {}
+    for (source, cluster), size in bytes_of.items():
+        slower = links.rate_of(ANY, cluster) / links.rate_of(source, cluster)
+        backlog[cluster] = backlog.get(cluster, 0.0) + size * slower
+    return replace(links, backlog=backlog)
 
 
 class Cost(Struct, frozen=True):
@@ -35,6 +65,8 @@ class Cost(Struct, frozen=True):
     transfer_s: float
     wait_s: float
     run_s: float | None
+    rate: float | None = None
+    """Bytes a second by which its inputs come; None if they are there."""
 
     @property
     def start_s(self) -> float:

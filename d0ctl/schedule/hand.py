@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from d0ctl.schedule.costs import Cost, Links
+from d0ctl.schedule.costs import ANY, Cost, Links
 from d0ctl.schedule.quota import UNBOUNDED, Allowance, least
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
 
@@ -109,13 +109,15 @@ class Hand(Struct):
         links: Links,
     ) -> Cost:
         """Return what a package costs here; `places` has the bytes of its inputs by cluster."""
-        transfer_s = 0.0
+        transfer_s, rate = 0.0, None
         if self.brings(files):
             cluster = self.node.cluster
             number = files.files - files.there.get(cluster, 0) if files is not None else 0
             lacking = max(places.values(), default=0) - places.get(cluster, 0)
-            transfer_s = links.seconds(cluster, lacking, number)
-        return Cost(transfer_s, self.wait_s(requirement), requirement.run_s(self.node.speed))
+            source = max((at for at in places if at != ANY), key=places.__getitem__, default=ANY)
+            transfer_s = links.seconds(cluster, lacking, number, source)
+            rate = links.rate_of(source, cluster)
+        return Cost(transfer_s, self.wait_s(requirement), requirement.run_s(self.node.speed), rate)
 
     def know(self, busy: Iterable[Busy]) -> None:
         """Learn when its CPUs become free, from the packages there."""

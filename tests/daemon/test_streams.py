@@ -3,14 +3,15 @@
 from collections import Counter, defaultdict
 
 from d0ctl.daemon.desk import CopyJob, Desk, Transfer
-from d0ctl.daemon.steps.transfers import note_login
+from d0ctl.daemon.steps.transfers import end_stream, end_transfers, note_login
 from d0ctl.daemon.streams import DIRECT, MOST_BYTES, MOST_FILES, Limits, Pair, Streams, cut
 from d0ctl.daemon.transfer_plan import TransferPlan
 from d0ctl.daemon.turn import Turn
 from d0ctl.model import Address
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier
-from d0ctl.nodes.reports import LoginTried
+from d0ctl.nodes.reports import FileFacts, LoginTried, StreamEnded, TransferEnded
+from d0ctl.store.files import links
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.logins import AGAIN_S
 
@@ -94,3 +95,18 @@ def test_large_streams_between_remote_nodes_may_be_direct_unless_the_site_forbid
         store.change("keep_setting", name="defaults", value='{"direct-streams": false}')
     assert planner._callers(remote, large) == []
     desk.couriers.clear()
+
+
+def test_streams_and_single_transfers_show_how_fast_a_link_is(desk: Desk) -> None:
+    with desk.store.writing():
+        north, south = (registry.add(desk.store, Address(name, "ssh", name), cpus=1)
+                        for name in ("north", "south"))  # fmt: skip
+        end_stream(desk, StreamEnded(south, north, 20_000_000, 4.0), now=100.0)
+        copy = sizes(10_000_000)[0].copy
+        done = CopyJob(Transfer(1, 99, 0), copy)
+        end_transfers(desk, [TransferEnded(south, done, None, facts=FileFacts(10_000_000, "x"),
+                                           took_s=1.0)], now=100.0)  # fmt: skip
+        found = links.rates(desk.store)
+        one, other = (registry.named(desk.store, name)["cluster_id"] for name in ("north", "south"))
+
+    assert (found[one, other], found[1, other]) == (5e6, 10e6)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from d0ctl.schedule.costs import Links
+from d0ctl.schedule.costs import LINK_RATE, Links, queued
 from d0ctl.schedule.hand import Busy
 from d0ctl.schedule.place import MOST_WAITING, place
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
@@ -100,3 +100,32 @@ def test_none_waits_while_many_alike_packages_are_ready_for_each_cpu() -> None:
     deep = [Requirement(1, ready=90, seconds=60.0)]
 
     assert decide([FULL, SLOW], deep, {1: [Busy(1, 10.0)]}) == [(1000, 2)]
+
+
+def test_a_link_that_was_measured_goes_before_what_is_assumed() -> None:
+    links = Links(file_s=0.0, rates={(3, 7): 1e6, (0, 7): 4e6})
+
+    assert links.seconds(7, 8e6, 1, source=3) == 8.0
+    assert links.seconds(7, 8e6, 1, source=4) == 2.0, "another source: as all to that cluster"
+    assert links.seconds(8, 8e6, 1, source=3) == 8e6 / LINK_RATE
+
+
+def test_the_backlog_of_a_slow_link_takes_as_long_as_that_link_needs() -> None:
+    links = queued(Links(file_s=0.0, rates={(3, 7): 1e6, (0, 7): 4e6}), {(3, 7): 5e6, (4, 7): 4e6})
+
+    assert links.seconds(7, 0, 1) == 6.0
+
+
+def test_a_package_goes_to_the_node_whose_link_is_fast() -> None:
+    nodes = [
+        NodeRoom(number, name, number, cpus=1, used=0) for number, name in ((1, "a"), (2, "b"))
+    ]
+    links = Links(rates={(9, 1): 1e6, (9, 2): 50e6, (0, 1): 1e6, (0, 2): 50e6})
+    inputs = {1000: {0: 100_000_000, 9: 100_000_000}}
+
+    decided = place(
+        nodes, [Requirement(1, ready=1, seconds=60.0, fetches=True)], lambda one, limit: [1000],
+        lambda packages: inputs, lambda packages: {1000: Brought(1, {9: 1})}, links=lambda: links,
+    )  # fmt: skip
+
+    assert [one.node for one in decided] == [2]

@@ -28,4 +28,11 @@ def test_a_ready_package_is_compared_on_the_nodes_that_could_take_it(site: Site)
     assert "on `slow` it would end in 1 h 40 min: 1 h 40 min to run" in answer.facts
     first, second = answer.details["candidates"]
     assert (first["node"], first["run"]) == ("localhost", 600.0)
-    assert second == {"node": "slow", "transfer": 0.0, "wait": 0.0, "run": 6000.0, "end": 6000.0}
+    assert second == {
+        "node": "slow",
+        "transfer": 0.0,
+        "wait": 0.0,
+        "rate": None,
+        "run": 6000.0,
+        "end": 6000.0,
+    }

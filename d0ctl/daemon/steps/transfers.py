@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from d0ctl.daemon import transfer_plan
 from d0ctl.daemon.desk import CopyJob, Desk, Transfer
-from d0ctl.daemon.streams import Pair
+from d0ctl.daemon.streams import THIS_MACHINE, Pair
 from d0ctl.daemon.transfer_plan import MOST_TRANSFERS, TransferPlan, delay
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.reports import LoginTried, StreamEnded, TransferEnded
 from d0ctl.store.attempts import outputs
-from d0ctl.store.files import copies
+from d0ctl.store.files import copies, links
 from d0ctl.store.files.copies import Arrival
 from d0ctl.store.nodes import logins
 
@@ -44,7 +44,8 @@ def note_login(desk: Desk, report: LoginTried, now: float) -> None:
 
 
 def end_stream(desk: Desk, report: StreamEnded, now: float) -> None:
-    """Make room for another stream, and wake the transfers that waited for it."""
+    """Make room for another stream, wake the transfers that waited for it, and note its rate."""
+    links.note(desk.store, report.source, report.node, report.size, report.took_s, now=now)
     desk.streams.end(Pair(report.source, report.node))
     copies.wake(desk.store, now=now, within=transfer_plan.BUSY_S)
     desk.wake.set()
@@ -56,6 +57,8 @@ def end_transfers(desk: Desk, reports: Sequence[TransferEnded], now: float) -> N
     for report in reports:
         transfer, copy = report.name
         desk.transfers.pop(transfer, None)
+        ends = (report.node, THIS_MACHINE) if transfer.is_here else (THIS_MACHINE, report.node)
+        links.note(desk.store, *ends, report.facts.size, report.took_s, now=now)
         node = None if transfer.is_here else report.node
         arrival = Arrival(
             **transfer._asdict(), path=copy.target, node=node, **report.facts._asdict()

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from d0ctl.model import Counts
-from d0ctl.schedule.costs import Links
+from d0ctl.schedule.costs import Links, queued
 from d0ctl.schedule.hand import Busy
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
 from d0ctl.store import order
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import links as link_rates
 from d0ctl.store.files.copies import PARKED
 from d0ctl.store.nodes.catalogue import Catalogue, services_of
 from d0ctl.store.rows import make
@@ -82,8 +83,12 @@ def left_s(row: Row, now: float) -> float:
 
 
 def links(store: Store) -> Links:
-    """How many bytes are on their way to each cluster."""
-    return Links({row["cluster_id"]: row["bytes"] for row in store.rows("transfer_backlog")})
+    """How fast files came to each cluster lately, and how many bytes are on their way there."""
+    waiting = {
+        (row["source_id"], row["cluster_id"]): row["bytes"]
+        for row in store.rows("transfer_backlog")
+    }
+    return queued(Links(rates=link_rates.rates(store)), waiting)
 
 
 def costs_of(store: Store, package: int) -> Row:

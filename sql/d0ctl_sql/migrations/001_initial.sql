@@ -727,6 +727,19 @@ create table transfer (
 -- Oldest first.
 create index transfer_due on transfer (not_before, wanted, file_id);
 
+-- What transfers from one cluster to another took, those of long ago less and less; cluster 1 is
+-- this machine.
+create table link_rate (
+    source_id  integer not null references cluster on delete cascade,
+    cluster_id integer not null references cluster on delete cascade,
+    bytes      real not null,
+    seconds    real not null check (seconds > 0),
+    at         real not null,
+    primary key (source_id, cluster_id)
+) strict, without rowid;
+
+create index link_rate_to on link_rate (cluster_id);
+
 -- Files that may have become unneeded: their maker or a reader has just succeeded.
 create table cleanup_candidate (
     file_id integer primary key
@@ -1690,6 +1703,8 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('line_order',     'line_order',                 '100000 2 1'),
     ('line_order',     'line_order_of_line',         '100000 2'),
     ('line',           'line_dropped',               '100 10'),
+    ('link_rate',      'link_rate',                  '100 10 1'),
+    ('link_rate',      'link_rate_to',               '100 10'),
     ('location',       'location',                   '2000000 1 1'),
     ('location',       'location_shared',            '1000 100 1'),
     ('location',       'location_spare',             '1000 100 1'),

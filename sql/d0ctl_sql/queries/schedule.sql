@@ -155,11 +155,36 @@ select requirement.seconds, requirement.rank, requirement.pace, requirement.fetc
  where package.id = :package;
 
 -- name: transfer_backlog
--- How many bytes are on their way to each cluster.
-select transfer.cluster_id, sum(coalesce(file.size, 0)) as bytes
-  from transfer join file on file.id = transfer.file_id
- where transfer.result = 0
- group by transfer.cluster_id;
+-- How many bytes are on their way to each cluster, by the cluster that they come from; 0 if that is
+-- not known.
+select source_id, cluster_id, sum(bytes) as bytes
+  from (select coalesce((select min(location.cluster_id) from location
+                          where location.file_id = transfer.file_id), 0) as source_id,
+               transfer.cluster_id, coalesce(file.size, 0) as bytes
+          from transfer join file on file.id = transfer.file_id
+         where transfer.result = 0)
+ group by source_id, cluster_id;
+
+-- name: link_between
+-- What transfers took between the clusters of two nodes, or of this machine; null: none yet.
+select ends.source_id, ends.cluster_id, link_rate.bytes, link_rate.seconds, link_rate.at
+  from (select coalesce((select cluster_id from node where id = :source), 1) as source_id,
+               coalesce((select cluster_id from node where id = :node), 1) as cluster_id) as ends
+  left join link_rate on link_rate.source_id = ends.source_id
+                     and link_rate.cluster_id = ends.cluster_id;
+
+-- name: keep_link
+-- What they took until now.
+insert into link_rate (source_id, cluster_id, bytes, seconds, at)
+values (:source, :cluster, :bytes, :seconds, :now)
+on conflict do update
+   set bytes = excluded.bytes, seconds = excluded.seconds, at = excluded.at;
+
+-- name: link_rates
+-- What transfers took from one cluster to another, and from all clusters (0) to each.
+select source_id, cluster_id, bytes, seconds from link_rate
+ union all
+select 0, cluster_id, sum(bytes), sum(seconds) from link_rate group by cluster_id;
 
 -- name: local_bytes
 -- For each package to place, the bytes of its inputs in each cluster, in cluster 0 those of all of

@@ -10,7 +10,7 @@ from d0ctl.show.why.common import MOST, room_of
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import placement
-from d0ctl.units import duration
+from d0ctl.units import duration, size
 
 
 def compare(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> dict[str, Cost]:
@@ -28,6 +28,7 @@ def compare(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> 
         return {}
     subject.explanation.details["candidates"] = [
         {"node": name, "transfer": round(cost.transfer_s, 3), "wait": round(cost.wait_s, 3),
+         "rate": cost.rate and round(cost.rate),
          "run": cost.run_s and round(cost.run_s, 3), "end": round(cost.end_s, 3)}
         for name, cost in found.items()
     ]  # fmt: skip
@@ -51,7 +52,8 @@ def later(found: dict[str, Cost], free: Collection[str]) -> str | None:
 
 
 def _fact(name: str, cost: Cost) -> str:
-    parts = [f"{duration(cost.transfer_s)} for its inputs"] if cost.transfer_s else []
+    by = "" if cost.rate is None else f" at {size(cost.rate)}/s"
+    parts = [f"{duration(cost.transfer_s)} for its inputs{by}"] if cost.transfer_s else []
     parts += [f"CPUs free in {duration(cost.wait_s)}"] if cost.wait_s else []
     if cost.run_s is None:
         return f"on `{name}`: {', '.join(parts) or 'inputs and CPUs are there'}"

@@ -1,0 +1,33 @@
+"""How fast files go from one cluster to another, as their transfers have shown."""
+
+from collections.abc import Mapping
+
+from d0ctl.store.connection import Store
+
+LEAST_BYTES = 1_000_000
+"""Smaller transfers say little: most of their time is not that of the bytes."""
+
+HALF_LIFE_S = 3600.0
+"""After so long a transfer counts half as much."""
+
+
+def note(store: Store, source: int, node: int, size: int, took_s: float, *, now: float) -> None:
+    """Add a transfer from a node to another; 0 stands for this machine."""
+    if size < LEAST_BYTES or took_s <= 0:
+        return
+    row = store.row("link_between", source=source, node=node)
+    if row is None or row["source_id"] == row["cluster_id"]:
+        return
+    left = 0.0 if row["at"] is None else 0.5 ** (max(0.0, now - row["at"]) / HALF_LIFE_S)
+    store.change(
+        "keep_link", source=row["source_id"], cluster=row["cluster_id"], now=now,
+        bytes=size + left * (row["bytes"] or 0.0), seconds=took_s + left * (row["seconds"] or 0.0),
+    )  # fmt: skip
+
+
+def rates(store: Store) -> Mapping[tuple[int, int], float]:
+    """Return the bytes a second from a cluster to another, and from all of them to each."""
+    found: dict[tuple[int, int], float] = {}
+    for row in store.rows("link_rates"):
+        found[row["source_id"], row["cluster_id"]] = row["bytes"] / row["seconds"]
+    return found
