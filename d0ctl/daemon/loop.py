@@ -32,7 +32,7 @@ from d0ctl.daemon.steps.notifications import queue_notifications
 from d0ctl.daemon.steps.orders import send_inputs, send_orders
 from d0ctl.daemon.steps.reports import act_on_reports
 from d0ctl.daemon.steps.retention import archive_ended
-from d0ctl.daemon.steps.schedule import schedule, settle_jobs
+from d0ctl.daemon.steps.schedule import rebroker, schedule, settle_jobs
 from d0ctl.daemon.steps.software import manage_software
 from d0ctl.daemon.steps.transfers import begin_transfers, drop_idle_transfers
 from d0ctl.daemon.turn import Step, Turn
@@ -63,8 +63,9 @@ STEPS: tuple[Step, ...] = (
 
 SLOW_STEPS: tuple[Step, ...] = (
     follow_clock, take_daemon_lease, reload_settings, assign_couriers, record_contact,
-    give_up_nodes, settle_refused_ends, manage_software, drop_idle_transfers, expire_outputs,
-    keep_capacities, sweep_caches, take_inventories, archive_ended, queue_notifications,
+    give_up_nodes, settle_refused_ends, rebroker, manage_software, drop_idle_transfers,
+    expire_outputs, keep_capacities, sweep_caches, take_inventories, archive_ended,
+    queue_notifications,
 )  # fmt: skip
 """What a turn does in addition, once in `SLOW_S`."""
 

@@ -39,11 +39,14 @@ NOTHING_BROUGHT: Mapping[int, Brought] = {}
 
 
 class Decision(Struct, frozen=True):
-    """This package goes to this node; `cost` is how many bytes must be carried there."""
+    """This package goes to this node; `cost` is how many bytes must be carried there, `start_s` in
+    how many seconds it is expected to start.
+    """
 
     package: int
     node: int
     cost: int
+    start_s: float = 0.0
 
 
 def place(
@@ -194,7 +197,7 @@ class _Pass(Struct):
             hand.occupy(requirement, cost)
             self.quota.take(requirement.stage, requirement.job, requirement.load)
             carried = max(places.values(), default=0) - places.get(hand.node.cluster, 0)
-            self.decisions.append(Decision(package, hand.node.id, carried))
+            self.decisions.append(Decision(package, hand.node.id, carried, cost.start_s))
         return left
 
     def weigh(

@@ -16,6 +16,7 @@ from d0ctl.nodes.link import Site
 from d0ctl.nodes.reports import Report
 from d0ctl.nodes.transports.transport import Address
 from tests.daemon.couriers import Links
+from tests.daemon.field import Field
 
 
 @pytest.fixture
@@ -53,3 +54,12 @@ def courier(
     yield courier
     links.ready.put(NodeUnreachable("the test is over"))
     courier.stop()
+
+
+@pytest.fixture
+def field(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Field]:
+    """A daemon's hands in a home without any node."""
+    with driving(home, None) as desk:
+        field = Field(home, desk, monkeypatch)
+        yield field
+        field.end()

@@ -1,5 +1,6 @@
 """Scheduling: the store is asked what is ready, the pure scheduler decides where it goes."""
 
+import logging
 import time
 from collections.abc import Collection, Sequence
 from types import ModuleType
@@ -11,7 +12,7 @@ from d0ctl.schedule.place import Decision, place
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import NodeRoom, Requirement, lead_s
 from d0ctl.store import Store, brokers
-from d0ctl.store.attempts import node_record
+from d0ctl.store.attempts import behind, node_record
 from d0ctl.store.attempts.history import usage
 from d0ctl.store.clusters import throttles
 from d0ctl.store.jobs.correction.late_lines import make_lines
@@ -19,6 +20,8 @@ from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import let_go_on
 from d0ctl.store.nodes import makers, placement
 from d0ctl.store.nodes.site import setting
+
+log = logging.getLogger(__name__)
 
 NEEDED_S = 1.0
 """How often a process that drives one job searches for the packages of other jobs it needs."""
@@ -134,6 +137,12 @@ def _shared(
 def _list_of(requirement: int, others: Collection[int]) -> ModuleType:
     """Return the module that lists its ready packages; of other jobs, only needed ones."""
     return makers if requirement in others else placement
+
+
+def rebroker(desk: Desk, turn: Turn) -> None:
+    """assigned -> ready: off drained nodes, and off those where inputs come much too late."""
+    for why in behind.rebroker(desk.store, now=turn.now):
+        log.info("a package moves: %s", why)
 
 
 def settle_jobs(desk: Desk, turn: Turn) -> None:

@@ -8,7 +8,7 @@ LEAST_BYTES = 1_000_000
 """Smaller transfers say little: most of their time is not that of the bytes."""
 
 HALF_LIFE_S = 3600.0
-"""After so long a transfer counts half as much."""
+"""After this time a transfer counts half as much."""
 
 
 def note(store: Store, source: int, node: int, size: int, took_s: float, *, now: float) -> None:

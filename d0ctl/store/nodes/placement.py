@@ -150,6 +150,9 @@ def assign(store: Store, decisions: "Sequence[Decision]", *, now: float) -> int:
     store.change("clear_decision")
     store.change_many("decide", ((decision.package, decision.node) for decision in decisions))
     assigned = store.change("assign_packages", now=now)
+    starts = [(now + one.start_s, one.package) for one in decisions if one.start_s]
+    if starts:
+        store.change_many("plan_start", starts)
     store.change("mark_canaries")
     store.change("want_inputs", now=now, parked=PARKED)
     store.change("count_staging")

@@ -458,6 +458,7 @@ create table package (
 
     -- Attempts.
     node_id     integer,
+    planned     real,                      -- when it was expected to start, as it got its node
     attempt_id  integer,                   -- the one whose messages count
     attempts    integer not null default 0,
     tried_from  integer not null default 0,

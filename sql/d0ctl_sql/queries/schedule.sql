@@ -245,6 +245,10 @@ update package
   from decision
  where package.id = decision.package_id and package.phase = 'ready';
 
+-- name: plan_start
+-- When an assigned package is expected to start.
+update package set planned = ? where id = ? and phase = 'assigned';
+
 -- name: mark_canaries
 -- Of nodes that d0ctl has drained, keep which package tries them.
 update bad_node set canary_id = decision.package_id
@@ -302,6 +306,34 @@ select package.id as package, node.name as node, requirement.failed_on as node_n
   join node on node.id = package.node_id and node.cluster_id = :cluster
   join requirement on requirement.id = package.requirement_id and requirement.stay is null
  where input.file_id = :file and input.own = 0 and input.dropped = 0;
+
+-- name: unassign_drained
+-- assigned -> ready: their node takes no new packages since it was drained.
+update package
+   set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
+       note = 'its node was drained before it was launched'
+ where phase = 'assigned' and early = 0
+   and node_id in (select id from node where drained = 1)
+   and not exists (select 1 from bad_node
+                    where bad_node.node_id = package.node_id
+                      and bad_node.canary_id = package.id);
+
+-- name: late_packages
+-- Assigned packages that wait on their nodes for inputs since before they were to start, with what
+-- they request; not those that may go nowhere else.
+select package.id as package, node.name as node, node.cluster_id as cluster, package.changed,
+       coalesce(package.planned, package.changed) as planned,
+       requirement.failed_on as node_name, requirement.id as requirement_id, requirement.*,
+       (select count(*) from event
+         where event.package_id = package.id and event.old = 'assigned' and event.new = 'ready')
+       as moves
+  from package indexed by package_assigned
+  join node on node.id = package.node_id and node.state = 'up'
+  join requirement on requirement.id = package.requirement_id and requirement.stay is null
+ where package.phase = 'assigned' and package.early = 0 and package.staging > 0
+   and coalesce(package.planned, package.changed) <= :before
+ order by package.id
+ limit :limit;
 
 -- name: take_back
 -- assigned -> ready: its node has no space for an input, and another node has.

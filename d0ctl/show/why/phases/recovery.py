@@ -52,7 +52,9 @@ def without_last_node(one: PackageView, fits: list[Row], explanation: Explanatio
     others = [row for row in fits if row["name"] != one.avoid]
     if not others or len(others) == len(fits):
         return fits
-    explanation.facts.append(f"node `{one.avoid}` is avoided: the last attempt failed there")
+    is_behind = (one.note or "").startswith("it waited")
+    why = "its inputs came too late there" if is_behind else "the last attempt failed there"
+    explanation.facts.append(f"node `{one.avoid}` is avoided: {why}")
     return others
 
 

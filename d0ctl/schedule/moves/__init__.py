@@ -1,0 +1,1 @@
+"""Packages and files that are moved after packages were placed."""

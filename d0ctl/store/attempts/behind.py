@@ -1,0 +1,59 @@
+"""Packages that wait on a node for their inputs much longer than expected: they go to another."""
+
+from d0ctl.schedule.candidates import costs
+from d0ctl.schedule.moves import behind
+from d0ctl.schedule.resources import suited
+from d0ctl.store.attempts import failures
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import placement
+from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.units import duration
+
+MOST = 100
+"""How many packages are looked at, at most, at a time."""
+
+
+def rebroker(store: Store, *, now: float) -> list[str]:
+    """assigned -> ready: packages on drained nodes, and those that end earlier elsewhere.
+
+    Return why each of the latter moves.
+    """
+    store.change("unassign_drained", now=now)
+    rows = store.rows("late_packages", before=now - behind.LEAST_LATE_S, limit=MOST)
+    if not rows:
+        return []
+    better = [(row, name) for row in rows if (name := _better(store, row, now)) is not None]
+    said = []
+    for (row, name), requirement in zip(
+        better, failures.avoiding(store, [row for row, _ in better]), strict=True
+    ):
+        waited = duration(now - row["changed"])
+        note = (
+            f"it waited {waited} for its inputs on {row['node']}, and would end earlier on {name}"
+        )
+        store.change("take_back", package=row["package"], requirement=requirement, note=note,
+                     now=now)  # fmt: skip
+        said.append(note)
+    return said
+
+
+def _better(store: Store, row: Row, now: float) -> str | None:
+    """Return the node where a late package would end earlier; None if it is to stay."""
+    requirement = placement.requirement_of(row, Catalogue(store))
+    waited_s, expected_s = now - row["changed"], row["planned"] - row["changed"]
+    if not behind.is_late(waited_s, expected_s):
+        return None
+    rooms = {room.name: room for room in suited(requirement, placement.nodes(store))}
+    here = rooms.get(row["node"])
+    others = [
+        room for room in rooms.values()
+        if room.cluster != row["cluster"] and room.on_trial is None
+        and room.cpus - room.used - room.bringing >= requirement.load
+    ]  # fmt: skip
+    if here is None or not others:
+        return None
+    places, files = placement.places_of(store, row["package"])
+    found = costs(requirement, [here, *others], placement.busy(store, now=now),
+                  placement.links(store), places, files)  # fmt: skip
+    own = found.pop(here.name)
+    return behind.better(waited_s, expected_s, own, found, row["moves"])
