@@ -10,7 +10,7 @@ from d0ctl.show.live_status import TIMES, LiveStatus
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.selection import FileRow
-from d0ctl.store.views import browse, choice
+from d0ctl.store.views import activity, browse, choice
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import Shortfall, short_packages
 from d0ctl.store.views.shapes import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
-MOST_LIVE, MOST_FAILED, MOST_LINES = 8, 3, 1_000
+MOST_LIVE, MOST_FAILED, MOST_LINES, MOST_STRAGGLERS = 8, 3, 1_000, 100
 """How many packages and lines a job's or stage's document lists."""
 
 
@@ -158,6 +158,16 @@ def job_card(store: Store, one: JobSummary, now: float) -> "jobs.JobCard":
         ],
         "failed": [failure(each) for each in browse.failures(store, one.id, MOST_FAILED)],
         "excluded": [exclusion(row) for row in node_record.exclusions(store, one.id)],
+        "stragglers": [
+            {
+                "path": each.path,
+                "node": each.node,
+                "started": iso(each.started),
+                "expected": each.expected,
+                "high": each.high,
+            }
+            for each in activity.stragglers(store, one.id, MOST_STRAGGLERS, now=now)
+        ],
     }
 
 

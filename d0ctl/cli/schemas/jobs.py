@@ -155,6 +155,16 @@ class Exclusion(TypedDict):
     failed: int
 
 
+class Straggler(TypedDict):
+    """A package that runs much longer than it was expected to."""
+
+    path: str
+    node: str
+    started: Time | None
+    expected: Annotated[float, Meta(description="Seconds on this node.")]
+    high: Annotated[float, Meta(description="One of ten takes longer than these seconds.")]
+
+
 class JobCard(Job):
     """All about a job."""
 
@@ -167,6 +177,7 @@ class JobCard(Job):
     running: list[PackageRow]
     failed: Annotated[list[Failure], Meta(description="The last failures.")]
     excluded: list[Exclusion]
+    stragglers: list[Straggler]
 
 
 class StageCard(Stage):

@@ -7,11 +7,12 @@ from msgspec import Struct
 
 from d0ctl.model import STATUS_OF, Counts, Group, Phase, Status, by_status, roll_up
 from d0ctl.select import parse
+from d0ctl.show.why import stragglers
 from d0ctl.show.why.common import MOST, Explanation, blocked, kept_back, line_name
 from d0ctl.show.why.production import job_obstacles, obstacles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
-from d0ctl.store.views import browse
+from d0ctl.store.views import activity, browse
 from d0ctl.store.views.shapes import (
     FailureView,
     JobSummary,
@@ -20,6 +21,9 @@ from d0ctl.store.views.shapes import (
     StageSummary,
 )
 from d0ctl.units import count, duration, listed, moment
+
+MOST_LATE = 1_000
+"""How many stragglers are counted."""
 
 SAMPLE = 200
 """How many of the latest failures are counted by reason."""
@@ -131,6 +135,10 @@ def _explain(store: Store, part: _Part, now: float, driven: bool | None = None) 
     if not explanation.answer:
         _rest(store, part, explanation, status, now)
     _leftovers(part, explanation)
+    if totals["launched"] and part.path == part.job.name:
+        late = activity.stragglers(store, part.job.id, MOST_LATE, now=now)
+        explanation.facts += stragglers.lines(late, now)
+        explanation.commands += [f"d0ctl why {late[0].path}"] if late else []
     if is_open and part.job.hold:
         _retry_first(part, explanation)
     return explanation

@@ -13,6 +13,12 @@ PAST = 20_000
 """How many events back the rates of the past are read from."""
 
 
+STRAGGLING = 1.5
+"""A straggler runs for more than this multiple of the upper end of what was expected."""
+
+LEAST_STRAGGLING_S = 60.0
+"""And for this much longer than that."""
+
 MOVING_ALONG = frozenset({"running", "suspended", "unreachable"})
 """Phases in which a package reports progress."""
 
@@ -50,6 +56,16 @@ class Failed(Struct, frozen=True):
     input: str | None
     ended: float | None
     message: str | None
+
+
+class Straggler(Struct, frozen=True):
+    """A package that runs much longer than it was expected to; the times are in seconds."""
+
+    path: str
+    node: str
+    started: float
+    expected: float
+    high: float
 
 
 class NodeUse(NamedTuple):
@@ -157,3 +173,10 @@ def failed(store: Store, jobs: Iterable[int], limit: int) -> list[Failed]:
 def has_work(store: Store) -> bool:
     """Return whether any package of any job moves, or is to."""
     return store.row("some_work_left") is not None
+
+
+def stragglers(store: Store, job: int | None, limit: int, *, now: float) -> list[Straggler]:
+    """Return packages that run much longer than expected, of a job or of all."""
+    rows = store.rows("stragglers", job=job, now=now, factor=STRAGGLING, least=LEAST_STRAGGLING_S,
+                      limit=limit)  # fmt: skip
+    return [make(Straggler, row) for row in rows]

@@ -135,6 +135,22 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
  where package.id = :package and package.phase not in (select name from phase where is_final = 1)
    and package.phase <> 'transferring';
 
+-- name: stragglers
+-- Packages that run much longer than they were expected to on their nodes, the longest first; of
+-- all jobs, or of one. What waits for inputs after an early start is left out.
+select package_path.path, node.name as node, attempt.started, attempt.expected,
+       attempt.expected_high as high
+  from package indexed by package_live
+  join attempt on attempt.id = package.attempt_id and attempt.delivers = 0
+  join node on node.id = package.node_id
+  join package_path on package_path.package_id = package.id and package_path.visible = 1
+ where package.is_live = 1 and package.phase = 'running' and package.early = 0
+   and (:job is null or package.job_id = :job)
+   and :now - attempt.started > :factor * attempt.expected_high
+   and :now - attempt.started > :least + attempt.expected_high
+ order by attempt.started
+ limit :limit;
+
 -- name: keep_first_end
 -- When a job was estimated to end at its submission.
 update job set first_end = :end, first_low = :low, first_high = :high where id = :job;

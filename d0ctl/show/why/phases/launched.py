@@ -1,12 +1,16 @@
 """How a launched package is doing, and what it still waits for."""
 
 from d0ctl.model import Phase
+from d0ctl.show.why import stragglers
 from d0ctl.show.why.common import MOST, transfer_text
 from d0ctl.show.why.phases import broker, recovery
 from d0ctl.show.why.phases.waiting import prerequisites_of, suggest
 from d0ctl.show.why.subject import Subject
-from d0ctl.store.views import browse, dependencies
+from d0ctl.store.views import activity, browse, dependencies
 from d0ctl.units import count, duration, moment
+
+MOST_STRAGGLERS = 10_000
+"""How many packages of a job are searched for a straggler."""
 
 
 def live(subject: Subject) -> None:
@@ -22,8 +26,20 @@ def live(subject: Subject) -> None:
     if len(tries) > 1:
         subject.fact(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
     explanation.commands += [f"d0ctl logs {one.path}", f"d0ctl kill {one.path}"]
+    _straggles(subject)
     broker.chosen(subject)
     _early_start(subject)
+
+
+def _straggles(subject: Subject) -> None:
+    """Say whether it runs much longer than expected."""
+    one, store = subject.package, subject.store
+    for found in activity.stragglers(store, one.job_id, MOST_STRAGGLERS, now=subject.now):
+        if found.path == one.path:
+            subject.fact(stragglers.sentence(found, subject.now))
+            subject.explanation.details["straggler"] = {
+                "expected": found.expected, "high": found.high,
+            }  # fmt: skip
 
 
 def _early_start(subject: Subject) -> None:

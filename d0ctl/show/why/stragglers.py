@@ -1,0 +1,28 @@
+"""Packages that run much longer than they were expected to."""
+
+from collections.abc import Sequence
+
+from d0ctl.store.views.activity import Straggler
+from d0ctl.units import count, duration
+
+MOST = 3
+"""How many of them a card names; it counts the rest."""
+
+
+def sentence(one: Straggler, now: float) -> str:
+    """Say how long it runs, and how long was expected."""
+    return (
+        f"it is a straggler: it runs for {duration(now - one.started)} on `{one.node}`, "
+        f"expected were {duration(one.expected)}, at most {duration(one.high)}"
+    )
+
+
+def lines(found: Sequence[Straggler], now: float) -> list[str]:
+    """Name the first of them, and count the rest."""
+    said = [
+        f"straggler: `{one.path}` runs for {duration(now - one.started)} on `{one.node}`, "
+        f"expected at most {duration(one.high)}"
+        for one in found[:MOST]
+    ]
+    more = len(found) - MOST
+    return [*said, f"and {count(more, 'straggler')} more"] if more > 0 else said

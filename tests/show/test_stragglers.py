@@ -1,0 +1,45 @@
+"""Packages that run much longer than they were expected to are named."""
+
+from d0ctl.cli import documents
+from d0ctl.show.why import group
+from d0ctl.store.views import browse
+from tests.show.asking import NOW, why
+from tests.support.building import Site
+from tests.support.jobs import binary, job, package
+from tests.support.rows import change
+
+
+def running(site: Site, *, since_s: float) -> None:
+    """Two packages of ten minutes run; the first began some time ago."""
+    site.up(cpus=4)
+    site.submit(job("prod", [package(binary(runtime=600.0)) for _ in range(2)]))
+    attempt = site.launch("prod/1/1/1")
+    site.launch("prod/1/2/1")
+    with site.store.writing():
+        change(site.store, "attempt", {"id": attempt}, started=NOW - since_s)
+
+
+def test_a_straggler_is_named_by_why_and_status(site: Site) -> None:
+    running(site, since_s=3600.0)
+    one = browse.job(site.store, "prod")
+
+    said = why(site, "prod/1/1/1")
+    of_job = group.job(site.store, one, NOW)
+    (entry,) = documents.job_card(site.store, one, NOW)["stragglers"]
+
+    assert ("it is a straggler: it runs for 1 h 00 min on `localhost`, expected were"
+            " 10 min 00 s, at most 20 min 00 s") in said.facts  # fmt: skip
+    assert said.details["straggler"] == {"expected": 600.0, "high": 1200.0}
+    assert ("straggler: `prod/1/1/1` runs for 1 h 00 min on `localhost`, expected at most"
+            " 20 min 00 s") in of_job.facts  # fmt: skip
+    assert "d0ctl why prod/1/1/1" in of_job.commands
+    assert (entry["path"], entry["node"], entry["high"]) == ("prod/1/1/1", "localhost", 1200.0)
+
+
+def test_a_package_that_is_a_little_late_is_none(site: Site) -> None:
+    running(site, since_s=1500.0)
+
+    facts = [*why(site, "prod/1/1/1").facts,
+             *group.job(site.store, browse.job(site.store, "prod"), NOW).facts]  # fmt: skip
+
+    assert not any("straggler" in fact for fact in facts)
