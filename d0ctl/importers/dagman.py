@@ -101,7 +101,8 @@ class _Import:
 
     def _stage_of(self, node: Node) -> str:
         if node.is_final:
-            self.draft.stage(FINAL)["final"] = True
+            if not all(one.is_final for one in self.dag.nodes.values()):
+                self.draft.stage(FINAL)["final"] = True
             return FINAL
         name = label(node.category.lstrip("+") or STAGE)
         stage = f"{node.group}.{name}" if node.group else name

@@ -46,6 +46,13 @@ VARS B who="$(JOB)s"
     assert made["C"].packages[0].binaries[0].script == "/bin/echo C"
 
 
+def test_a_final_node_alone_is_a_node_as_any_other(tmp_path: Path) -> None:
+    job, found = imported(tmp_path, "FINAL F s.sub\n")
+
+    assert found.left_out == ()
+    assert [(stage.name, stage.final) for stage in job.stages] == [("final", False)]
+
+
 def test_splices_are_inlined_and_sub_workflows_become_stages(tmp_path: Path) -> None:
     inner = "JOB X s.sub\nJOB Y s.sub\nPARENT X CHILD Y\nCATEGORY Y few\nMAXJOBS few 2\n"
     dag = """\
