@@ -39,7 +39,7 @@ class Site:
             return tuple(site.compare(store, wanted))
 
     def apply(self, *, reason: str | None = None, dry_run: bool = False) -> Done:
-        """Make the site what the file says, whole or not at all.
+        """Apply a site file, whole or not at all.
 
         The host keys of new nodes have to be in the file, as `accept-key`, or trusted before.
         """

@@ -304,11 +304,11 @@ class Verbs(Acting):
         dry_run: bool = False,
         keep_going: bool = False,
     ) -> "Done":
-        """Correct a job that was submitted.
+        """Correct a submitted job.
 
-        file: The corrected job file; else the one it was submitted from.
+        file: The corrected job file (default: the one it was submitted from).
         parameters: Set a parameter of the job; may be repeated.
-        again: Rerun packages that ran with another recipe.
+        again: Run again what ran with another definition.
         former: Go back to the job file before the last update.
         hold: Keep it from being scheduled.
         """
@@ -370,15 +370,15 @@ class NodeVerbs(Acting):
     ) -> "Done":
         """Add a node, once its host key is trusted and it answers.
 
-        destination: Where it is, as ssh would take it.
-        cpus: Slots; else as many as it has cpus.
+        destination: Where the node is, as ssh takes it.
+        cpus: Number of slots (default: the node's CPUs).
         identity: A private key to log in with.
         accept_keys: Trust a host key; one for each host on the way.
         directory: Folder for d0ctl's files on the node (default: ~/.d0ctl/SITE/NODE).
-        python: Its python3, 3.6 or newer.
+        python: python3 of the node, 3.6 or newer (default: found).
         via: How to reach it: auto, fabric or openssh.
-        local: It is this machine.
-        same_machine: It may be the machine of another node.
+        local: The node is this machine.
+        same_machine: Allow a machine that is a node already.
         """
         return self._act(
             "node add",
@@ -426,7 +426,7 @@ class NodeVerbs(Acting):
         dry_run: bool = False,
         keep_going: bool = False,
     ) -> "Done":
-        """Free space in a node's cache, by what is cheap to have again.
+        """Free space in a node's cache; cheap copies are removed first.
 
         wanted: How much to free, such as 200GB.
         """
@@ -439,7 +439,7 @@ class NodeVerbs(Acting):
         dry_run: bool = False,
         keep_going: bool = False,
     ) -> "Done":
-        """Remove a node; files only it had are made again if needed."""
+        """Remove a node; files that only it has are made again if needed."""
         return self._act("node remove", {}, reason, dry_run, keep_going)
 
     def resume(
@@ -460,9 +460,9 @@ class NodeVerbs(Acting):
         dry_run: bool = False,
         keep_going: bool = False,
     ) -> "Done":
-        """Change what the site file can say of a node.
+        """Change settings of a node.
 
-        changes: What the site file may say of a node, e.g. speed=1.5.
+        changes: A key of a node in the site file, e.g. speed=1.5.
         """
         return self._act("node set", {"changes": changes}, reason, dry_run, keep_going)
 
@@ -477,7 +477,7 @@ class FileVerbs(Acting):
         dry_run: bool = False,
         keep_going: bool = False,
     ) -> "Done":
-        """Remove all cached copies; results and stored files stay."""
+        """Remove cached copies; results and stored files stay."""
         return self._act("file purge", {}, reason, dry_run, keep_going)
 
     def set_disposition(
@@ -490,7 +490,7 @@ class FileVerbs(Acting):
     ) -> "Done":
         """Say what becomes of files once no package needs them.
 
-        disposition: retain-indef, retain-temp or deletable; as-written: what the job file says.
+        disposition: retain-indef, retain-temp, deletable, or as-written in the job file.
         """
         return self._act(
             "file set-disposition", {"disposition": disposition}, reason, dry_run, keep_going

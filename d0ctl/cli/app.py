@@ -113,7 +113,8 @@ app = typer.Typer(
 def root(
     home: Annotated[
         Path | None,
-        typer.Option(help="Data folder (default: $D0CTL_HOME, else ~/.local/share/d0ctl)."),
+        typer.Option(metavar="DIR",
+                     help="Data folder (default: $D0CTL_HOME, else ~/.local/share/d0ctl)."),
     ] = None,
     archive: Annotated[
         str,
@@ -125,7 +126,7 @@ def root(
     ] = False,
     version: Annotated[
         bool,
-        typer.Option("-V", "--version", help="Say which d0ctl this is.", is_eager=True,
+        typer.Option("-V", "--version", help="Show the version.", is_eager=True,
                      callback=_show_version),
     ] = False,
 ) -> None:  # fmt: skip

@@ -25,36 +25,6 @@ HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """The commands by their heading in `--help`, and the folder of their modules; actions have none."""
 
-COMMANDS: Mapping[str, tuple[str, ...]] = {
-    "": tuple(name for _, names in HEADINGS.values() for name in names),
-    "template": ("list", "show", "new"),
-    "report": ("failures", "usage"),
-    "policy": ("show",),
-    "file": ("list", "purge", "set-disposition"),
-    "node": (
-        "accept-key",
-        "add",
-        "benchmark",
-        "check",
-        "drain",
-        "free",
-        "list",
-        "login",
-        "logout",
-        "remove",
-        "resume",
-        "set",
-    ),
-    "cluster": ("list",),
-    "researcher": ("list",),
-    "throttle": ("list", "set"),
-    "site": ("check", "diff", "apply", "rotate-key", "show"),
-    "software": ("list", "add", "remove", "push", "purge", "verify"),
-    "daemon": ("run", "start", "stop", "status"),
-    "notify": ("list", "show", "test"),
-}
-"""The commands, and those of each group, in the order of `--help`."""
-
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "init": ("-",),
     "template list": (),
@@ -67,8 +37,6 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "submit": ("-",),
     "wait": ("selectors",),
     "clone": ("job_names*",),
-    "archive": ("job_names*",),
-    "archives": (),
     "status": ("selectors",),
     "why": ("selectors",),
     "eta": ("selectors",),
@@ -80,6 +48,8 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "policy show": ("selectors",),
     "export": ("selectors",),
     "tui": ("selectors",),
+    "archives": (),
+    "archive": ("job_names*",),
     "edit": ("selectors*",),
     "finish": ("selectors*",),
     "hold": ("selectors*",),
@@ -104,16 +74,16 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "node check": ("node_names",),
     "node drain": ("node_names",),
     "node free": ("node_names", "-"),
-    "cluster list": (),
-    "researcher list": (),
-    "throttle list": (),
-    "throttle set": ("-", "-"),
     "node list": (),
     "node login": ("node_names",),
     "node logout": ("node_names",),
     "node remove": ("node_names",),
     "node resume": ("node_names",),
     "node set": ("node_names", "-*"),
+    "cluster list": (),
+    "researcher list": (),
+    "throttle list": (),
+    "throttle set": ("-", "-"),
     "site check": ("-",),
     "site diff": ("-",),
     "site apply": ("-",),
@@ -138,3 +108,13 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "restore": ("-",),
 }
 """The offer for each argument of a command; `-` offers nothing, `*` is behind one that repeats."""
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "": tuple(name for _, names in HEADINGS.values() for name in names)
+}
+"""The commands, and those of each group, in the order of `--help`."""
+
+for _words in ARGUMENTS:
+    _group, _, _name = _words.rpartition(" ")
+    if _group:
+        COMMANDS[_group] = (*COMMANDS.get(_group, ()), _name)

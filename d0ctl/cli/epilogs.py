@@ -60,7 +60,7 @@ EPILOGS = {
     "software purge": ("reco/v12 --node farm02", NODES),
     "software verify": ("reco/v12", NODES),
     "daemon run": ("", "0 stopped, 4 another daemon is running, 5 trouble with the database"),
-    "daemon start": ("", "0 it works, or worked before, 5 it did not start"),
+    "daemon start": ("", "0 it is running, 5 it did not start"),
     "daemon stop": ("", "0 it is not running any more, 5 it did not stop"),
     "daemon status": ("--json", "0 it is running, 3 it is not"),
     "notify list": ("--json", READS),
@@ -69,7 +69,7 @@ EPILOGS = {
     "plugins": ("--json", "0 all can be used, 1 one can't be used"),
     "doctor": ("--nodes", "0 all is well, 5 a rule is broken"),
     "backup": ("d0ctl-backup.db", "0 done, 3 no such folder, 4 refused, 5 the database is damaged"),
-    "restore": ("d0ctl-backup.db --dry-run", "0 done, 1 not confirmed, 2 it is no backup, "
+    "restore": ("d0ctl-backup.db --dry-run", "0 done, 1 not confirmed, 2 not a backup, "
                 "3 no such file, 4 refused, 5 trouble with the database"),
 }  # fmt: skip
 """What the help of each command ends with: words after its name, and what exit codes mean."""

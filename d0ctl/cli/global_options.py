@@ -7,7 +7,7 @@ import typer
 
 from d0ctl.cli.epilogs import epilog
 from d0ctl.cli.session import settings
-from d0ctl.cli.terminal.fast_typer import built, single, spare_pydantic
+from d0ctl.cli.terminal.fast_typer import built, single, spare_pydantic, with_help
 
 
 def finished(app: typer.Typer, name: str) -> Any:
@@ -19,6 +19,7 @@ def finished(app: typer.Typer, name: str) -> Any:
         # `software add --archive` is about its own.
         part.params.extend(one for one in typer.main.get_command(_anywhere).params
                            if taken.isdisjoint(one.opts))  # fmt: skip
+        with_help(part)
         part.epilog = part.epilog or epilog(f"{name} {own}".strip())
     spare_pydantic(command)
     return command

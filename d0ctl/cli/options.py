@@ -68,7 +68,9 @@ OlderThan = Annotated[
 
 Because = Annotated[
     str | None,
-    typer.Option("--reason", metavar="TEXT", help="Why; kept with who and when."),
+    typer.Option(
+        "--reason", metavar="TEXT", help="Reason; it is recorded with your name and the time."
+    ),
 ]
 """The reason a person gives for what they do."""
 
@@ -77,7 +79,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change, 
 KeepGoing = Annotated[
     bool,
     typer.Option("--keep-going",
-                 help="Act on each job and selector in turn; go on after one that is refused."),
+                 help="Go on with the next job or selector after one that is refused."),
 ]  # fmt: skip
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
@@ -119,14 +121,13 @@ EachLine = Annotated[
 ]  # fmt: skip
 
 Stdin = Annotated[
-    bool, typer.Option("--stdin", help="The same for each line of stdin.", show_default=False)
+    bool, typer.Option("--stdin", help="Run it for each line of stdin.", show_default=False)
 ]
 
 CommandInputs = Annotated[
     list[str] | None,
     typer.Option("--input", metavar="FILE",
-                 help="A file that the command reads, if no word of it is its name; may be "
-                 "repeated."),
+                 help="A file that the command reads without naming it; may be repeated."),
 ]  # fmt: skip
 
 CommandOutputs = Annotated[
@@ -166,5 +167,5 @@ OnNode = Annotated[
 OfDisposition = Annotated[
     str | None,
     typer.Option("--disposition", metavar="WORD",
-                 help="Only files to retain-indef, retain-temp or delete (deletable)."),
+                 help="Only files that are retain-indef, retain-temp or deletable."),
 ]  # fmt: skip

@@ -84,6 +84,8 @@ def test_a_slip_is_said_without_a_place_in_a_file(
     reply = d0ctl("submit", *words)
 
     assert (reply.exit_code, message in reply.stderr) == (2, True), reply.stderr
+    assert reply.stderr.startswith("d0ctl: ")
+    assert reply.stderr.splitlines()[-1].startswith("d0ctl submit ")
     assert ".yaml:" not in reply.stderr and "sim:" not in reply.stderr
 
 

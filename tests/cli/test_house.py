@@ -257,3 +257,20 @@ def test_validating_and_looking_import_no_action_but_submit() -> None:
             [sys.executable, "-c", script, *words], capture_output=True, text=True
         )
         assert done.stderr.splitlines()[-1] == str(imported)
+
+
+def test_wrong_usage_that_a_command_finds_names_its_help(d0ctl: Type) -> None:
+    found = d0ctl("priority", "prod", "high")
+
+    assert (found.exit_code, found.stderr.splitlines()) == (
+        2,
+        [
+            "d0ctl: NUMBER: a priority is a number from 0 to 100, not `high`",
+            "d0ctl priority --help",
+        ],
+    )
+
+
+def test_arguments_show_no_types_of_the_program(d0ctl: Type) -> None:
+    for words in SUBCOMMANDS:
+        assert "<" not in d0ctl(*words, "--help").stdout.partition("Options:")[0]

@@ -65,7 +65,7 @@ def _needed(plan: PurgePlan, keep: str) -> Iterator[str]:
 
 ACTION = Action(
     name="file purge",
-    help="Remove all cached copies; results and stored files stay.",
+    help="Remove cached copies; results and stored files stay.",
     example="'reco001:*.root' --dry-run",
     past="purged",
     options=Options,

@@ -30,7 +30,7 @@ class DispositionOptions(Options):
 
     disposition: str = argument(
         "DISPOSITION",
-        "retain-indef, retain-temp or deletable; as-written: what the job file says.",
+        "retain-indef, retain-temp, deletable, or as-written in the job file.",
         choices=WORDS,
         log=lambda word: [word],
     )

@@ -132,7 +132,7 @@ def _said(plan: LimitPlan) -> str:
 ACTION = Action(
     name="limit",
     help="Change how many packages run at once, and how many may fail.",
-    more_help="Packages that run are not ended. `none` lifts a limit.",
+    more_help="Running packages continue. `none` lifts a limit.",
     example="reco001 --max-running 4",
     past="changed limits of",
     options=LimitOptions,

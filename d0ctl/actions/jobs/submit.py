@@ -10,7 +10,7 @@ from msgspec.structs import replace as changed
 
 from d0ctl.actions.action import Action, AnyRequest, Author, Plan
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
-from d0ctl.errors import BadUsage, Refused
+from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Group
@@ -84,16 +84,21 @@ NO_HOME = KnownNames((LOCAL,), {}, {}, {}, lambda *_: None)
 def read(store: Store | None, file: JobFile, values: Mapping[str, str]) -> JobSpec:
     """Read and check a job file, or its text; without a store, only `localhost` is known.
 
-    Raises BadJobFile with every fault.
+    Raises BadJobFile with every fault, or BadUsage with those of a command.
     """
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
     known = known_names(store) if store is not None else NO_HOME
     if file.text is None:
         return reader.read(Path(file.brief), values, known)
-    is_seen = not file.is_command
-    spec = reader.read_text(file.text, file.brief, Path.cwd(), values, known, is_seen=is_seen)
-    return spec if is_seen else changed(spec, warnings=(*spec.warnings, *_of_a_command(spec)))
+    if not file.is_command:
+        return reader.read_text(file.text, file.brief, Path.cwd(), values, known)
+    try:
+        spec = reader.read_text(file.text, file.brief, Path.cwd(), values, known, is_seen=False)
+    except BadJobFile as error:  # of a file that nobody has written
+        first, *more = error.faults
+        raise BadUsage(first, details=more) from error
+    return changed(spec, warnings=(*spec.warnings, *_of_a_command(spec)))
 
 
 def _of_a_command(spec: JobSpec) -> Iterator[str]:

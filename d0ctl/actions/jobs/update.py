@@ -30,14 +30,14 @@ class UpdateOptions(Options):
     """By what a job is corrected, and whether it runs again."""
 
     file: str | None = value(
-        "--file", "FILE", "The corrected job file; else the one it was submitted from.",
+        "--file", "FILE", "The corrected job file (default: the one it was submitted from).",
         example="FILE",
     )  # fmt: skip
     parameters: Mapping[str, str] = values(
         "--set", "KEY=VALUE", "Set a parameter of the job; may be repeated.", none=dict,
         type=ValueType(pairs, write_pairs), example="KEY=VALUE",
     )  # fmt: skip
-    again: bool = flag("--again", "Rerun packages that ran with another recipe.")
+    again: bool = flag("--again", "Run again what ran with another definition.")
     former: bool = flag("--former", "Go back to the job file before the last update.")
     hold: bool = flag("--hold", "Keep it from being scheduled.")
     spec: JobSpec | None = None
@@ -213,7 +213,7 @@ def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:
 
 ACTION = Action(
     name="update",
-    help="Correct a job that was submitted.",
+    help="Correct a submitted job.",
     more_help="What has not started takes the new definition, lines are added or removed, and "
     "what has run stays. A dry run shows it all.",
     example="reco001 --dry-run",

@@ -25,10 +25,10 @@ class AddOptions(Options):
     """How a node is reached, and what it is used for."""
 
     destination: str | None = maybe_argument(
-        "[user@]host[:port]", "Where it is, as ssh would take it.", log=lambda text: [text]
+        "[user@]host[:port]", "Where the node is, as ssh takes it.", log=lambda text: [text]
     )
     cpus: int | None = value(
-        "--cpus", "N", "Slots; else as many as it has cpus.", type=NUMBER, example="8"
+        "--cpus", "N", "Number of slots (default: the node's CPUs).", type=NUMBER, example="8"
     )
     identity: str | None = value("--identity", "FILE", "A private key to log in with.")
     accept_keys: tuple[str, ...] = values(
@@ -38,10 +38,12 @@ class AddOptions(Options):
     directory: str | None = value(
         "--dir", "DIR", "Folder for d0ctl's files on the node (default: ~/.d0ctl/SITE/NODE)."
     )
-    python: str | None = value("--python", "PATH", "Its python3, 3.6 or newer.")
+    python: str | None = value(
+        "--python", "PATH", "python3 of the node, 3.6 or newer (default: found)."
+    )
     via: str | None = value("--via", "WAY", "How to reach it: auto, fabric or openssh.")
-    local: bool = flag("--local", "It is this machine.")
-    same_machine: bool = flag("--same-machine", "It may be the machine of another node.")
+    local: bool = flag("--local", "The node is this machine.")
+    same_machine: bool = flag("--same-machine", "Allow a machine that is a node already.")
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What the node says of itself; `meet` asks it."""
 

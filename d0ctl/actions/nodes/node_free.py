@@ -89,7 +89,7 @@ def _cost(plan: FreePlan) -> Iterator[str]:
 
 ACTION = Action(
     name="node free",
-    help="Free space in a node's cache, by what is cheap to have again.",
+    help="Free space in a node's cache; cheap copies are removed first.",
     more_help="It leaves files that unfinished packages need, and those with `retain-indef`.",
     example="farm02 200GB --dry-run",
     past="freed space on",

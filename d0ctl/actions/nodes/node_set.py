@@ -28,7 +28,7 @@ class SetOptions(Options):
     """What is to be changed."""
 
     changes: tuple[str, ...] = arguments(
-        "KEY=VALUE...", "What the site file may say of a node, e.g. speed=1.5.",
+        "KEY=VALUE...", "A key of a node in the site file, e.g. speed=1.5.",
         log=lambda texts: texts,
     )  # fmt: skip
 
@@ -118,7 +118,7 @@ def report(plan: SetPlan) -> Iterator[str]:
 
 ACTION = Action(
     name="node set",
-    help="Change what the site file can say of a node.",
+    help="Change settings of a node.",
     more_help="`none` clears a key. `site apply` of a file with the node puts its values back.",
     example="farm02 speed=1.5 cpus=8 memory=16GB",
     exit_status="0 done, 2 bad usage, 3 no such node, 4 in use, so its cluster can't change",

@@ -69,7 +69,7 @@ def describe(plan: Plan) -> Iterator[str]:
 ACTION = Action(
     name="hold",
     help="Keep jobs or packages from being scheduled.",
-    more_help="Running packages continue. Packages of a held job are not changed; the job is.",
+    more_help="Running packages continue. Holding a whole job does not change its packages.",
     example="'reco001/2/*:failed' --reason 'bad calibration'",
     past="held",
     options=Options,

@@ -152,7 +152,7 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
 ACTION = Action(
     name="restore-line",
     help="Bring back dropped lines.",
-    more_help="Possible until a package was launched without their files.",
+    more_help="This works until a package is launched without their files.",
     example="reco001/1/4",
     past="restored",
     options=Options,

@@ -82,8 +82,10 @@ def spare_pydantic(command: Any) -> None:
 
 
 def plain(parameters: list[Any]) -> list[Any]:
-    """The same parameters; those of plain values are no longer pydantic's."""
+    """The same parameters: plain values are not pydantic's, and arguments show no type."""
     for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: None  # its name says more than its type
         descriptor = getattr(parameter, "type_descriptor", None)
         kind = getattr(descriptor, "annotation", None)
         if kind == list[str]:
@@ -106,4 +108,22 @@ def usage_in_our_words() -> Iterator[None]:
         for pattern, ours in _OUR_WORDS:
             message = re.sub(pattern, ours, message)
         message = message[:1].lower() + message[1:]
-        raise BadUsage(message, hint=f"{error.ctx.command_path} --help") from error
+        raise BadUsage(message, hint=_help_of(error.ctx)) from error
+
+
+def with_help(command: Any) -> None:
+    """Have a command name its help where it finds wrong usage itself, with no better advice."""
+    run = command.invoke
+
+    def invoke(context: Any) -> Any:
+        try:
+            return run(context)
+        except BadUsage as error:
+            error.hint = error.hint or _help_of(context)
+            raise
+
+    command.invoke = invoke
+
+
+def _help_of(context: Any) -> str:
+    return f"{context.command_path} --help"

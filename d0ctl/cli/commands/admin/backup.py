@@ -15,11 +15,13 @@ app = single()
 
 @app.command()
 def backup(
-    file: Annotated[Path, typer.Argument(help="The file to write, which must not be there yet.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.")
+    ],
 ) -> None:
     """Write a copy of the database to a file, at any time.
 
-    The file holds no secret. `site.key` and `known_hosts` of the home are for you to keep.
+    The file holds no secret. Keep `site.key` and `known_hosts` of the home yourself.
     """
     from d0ctl.store.backup import back_up
 

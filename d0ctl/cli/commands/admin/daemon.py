@@ -33,7 +33,7 @@ def run() -> None:
 
 @app.command()
 def start() -> None:
-    """Start it in the background; returns once it works."""
+    """Start the daemon in the background, and return once it works."""
     from d0ctl.daemon import background
 
     with session.founder():
@@ -45,7 +45,7 @@ def start() -> None:
 
 @app.command()
 def stop() -> None:
-    """Stop it; packages go on, and the next daemon finds them."""
+    """Stop the daemon; packages continue, and the next daemon finds them."""
     from d0ctl.daemon import background
 
     if session.has_home() and background.stop(session.home()):
@@ -56,7 +56,7 @@ def stop() -> None:
 
 @app.command()
 def status(json: options.Json = False) -> None:
-    """Show whether it runs, since when, and unsent mail."""
+    """Show whether the daemon runs, since when, and unsent mail."""
     found: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
     if session.has_home():
         from d0ctl.daemon import background

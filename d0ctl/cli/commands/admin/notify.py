@@ -29,13 +29,15 @@ TEST_TIMEOUT_S = 15.0
 Message = Annotated[int, typer.Argument(metavar="NUMBER", help="As `notify list` has it.")]
 Address = Annotated[
     str | None,
-    typer.Argument(metavar="ADDRESS", help="Where a test mail goes; none: the command is run."),
+    typer.Argument(
+        metavar="ADDRESS", help="Recipient of a test mail (default: run the command instead)."
+    ),
 ]
 
 
 @app.command("list")
 def show_list(json: options.Json = False) -> None:
-    """List mail that waits, is being sent, or was sent last."""
+    """List mail that waits, is being sent, or was sent recently."""
     with session.reader() as store, store.reading():
         said = _said(store)
         waiting = mail_queue.unwritten(store)
@@ -60,7 +62,7 @@ def _ways(said: dict[str, Any]) -> list[str]:
 
 @app.command()
 def show(number: Message) -> None:
-    """Print a message that is on its way, whole as it is sent."""
+    """Print an unsent message in full."""
     with session.reader() as store, store.reading():
         row = mail_queue.message(store, number)
     if row is None:

@@ -17,15 +17,15 @@ app = single()
 
 @app.command(cls=Changing)
 def restore(
-    file: Annotated[Path, typer.Argument(help="What `d0ctl backup` wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `d0ctl backup` wrote.")],
     other_site: Annotated[
         bool, typer.Option("--other-site", help="Accept the backup of another site.")
     ] = False,
 ) -> None:
-    """Go back to a backup; the present is kept beside it.
+    """Go back to a backup; the current database is kept beside it.
 
     At their next contact the nodes end all packages that are newer than the backup, and delete
-    their logs and files. Restoring the newer database does not bring those back.
+    their logs and files. Restoring the newer database does not bring these back.
     """
     from d0ctl.store.backup import check_backup, refuse_other_site
     from d0ctl.store.backup import restore as put_back

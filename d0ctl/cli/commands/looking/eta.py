@@ -29,7 +29,7 @@ MOST_AUDITED = 10_000
 Job = Annotated[
     str | None,
     typer.Argument(metavar="JOB", autocompletion=completion.selectors,
-                   help="The job; with --audit, none for all."),
+                   help="A job by name; with --audit, all jobs if none is given."),
 ]  # fmt: skip
 
 Audited = Annotated[

@@ -47,7 +47,7 @@ def export(
 ) -> None:  # fmt: skip
     """Print a job as a job file, or in the format of another program.
 
-    A submission of the job file makes an equal job.
+    Submitting the job file makes an equal job.
     """
     if form not in FORMATS:
         raise BadUsage(f"`{form}` is not one of {', '.join(f'`{name}`' for name in FORMATS)}")

@@ -28,10 +28,13 @@ def logs(
     ] = False,
     attempt: Annotated[
         int | None,
-        typer.Option("--attempt", min=1, help="Number of the attempt (default: the last)."),
+        typer.Option(
+            "--attempt", metavar="N", min=1, help="Number of the attempt (default: the last)."
+        ),
     ] = None,
     binary: Annotated[
-        int | None, typer.Option("--binary", min=1, help="Only this binary of the chain.")
+        int | None,
+        typer.Option("--binary", metavar="N", min=1, help="Only this binary of the chain."),
     ] = None,
 ) -> None:
     """Print what the binaries of packages printed."""

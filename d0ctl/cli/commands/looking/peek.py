@@ -22,12 +22,14 @@ def peek(
     path: Annotated[
         str | None,
         typer.Argument(
-            metavar="PATH", help="A file or folder of the attempt; none: what there is."
+            metavar="PATH", help="A file or folder of the attempt (default: its own folder)."
         ),
     ] = None,
     attempt: Annotated[
         int | None,
-        typer.Option("--attempt", min=1, help="Number of the attempt (default: the last)."),
+        typer.Option(
+            "--attempt", metavar="N", min=1, help="Number of the attempt (default: the last)."
+        ),
     ] = None,
     all: Annotated[bool, typer.Option("--all", help="Print the whole file.")] = False,
     head: Annotated[bool, typer.Option("--head", help="Print its beginning, not its end.")] = False,

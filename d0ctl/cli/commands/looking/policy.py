@@ -17,7 +17,7 @@ app = group("What d0ctl does after each kind of failure: show.")
 
 @app.command()
 def show(selector: options.MaybeTarget = None, json: options.Json = False) -> None:
-    """Show what follows which failure, and where each rule comes from."""
+    """Show what d0ctl does after each kind of failure, and who said so."""
     wanted = None if selector is None else select.parse(selector)
     found = _read(wanted)
     if json:

@@ -35,7 +35,7 @@ def status(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Show all jobs, or all about one or a part of it."""
+    """Show all jobs, or one job or a part of it in detail."""
     refuse_both(watch, json, "--watch and --json")
     refuse_both(watch, now, "--watch and --now")
     filtered = bool(status or reason or node or older_than)

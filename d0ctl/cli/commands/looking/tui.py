@@ -34,11 +34,11 @@ def tui(
         bool, typer.Option("--ascii", help="Draw without glyphs beyond ASCII.")
     ] = False,
     interval: Annotated[
-        float, typer.Option("--interval", metavar="SECONDS", min=0, max=3600,
+        float, typer.Option("--interval", metavar="SECONDS", min=0, max=3600, show_default=False,
                             help="Shortest time between two updates (default: 0.08).")
     ] = 0.0,
 ) -> None:  # fmt: skip
-    """Show everything live, and act, in the terminal."""
+    """Watch jobs and nodes, and act on them, in the terminal."""
     if selector is not None and not (wanted := select.parse(selector)).is_one:
         raise BadUsage(f"`{wanted}` names several, and `tui` opens at one of them",
                        hint=f"d0ctl tui {wanted.job}")  # fmt: skip

@@ -28,7 +28,7 @@ By = Annotated[
 Since = Annotated[
     str | None,
     typer.Option("--since", metavar="TIME",
-                 help="Only attempts that ended in this time up to now, e.g. `30d`."),
+                 help="Only attempts that ended within this time, e.g. `30d`."),
 ]  # fmt: skip
 
 Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]

@@ -16,7 +16,7 @@ app = group("Nodes that share a cache: list.")
 
 @app.command("list")
 def list_clusters(json: options.Json = False) -> None:
-    """Show every cluster: its nodes, whose it is, its cache and its software."""
+    """Show every cluster with its nodes, owners, cache and software."""
     from d0ctl.store.clusters import groups
 
     found: list[ClusterView] = []

@@ -66,7 +66,7 @@ def login(
     where: Annotated[
         str,
         typer.Argument(metavar="NAME|[user@]host[:port]", autocompletion=completion.node_names,
-                       help="A node, or a host that is to be one."),
+                       help="A node, or a host to be added as one."),
     ],
     accept_keys: Annotated[
         list[str] | None,
@@ -76,8 +76,8 @@ def login(
 ) -> None:  # fmt: skip
     """Log in to a node that asks for a password or a second factor.
 
-    The login stays in the background until `node logout`, a reboot or a break of the line, and
-    the daemon works through it.
+    The login stays in the background until `node logout`, a reboot or the loss of the connection.
+    The daemon works through it.
     """
     from d0ctl.actions.meeting import log_in
 
@@ -93,10 +93,10 @@ def logout(
     where: Annotated[
         str,
         typer.Argument(metavar="NAME|[user@]host[:port]", autocompletion=completion.node_names,
-                       help="Where you had logged in."),
+                       help="The node or host that you logged in to."),
     ],
 ) -> None:  # fmt: skip
-    """End the login that was made by `node login`."""
+    """End a login made by `node login`."""
     from d0ctl.nodes.transports import standing_login
 
     with session.reader() as store:

@@ -15,7 +15,7 @@ from d0ctl.errors import ExitCode
 if TYPE_CHECKING:
     from d0ctl.store.nodes.site import Difference
 
-app = group("What the site is, from one file: check, diff, apply, show.")
+app = group("Settings of the site, in one file: check, diff, apply, show.")
 
 SiteFile = Annotated[
     Path | None,
@@ -64,7 +64,7 @@ def diff(file: SiteFile = None, json: options.Json = False) -> None:
 def apply(
     file: SiteFile = None,
 ) -> None:
-    """Make the site what the file says, whole or not at all."""
+    """Apply a site file, whole or not at all."""
     from d0ctl.actions import site_file
     from d0ctl.cli.action_command import AtTerminal
     from d0ctl.show.cards import site as site_text
@@ -113,7 +113,7 @@ def rotate_key() -> None:
 
 @app.command()
 def show(json: options.Json = False) -> None:
-    """Print what is in force, as a file for `site apply`."""
+    """Print the current settings, as a file for `site apply`."""
     from d0ctl.sitefile.spec import Site
     from d0ctl.sitefile.writer import document, text
     from d0ctl.store.nodes.site import current

@@ -82,10 +82,11 @@ def add(
         str | None, typer.Option(metavar="TEXT", help="What a job without `run` executes.")
     ] = None,
     checksum: Annotated[
-        str | None, typer.Option(metavar="SHA256:...", help="Of an archive behind a URL.")
+        str | None,
+        typer.Option(metavar="SHA256:...", help="Checksum of the archive, if it is at a URL."),
     ] = None,
 ) -> None:
-    """Add software to the catalogue, with its tar file looked through."""
+    """Add software to the catalogue, and check its tar file."""
     from d0ctl.show.cards import software as software_text
     from d0ctl.store.lifecycle import keep_action
     from d0ctl.store.nodes.site import keep_software, software_name
@@ -150,10 +151,10 @@ def _made(
 def remove(
     title: Title,
     platform: Annotated[
-        str | None, typer.Option(metavar="PLATFORM", help="That for this platform only.")
+        str | None, typer.Option(metavar="PLATFORM", help="Only the software for this platform.")
     ] = None,
 ) -> None:
-    """Take software out of the catalogue, and off no node."""
+    """Remove software from the catalogue, but from no node."""
     from d0ctl.show.cards import software as software_text
     from d0ctl.store.lifecycle import keep_action
     from d0ctl.store.nodes import catalogue
@@ -188,7 +189,7 @@ def remove(
 def push(
     title: Title, node: Nodes = None, cluster: Clusters = None, json: options.Json = False
 ) -> None:
-    """Bring software to nodes before a package asks for it."""
+    """Copy software to nodes before a package needs it."""
     _on_nodes("push", title, node, cluster, json)
 
 
@@ -196,7 +197,7 @@ def push(
 def purge(
     title: Title, node: Nodes = None, cluster: Clusters = None, json: options.Json = False
 ) -> None:
-    """Remove software from nodes, until a package asks for it."""
+    """Remove software from nodes until a package needs it."""
     if not changing.is_rehearsal():
         named = [*(node or ()), *(f"cluster {name}" for name in cluster or ())]
         where = ", ".join(f"`{name}`" for name in named) or "all nodes"

@@ -30,7 +30,7 @@ def import_file(
     form: Annotated[
         str | None,
         typer.Option("--from", metavar="FORMAT", help="dagman, wfcommons, snakemake or a "
-                     "plug-in (default: by the form of the file).",
+                     "plug-in (default: guessed).",
                      autocompletion=lambda: list(FORMATS)),
     ] = None,
 ) -> None:  # fmt: skip

@@ -24,11 +24,11 @@ from d0ctl.units import clean
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait for its end.")]
 Update = Annotated[
-    bool, typer.Option("--update", help="Correct the job that it was submitted as, as `update`.")
+    bool, typer.Option("--update", help="Correct the job submitted from it, as `update` does.")
 ]
 Again = Annotated[
     bool,
-    typer.Option("--again", help="With --update: rerun packages that ran with another recipe."),
+    typer.Option("--again", help="With --update: run again what ran with another definition."),
 ]
 
 

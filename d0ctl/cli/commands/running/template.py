@@ -26,12 +26,12 @@ Out = Annotated[
     typer.Option("-o", "--output", metavar="FILE", help="Where to write it; `-` is stdout.",
                  show_default=False),
 ]  # fmt: skip
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 
 @app.command("list")
 def list_templates(json: options.Json = False) -> None:
-    """Show all templates, those of this site among them."""
+    """Show all templates, with those of this site."""
     found = [job_templates.read_file(path) for path in job_templates.found(own()).values()]
     if json:
         emit_json({"templates": [_document(one) for one in found]})
@@ -55,7 +55,7 @@ def show_template(name: Name, json: options.Json = False) -> None:
 def new(
     name: Name, parameter: options.Parameters = None, output: Out = None, force: Force = False
 ) -> None:
-    """Write a job file made of a template."""
+    """Write a job file from a template."""
     template = job_templates.read(name, own())
     try:
         values = pairs(parameter or ())

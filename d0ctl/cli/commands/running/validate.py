@@ -19,8 +19,10 @@ app = single()
 List = Annotated[
     bool, typer.Option("--list", help="Show each stage and line: what it reads, makes and needs.")
 ]
-Graph = Annotated[bool, typer.Option("--graph", help="Show which stage reads files of which.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Exit with 2 if there are warnings.")]
+Graph = Annotated[
+    bool, typer.Option("--graph", help="Show which stages read files of which others.")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with code 2 if there are warnings.")]
 
 
 @app.command()

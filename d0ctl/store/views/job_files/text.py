@@ -1,4 +1,4 @@
-"""A job as a job file, of which a submission makes an equal job."""
+"""A job as a job file; submitting it makes an equal job."""
 
 import json
 import re
