@@ -1,5 +1,6 @@
 """The bench judges nothing, but it measures what it says, and leaves no process behind."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench import page
 from tests.bench.bounds import limited, rounds
 from tests.bench.measure import process
 from tests.bench.scale import verb
@@ -71,3 +73,32 @@ def test_an_interrupted_bench_leaves_no_process_behind(tmp_path: Path) -> None:
     orphan = int((tmp_path / "orphan").read_text())
     assert "KeyboardInterrupt" in done.stderr
     assert Pid.of(orphan) is None
+
+
+def test_the_figures_of_the_page_are_those_of_the_run_that_is_kept() -> None:
+    shown = page.PAGE.read_text()
+
+    assert page.FIGURES.exists() == (page.HEAD in shown)
+    if page.FIGURES.exists():
+        assert page.table(json.loads(page.FIGURES.read_text())) in shown
+
+
+def test_a_row_of_the_page_has_the_figures_of_its_measure_and_a_dash_for_a_lost_one() -> None:
+    figures = [
+        ("P1", "9 packages over ssh, 2 nodes", 600.4), ("P1", "  CPU a package, all", 2.61),
+        ("P1", "  CPU a package, node", 2.0), ("P1", "  CPU a package, control", 0.5),
+        ("P1", "  CPU a package, all", 9.0), ("P12", "merge of 400 small files", None),
+    ]  # fmt: skip
+    machine = {"began": "2026-11-22T20:00:00Z", "commit": "abc", "cpus": 2, "processor": "Z80"}
+    answer = {
+        "machine": machine,
+        "figures": [{"id": id, "what": what, "value": value} for id, what, value in figures],
+    }
+
+    first = page.renewed("# Speed\n\n| what | figure |\n", answer)
+    again = page.renewed(first.replace("600/s", "999/s"), answer)
+
+    assert "| 600/s, 2.6 ms of CPU each (node 2.0, control host 0.5) |" in first
+    assert "a merge on another node | gap - |" in first
+    assert "| 2026-11-22, commit abc, 2 CPUs, Z80 |\n\n| what | figure |\n" in first
+    assert again == first

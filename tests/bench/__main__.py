@@ -1,6 +1,7 @@
-"""Measure, print one table, write bench.json in the current folder; exit 0 whatever comes out.
+"""Measure, print one table, write the figures; exit 0 whatever comes out.
 
-A measure that takes too long is given up, with what it has found so far.
+All measures write docs/bench.json and the table in docs/speed.md; some of them, `bench.json` in the
+current folder. A measure that takes too long is given up, with what it has found so far.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import os
 import platform
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +26,7 @@ from tests.bench import (
     hanging,
     makespan,
     messages,
+    page,
     peers,
     placement,
     scale,
@@ -104,6 +107,22 @@ def show(figure: Figure) -> None:
     print(row.rstrip(), flush=True)
 
 
+def processor() -> str:
+    """The name of the processor, as far as the kernel knows it."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
+    return names[0].strip() if names else platform.machine()
+
+
+def commit() -> str:
+    """The commit that is measured; with a `+` if files have changed since."""
+    words = ["git", "-C", str(page.DOCS), "describe", "--always", "--dirty=+"]
+    try:
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
 def main() -> int:
     """Measure, show and keep."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no sshd behind
@@ -112,12 +131,20 @@ def main() -> int:
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         "cpus": os.cpu_count(),
+        "processor": processor(),
+        "kernel": platform.release(),
+        "commit": commit(),
         "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     print(ROW.format("", "measured", "", "", "budget", "").rstrip())
     adopt_orphans()
     answer = {"machine": machine, "figures": [asdict(figure) for figure in measured(asked)]}
-    Path("bench.json").write_text(json.dumps(answer, indent=1) + "\n")
+    text = json.dumps(answer, indent=1) + "\n"
+    if asked.only:
+        Path("bench.json").write_text(text)
+    else:
+        page.FIGURES.write_text(text)
+        page.main()
     return 0
 
 
