@@ -290,7 +290,7 @@ def _input(file: InputFile, values: LoopValues, files: InputFiles) -> InputSpec:
         fields.get("acquire", Acquire.NONE if here else Acquire.PRE_FETCH),
         fields.get("disposition"),
         fields.get("required", file.entry.file is not None),
-        files.match_of(file.entry, file.file, values),
+        files.match_of(file, values),
         fields.get("writable", False),
         _local(file),
     )

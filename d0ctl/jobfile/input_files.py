@@ -47,7 +47,7 @@ class InputFile(NamedTuple):
     """One file of an entry under `inputs:`.
 
     `file` is its name in the spec, `local_name` the one it has for the binary, `written` the
-    one in the job file.
+    one in the job file. `others` are earlier entries for the same file.
     """
 
     entry: InputRecipe
@@ -55,6 +55,7 @@ class InputFile(NamedTuple):
     local_name: str
     written: str | None
     origin: int
+    others: tuple[InputRecipe, ...] = ()
 
 
 class StageOutputs:
@@ -164,11 +165,13 @@ class InputFiles(Struct, frozen=True):
             return any(made.intersection(origins) for origins in self.groups.get(recipe, ()))
         return recipe.stage is not None or bool(made.intersection(self.origins.get(recipe, ())))
 
-    def match_of(self, recipe: InputRecipe, name: str, values: LoopValues) -> str | None:
-        """Return the pattern by which only a part of a late output is taken."""
-        if recipe.match is None or name not in self.late:
+    def match_of(self, file: InputFile, values: LoopValues) -> str | None:
+        """Return the patterns, one a line, by which only a part of a late output is taken."""
+        if file.file not in self.late:
             return None
-        return recipe.match.render(values)
+        matches = [entry.match for entry in (*file.others, file.entry)]
+        texts = dict.fromkeys(match.render(values) for match in matches if match is not None)
+        return None if None in matches else "\n".join(texts)
 
     def of_binary(self, binary: BinaryRecipe, values: LoopValues, at: int) -> list[InputFile]:
         """Return the input files of a binary, each once; an entry that names one goes first."""
@@ -189,7 +192,10 @@ class InputFiles(Struct, frozen=True):
         found: dict[str, InputFile] = {}
         for recipe in binary.inputs:
             for file in self.of_entry(recipe, values, at):
-                if file.file not in found or not found[file.file].entry.is_named:
+                former = found.get(file.file)
+                if former is None or not former.entry.is_named:
+                    if former is not None:
+                        file = file._replace(others=(*former.others, former.entry))
                     found[file.file] = file
         return list(found.values())
 

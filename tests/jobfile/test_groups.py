@@ -236,6 +236,30 @@ def test_one_line_stands_for_the_groups_of_late_outputs_until_they_are_known(job
     assert launched(next(iter(merge.lines))) == "cat a-1 a-2 > m1"
 
 
+def test_two_entries_for_parts_of_a_late_output_are_both_taken(job: Read) -> None:
+    text = """
+stages:
+  - name: split
+    lines: [{run: split, outputs: {file: "a-*", late: yes}}]
+  - name: merge
+    lines:
+      - run: cat
+        inputs: [{from: split, match: a-1}, {from: split, match: a-2}, {from: split, match: a-1}]
+      - {run: cat, inputs: [{from: split, match: a-1}, {from: split}]}
+"""
+
+    _, merge = job(text).stages
+
+    inputs = [line.packages[0].binaries[0].inputs for line in merge.lines]
+    assert [[one.match for one in some] for some in inputs] == [["a-1\na-2"], [None]]
+
+
+def test_a_file_of_such_a_group_can_not_be_the_standard_input(faults: Faults) -> None:
+    text = LATE.replace("KEYS", ", stdin: '{p.first}'")
+
+    assert "`stdin` takes one file, and `a-*` is a late output" in "\n".join(faults(text))
+
+
 def test_late_outputs_that_are_no_files_make_one_empty_group(job: Read) -> None:
     _, merge, _ = job(late(), KnownNames(late={"a-*": [], "b-*": []})).stages
 

@@ -50,6 +50,18 @@ def given(world: World, path: str = MERGE) -> set[str]:
     return {entry["name"] for entry in last["inputs"]}
 
 
+def test_two_parts_of_a_late_output_are_both_given(store: Store) -> None:
+    submitted(
+        store, job("late", [simple(outputs=[PARTS])], [simple(inputs=[taken("*-1\n*-[23]")])])
+    )
+    world = World(store)
+
+    end_with(world, begun(store, world), "part-1", "part-2", "part-4")
+    world.settle()
+
+    assert given(world) == {"part-1", "part-2"}
+
+
 def test_a_consumer_is_held_until_the_names_are_known(store: Store) -> None:
     submitted(store, job("late", [simple(outputs=[PARTS])], [simple(inputs=[taken()])]))
     world = World(store)

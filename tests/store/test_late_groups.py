@@ -1,5 +1,6 @@
 """Groups of late outputs: their lines are made when the names are known."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from d0ctl.jobfile.reader import read_text
 from d0ctl.select import parse
 from d0ctl.store import Store
 from d0ctl.store.views import browse
+from d0ctl.store.views.job_files import definition, text
 from tests.store.test_early import drop
 from tests.store.test_files import lose
 from tests.store.test_late import begun, end_with, given
@@ -40,9 +42,9 @@ def world(store: Store) -> World:
     return World(store)
 
 
-def submit(world: World, folder: Path, text: str = SPLIT, by: str = "2") -> None:
+def submit(world: World, folder: Path, file: str = SPLIT, by: str = "2") -> None:
     """Submit a job file of this folder."""
-    submitted(world.store, read_text(text.replace("BY", by), directory=folder))
+    submitted(world.store, read_text(file.replace("BY", by), directory=folder))
 
 
 def made(world: World) -> list[set[str]]:
@@ -70,6 +72,26 @@ def test_lines_are_made_when_the_names_are_known(world: World, tmp_path: Path) -
     (entry,) = [row for row in read(world.store, "action", "verb", "target", "packages")
                 if row[0] == "group"]  # fmt: skip
     assert entry == ("group", "late", 3)
+    assert faults(world.store) == {}
+
+
+def test_an_export_reads_the_files_of_each_group_only(world: World, tmp_path: Path) -> None:
+    submit(world, tmp_path)
+    end_with(world, begun(world.store, world), "part-1", "part-2", "part-3")
+    world.settle()
+    found = definition.read(world.store, "late")
+    assert found is not None
+    exported = text.document(found)
+    again = {**exported, "job": "again"}
+
+    submitted(world.store, read_text(json.dumps(again), directory=tmp_path))
+    end_with(world, begun(world.store, world), "part-1", "part-2", "part-3")
+    world.settle()
+
+    paths = ("again/2/1/1", "again/2/2/1")
+    assert [given(world, path) for path in paths] == [{"part-1", "part-2"}, {"part-3"}]
+    second = definition.read(world.store, "again")
+    assert second is not None and text.document(second) == again
     assert faults(world.store) == {}
 
 
@@ -109,9 +131,9 @@ def test_a_dropped_maker_leaves_the_groups(world: World, tmp_path: Path) -> None
 
 
 def test_a_fault_holds_the_job_until_it_is_corrected(world: World, tmp_path: Path) -> None:
-    text = SPLIT.replace("{run: split,", "{for: {n: {lines: list.txt}}, run: split,")
+    file = SPLIT.replace("{run: split,", "{for: {n: {lines: list.txt}}, run: split,")
     (tmp_path / "list.txt").write_text("a\n")
-    submit(world, tmp_path, text)
+    submit(world, tmp_path, file)
     attempt = begun(world.store, world)
     (tmp_path / "list.txt").unlink()
 

@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from fnmatch import fnmatchcase
 
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.yaml.faults import shown
@@ -74,6 +75,11 @@ def own_name(file: str) -> str:
     """Return the name of a file in the job that makes it."""
     named = foreign(file)
     return named[1] if named else file
+
+
+def takes(match: str | None, name: str) -> bool:
+    """Tell whether a reader of a late output takes a file of it; `match` has a pattern a line."""
+    return match is None or any(fnmatchcase(name, one) for one in match.split("\n"))
 
 
 def is_pattern(file: str) -> bool:

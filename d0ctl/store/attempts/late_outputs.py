@@ -6,13 +6,12 @@ themselves as for any others. A remake that yields other names puts them in thei
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from d0ctl.jobfile.language.field_types import BadValueError
-from d0ctl.jobfile.language.file_names import output_name
+from d0ctl.jobfile.language.file_names import output_name, takes
 from d0ctl.jobfile.yaml.faults import escape
 from d0ctl.store.attempts.endings import End
 from d0ctl.store.connection import Row, Store
@@ -138,7 +137,7 @@ def _replace(store: Store, pattern: _Pattern, now: float) -> None:
     )
     for name in new:
         file = store.value("make_late_file", pattern=pattern.id, name=name)
-        for match in (None, *(one for one in matches if fnmatchcase(name, one))):
+        for match in (None, *(one for one in matches if takes(one, name))):
             store.change("take_late_file", pattern=pattern.id, file=file, match=match)
         store.change("miss_late_file", file=file)
         store.change("await_late_file", file=file)

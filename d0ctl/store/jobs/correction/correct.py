@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from d0ctl.jobfile.language.file_names import takes
 from d0ctl.jobfile.spec import JobSpec, LineSpec
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
@@ -281,7 +281,7 @@ class Correction(Struct):
         late = [
             (row["id"], row["package_id"], row["binary"], row["pattern"])
             for row in self.store.rows("take_known_late_files")
-            if row["match"] is None or fnmatchcase(row["name"], row["match"])
+            if takes(row["match"], row["name"])
         ]
         self.store.change_many("read_late_file", late)
         self.store.change("count_early_inputs")

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from glob import escape
 from typing import Any
 
 from d0ctl.importers.draft import Entry, as_text
@@ -71,7 +72,7 @@ def _line(line: LineRows, known: Collection[str]) -> Entry:
 
 def _package(package: PackageRows, known: Collection[str]) -> Entry:
     row = package.row
-    startup = [_input(one, known)["file"] for one in package.inputs if one["binary"] == 0]
+    startup = [_escaped(_file(one), known) for one in package.inputs if one["binary"] == 0]
     return {
         "name": _escaped(row["name"], known), "nodes": parsed(row["nodes"]),
         "exclude-nodes": parsed(row["exclude_nodes"]), "platform": row["platform"],
@@ -131,23 +132,29 @@ def _binary(binary: Columns, package: PackageRows, known: Collection[str]) -> En
 
 
 def _inputs(binary: Columns, package: PackageRows, known: Collection[str]) -> list[Entry]:
-    """Return the inputs of a binary: late outputs, whose files have no names yet, each once."""
-    found: list[Entry] = []
-    late: set[str] = set()
-    for row in package.inputs:
-        if row["binary"] == binary["seq"] and row["pattern"] not in late:
-            found.append(_input(row, known))
-            late.update({row["pattern"]} - {None} if row["job"] is None else ())
-    return found
+    """Return the inputs of a binary."""
+    return [
+        entry
+        for row in package.inputs
+        if row["binary"] == binary["seq"]
+        for entry in _input_entries(row, known)
+    ]
 
 
-def _input(row: Columns, known: Collection[str]) -> Entry:
+def _input_entries(row: Columns, known: Collection[str]) -> Iterator[Entry]:
+    """Yield the entries of an input: a late output of which parts are taken has several."""
+    for match in [None] if row["match"] is None else row["match"].split("\n"):
+        yield _input(row, match, known)
+
+
+def _input(row: Columns, match: str | None, known: Collection[str]) -> Entry:
     source: Entry = {"file": _escaped(_file(row), known)}
-    if row["match"] is not None:
+    if match is None and row["pattern"] is not None and row["job"] is None:
+        # It is in a group, which was made when the names were known.
+        match = escape(row["name"])
+    if match is not None:
         stage = row["stage"] if row["job"] is None else f"{row['job']}/{row['stage']}"
-        source = {"from": stage, "match": _escaped(row["match"], known)}
-    elif row["pattern"] is not None and row["job"] is None:
-        source = {"file": _escaped(row["pattern"], known)}
+        source = {"from": stage, "match": _escaped(match, known)}
     return {
         **source, "as": _escaped(_renaming(row), known),
         "locator": _escaped(row["locator"], known), "size": row["size"],
