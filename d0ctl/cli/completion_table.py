@@ -19,7 +19,7 @@ HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "release", "remove", "restore-line", "resume", "retry", "set-status", "update",
     )),
     "Files and nodes": ("nodes", (
-        "file", "node", "cluster", "researcher", "throttle", "site", "software",
+        "file", "node", "cluster", "researcher", "throttle", "site", "software", "store",
     )),
     "Administer": ("admin", ("daemon", "notify", "plugins", "doctor", "backup", "restore")),
 }  # fmt: skip
@@ -95,6 +95,9 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "software push": ("-",),
     "software purge": ("-",),
     "software verify": ("-",),
+    "store list": (),
+    "store locate": ("-",),
+    "store delete": ("-",),
     "daemon run": (),
     "daemon start": (),
     "daemon stop": (),

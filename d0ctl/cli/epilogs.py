@@ -59,6 +59,12 @@ EPILOGS = {
     "software push": ("reco/v12 --node farm02", NODES),
     "software purge": ("reco/v12 --node farm02", NODES),
     "software verify": ("reco/v12", NODES),
+    "store list": ("--json", HOME),
+    "store locate": ("store:archive/run1/a.raw", "0 it is there, 2 bad usage, 3 no such file or "
+                     "store, 4 the store has no such command, 5 it does not answer"),
+    "store delete": ("store:archive/run1/a.raw", "0 removed, 1 not confirmed, 2 bad usage, "
+                     "3 no such file or store, 4 the store has no such command, "
+                     "5 it does not answer"),
     "daemon run": ("", "0 stopped, 4 another daemon is running, 5 trouble with the database"),
     "daemon start": ("", "0 it is running, 5 it did not start"),
     "daemon stop": ("", "0 it is not running any more, 5 it did not stop"),

@@ -14,6 +14,7 @@ from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
 from d0ctl.doctor.logins import logins
 from d0ctl.doctor.nodes import Nodes, unknown_files
 from d0ctl.doctor.results import copies_here, deliveries, in_transit
+from d0ctl.doctor.stores import unreachable_stores
 from d0ctl.store import Store
 from d0ctl.store.nodes.standstill import any_driver
 
@@ -64,6 +65,7 @@ def _parts(store: Store, checksums: bool) -> list[Part]:
         lambda: leftovers(home.dropbox, is_driven=any_driver(store)),
         lambda: deliveries(store, time.time()),
         lambda: in_transit(store),
+        lambda: unreachable_stores(store),
         lambda: copies_here(store, checksums=checksums),
     ]
 

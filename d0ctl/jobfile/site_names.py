@@ -29,6 +29,7 @@ class KnownNames(Struct, frozen=True):
 
     `software` has the titles of the catalogue, and whether they have a script; `transfer` has
     the schemes for which the site has commands, and whether these fetch or store.
+    `stores` has the names of the site's stores, and the commands of each.
     `merge` has the commands that merge files, by the end of their names.
     `produced(job, name)` tells whether a job makes a file, None if there is no such job.
     `stage_of(job, stage)` returns a stage of a job, None if there is no such job.
@@ -39,6 +40,7 @@ class KnownNames(Struct, frozen=True):
     nodes: Collection[str] | None = None
     software: Mapping[str, bool] | None = None
     transfer: Mapping[str, Collection[str]] | None = None
+    stores: Mapping[str, Collection[str]] | None = None
     merge: Mapping[str, str] | None = None
     produced: Callable[[str, str], bool | None] | None = None
     stage_of: Callable[[str, str], OtherStage | None] | None = None

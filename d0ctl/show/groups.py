@@ -1,12 +1,15 @@
-"""Clusters, researchers and throttles, a line each."""
+"""Clusters, researchers, throttles and stores, a line each."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d0ctl.schedule.quota import Allowance, Throttle
 from d0ctl.show.drawing.sheet import Cell
+from d0ctl.sitefile.transfer import stores
 from d0ctl.store.clusters.groups import ClusterView, ResearcherView
 from d0ctl.units import count, duration, listed, size
+
+NO_STORES = "no stores: `stores:` in the site file names them"
 
 NO_RESEARCHERS = "no researchers: `researchers:` in the site file names them"
 
@@ -67,3 +70,20 @@ def changed(name: str, before: Mapping[str, Any], after: Mapping[str, Any], *, w
             if before.get(key) != after.get(key)]  # fmt: skip
     verb = "would limit" if would else "limits of"
     return f"{verb} `{name}`: {', '.join(said) or 'nothing changes'}"
+
+
+def kind_of_store(entry: Mapping[str, Any]) -> tuple[str, str | None]:
+    """Return the kind of a store, and where it is."""
+    found = next((one for one in stores.KINDS if one in entry), None)
+    return ("commands", None) if found is None else (found, entry[found])
+
+
+def store(name: str, entry: Mapping[str, Any]) -> list[Cell]:
+    """Return the line of a store, in columns."""
+    what, place = kind_of_store(entry)
+    return [(name, "strong"), what, place or "", (f"can {listed(stores.commands(entry))}", "faint")]
+
+
+def deleted_from_store(locator: str, *, would: bool) -> str:
+    """Say that a file is removed from its store."""
+    return f"would remove `{locator}`" if would else f"removed `{locator}`"

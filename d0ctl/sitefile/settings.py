@@ -40,6 +40,7 @@ from d0ctl.sitefile.fields import entries, is_installed, named, values
 from d0ctl.sitefile.mail import read_mail
 from d0ctl.sitefile.researchers import read_researchers
 from d0ctl.sitefile.shares import read_shares, read_throttles
+from d0ctl.sitefile.transfer.stores import read_stores
 from d0ctl.units import format_time
 
 LOG_RULE_KEYS = words("match reason passive")
@@ -210,6 +211,7 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "hooks": read_hooks,
     "defaults": read_defaults,
     "transfer": read_transfer,
+    "stores": read_stores,
     "merge": read_merge,
     "policy": read_policy,
     "mail": read_mail,

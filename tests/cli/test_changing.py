@@ -28,7 +28,7 @@ READS = {
     "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "report failures",
     "report usage",
     "policy show", "file list", "node list",
-    "cluster list", "researcher list", "throttle list",
+    "cluster list", "researcher list", "throttle list", "store list", "store locate",
     "node check", "node login", "node logout",
     "site check", "site diff", "site show",
     "software list",
@@ -75,7 +75,15 @@ CALLS = {
 """A call of each command that changes something."""
 
 
-ELSEWHERE = {"archive", "clone", "file purge", "file set-disposition", "node free", "update"}
+ELSEWHERE = {
+    "archive",
+    "clone",
+    "file purge",
+    "file set-disposition",
+    "node free",
+    "store delete",
+    "update",
+}
 """Commands whose dry run and reason have tests of their own."""
 
 

@@ -5,8 +5,18 @@ from collections.abc import Iterable, Mapping
 from d0ctl.jobfile.language import field_types as t
 from d0ctl.jobfile.sections import commands
 from d0ctl.model import Reason
-from d0ctl.sitefile import bad_nodes, fields, mail, nodes, researchers, settings, shares, software
+from d0ctl.sitefile import (
+    bad_nodes,
+    fields,
+    mail,
+    nodes,
+    researchers,
+    settings,
+    shares,
+    software,
+)
 from d0ctl.sitefile.reader import SECTIONS
+from d0ctl.sitefile.transfer import stores
 from tests.support.key_tables import of_level
 from tests.support.schema_parts import described, mapping, one_or_list, one_or_more, record, ref
 from tests.support.schema_types import Schema, piece
@@ -59,6 +69,7 @@ LOG_RULE: dict[str, Schema] = {
 }  # fmt: skip
 HOOKS: dict[str, Schema] = {"before": TEXT, "after": TEXT, "end": TEXT, "timeout": TIME}
 TRANSFER: dict[str, Schema] = {"fetch": SCALAR, "store": SCALAR}
+STORE: dict[str, Schema] = dict.fromkeys(stores.STORE_KEYS, SCALAR)
 SHARE: dict[str, Schema] = {
     "share": piece(t.COUNT), "researchers": one_or_list(TEXT), "jobs": one_or_list(TEXT),
 }  # fmt: skip
@@ -115,6 +126,7 @@ def site_schema() -> Schema:
         "defaults": section("Defaults", settings.DEFAULTS, defaults),
         "transfer": mapping(record(level("Transfer", commands.TRANSFER_KEYS, TRANSFER)),
                             "^[a-z][a-z0-9+.-]*$"),
+        "stores": mapping(section("Store", stores.STORE_KEYS, STORE), _NAME),
         "merge": mapping(SCALAR),
         "policy": ref("policy"),
         "mail": section("Mail", mail.MAIL_KEYS, MAIL),

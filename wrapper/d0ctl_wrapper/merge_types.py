@@ -1,8 +1,9 @@
 """Which files can be merged: the kind of a file, by the end of its name."""
 
 import os
-import sys
 from typing import Dict, List
+
+from d0ctl_wrapper import program
 
 PROGRAM = "d0ctl-merge"
 """The word that stands for the merging process in a job."""
@@ -36,7 +37,5 @@ def kind_of(name: str) -> "str | None":
 
 def command() -> "List[bytes]":
     """Return the words that merge, with the python and the package of this process."""
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    text = "import sys; sys.path.insert(0, %r); from d0ctl_wrapper import merge; merge.main()"
-    words = [sys.executable, "-I", "-S", "-c", text % folder]
-    return [os.fsencode(word) for word in words]
+    found = program.words("from d0ctl_wrapper import merge; merge.main()")
+    return [os.fsencode(word) for word in found]

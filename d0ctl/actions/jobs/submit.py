@@ -77,7 +77,7 @@ class SubmitPlan(Plan):
         return bool(self.request.options.hold or self.spec.hold)
 
 
-NO_HOME = KnownNames((LOCAL,), {}, {}, {}, lambda *_: None)
+NO_HOME = KnownNames((LOCAL,), {}, {}, {}, {}, lambda *_: None)
 """What job files can name before there is a home."""
 
 

@@ -168,6 +168,28 @@ class Researchers(TypedDict):
     researchers: list[Researcher]
 
 
+class Store(TypedDict):
+    """A store of the site, its kind and what it can do."""
+
+    store: str
+    kind: str
+    place: Annotated[str | None, Meta(description="Null for a store of commands.")]
+    verbs: list[str]
+
+
+class Stores(TypedDict):
+    """All stores of the site file."""
+
+    stores: list[Store]
+
+
+class Located(TypedDict):
+    """Where a file in a store is, as its command printed."""
+
+    locator: str
+    location: str
+
+
 class SoftwareOrder(TypedDict):
     """The result of an order to a node; `ok` is null until it is done."""
 

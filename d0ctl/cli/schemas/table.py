@@ -38,6 +38,8 @@ DOCUMENTS: Mapping[str, Any] = {
     "cluster list": site.Clusters,
     "researcher list": site.Researchers,
     "throttle list": site.Throttles,
+    "store list": site.Stores,
+    "store locate": site.Located,
     "site check": site.SiteCheck,
     "site diff": site.SiteDifferences,
     "site show": dict[str, Any],

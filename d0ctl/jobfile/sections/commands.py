@@ -16,7 +16,7 @@ TRANSFER_NAMES = ("source", "dest")
 MERGE_NAMES = ("inputs", "output")
 
 
-def check_command(key: str, scalar: Scalar, reading: Reading, names: tuple[str, str]) -> None:
+def check_command(key: str, scalar: Scalar, reading: Reading, names: tuple[str, ...]) -> None:
     """Note a command without its file names, or with one of them inside quotes."""
     scope = Scope({name: LoopName(at) for at, name in enumerate(names)})
     script = compile_script(scalar, scope, reading.faults, "sh")

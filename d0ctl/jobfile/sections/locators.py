@@ -7,7 +7,7 @@ from d0ctl.jobfile.sections.commands import transport
 from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.plugins import PluginFailed
-from d0ctl_wrapper.protocol.locator import on_node, scheme
+from d0ctl_wrapper.protocol.locator import in_store, on_node, scheme
 
 WITHOUT_COMMAND = ("file", "http", "https")
 """Schemes that need no command of the site."""
@@ -23,6 +23,9 @@ def locator_type(reading: Reading, way: str) -> FieldType:
         if location is not None and nodes is not None and location.node not in nodes:
             hint = did_you_mean(location.node, nodes)
             raise BadValueError(f"there is no node {shown(location.node)}{hint}")
+        if (stored := in_store(value)) is not None:
+            _check_store(reading, stored.store, way)
+            return value
         is_url = location is None and name not in WITHOUT_COMMAND
         if is_url and transfer is not None and way not in (transfer.get(name) or _plugin(name)):
             hint = did_you_mean(name, (*transfer, *WITHOUT_COMMAND))
@@ -33,6 +36,18 @@ def locator_type(reading: Reading, way: str) -> FieldType:
         return value
 
     return FieldType(convert, LOCATOR.expected)
+
+
+def _check_store(reading: Reading, name: str, way: str) -> None:
+    """Raise BadValueError if the site has no such store, or no command of it for this way."""
+    stores = reading.known.stores
+    if stores is None:
+        return
+    if name not in stores:
+        raise BadValueError(f"the site has no store {shown(name)}{did_you_mean(name, stores)}")
+    if way not in stores[name]:
+        raise BadValueError(f"store {shown(name)} has no command to {way} files; add `{way}` to it "
+                            "under `stores` in the site file")  # fmt: skip
 
 
 def _plugin(name: str) -> Collection[str]:

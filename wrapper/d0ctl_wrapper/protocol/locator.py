@@ -11,6 +11,13 @@ from d0ctl_wrapper.protocol.paths import to_path
 _URL = re.compile(r"([a-z][a-z0-9+.-]*):(?!/[^/]).+\Z")
 _NODE = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]*):(/(?!/).+)\Z")
 
+_STORE = re.compile(r"store:([A-Za-z0-9][A-Za-z0-9_-]*)/(.+)\Z")
+
+STORE = "store"
+"""The scheme of files in stores of the site."""
+
+STORE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
 EXPECTED = "a path `/...`, `NODE:/...` or a URL such as `SCHEME://...`"
 """The forms of a locator, for messages to people."""
 
@@ -28,6 +35,31 @@ def scheme(locator: str) -> str:
     if found:
         return found.group(1)
     return "file" if locator.startswith("/") else ""
+
+
+class InStore(NamedTuple):
+    """A file in a store of the site."""
+
+    store: str
+    name: str
+
+
+def in_store(locator: str) -> "InStore | None":
+    """Return store and name of a locator of the form `store:STORE/NAME`."""
+    found = _STORE.match(locator)
+    return InStore(*found.groups()) if found else None
+
+
+def transport(locator: str) -> str:
+    """Return what the commands for a locator are found by: its scheme, or `store:STORE`."""
+    found = in_store(locator)
+    return "store:" + found.store if found else scheme(locator)
+
+
+def address(locator: str) -> str:
+    """Return what those commands take: the locator, or its name in the store."""
+    found = in_store(locator)
+    return found.name if found else locator
 
 
 def on_node(locator: str) -> "OnNode | None":
@@ -52,4 +84,8 @@ def check(value: str) -> str:
     has_controls = any(ord(letter) < 32 or ord(letter) == 127 for letter in value)
     if has_controls or not (scheme(value) or on_node(value)):
         raise ValueError("is not %s" % EXPECTED)
+    if scheme(value) == STORE:
+        found = in_store(value)
+        if found is None or {"", ".", ".."} & set(found.name.split("/")):
+            raise ValueError("is not `store:STORE/NAME`, with a relative name without `..`")
     return value

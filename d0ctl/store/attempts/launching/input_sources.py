@@ -8,6 +8,7 @@ from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.sections.commands import transport
 from d0ctl.jobfile.sections.locators import WITHOUT_COMMAND
 from d0ctl.plugins import PluginFailed
+from d0ctl.sitefile.transfer import stores
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import spare_results
 from d0ctl.store.nodes.site import default, setting
@@ -91,10 +92,10 @@ class Rules:
         spare_results(self._results, launch["inputs"])
         deliver = launch.get("deliver", ())
         named = [one.get("locator") for one in (*launch["inputs"], *deliver)]
-        schemes = {locators.scheme(locator) for locator in named if locator is not None}
-        if schemes:
-            known = setting(self._store, "transfer") or {}
-            commands = {scheme: known.get(scheme) or _of_plugin(scheme) for scheme in schemes}
+        transports = {locators.transport(locator) for locator in named if locator is not None}
+        if transports:
+            known = {**(setting(self._store, "transfer") or {}), **self._of_stores()}
+            commands = {one: known.get(one) or _of_plugin(one) for one in transports}
             launch["transfer"] = {
                 "commands": {scheme: found for scheme, found in commands.items() if found},
                 "idle": default(self._store, "transfer-idle"),
@@ -102,3 +103,8 @@ class Rules:
             }
         if deliver:
             launch["lease"] = default(self._store, "lease")
+
+    def _of_stores(self) -> dict[str, dict[str, str]]:
+        """Return the commands of the site's stores."""
+        found = setting(self._store, "stores") or {}
+        return {f"store:{name}": stores.for_nodes(entry) for name, entry in found.items()}

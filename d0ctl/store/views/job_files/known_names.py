@@ -1,6 +1,7 @@
 """What a job file may name that the site has."""
 
 from d0ctl.jobfile.site_names import KnownNames, OtherFile, OtherStage
+from d0ctl.sitefile.transfer import stores
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import setting
@@ -16,6 +17,9 @@ def known_names(store: Store, job: int | None = None) -> KnownNames:
         nodes=dict.fromkeys(row[0] for row in store.rows("node_names")),
         software=Catalogue(store).titles(),
         transfer=setting(store, "transfer") or {},
+        stores={
+            name: stores.commands(entry) for name, entry in (setting(store, "stores") or {}).items()
+        },
         merge=setting(store, "merge"),
         produced=lambda job, name: browse.produces(store, job, name),
         stage_of=lambda job, stage: _stage(store, job, stage),

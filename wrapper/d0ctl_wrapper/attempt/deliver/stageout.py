@@ -69,17 +69,18 @@ class StageOut:
     def _deliver(self, output: Output, locator: str) -> None:
         source = to_path(output["path"])
         scheme = locators.scheme(locator)
-        argv = self._carrier.command(scheme, "store", output["path"], locator)
+        transport, address = locators.transport(locator), locators.address(locator)
+        argv = self._carrier.command(transport, "store", output["path"], address)
         target = locators.local_path(locator)
         if argv is not None:
-            self._carrier.run("storing by the site's command for `%s`" % scheme, argv)
+            self._carrier.run("storing by the site's command for `%s`" % transport, argv)
         elif target is not None:
             self._copy_to(source, target, output)
         elif scheme in ("http", "https"):
             self._carrier.do("storing", lambda: transfers.put(source, locator))
         else:
             raise NoTransferCommand(
-                "the site has no command for `%s`" % (scheme or one_line(locator))
+                "the site has no command for `%s`" % (transport or one_line(locator))
             )
 
     def _copy_to(self, source: bytes, target: bytes, output: Output) -> None:

@@ -144,13 +144,14 @@ def _make(
 def _fetch(paths: NodePaths, locator: str, carrier: Carrier, aside: bytes) -> None:
     """Fetch a file by the site's command for its scheme, or by the wrapper's own means."""
     scheme = locators.scheme(locator)
-    argv = carrier.command(scheme, "fetch", locator, to_text(aside))
+    transport = locators.transport(locator)
+    argv = carrier.command(transport, "fetch", locators.address(locator), to_text(aside))
     if argv is not None:
-        carrier.run("fetching by the site's command for `%s`" % scheme, argv, aside)
+        carrier.run("fetching by the site's command for `%s`" % transport, argv, aside)
     elif scheme in ("http", "https", "file"):
         carrier.do("fetching", lambda: transfers.fetch(paths, locator, aside), aside)
     else:
-        raise NoTransferCommand("the site has no command for `%s`" % scheme)
+        raise NoTransferCommand("the site has no command for `%s`" % transport)
 
 
 def _verify(aside: bytes, entry: Entry, carrier: Carrier) -> CopyContent:

@@ -6,6 +6,7 @@ A transfer that takes too long or makes no progress is ended, and a kill ends it
 import os
 from typing import Any, Callable, Dict, List, NamedTuple
 
+from d0ctl_wrapper import program
 from d0ctl_wrapper.attempt.intervals import Backoff, Watch, Watcher
 from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
@@ -84,13 +85,14 @@ class Carrier:
                 self.tree.rest(pause * self.retry_s)
         return carry()
 
-    def command(self, scheme: str, way: str, source: str, dest: str) -> "List[bytes] | None":
-        """Return the site's command that fetches from, or stores to, URLs of a scheme; or None."""
-        template = self._commands.get(scheme, {}).get(way)
+    def command(self, transport: str, way: str, source: str, dest: str) -> "List[bytes] | None":
+        """Return the site's command that fetches or stores files of a scheme or store; or None."""
+        template = self._commands.get(transport, {}).get(way)
         if not template:
             return None
         import shlex
 
+        template = template.replace("{d0ctl}", program.shell())
         parts = (part.replace("{dest}", shlex.quote(dest)) for part in template.split("{source}"))
         return [b"sh", b"-c", to_path(shlex.quote(source).join(parts))]
 
@@ -171,7 +173,8 @@ def _command_error(what: str, status: int, output: str, target: "bytes | None") 
     if os.WIFSIGNALED(status):
         return TransferFailed("%s: ended by signal %d" % (what, os.WTERMSIG(status)))
     code = os.WEXITSTATUS(status)
-    return TransferFailed("%s: exit code %d%s" % (what, code, ": " + output if output else ""))
+    kind = SourceMissing if code == transfers.EXIT_MISSING else TransferFailed
+    return kind("%s: exit code %d%s" % (what, code, ": " + output if output else ""))
 
 
 def _transfer_error(what: str, status: int, output: str) -> TransferFailed:

@@ -1,0 +1,99 @@
+"""`d0ctl store`: where the site stores files, and what is there."""
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from d0ctl.cli import changing, options, session
+from d0ctl.cli.changing import Changing
+from d0ctl.cli.terminal.fast_typer import group
+from d0ctl.cli.terminal.output import emit, emit_json, table
+from d0ctl.errors import BadUsage, NotFound
+from d0ctl.show import groups as lines
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import site
+    from d0ctl_wrapper.protocol.locator import InStore
+
+app = group("Stores of the site for files: list, locate, delete.")
+
+Locator = Annotated[str, typer.Argument(metavar="store:NAME/PATH", show_default=False,
+                                        help="A file in a store.")]  # fmt: skip
+
+
+@app.command("list")
+def list_stores(json: options.Json = False) -> None:
+    """Show the stores of the site, and what each can do."""
+    found = _stores()
+    if json:
+        emit_json({"stores": [_document(name, entry) for name, entry in found.items()]})
+    elif found:
+        table([lines.store(name, entry) for name, entry in found.items()])
+    else:
+        emit(lines.NO_STORES)
+
+
+@app.command()
+def locate(locator: Locator, json: options.Json = False) -> None:
+    """Say where a file in a store is; exit 3 if it is nowhere."""
+    from d0ctl.nodes.storage import stores
+
+    one, entry = _named(locator)
+    location = stores.run(one.store, entry, "locate", one.name)
+    if json:
+        emit_json({"locator": locator, "location": location})
+    else:
+        emit(location)
+
+
+@app.command(cls=Changing)
+def delete(locator: Locator) -> None:
+    """Remove a file from a store."""
+    from d0ctl.nodes.storage import stores
+    from d0ctl.store.lifecycle import keep_action
+
+    one, entry = _named(locator)
+    if changing.is_rehearsal():
+        stores.run(one.store, entry, "locate", one.name)
+        emit(lines.deleted_from_store(locator, would=True))
+        return
+    changing.confirm(f"remove `{locator}`?")
+    stores.run(one.store, entry, "delete", one.name)
+    with session.writer() as store, store.writing():
+        keep_action(store, verb="store delete", target=locator, actor=session.actor(),
+                    note=changing.reason(), packages=0, now=time.time())  # fmt: skip
+    emit(lines.deleted_from_store(locator, would=False))
+
+
+def _stores() -> Mapping[str, Mapping[str, Any]]:
+    from d0ctl.store.nodes.site import setting
+
+    if not session.has_home():
+        return {}
+    with session.reader() as store, store.reading():
+        return setting(store, "stores") or {}
+
+
+def _named(locator: str) -> "tuple[InStore, Mapping[str, Any]]":
+    """Return store and name of a locator. Raises BadUsage, NotFound."""
+    from d0ctl_wrapper.protocol.locator import check, in_store
+
+    try:
+        one = in_store(check(locator))
+    except ValueError as error:
+        raise BadUsage(f"`{locator}` {error}") from error
+    if one is None:
+        raise BadUsage(f"`{locator}` is not `store:NAME/PATH`", hint="d0ctl store list")
+    found = _stores()
+    if one.store not in found:
+        raise NotFound(f"there is no store `{one.store}`", hint="d0ctl store list")
+    return one, found[one.store]
+
+
+def _document(name: str, entry: Mapping[str, Any]) -> "site.Store":
+    from d0ctl.sitefile.transfer import stores
+
+    kind, place = lines.kind_of_store(entry)
+    return {"store": name, "kind": kind, "place": place, "verbs": list(stores.commands(entry))}

@@ -1,0 +1,1 @@
+"""The stores of the site, as the control host reaches them."""

@@ -1,0 +1,50 @@
+"""Stores of the site, as the control host uses them: to locate, to delete, to check."""
+
+import re
+import shlex
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from d0ctl.errors import D0Error, NotFound, Refused
+from d0ctl.sitefile.transfer import stores
+from d0ctl.units import clean
+from d0ctl_wrapper import program
+from d0ctl_wrapper.stores import EXIT_MISSING
+
+TIMEOUT_S = 60.0
+"""How long a command of a store may take here."""
+
+
+def run(
+    store: str, entry: Mapping[str, Any], verb: str, name: str = "", file: Path | None = None
+) -> str:
+    """Run a command of a store, with a file to fetch or to store; return what it printed.
+
+    Raises NotFound if there is no such file, Refused without such a command, else D0Error.
+    """
+    template = stores.commands(entry).get(verb)
+    if template is None:
+        raise Refused(f"store `{store}` has no command to {verb} files",
+                      hint=f"add `{verb}` to it under `stores` in the site file")  # fmt: skip
+    text = _filled(template.replace("{d0ctl}", program.shell()), name, str(file or ""))
+    try:
+        done = subprocess.run(["sh", "-c", text], stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=TIMEOUT_S, check=False)  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        message = f"store `{store}` did not answer within {TIMEOUT_S:.0f} s"
+        raise D0Error(message) from error
+    if done.returncode == EXIT_MISSING:
+        raise NotFound(f"store `{store}` has no file `{name}`")
+    if done.returncode:
+        said = clean(done.stderr.decode("utf-8", "replace"), lines=True).strip().splitlines()
+        raise D0Error(f"store `{store}`: {said[-1] if said else f'exit code {done.returncode}'}")
+    return clean(done.stdout.decode("utf-8", "replace"), lines=True).strip()
+
+
+def _filled(template: str, name: str, file: str) -> str:
+    """Put the quoted names into a command; what a name has in braces stays."""
+    words = {"{name}": name, "{source}": file, "{dest}": file}
+    pieces = re.split(r"(\{name\}|\{source\}|\{dest\})", template)
+    return "".join(shlex.quote(words[piece]) if piece in words else piece for piece in pieces)

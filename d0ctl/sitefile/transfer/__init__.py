@@ -1,0 +1,1 @@
+"""How files get to and from nodes, as the site file says."""
