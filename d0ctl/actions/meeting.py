@@ -71,6 +71,20 @@ def log_in(
     _trusted(home, lambda: log_in(address, home.known_hosts), address, accepted, command, person)
 
 
+def reach_login(home: Home, address: Address, accepted: Sequence[str], person: Person) -> None:
+    """Reach the login node of a batch system, trusting the keys that a person trusts.
+
+    Raises NodeUnreachable.
+    """
+    from d0ctl.nodes.transports.connect import connect
+
+    def connect_once() -> None:
+        connect(address, home.known_hosts).close()
+
+    said = ["write", "under", "accept-key", "of", address.name]
+    _trusted(home, connect_once, address, accepted, said, person)
+
+
 def _trusted(
     home: Home,
     reach: Callable[[], Reached],

@@ -10,7 +10,7 @@ from d0ctl.config import Home
 from d0ctl.errors import NotFound
 from d0ctl.sitefile.spec import Site
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.site import Difference, to_meet
+from d0ctl.store.nodes.site import Difference, logins_to_meet, to_meet
 
 
 def path_of(file: Path | None, home: Home) -> Path:
@@ -33,13 +33,17 @@ def read(file: Path | None, home: Home) -> Site:
 def meet(
     store: Store, site: Site, found: Sequence[Difference], person: Person
 ) -> dict[str, dict[str, Any]]:
-    """Return what the new nodes say of themselves.
+    """Return what the new nodes say of themselves; reach new login nodes, too.
 
     Their keys have to be trusted, as for `node add`. Raises NodeUnreachable.
     """
     from d0ctl.actions import meeting
     from d0ctl.actions.nodes.node_add import as_request
 
+    for cluster in logins_to_meet(site, found):
+        if cluster.pilots is not None:
+            address = cluster.pilots.address(cluster.name)
+            meeting.reach_login(store.home, address, cluster.accept_key, person)
     return {
         node.name: meeting.meet(
             store,

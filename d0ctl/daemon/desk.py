@@ -15,6 +15,7 @@ from d0ctl.daemon import streams
 from d0ctl.daemon.streams import THIS_MACHINE, Pair, Streams
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error, NotFound
+from d0ctl.nodes.batch.engine import Engine
 from d0ctl.nodes.carry import Copy, copy_here
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.inventory import Survey
@@ -121,6 +122,19 @@ class Inventory(Struct):
     known: set[str] = field(default_factory=set)
 
 
+class BatchDesk(Struct):
+    """What a process knows of a batch system beside the database; times are monotonic."""
+
+    engine: Engine
+    error: str = ""
+    """Why its last question was not answered, or its last pilots failed."""
+    failures: int = 0
+    submit_due: float = 0.0
+    queue_due: float = 0.0
+    idle: dict[tuple[int, bool], float] = field(default_factory=dict)
+    """Since when pilots have no packages, by their number and whether they answer."""
+
+
 class Desk(Struct):
     """The store, the drop-box and the couriers of one process, and what is under way with them.
 
@@ -182,6 +196,9 @@ class Desk(Struct):
 
     broker: "Broker | None" = None
     """The broker of the site, once it has been asked."""
+    batches: dict[int, BatchDesk] = field(default_factory=dict)
+    """The batch systems whose pilots this process looks after, by cluster."""
+
     delivery: "Delivery | None" = None
     """The threads that send mail and run the notification command, once there is something."""
     copier: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "copier"))

@@ -165,6 +165,8 @@ def _close(desk: Desk) -> None:
         courier.leave()
     for courier in desk.couriers.values():
         courier.stop()
+    for batch in desk.batches.values():
+        batch.engine.end()
     if desk.broker is not None:
         desk.broker.end()
     desk.copier.shutdown(cancel_futures=True)
@@ -175,6 +177,8 @@ def _close(desk: Desk) -> None:
                     contact.note_contact(desk.store, node, None, at=contacts[node])
                 contact.unknown(desk.store, node, now=time.time())
                 leases.give_lease(desk.store, f"node {node}")
+            for batch in desk.batches.values():
+                leases.give_lease(desk.store, f"cluster {batch.engine.login.name}")
         send_last(desk)
     elif desk.delivery is not None:
         desk.delivery.stop()

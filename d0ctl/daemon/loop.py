@@ -30,6 +30,7 @@ from d0ctl.daemon.steps.monitor import (
 )
 from d0ctl.daemon.steps.notifications import queue_notifications
 from d0ctl.daemon.steps.orders import send_inputs, send_orders
+from d0ctl.daemon.steps.pilots import manage_pilots
 from d0ctl.daemon.steps.reports import act_on_reports
 from d0ctl.daemon.steps.retention import archive_ended
 from d0ctl.daemon.steps.schedule import rebroker, schedule, settle_jobs
@@ -62,10 +63,10 @@ STEPS: tuple[Step, ...] = (
 """What a turn does, in this order."""
 
 SLOW_STEPS: tuple[Step, ...] = (
-    follow_clock, take_daemon_lease, reload_settings, assign_couriers, record_contact,
-    give_up_nodes, settle_refused_ends, rebroker, manage_software, drop_idle_transfers,
-    expire_outputs, keep_capacities, sweep_caches, take_inventories, archive_ended,
-    queue_notifications,
+    follow_clock, take_daemon_lease, reload_settings, manage_pilots, assign_couriers,
+    record_contact, give_up_nodes, settle_refused_ends, rebroker, manage_software,
+    drop_idle_transfers, expire_outputs, keep_capacities, sweep_caches, take_inventories,
+    archive_ended, queue_notifications,
 )  # fmt: skip
 """What a turn does in addition, once in `SLOW_S`."""
 

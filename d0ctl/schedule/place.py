@@ -146,7 +146,8 @@ class _Pass(Struct):
 
     def hands_for(self, requirement: Requirement) -> tuple[list[Hand], list[Hand]]:
         """Return the nodes that can take packages with a requirement now, and those that fit."""
-        key = shape(requirement)
+        ends = any(node.left_s is not None for node in self.nodes)
+        key = (*shape(requirement), requirement.seconds if ends else None)
         fits = self.fits.get(key)
         if fits is None:
             if requirement.avoid or requirement.excluded:

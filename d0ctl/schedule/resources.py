@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from d0ctl.units import size
+from d0ctl.units import duration, size
 
 AHEAD_S = 0.3
 """How many seconds' worth of short packages a node may get beyond its free CPUs."""
@@ -29,7 +29,7 @@ class NodeRoom(Struct, frozen=True):
     takes a single package: of the stage `on_trial` if one is ready, else of any other.
     `memory_used` and `disk_used` are what the packages there may use, in bytes; `disk` is the
     size of the disk, `disk_free` what is free of it, None where that is not known. `speed` is how
-    many times as fast as a standard node it is.
+    many times as fast as a standard node it is. The allocation of a pilot ends in `left_s`.
     """
 
     id: int
@@ -49,6 +49,7 @@ class NodeRoom(Struct, frozen=True):
     disk_free: int | None = None
     disk_used: int = 0
     speed: float = 1.0
+    left_s: float | None = None
 
 
 class Requirement(Struct, frozen=True):
@@ -157,6 +158,8 @@ def misfit(requirement: Requirement, node: NodeRoom) -> str | None:
         return f"a disk of {size(node.disk)}, needs {size(requirement.space)}"
     if node.name in requirement.refused:
         return f"refused by the broker: {requirement.refused[node.name]}"
+    if node.left_s is not None and (run_s := requirement.run_s(node.speed) or 0.0) > node.left_s:
+        return f"{duration(max(0.0, node.left_s))} of its allocation, needs {duration(run_s)}"
     return None
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from d0ctl.schedule.quota import Allowance, Throttle
 from d0ctl.show.drawing.sheet import Cell
+from d0ctl.show.why import pilots
 from d0ctl.sitefile.transfer import stores
 from d0ctl.store.clusters.groups import ClusterView, ResearcherView
 from d0ctl.units import count, duration, listed, size
@@ -20,9 +21,15 @@ def cluster(one: ClusterView) -> list[Cell]:
     """Return the line of a cluster, in columns."""
     whose = f"private to {listed(one.researchers) or 'nobody yet'}" if one.private else "sharable"
     return [
-        (one.name, "strong"), one.platform or "", whose, f"nodes: {listed(one.nodes) or 'none'}",
+        (one.name, "strong"), one.platform or "", whose, _nodes(one),
         _space(one), f"software: {listed(one.software)}" if one.software else "",
     ]  # fmt: skip
+
+
+def _nodes(one: ClusterView) -> str:
+    if one.pilots is not None:
+        return pilots.summary(one.pilots)
+    return f"nodes: {listed(one.nodes) or 'none'}"
 
 
 def _space(one: ClusterView) -> str:

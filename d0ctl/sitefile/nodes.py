@@ -4,26 +4,36 @@ import re
 from pathlib import Path
 
 from d0ctl.jobfile.language.field_types import (
+    COUNT,
     CPUS,
     FLAG,
     FRACTION,
+    POSITIVE_TIME,
     SIZE,
     TEXT,
+    TIME,
     BadValueError,
     FieldType,
+    whole,
     words,
 )
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.sitefile.fields import PART, SERVICE, SPEED, list_value, named, values
-from d0ctl.sitefile.spec import ClusterEntry, NodeEntry
+from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Pilots
 
 NODE_KEYS = words(
     "destination cpus identity dir python via cluster platform speed memory services accept-key"
     " same-machine"
 )
-CLUSTER_KEYS = words("platform services private capacity software-share")
+PILOT_KEYS = words(
+    "login accept-key identity via partition account qos constraint cpus memory wall-time dir"
+    " python max-queued max-running submit-rate idle poll"
+)
+"""The keys of a cluster that only one with a `kind` has."""
+
+CLUSTER_KEYS = (*words("kind platform services private capacity software-share"), *PILOT_KEYS)
 
 CONTROL = "control"
 """The cluster of this machine."""
@@ -32,6 +42,8 @@ WAYS = ("auto", "fabric", "openssh")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+", re.ASCII)
+_ENGINE_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,-]*", re.ASCII)
+_CONSTRAINT = re.compile(r"[A-Za-z0-9(\[][A-Za-z0-9._,&|*()\[\]:-]*", re.ASCII)
 _FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}=?", re.ASCII)
 
 
@@ -72,6 +84,33 @@ def _fingerprint(value: str) -> str:
     return value
 
 
+def _kind(value: str) -> str:
+    if value != "slurm":
+        raise ValueError
+    return value
+
+
+def _engine_word(value: str) -> str:
+    if not _ENGINE_WORD.fullmatch(value):
+        raise ValueError
+    return value
+
+
+def _constraint(value: str) -> str:
+    if not _CONSTRAINT.fullmatch(value):
+        raise ValueError
+    return value
+
+
+def _login(value: str) -> str:
+    return "" if value == "localhost" else value
+
+
+KIND = FieldType(_kind, "`slurm`")
+ENGINE_WORD = FieldType(_engine_word, "names of letters, digits and `._,-`")
+CONSTRAINT = FieldType(_constraint, "features with letters, digits and `._,&|*()[]:-`")
+LOGIN = FieldType(_login, "`[user@]host[:port]`, or `localhost`")
+RATE = FieldType(whole(1, 100_000), "a whole number, 1 or more")
 WAY = FieldType(_way, "`auto`, `fabric` or `openssh`")
 PATH = FieldType(_path, "a path of letters, digits and `._/-` only")
 ABSOLUTE = FieldType(_absolute, "an absolute path of letters, digits and `._/-` only")
@@ -90,6 +129,14 @@ SETTABLE: dict[str, FieldType] = {
     "cluster": CLUSTER,
 }  # fmt: skip
 """What `node set` changes; the rest is how a node is reached."""
+
+_PILOT_TYPES = {
+    "login": LOGIN, "identity": IDENTITY, "via": WAY, "partition": ENGINE_WORD,
+    "account": ENGINE_WORD, "qos": ENGINE_WORD, "constraint": CONSTRAINT, "cpus": CPUS,
+    "memory": SIZE, "wall-time": POSITIVE_TIME, "dir": ABSOLUTE, "python": PATH,
+    "max-queued": COUNT, "max-running": COUNT, "submit-rate": RATE, "idle": TIME,
+    "poll": POSITIVE_TIME,
+}  # fmt: skip
 
 _CLUSTER_TYPES = {"platform": PART, "private": FLAG, "capacity": SIZE, "software-share": FRACTION}
 
@@ -128,7 +175,25 @@ def _cluster(key: Scalar, node: Node, reading: Reading) -> ClusterEntry | None:
     if level is None:
         return None
     services = list_value(level, "services", SERVICE)
-    return ClusterEntry(key.text, services=services, **values(level, _CLUSTER_TYPES))
+    return ClusterEntry(
+        key.text,
+        services=services,
+        pilots=_pilots(level),
+        accept_key=list_value(level, "accept-key", FINGERPRINT),
+        **values(level, _CLUSTER_TYPES),
+    )
+
+
+def _pilots(level: Level) -> Pilots | None:
+    """Read how pilots are asked for, if the cluster is a batch system."""
+    found = values(level, _PILOT_TYPES)
+    if "kind" in level:
+        values(level, {"kind": KIND})
+        return Pilots(**found)
+    for key in PILOT_KEYS:
+        if key in level:
+            level.reading.fault(level.position(key), f"`{key}` needs `kind: slurm` beside it")
+    return None
 
 
 def check_clusters(nodes: Node, clusters: Node, reading: Reading) -> None:

@@ -82,6 +82,7 @@ class ClusterEntry(Struct, frozen=True):
     capacity: int | None = None
     software_share: float = 0.0
     pilots: Pilots | None = None
+    accept_key: tuple[str, ...] = ()
 
 
 class SoftwareEntry(Struct, frozen=True):

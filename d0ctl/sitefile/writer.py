@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
+from msgspec.structs import replace
 
 from d0ctl.jobfile.language.field_types import POSITIVE_TIME, SIZE, TIME
 from d0ctl.sitefile.bad_nodes import BAD_NODE_KEYS
 from d0ctl.sitefile.settings import DEFAULTS
-from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
+from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Pilots, Site, SoftwareEntry
 from d0ctl.units import format_size, format_time
 
 TIMES = frozenset({"timeout", "runtime", "delay", "longest", "release", "attempt", "all-attempts",
-                   "digest", "command-timeout",
+                   "digest", "command-timeout", "wall-time", "idle", "poll",
                    *(key for key, kind in {**DEFAULTS, **BAD_NODE_KEYS}.items()
                      if kind in (TIME, POSITIVE_TIME))})  # fmt: skip
 SIZES = frozenset({"memory", "capacity", "size",
@@ -35,9 +36,17 @@ def document(site: Site) -> dict[str, Any]:
 
 def _clusters(site: Site) -> dict[str, Any]:
     """Return all clusters if one has keys, as the file then has to list those of all nodes."""
-    found = {cluster.name: _entry(cluster, ClusterEntry("")) for cluster in site.clusters}
+    found = {cluster.name: _cluster(cluster) for cluster in site.clusters}
     used = [node.cluster for node in site.nodes if found and node.cluster is not None]
     return {**found, **{name: {} for name in used if name not in found}}
+
+
+def _cluster(cluster: ClusterEntry) -> dict[str, Any]:
+    """Return the keys of a cluster; those of pilots are beside the others."""
+    own = _entry(replace(cluster, pilots=None), ClusterEntry(""))
+    if cluster.pilots is None:
+        return own
+    return {"kind": "slurm", **_entry(cluster.pilots, Pilots()), **own}
 
 
 def _entry(entry: Any, empty: Any) -> dict[str, Any]:

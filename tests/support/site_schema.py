@@ -55,7 +55,15 @@ RESEARCHER: dict[str, Schema] = {
 }  # fmt: skip
 CLUSTER: dict[str, Schema] = {
     "platform": piece(fields.PART), "services": _SERVICES, "private": FLAG, "capacity": SIZE,
-    "software-share": piece(t.FRACTION),
+    "software-share": piece(t.FRACTION), "kind": piece(nodes.KIND), "login": TEXT,
+    "accept-key": one_or_list(piece(nodes.FINGERPRINT)),
+    "identity": piece(nodes.IDENTITY), "via": piece(nodes.WAY),
+    "partition": piece(nodes.ENGINE_WORD), "account": piece(nodes.ENGINE_WORD),
+    "qos": piece(nodes.ENGINE_WORD), "constraint": piece(nodes.CONSTRAINT),
+    "cpus": piece(t.CPUS), "memory": SIZE, "wall-time": piece(t.POSITIVE_TIME),
+    "dir": piece(nodes.ABSOLUTE), "python": piece(nodes.PATH), "max-queued": piece(t.COUNT),
+    "max-running": piece(t.COUNT), "submit-rate": piece(nodes.RATE), "idle": TIME,
+    "poll": piece(t.POSITIVE_TIME),
 }  # fmt: skip
 SOFTWARE: dict[str, Schema] = {
     "name": piece(fields.PART), "version": piece(fields.PART), "platform": _PARTS,

@@ -133,6 +133,17 @@ class Catalogue(TypedDict):
     software: list[Software]
 
 
+class Pilot(TypedDict):
+    """An allocation of a batch system, in which a node is while it runs."""
+
+    pilot: int
+    job: Annotated[str | None, Meta(description="Of the batch system, once it is known.")]
+    state: str
+    reason: Annotated[str | None, Meta(description="Why it waits, as the batch system says.")]
+    node: str | None
+    ends: Time | None
+
+
 class Cluster(TypedDict):
     """Nodes that share a cache."""
 
@@ -145,6 +156,7 @@ class Cluster(TypedDict):
     software_share: float
     cached: Annotated[int | None, Meta(description="Bytes of files, if it has a capacity.")]
     software: Annotated[list[str], Meta(description="What d0ctl has brought or verified there.")]
+    pilots: Annotated[list[Pilot] | None, Meta(description="Of a batch system.")]
 
 
 class Clusters(TypedDict):

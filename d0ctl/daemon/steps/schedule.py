@@ -37,7 +37,7 @@ def schedule(desk: Desk, turn: Turn) -> None:
     placement.advance(store, now=now)
     _find_needed(desk)
     nodes = placement.nodes(store, now=now)
-    requirements = _brokered(desk, _requirements(store, desk.job), nodes, now)
+    requirements = _brokered(desk, ready_requirements(store, desk.job), nodes, now)
     desk.lead_s = lead_s(nodes, requirements)
     decisions = _decide(store, desk.job, nodes, requirements, now)
     if decisions:
@@ -74,10 +74,11 @@ def _find_needed(desk: Desk) -> None:
 
 def decide(store: Store, job: int | None = None, *, now: float) -> list[Decision]:
     """Decide for all jobs, or for one and the packages of other jobs that it needs."""
-    return _decide(store, job, placement.nodes(store, now=now), _requirements(store, job), now)
+    return _decide(store, job, placement.nodes(store, now=now), ready_requirements(store, job), now)
 
 
-def _requirements(store: Store, job: int | None) -> list[Requirement]:
+def ready_requirements(store: Store, job: int | None) -> list[Requirement]:
+    """Return requirements with ready packages, of all jobs or of one and those that it needs."""
     requirements = placement.requirements(store, job)
     return requirements if job is None else makers.requirements(store) + requirements
 

@@ -14,7 +14,7 @@ from d0ctl.sitefile.spec import Pilots
 
 BEGIN, END = "d0ctl-begin", "d0ctl-end"
 
-QUEUE = 'squeue --user=$(id -u) --array --noheader --states=all --format="%A|%K|%T|%L|%r|%j"'
+QUEUE = 'squeue --user=$(id -u) --array --noheader --states=all --format="%A|%F|%K|%T|%L|%r|%j"'
 """Lists the user's jobs, those that ended minutes ago included."""
 
 _ARRAY_JOB = re.compile(r"\d+(;.*)?", re.ASCII)
@@ -26,9 +26,10 @@ ALIVE = frozenset({"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING",
 
 
 class Job(Struct, frozen=True):
-    """A job of the queue; `left_s` is how long it may still run, None if that is not known."""
+    """A job of the queue, which is one of an array; `left_s` is None if it is not known."""
 
     id: str
+    array: str
     index: int
     name: str
     state: str
@@ -83,11 +84,12 @@ def read_queue(output: str) -> list[Job]:
 
 
 def _job(line: str) -> Job | None:
-    fields = line.strip().split("|", 5)
-    if len(fields) < 6 or not fields[0].isdigit():
+    fields = line.strip().split("|", 6)
+    if len(fields) < 7 or not fields[0].isdigit():
         return None
-    number, index, state, left, reason, name = fields
-    return Job(number, int(index) if index.isdigit() else 0, name, state, _seconds(left), reason)
+    number, array, index, state, left, reason, name = fields
+    seq = int(index) if index.isdigit() else 0
+    return Job(number, array, seq, name, state, _seconds(left), reason)
 
 
 def _seconds(text: str) -> float | None:

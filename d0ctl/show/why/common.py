@@ -72,13 +72,14 @@ def blocked(waiting: int) -> str:
     return f"{count(waiting)} packages are blocked: their inputs are produced only after a retry"
 
 
-def room_of(row: Row) -> NodeRoom:
-    """Return a node as the scheduler sees it."""
+def room_of(row: Row, now: float | None = None) -> NodeRoom:
+    """Return a node as the scheduler sees it; with the time, also how long it will be there."""
     return NodeRoom(
         id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"],
         used=row["used"], memory=row["memory"], platform=row["platform"],
         services=services_of(row), disk=row["disk"], disk_free=row["disk_free"],
         disk_used=row["disk_used"], memory_used=row["memory_used"], speed=row["speed"],
+        left_s=None if now is None or row["ends"] is None else row["ends"] - now,
     )  # fmt: skip
 
 
@@ -104,7 +105,7 @@ def objection(row: Row, requirement: Requirement, now: float) -> str | None:
         return "is drained" + (f": {row['drain_note']}" if row["drain_note"] else "")
     is_known = row["state"] == "up"
     if (is_known or requirement.nodes or requirement.exclude_nodes) and (
-        unfit := misfit(requirement, room_of(row))
+        unfit := misfit(requirement, room_of(row, now))
     ):
         return f"is ruled out: {unfit}"
     return None if is_known else "is not in contact yet"

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from d0ctl.store.clusters.pilots import Pilot, alive
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import owners_of, researcher_of
 from d0ctl.store.nodes.site import setting
@@ -24,6 +25,8 @@ class ClusterView(Struct, frozen=True):
     nodes: tuple[str, ...]
     researchers: tuple[str, ...]
     software: tuple[str, ...]
+    pilots: tuple[Pilot, ...] | None = None
+    """Those of a batch system."""
 
 
 class ResearcherView(Struct, frozen=True):
@@ -46,6 +49,7 @@ def clusters(store: Store) -> list[ClusterView]:
             row["software_share"], row["cached"] if row["capacity"] is not None else None,
             nodes.get(row["id"], ()), tuple(owners_of(row["name"], said)),
             software.get(row["id"], ()),
+            None if row["pilots"] is None else tuple(alive(store, row["id"])),
         )
         for row in store.rows("clusters")
         if row["id"] in nodes or row["applied"]

@@ -4,16 +4,18 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import asdict, replace
 
+from d0ctl.errors import Refused
 from d0ctl.model import Address
 from d0ctl.sitefile.defaults import STANDARD
-from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
+from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Pilots, Site, SoftwareEntry
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes import contact, registry
 from d0ctl.store.nodes.registry import CONTROL
+from d0ctl.units import count
 
 MOVED = {"destination", "dir", "cluster"}
 """What of a node can't change while it is the same node."""
@@ -43,7 +45,7 @@ def current(store: Store, *, applied: bool = False) -> Site:
         nodes=tuple(
             replace(_node(row, names), same_machine=row["name"] in seconds)
             for row in store.rows("nodes")
-            if _is(row, applied)
+            if row["kind"] != "slurm" and _is(row, applied)
         ),
         clusters=tuple(
             entry
@@ -94,8 +96,9 @@ def _node(row: Row, clusters: Mapping[int, str]) -> NodeEntry:
 
 def _cluster(row: Row) -> ClusterEntry:
     services = tuple(json.loads(row["services"]))
+    pilots = None if row["pilots"] is None else convert(json.loads(row["pilots"]), Pilots)
     return ClusterEntry(row["name"], row["platform"], services, bool(row["private"]),
-                        row["capacity"], row["software_share"])  # fmt: skip
+                        row["capacity"], row["software_share"], pilots)  # fmt: skip
 
 
 def _software(row: Row) -> SoftwareEntry:
@@ -132,8 +135,17 @@ def _things(site: Site, kind: str) -> dict[str, dict[str, Any]]:
             one.name: asdict(replace(one, accept_key=(), same_machine=False)) for one in site.nodes
         }
     if kind == "cluster":
-        return {one.name: asdict(one) for one in site.clusters if one != ClusterEntry(one.name)}
+        return {
+            one.name: {**asdict(replace(one, pilots=None, accept_key=())), **_pilots(one)}
+            for one in site.clusters
+            if replace(one, accept_key=()) != ClusterEntry(one.name)
+        }
     return {software_name(one): json.loads(json.dumps(asdict(one))) for one in site.software}
+
+
+def _pilots(cluster: ClusterEntry) -> dict[str, Any]:
+    """The keys of a cluster that is a batch system."""
+    return {} if cluster.pilots is None else {"kind": "slurm", **asdict(cluster.pilots)}
 
 
 def software_name(entry: SoftwareEntry) -> str:
@@ -166,6 +178,16 @@ def to_meet(site: Site, differences: Collection[Difference]) -> list[NodeEntry]:
     return [node for node in site.nodes if node.name in new]
 
 
+def logins_to_meet(site: Site, differences: Collection[Difference]) -> list[ClusterEntry]:
+    """The batch systems whose login node has to be reached before they can be added."""
+    new = {
+        one.name
+        for one in differences
+        if one.kind == "cluster" and (one.verb == "add" or {"login", "kind"}.intersection(one.keys))
+    }
+    return [entry for entry in site.clusters if entry.name in new and entry.pilots is not None]
+
+
 def _is_new(difference: Difference) -> bool:
     return difference.verb == "add" or bool(MOVED.intersection(difference.keys))
 
@@ -194,16 +216,29 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
 
 def _clusters(store: Store, site: Site, found: Collection[Difference]) -> None:
     gone = [one.name for one in found if one.kind == "cluster" and one.verb == "remove"]
+    _check_pilots(store, site)
     for entry in (*site.clusters, *(ClusterEntry(name) for name in gone)):
         store.change(
             "keep_cluster", name=entry.name, platform=entry.platform, private=int(entry.private),
             capacity=entry.capacity, software_share=entry.software_share,
             services=json.dumps(entry.services),
+            pilots=None if entry.pilots is None else json.dumps(asdict(entry.pilots)),
             applied=int(entry.name not in gone),
         )  # fmt: skip
     for row in store.rows("clusters"):
         if row["name"] in gone:
             store.change("remove_unused_cluster", cluster=row["id"])
+
+
+def _check_pilots(store: Store, site: Site) -> None:
+    """Raise Refused for a batch system that goes while it has pilots: nobody would end them."""
+    kept = {entry.name for entry in site.clusters if entry.pilots is not None}
+    for row in store.rows("pilots_of_systems"):
+        if row["name"] not in kept:
+            raise Refused(
+                f"cluster `{row['name']}` has {count(row['pilots'], 'pilot')}",
+                hint="apply it with `max-running: 0` and `idle: 0s` first, until they have ended",
+            )
 
 
 def _nodes(

@@ -162,7 +162,7 @@ def _node(row: Row, patience_s: float, now: float) -> NodeState:
     room = NodeRoom(
         id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"], used=0,
         memory=row["memory"], platform=row["platform"], services=services_of(row),
-        disk=row["disk"],
+        disk=row["disk"], left_s=row["time_limit"],
     )  # fmt: skip
     return NodeState(
         room, row["state"], bool(row["drained"]), row["bad"] is not None,

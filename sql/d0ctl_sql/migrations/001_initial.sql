@@ -884,6 +884,8 @@ create table cluster (
                                            -- part of it that is for software
     cached   integer,                      -- bytes of files in it, when they were last counted
     services text not null default '[]',
+    pilots   text,                         -- of a batch system: how its allocations are asked for,
+                                           -- as JSON; its nodes are in clusters of their own
     applied  integer not null default 0 check (applied in (0, 1))  -- 1: from the site file
 ) strict;
 
@@ -898,18 +900,19 @@ create view cluster_space as
 
 -- A host that packages run on.
 create table node (
-    id             integer primary key,
+    id             integer primary key autoincrement,  -- nodes come and go with their allocations
     name           text not null unique,
     cluster_id     integer not null references cluster,
     applied        integer not null default 0 check (applied in (0, 1)),  -- 1: from the site file
 
     -- How to reach it.
-    kind           text not null check (kind in ('local', 'ssh')),
+    kind           text not null check (kind in ('local', 'ssh', 'slurm')),
     via            text not null default 'auto' check (via in ('auto', 'fabric', 'openssh')),
     destination    text not null default '',
     identity       text not null default '',  -- file of the private key
     directory      text not null default '',
     python         text not null default '',
+    job            text not null default '',  -- of a batch system: the job whose allocation it is
 
     -- What packages may use; `..._asked` is set by a user and goes before the node's own value.
     cpus           integer not null check (cpus > 0),
@@ -968,6 +971,30 @@ create table cache_finding (
 ) strict, without rowid;
 
 create index cache_finding_of_file on cache_finding (file_id);
+
+
+-- A job of a batch system in whose allocation packages run; its node is named after it.
+create table pilot (
+    id         integer primary key autoincrement,
+    cluster_id integer not null references cluster,
+    batch      text not null,              -- the name of all jobs that were submitted at once
+    seq        integer not null,           -- its index among them
+    job        text,                       -- their id; null: it is not known whether they exist
+    state      text not null default 'submitted'
+               check (state in ('submitted', 'queued', 'running', 'ending', 'ended')),
+    reason     text,                       -- why it waits, or how it ended
+    node_id    integer,
+    submitted  real not null,
+    ends       real,                       -- when its time limit is reached
+    ended      real,
+    unique (batch, seq)
+) strict;
+
+create index pilot_alive on pilot (cluster_id, submitted) where state <> 'ended';
+
+create index pilot_of_node on pilot (node_id) where state <> 'ended';
+
+create index pilot_submitted on pilot (cluster_id, submitted);
 
 
 -- Software -----------------------------------------------------------------------------------

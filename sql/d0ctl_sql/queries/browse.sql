@@ -376,6 +376,8 @@ select distinct package_path.path
 select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.platform,
        node.services, cluster.services as cluster_services, node.state, node.since, node.drained,
        node.drain_note, node.last_error, node.speed,
+       (select pilot.ends from pilot indexed by pilot_of_node
+         where pilot.node_id = node.id and pilot.state <> 'ended') as ends,
        (select iif(sum(requirement.cpus * requirement.cpu) % 100 = 0,
                    sum(requirement.cpus * requirement.cpu) / 100,
                    coalesce(sum(requirement.cpus * requirement.cpu) / 100.0, 0))

@@ -20,8 +20,8 @@ select node.*, cluster.name as cluster
  where node.name = :name;
 
 -- name: machines
--- Which machine each node is, the oldest node first.
-select name, kind, machine from node order by id;
+-- Which machine each node is, the oldest node first; pilots may share theirs.
+select name, kind, machine from node where kind <> 'slurm' order by id;
 
 -- name: node_by_id
 -- One node.

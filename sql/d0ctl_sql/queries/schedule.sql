@@ -9,7 +9,9 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
        coalesce(live.open, 0) as open, coalesce(live.delivering, 0) as delivering,
        bad_node.stage_id as on_trial,
        coalesce(live.memory, 0) as memory_used, coalesce(live.space, 0) as disk_used,
-       node_space.disk, node_space.disk_free
+       node_space.disk, node_space.disk_free,
+       (select pilot.ends - :now from pilot indexed by pilot_of_node
+         where pilot.node_id = node.id and pilot.state <> 'ended') as left_s
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id

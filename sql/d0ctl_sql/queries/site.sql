@@ -46,16 +46,19 @@ on conflict (name) do update set value = excluded.value;
 delete from setting where name = :name;
 
 -- name: clusters
--- All clusters.
-select * from cluster order by id;
+-- All clusters, but for those of single pilots.
+select * from cluster
+ where not exists (select 1 from node where node.cluster_id = cluster.id and node.kind = 'slurm')
+ order by id;
 
 -- name: keep_cluster
 -- What is true of all nodes of a cluster, which is made if need be.
-insert into cluster (name, platform, private, capacity, software_share, services, applied)
-values (:name, :platform, :private, :capacity, :software_share, :services, :applied)
+insert into cluster (name, platform, private, capacity, software_share, services, pilots, applied)
+values (:name, :platform, :private, :capacity, :software_share, :services, :pilots, :applied)
 on conflict (name) do update
    set platform = excluded.platform, private = excluded.private, capacity = excluded.capacity,
-       software_share = excluded.software_share, services = excluded.services, applied = excluded.applied;
+       software_share = excluded.software_share, services = excluded.services,
+       pilots = excluded.pilots, applied = excluded.applied;
 
 -- name: keep_node
 -- What a site file says of a node beside how it is reached; else what the node says counts.
@@ -200,8 +203,14 @@ select (select max(id) from attempt) as last, min(attempt.id) as oldest, count(*
   join attempt on attempt.id = package.attempt_id and attempt.outcome is null;
 
 -- name: private_clusters
--- The clusters that only some researchers may use.
-select id, name from cluster where private = 1 order by id;
+-- The clusters that only some researchers may use; a pilot has the name of its batch system.
+select cluster.id, coalesce(batch.name, cluster.name) as name
+  from cluster
+  left join node on node.cluster_id = cluster.id and node.kind = 'slurm'
+  left join pilot on pilot.node_id = node.id and pilot.state <> 'ended'
+  left join cluster as batch on batch.id = pilot.cluster_id
+ where cluster.private = 1
+ order by cluster.id;
 
 -- name: originator_of_job
 -- Who a job is for.

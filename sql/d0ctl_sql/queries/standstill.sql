@@ -1,14 +1,20 @@
 -- name: standing_nodes
--- Every node as it bears on whether work moves; those that d0ctl drained are tried again.
+-- Every node as it bears on whether work moves; those that d0ctl drained are tried again. A batch
+-- system counts as a node that is about to come.
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.platform, node.services, cluster.services as cluster_services, node.state,
        node.since, node.drained, node.drain_note, node.last_error, node.contact,
-       bad_node.node_id as bad, node_space.disk
+       bad_node.node_id as bad, node_space.disk, null as time_limit
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
   left join bad_node on bad_node.node_id = node.id
- order by node.id;
+union all
+select -id, name, id, 'slurm', pilots ->> 'cpus', pilots ->> 'cpus', pilots ->> 'memory', platform,
+       '[]', services, 'unknown', null, 0, null, null, null, null, null, pilots ->> 'wall_time'
+  from cluster
+ where pilots is not null
+ order by 1;
 
 -- name: standing_jobs
 -- Jobs that have not ended, or one of them, with what a person keeps back of each.

@@ -6,6 +6,7 @@ from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
 from d0ctl.show import groups as lines
+from d0ctl.units import iso
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
@@ -37,4 +38,9 @@ def _document(one: "ClusterView") -> "site.Cluster":
         "private": one.private, "researchers": list(one.researchers) if one.private else [],
         "capacity": one.capacity, "software_share": one.software_share, "cached": one.cached,
         "software": list(one.software),
+        "pilots": None if one.pilots is None else [
+            {"pilot": pilot.id, "job": pilot.job, "state": pilot.state,
+             "reason": pilot.reason or None, "node": pilot.node, "ends": iso(pilot.ends)}
+            for pilot in one.pilots
+        ],
     }  # fmt: skip

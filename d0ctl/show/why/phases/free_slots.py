@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from d0ctl.schedule.resources import Requirement, misfit
+from d0ctl.show.why import pilots
 from d0ctl.show.why.common import MOST, objection, requirement_of, room_of, usage
 from d0ctl.show.why.phases import (
     broker,
@@ -18,6 +19,7 @@ from d0ctl.show.why.phases import (
 )
 from d0ctl.show.why.phases.smaller_request import options_for
 from d0ctl.show.why.subject import Subject
+from d0ctl.store.clusters.pilots import alive, batch_systems
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import placement, registry
 from d0ctl.store.nodes.standstill import any_driver
@@ -52,12 +54,17 @@ def room(subject: Subject) -> str:
          "used": row["used"], "taken": iso(row["taken"])} for row in rows
     ]  # fmt: skip
     fits = recovery.without_last_node(subject.package, fits, explanation)
-    if not rows:
+    coming = _pilots(subject, requirement)
+    explanation.facts += coming
+    if not rows and not coming:
         explanation.commands.append("d0ctl node add NAME [user@]host")
         return "there is no node at all"
     if not any_driver(subject.store):
         explanation.commands += ["d0ctl daemon start", f"d0ctl run {subject.package.job}"]
         return "no daemon is running"
+    if not fits and coming:
+        explanation.commands.append("d0ctl cluster list")
+        return "it waits for a pilot"
     if not fits:
         _suggest_nodes(subject, rows, requirement)
         _close_matches(subject, rows, requirement)
@@ -70,6 +77,15 @@ def room(subject: Subject) -> str:
             f"d0ctl why {fits[0]['name']}" if len(fits) == 1 else "d0ctl node list"
         )
     return why
+
+
+def _pilots(subject: Subject, requirement: Requirement) -> list[str]:
+    """Return how far pilots are that could take it."""
+    return [
+        pilots.fact(system.name, alive(subject.store, system.id))
+        for system in batch_systems(subject.store)
+        if misfit(requirement, system.room) is None
+    ]
 
 
 def _turn(subject: Subject, fits: Sequence[Row]) -> str:

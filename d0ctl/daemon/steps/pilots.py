@@ -1,0 +1,221 @@
+"""Pilots: allocations of batch systems come and go with the packages that need them."""
+
+import logging
+import time
+
+from d0ctl.daemon.desk import BatchDesk, Desk
+from d0ctl.daemon.steps.schedule import ready_requirements
+from d0ctl.daemon.turn import Turn
+from d0ctl.nodes.batch import slurm
+from d0ctl.nodes.batch.engine import Answer, Engine, Question
+from d0ctl.policy.pilots import Supply, delay_s, is_closing, more, surplus
+from d0ctl.schedule.resources import misfit
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
+from d0ctl.store.clusters import pilots
+from d0ctl.store.clusters.pilots import BatchSystem, Pilot
+from d0ctl.store.nodes import contact, draining, leases, placement, registry
+from d0ctl.units import clean, moment
+
+log = logging.getLogger(__name__)
+
+UNKNOWN_S = 180.0
+"""After this time a submission without an answer that no queue shows was not accepted."""
+
+LATELY_S = 60.0
+
+NEVER_UP_S = 300.0
+"""A running pilot that can't be reached for this time is ended if it has no packages."""
+
+
+def manage_pilots(desk: Desk, turn: Turn) -> None:
+    """Follow the pilots of each batch system, and ask for more or fewer."""
+    systems = {system.id: system for system in pilots.batch_systems(desk.store)}
+    for cluster in desk.batches.keys() - systems.keys():
+        turn.after(desk.batches.pop(cluster).engine.end)
+    for system in systems.values():
+        if not leases.take_lease(desk.store, f"cluster {system.name}", now=turn.now):
+            continue
+        batch = _batch_of(desk, system)
+        for answer in batch.engine.answers():
+            _act(desk, turn, system, batch, answer)
+        _close_and_end(desk, turn, system, batch)
+        _ask(desk, turn, system, batch)
+
+
+def _batch_of(desk: Desk, system: BatchSystem) -> BatchDesk:
+    login = system.pilots.address(system.name)
+    batch = desk.batches.get(system.id)
+    if batch is None or batch.engine.login != login:
+        if batch is not None:
+            batch.engine.end()
+        batch = BatchDesk(Engine(login, desk.site.known_hosts, desk.wake.set))
+        desk.batches[system.id] = batch
+    return batch
+
+
+def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer) -> None:
+    """Act on what a tool has answered; one that gives no answer changes nothing."""
+    kind = answer.question.kind
+    if answer.output is None:
+        if batch.error != answer.error:
+            log.warning("cluster `%s`: %s", system.name, clean(answer.error))
+        batch.error = answer.error
+        if kind == "submit" and answer.is_certain:
+            _fail(batch)
+            for pilot in pilots.alive(desk.store, system.id):
+                if pilot.batch == answer.question.about:
+                    pilots.ended(desk.store, pilot, answer.error, now=turn.now)
+        return
+    if kind == "submit":
+        pilots.accepted(desk.store, answer.question.about, slurm.submitted(answer.output))
+        batch.queue_due = 0.0
+    elif kind == "queue":
+        batch.error = ""
+        _follow(desk, turn, system, batch, answer)
+
+
+def _fail(batch: BatchDesk) -> None:
+    batch.failures += 1
+    batch.submit_due = time.monotonic() + delay_s(batch.failures)
+
+
+def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer) -> None:
+    """Compare the queue with the pilots."""
+    jobs = {(job.name, job.index): job for job in slurm.read_queue(answer.output or "")}
+    for pilot in pilots.alive(desk.store, system.id):
+        job = jobs.get((pilot.batch, pilot.seq))
+        if job is None:
+            _missing(desk, turn, batch, pilot, answer.asked)
+        elif job.state in slurm.WAITING:
+            pilots.keep(desk.store, pilot, job=job.array, state="queued", reason=job.reason,
+                        ends=None)  # fmt: skip
+        elif job.state in slurm.ALIVE:
+            ends = None if job.left_s is None else answer.asked + job.left_s
+            pilots.keep(desk.store, pilot, job=job.array, state="running", reason="", ends=ends)
+            if not pilot.has_run:
+                pilots.add_node(desk.store, system, pilot, job.id)
+        else:
+            _end(desk, turn, batch, pilot, job.state)
+    _cancel_again(desk, batch, system)
+
+
+def _cancel_again(desk: Desk, batch: BatchDesk, system: BatchSystem) -> None:
+    """End pilots once more that were ordered to end and are still there: that order may be lost."""
+    found = [one for one in pilots.alive(desk.store, system.id) if one.state == "ending"]
+    if found:
+        batch.engine.ask(Question("cancel", slurm.cancel(_jobs(found))))
+
+
+def _missing(desk: Desk, turn: Turn, batch: BatchDesk, pilot: Pilot, asked: float) -> None:
+    """End a pilot that the queue does not list, once it certainly would."""
+    if pilot.job is None:
+        if asked - pilot.submitted > UNKNOWN_S:
+            pilots.ended(desk.store, pilot, "it was not accepted", now=turn.now)
+    elif asked > pilot.submitted:
+        _end(desk, turn, batch, pilot, "it is not in the queue any more")
+
+
+def _end(desk: Desk, turn: Turn, batch: BatchDesk, pilot: Pilot, state: str) -> None:
+    """End a pilot, its packages with it, and its node."""
+    pilots.ended(desk.store, pilot, state, now=turn.now)
+    was_reached = pilot.contact is not None
+    if pilot.state != "ending":
+        if not was_reached:
+            _fail(batch)
+            batch.error = f"a pilot ended before it was reached: {state}"
+        else:
+            batch.failures = 0
+    if pilot.node is None or pilot.node_id is None:
+        return
+    log.info("pilot %s has ended: %s", pilot.node, state)
+    message = f"pilot `{pilot.node}` has ended: {state}"
+    contact.down(desk.store, pilot.node_id, message, now=turn.now)
+    lost = launches.unreachable(desk.store, pilot.node_id)
+    if lost:
+        messages.fail(
+            desk.store, pilot.node_id, lost, reason="platform-failure", message=message,
+            now=turn.now,
+        )  # fmt: skip
+    registry.forget(desk.store, pilot.node, now=turn.now)
+
+
+def _close_and_end(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
+    """Let pilots near their time limit take nothing more; end those that have nothing to do."""
+    settings, idle, clock = system.pilots, [], time.monotonic()
+    found = pilots.alive(desk.store, system.id)
+    for pilot in found:
+        if pilot.state != "running" or pilot.node_id is None:
+            continue
+        left_s = None if pilot.ends is None else pilot.ends - turn.now
+        closing = is_closing(left_s, settings.wall_time)
+        if closing and pilot.node is not None and not pilot.drained:
+            note = f"its allocation ends at {moment(pilot.ends, turn.now)}"
+            draining.drain(desk.store, pilot.node_id, note=note, now=turn.now)
+        if pilot.packages:
+            batch.idle = {key: at for key, at in batch.idle.items() if key[0] != pilot.id}
+            continue
+        is_up = pilot.node_state == "up"
+        key, patience_s = (pilot.id, is_up), settings.idle if is_up else NEVER_UP_S
+        idle_s = clock - batch.idle.setdefault(key, clock)
+        if idle_s < patience_s and pilot.node is not None and not (closing and is_up):
+            continue
+        if is_up and pilots.keeps_needed_file(desk.store, pilot.node_id):
+            batch.idle[key] = clock
+            continue
+        idle.append(pilot)
+    for pilot in idle:
+        if pilot.node_id is not None:
+            draining.drain(desk.store, pilot.node_id, note="its pilot ends", now=turn.now)
+    _cancel(desk, batch, idle, "it had no packages")
+    there = {(pilot.id, pilot.node_state == "up") for pilot in found}
+    batch.idle = {key: at for key, at in batch.idle.items() if key in there}
+
+
+def _cancel(desk: Desk, batch: BatchDesk, found: list[Pilot], reason: str) -> None:
+    if jobs := _jobs(found):
+        pilots.ending(desk.store, found, reason)
+        batch.engine.ask(Question("cancel", slurm.cancel(jobs)))
+        batch.queue_due = 0.0
+
+
+def _jobs(found: list[Pilot]) -> list[str]:
+    return [f"{pilot.job}_{pilot.seq}" for pilot in found if pilot.job is not None]
+
+
+def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
+    """Ask for the queue if it is due, and for as many pilots as ready packages need."""
+    if batch.engine.is_busy:
+        return
+    clock, settings = time.monotonic(), system.pilots
+    found = pilots.alive(desk.store, system.id)
+    if found and clock >= batch.queue_due:
+        batch.queue_due = clock + settings.poll
+        batch.engine.ask(Question("queue", slurm.QUEUE))
+        return
+    demand = _demand(desk, system)
+    queued = [pilot for pilot in found if pilot.state in ("submitted", "queued")]
+    running = [pilot for pilot in found if pilot.state == "running" and not pilot.drained]
+    fresh = [pilot for pilot in running if pilot.node_state != "up"]
+    supply = Supply(
+        len(queued), len(found) - len(queued), float(len(fresh) * settings.cpus),
+        pilots.submitted_since(desk.store, system.id, turn.now - LATELY_S), settings.cpus,
+        settings.max_queued, settings.max_running, settings.submit_rate,
+    )  # fmt: skip
+    if surplus(demand, supply):
+        _cancel(desk, batch, [one for one in queued if one.state == "queued"], "it is not needed")
+    elif clock >= batch.submit_due and (count := more(demand, supply)):
+        name = pilots.submit(desk.store, system.id, desk.site.name, count, now=turn.now)
+        command, script = slurm.submit(settings, name, count), slurm.script(settings.python)
+        turn.after(batch.engine.ask, Question("submit", command, script, name))
+
+
+def _demand(desk: Desk, system: BatchSystem) -> float:
+    """Return how many CPUs the ready packages need that a pilot could take."""
+    quota = placement.quota(desk.store)
+    return sum(
+        requirement.load
+        * max(0, min(requirement.ready, quota.left(requirement.stage, requirement.job)))
+        for requirement in ready_requirements(desk.store, desk.job)
+        if misfit(requirement, system.room) is None
+    )  # fmt: skip

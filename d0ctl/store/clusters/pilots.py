@@ -1,0 +1,122 @@
+"""Pilots: jobs of batch systems in whose allocations packages run, each of them a node."""
+
+import json
+from collections.abc import Sequence
+
+from msgspec import Struct, convert
+
+from d0ctl.schedule.resources import NodeRoom
+from d0ctl.sitefile.spec import Pilots
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.catalogue import services_of
+from d0ctl.store.rows import make
+
+
+class BatchSystem(Struct, frozen=True):
+    """A cluster whose nodes are pilots; `room` is what one of them offers."""
+
+    id: int
+    name: str
+    pilots: Pilots
+    room: NodeRoom
+
+
+class Pilot(Struct, frozen=True):
+    """A pilot that has not ended, and its node if it has one; times are those of this machine."""
+
+    id: int
+    batch: str
+    seq: int
+    job: str | None
+    state: str
+    reason: str | None
+    submitted: float
+    ends: float | None
+    node_id: int | None
+    node: str | None
+    node_state: str | None
+    contact: float | None
+    drained: int | None
+    packages: int
+
+    @property
+    def has_run(self) -> bool:
+        """Whether its allocation has begun."""
+        return self.node_id is not None
+
+
+def batch_systems(store: Store) -> list[BatchSystem]:
+    """Return the clusters whose nodes are pilots."""
+    return [_batch_system(row) for row in store.rows("batch_systems")]
+
+
+def _batch_system(row: Row) -> BatchSystem:
+    pilots = convert(json.loads(row["pilots"]), Pilots)
+    room = NodeRoom(
+        -row["id"], row["name"], row["id"], pilots.cpus, 0, pilots.memory, row["platform"],
+        services_of(row), left_s=pilots.wall_time,
+    )  # fmt: skip
+    return BatchSystem(row["id"], row["name"], pilots, room)
+
+
+def alive(store: Store, cluster: int) -> list[Pilot]:
+    """Return the pilots of a cluster that have not ended, the oldest first."""
+    return [make(Pilot, row) for row in store.rows("live_pilots", cluster=cluster)]
+
+
+def submitted_since(store: Store, cluster: int, since: float) -> int:
+    """Return how many pilots of a cluster were submitted after a time."""
+    return int(store.value("submitted_since", cluster=cluster, since=since))
+
+
+def submit(store: Store, cluster: int, site: str, count: int, *, now: float) -> str:
+    """Record pilots that are about to be submitted; return the name that their jobs will have."""
+    number = store.value("next_pilot")
+    batch = f"d0ctl-{site}-{number}"
+    for seq in range(count):
+        store.change("add_pilot", cluster=cluster, batch=batch, seq=seq, now=now)
+    return batch
+
+
+def accepted(store: Store, batch: str, job: str) -> None:
+    """Record the id of a batch that was submitted."""
+    store.change("pilots_accepted", batch=batch, job=job)
+
+
+def keep(
+    store: Store, pilot: Pilot, *, job: str, state: str, reason: str, ends: float | None
+) -> None:
+    """Record what the queue says of a pilot."""
+    if (pilot.job, pilot.state, pilot.reason) != (job, state, reason) or pilot.ends is None:
+        store.change(
+            "keep_pilot", pilot=pilot.id, job=job, state=state, reason=reason, ends=ends
+        )  # fmt: skip
+
+
+def ending(store: Store, found: Sequence[Pilot], reason: str) -> None:
+    """Record that pilots were ordered to end."""
+    for pilot in found:
+        store.change("pilot_ending", pilot=pilot.id, reason=reason)
+
+
+def ended(store: Store, pilot: Pilot, reason: str, *, now: float) -> None:
+    """Record that a pilot is no more."""
+    store.change("pilot_ended", pilot=pilot.id, reason=reason, now=now)
+
+
+def add_node(store: Store, system: BatchSystem, pilot: Pilot, job: str) -> None:
+    """Let packages run in the allocation of a pilot."""
+    name = f"{system.name}-{pilot.id}"
+    cluster = store.value("add_pilot_cluster", name=name, cluster=system.id)
+    address = system.pilots.address(name, job)
+    node = store.value(
+        "add_pilot_node", name=name, cluster=cluster, destination=address.destination,
+        identity=address.identity, directory=address.directory, python=address.python,
+        via=address.via, job=job, cpus=system.pilots.cpus, memory=system.pilots.memory,
+    )  # fmt: skip
+    store.change("pilot_has_node", pilot=pilot.id, node=node)
+
+
+def keeps_needed_file(store: Store, node: int) -> bool:
+    """Return whether a pilot has the only copy of a file that a package still reads."""
+    return store.row("keeps_needed_file", node=node) is not None

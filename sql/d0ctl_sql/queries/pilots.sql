@@ -1,0 +1,90 @@
+-- name: batch_systems
+-- The clusters whose nodes are pilots.
+select id, name, platform, services, cluster.services as cluster_services, pilots
+  from cluster
+ where pilots is not null
+ order by id;
+
+-- name: pilots_of_systems
+-- How many pilots of each batch system have not ended.
+select cluster.name, count(*) as pilots
+  from pilot indexed by pilot_alive
+  join cluster on cluster.id = pilot.cluster_id
+ where pilot.state <> 'ended'
+ group by cluster.id;
+
+-- name: live_pilots
+-- The pilots of a cluster that have not ended, with their nodes.
+select pilot.*, node.name as node, node.state as node_state, node.contact, node.drained,
+       (select count(*) from package
+         where package.node_id = node.id and package.is_live = 1) as packages
+  from pilot indexed by pilot_alive
+  left join node on node.id = pilot.node_id
+ where pilot.cluster_id = :cluster and pilot.state <> 'ended'
+ order by pilot.submitted, pilot.id;
+
+-- name: submitted_since
+-- How many pilots of a cluster were submitted lately.
+select count(*) from pilot indexed by pilot_submitted
+ where cluster_id = :cluster and submitted > :since;
+
+-- name: next_pilot
+-- The number of the next pilot.
+select coalesce((select seq from sqlite_sequence where name = 'pilot'), 0) + 1;
+
+-- name: add_pilot
+-- A pilot that is about to be submitted; its job is found by its name, whatever happens next.
+insert into pilot (cluster_id, batch, seq, submitted) values (:cluster, :batch, :seq, :now);
+
+-- name: pilots_accepted
+-- The batch system has taken the pilots of a batch.
+update pilot set job = :job where batch = :batch;
+
+-- name: keep_pilot
+-- The state of a pilot, by the queue of its batch system.
+update pilot
+   set job = :job, state = case when state = 'ending' then state else :state end,
+       reason = :reason, ends = coalesce(:ends, ends)
+ where id = :pilot and state <> 'ended';
+
+-- name: pilot_ending
+-- running or queued -> ending: it was ordered to end.
+update pilot set state = 'ending', reason = :reason where id = :pilot and state <> 'ended';
+
+-- name: pilot_ended
+-- A pilot is no more.
+update pilot set state = 'ended', reason = :reason, ended = :now where id = :pilot;
+
+-- name: add_pilot_cluster
+-- The cache of a pilot, which is as its batch system says.
+insert into cluster (name, platform, private, capacity, software_share, services)
+select :name, platform, private, capacity, software_share, services
+  from cluster where id = :cluster
+returning id;
+
+-- name: add_pilot_node
+-- The node in the allocation of a pilot.
+insert into node (name, cluster_id, kind, destination, identity, directory, python, via, job, cpus,
+                  cpus_asked, memory, memory_asked)
+values (:name, :cluster, 'slurm', :destination, :identity, :directory, :python, :via, :job, :cpus,
+        :cpus, :memory, :memory)
+returning id;
+
+-- name: pilot_has_node
+-- Where the packages of a pilot run.
+update pilot set node_id = :node where id = :pilot;
+
+-- name: keeps_needed_file
+-- Whether a pilot has the only copy of a file that a package still reads; in this order, as few
+-- copies are on a pilot.
+select 1
+  from node
+ cross join location on location.cluster_id = node.cluster_id
+ cross join input on input.file_id = location.file_id
+ cross join package on package.id = input.package_id
+                   and package.phase not in ('done', 'canceled', 'dropped')
+ where node.id = :node
+   and not exists (select 1 from location as other
+                    where other.file_id = location.file_id
+                      and other.cluster_id <> location.cluster_id)
+ limit 1;

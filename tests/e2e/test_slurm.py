@@ -1,0 +1,198 @@
+"""Packages in allocations of a real Slurm: pilots come, work, fail and go."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.site import EXAMPLES, Site, fingerprint
+from tests.support.slurm import Slurm
+from tests.support.waiting import Pid, wait_until
+
+KEYS = "kind: slurm, cpus: 2, memory: 200MB, poll: 1s, idle: 2s, dir: {}/pilots"
+
+WAITING = """
+job: night
+stages:
+  - name: wait
+    lines:
+      - run: >-
+          echo $SLURM_JOB_ID >> {folder}/began;
+          until [ -e {folder}/go ]; do sleep 0.05; done; echo end > out.txt
+        outputs: [out.txt]
+"""
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    """A Slurm of two nodes, for all tests here."""
+    with Slurm(tmp_path_factory.mktemp("slurm")) as engine:
+        yield engine
+
+
+@pytest.fixture
+def tools(site: Site) -> Path:
+    """A folder before Slurm's own tools in the PATH of the user."""
+    folder = site.folder / "tools"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def batch(site: Site, engine: Slurm, tools: Path) -> Iterator[Site]:
+    """A site whose packages run in allocations only."""
+    site.variables = {**engine.variables, "PATH": f"{tools}:{engine.variables['PATH']}"}
+    site.alone()
+    yield site
+    for job in engine.call("squeue", "--noheader", "--format=%A").split():
+        engine.call("scancel", job)
+    wait_until(lambda: not engine.call("squeue", "--noheader"), what="Slurm is idle")
+
+
+def apply(batch: Site, more: str = "") -> None:
+    """Put the batch system into the site."""
+    batch.write(f"clusters: {{batch: {{{KEYS.format(batch.folder)}{more}}}}}", "site.yaml")
+    batch.ok("site", "apply", "site.yaml", "--yes")
+
+
+def begin(batch: Site) -> None:
+    """Submit a package that waits for the file `go`, and return once it runs."""
+    batch.submit(WAITING.format(folder=batch.folder))
+    wait_until(lambda: began(batch), what="the package runs")
+
+
+def began(batch: Site) -> list[str]:
+    """The jobs of the batch system in which the package has begun."""
+    record = batch.folder / "began"
+    return record.read_text().split() if record.exists() else []
+
+
+def finish(batch: Site) -> None:
+    """Let the package end, and return once it has."""
+    (batch.folder / "go").touch()
+    wait_until(lambda: batch.look() == {"done": 1}, what="the package is done")
+
+
+def pilots(batch: Site) -> list[str]:
+    """The states of all pilots so far."""
+    return [row[0] for row in batch.ask("select state from pilot order by id")]
+
+
+def test_a_production_runs_in_allocations(batch: Site) -> None:
+    apply(batch)
+    batch.start_daemon()
+
+    batch.submit((EXAMPLES / "hello/job.yaml").read_text())
+
+    wait_until(lambda: batch.look() == {"done": 5}, what="the job is done")
+    bases = {row[0] for row in batch.ask("select base from attempt")}
+    assert all(base.startswith(f"{batch.folder}/pilots/") for base in bases)
+    assert (batch.home / "results/hello/hello.txt").exists()
+    wait_until(lambda: set(pilots(batch)) == {"ended"}, what="idle pilots have ended")
+    assert [node["node"] for node in batch.json("node", "list")["nodes"]] == ["localhost"]
+    assert batch.package("hello/1/1/1")["attempts"][0]["node"].startswith("batch-")
+
+
+def test_pilots_are_reached_through_a_login_node(batch: Site, engine: Slurm) -> None:
+    login = batch.start_sshd("login")
+    settings = [f"export {name}='{value}'" for name, value in engine.variables.items()]
+    (login.home / ".bashrc").write_text("\n".join(settings) + "\n")
+    apply(
+        batch,
+        f", login: '{login.destination}', via: openssh, identity: {login.identity},"
+        f" accept-key: '{fingerprint(login)}'",
+    )
+    batch.start_daemon()
+
+    begin(batch)
+    finish(batch)
+
+    assert batch.ask("select destination, via from node where kind = 'slurm'") == [
+        (login.destination, "openssh")
+    ]
+
+
+def test_packages_live_on_when_the_way_to_their_pilot_breaks(batch: Site) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+
+    for step in [pid for pid in batch.processes() if is_step(pid)]:
+        step.kill(signal.SIGKILL)
+    batch.wait_phase("night/1/1/1", "unreachable")
+    batch.wait_phase("night/1/1/1", "running")
+    finish(batch)
+
+    assert len(began(batch)) == 1
+
+
+def is_step(pid: Pid) -> bool:
+    """Whether a process is the client of a step."""
+    words = Path(f"/proc/{pid.number}/cmdline").read_bytes().split(b"\0")
+    return os.path.basename(words[0]) == b"srun"  # noqa: PTH119
+
+
+def test_packages_of_a_pilot_that_is_cancelled_run_again(batch: Site, engine: Slurm) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+
+    engine.call("scancel", *began(batch))
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+
+
+def test_a_batch_that_was_accepted_without_an_answer_is_found(batch: Site, tools: Path) -> None:
+    apply(batch)
+    sbatch = tools / "sbatch"
+    real = batch.variables["PATH"].split(":")[1]
+    wait = f"until [ -e {tools}/over ]; do sleep 0.1; done"
+    sbatch.write_text(f'#!/bin/sh\n{real}/sbatch "$@" > {tools}/array\n{wait}\n')
+    sbatch.chmod(0o755)
+    batch.start_daemon()
+    batch.submit(WAITING.format(folder=batch.folder))
+    wait_until(lambda: (tools / "array").exists() and (tools / "array").read_text(), what="sbatch")
+
+    batch.kill_daemon()
+    sbatch.unlink()
+    (tools / "over").touch()
+    batch.start_daemon()
+    wait_until(lambda: began(batch), what="the package runs")
+    finish(batch)
+
+    assert batch.ask("select job, seq from pilot") == [((tools / "array").read_text().strip(), 0)]
+
+
+def test_a_queue_that_gives_no_answer_harms_nothing(batch: Site, tools: Path) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+    asked = tools / "asked"
+
+    (tools / "squeue").write_text(f"#!/bin/sh\necho >> {asked}\necho no controller >&2\nexit 1\n")
+    (tools / "squeue").chmod(0o755)
+    wait_until(lambda: asked.exists() and len(asked.read_text()) > 2, what="it failed three times")
+    assert batch.phase("night/1/1/1") == "running"
+    (tools / "squeue").unlink()
+    finish(batch)
+
+    assert len(began(batch)) == 1
+
+
+def test_a_pilot_near_its_time_limit_takes_no_more_packages(batch: Site) -> None:
+    apply(batch, ", wall-time: 1m")
+    batch.start_daemon()
+    begin(batch)
+
+    with batch.writing() as store:
+        store.change("keep_pilot", pilot=1, job=None, state="running", reason="", ends=0.0)
+    wait_until(lambda: batch.ask("select drained from node where id = 2") == [(1,)], what="drained")
+    finish(batch)
+
+    note = batch.json("status", "night/1/1/1")
+    assert note["status"] == "successful"

@@ -1,0 +1,84 @@
+"""What Slurm's tools are asked, and what is read in their answers."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from d0ctl.errors import D0Error
+from d0ctl.nodes.batch import slurm
+from d0ctl.sitefile.spec import Pilots
+
+
+@pytest.mark.parametrize(
+    ("pilots", "option"),
+    [
+        (Pilots(partition="long"), "--partition=long"),
+        (Pilots(account="hep"), "--account=hep"),
+        (Pilots(qos="high"), "--qos=high"),
+        (Pilots(constraint="rome|milan"), '--constraint="rome|milan"'),
+        (Pilots(cpus=8), "--cpus-per-task=8"),
+        (Pilots(memory=2 * 2**30), "--mem=2048M"),
+        (Pilots(wall_time=7200), "--time=120"),
+        (Pilots(wall_time=90), "--time=2"),
+    ],
+)
+def test_keys_of_a_cluster_are_what_sbatch_is_asked_for(pilots: Pilots, option: str) -> None:
+    words = slurm.submit(pilots, "d0ctl-x-1", 3).split()
+
+    assert option in words
+    assert {"--job-name=d0ctl-x-1", "--array=0-2", "--no-requeue"} <= set(words)
+    assert option == "--cpus-per-task=8" or "--cpus-per-task=1" in words
+
+
+def test_a_pilot_runs_by_the_python_of_its_cluster(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho $1 $2 $3\n")
+    python.chmod(0o755)
+
+    done = subprocess.run(["sh"], input=slurm.script(str(python)), capture_output=True, check=True)
+
+    assert done.stdout == b"-I -S -c\n"
+
+
+def test_the_script_of_a_pilot_is_small() -> None:
+    assert len(slurm.script()) < 8192
+
+
+def test_the_queue_is_read_whatever_stands_in_it() -> None:
+    text = (
+        "71|70|1|RUNNING|1-02:03:04|None|d0ctl-x-1\n"
+        "70|70|2|PENDING|0:30|ReqNodeNotAvail, UnavailableNodes:n[1-3]|d0ctl-x-1\n"
+        "80|80|N/A|PENDING|UNLIMITED|Priority|a|name\n"
+        "slurm_load_jobs error\n\n"
+    )
+
+    assert slurm.read_queue(text) == [
+        slurm.Job("71", "70", 1, "d0ctl-x-1", "RUNNING", 93784.0, "None"),
+        slurm.Job(
+            "70", "70", 2, "d0ctl-x-1", "PENDING", 30.0, "ReqNodeNotAvail, UnavailableNodes:n[1-3]"
+        ),
+        slurm.Job("80", "80", 0, "a|name", "PENDING", None, "Priority"),
+    ]
+
+
+@pytest.mark.parametrize(("output", "array"), [("12\n", "12"), ("note\n12;farm\n", "12")])
+def test_sbatch_names_the_array(output: str, array: str) -> None:
+    assert slurm.submitted(output) == array
+
+
+def test_what_is_no_id_is_no_array() -> None:
+    with pytest.raises(D0Error, match="not the id of a job"):
+        slurm.submitted("Submitted batch job\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "output"),
+    [
+        ("welcome\nd0ctl-begin\n1\n2\nd0ctl-end\n", "1\n2\n"),
+        ("welcome\nd0ctl-begin\n1\n", None),
+        ("welcome\n", None),
+    ],
+)
+def test_only_a_tool_that_succeeded_counts(text: str, output: str | None) -> None:
+    assert slurm.printed(text) == output
