@@ -46,6 +46,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "report failures": ("selectors",),
     "report usage": ("selectors",),
     "policy show": ("selectors",),
+    "policy try": ("-",),
     "export": ("selectors",),
     "tui": ("selectors",),
     "archives": (),

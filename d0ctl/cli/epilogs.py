@@ -31,6 +31,7 @@ EPILOGS = {
     "peek": ("reco001/2/3/1 out.log --bytes 1MB", f"{READS}, 6 the node can't be reached"),
     "report failures": ("reco001 --older-than 2h", READS),
     "report usage": ("--since 7d --html report.html", f"{READS}, 4 the file can't be written"),
+    "policy try": ("new-site.yaml --since 7d", "0 done, 2 a fault in the file, 3 no such file"),
     "policy show": ("reco001/2", READS),
     "export": ("reco001 --format dagman > reco001.dag", READS),
     "tui": ("reco001 --theme dark", "0 closed, 2 bad usage, 5 the database can't be read"),

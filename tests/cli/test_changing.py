@@ -27,7 +27,7 @@ from tests.support.rows import read
 READS = {
     "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "report failures",
     "report usage",
-    "policy show", "file list", "node list",
+    "policy show", "policy try", "file list", "node list",
     "cluster list", "researcher list", "throttle list", "store list", "store locate",
     "node check", "node login", "node logout",
     "site check", "site diff", "site show",

@@ -8,6 +8,7 @@ from d0ctl.config import Home
 from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed
 from tests.support.building import Site, document, job, line, package, production
+from tests.support.rows import insert
 
 RULES = {"exit-code": {"tries": 2, "delay": [3600.0]}}
 
@@ -124,3 +125,27 @@ def test_a_package_that_failed_for_good_says_to_fix_the_cause_first(
 
     assert "a plain retry would most likely fail again: fix the cause" in answer
     assert "then `d0ctl retry prod/1/1/1`" in answer
+
+
+def test_another_policy_is_tried_on_the_recorded_failures_beside_what_happened(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    value = '{"exit-code": {"tries": 2}}'
+    insert(site.store, "setting", name="policy", value=value)
+    site.submit(production(lines=1))
+    for _ in range(3):
+        site.fail("prod/1/1/1")
+    file = tmp_path / "other.yaml"
+
+    def tried(policy: str, *words: str) -> object:
+        file.write_text(f"policy: {policy}\n")
+        return document(d0ctl("policy", "try", str(file), "--json", *words).stdout)["reasons"]
+
+    one = {"reason": "exit-code", "count": 3, "happened": {"retried": 2, "failed": 1}}
+    assert tried("{exit-code: {tries: 1}}") == [{**one, "would": {"retried": 1, "failed": 2}}]
+    assert tried("{exit-code: {hold: yes}}") == [{**one, "would": {"held": 3}}]
+    assert tried("{signal: {tries: 1}}") == [{**one, "would": {"failed": 3}}]
+    assert tried("{}", "--since", "0s") == []
+    shown = d0ctl("policy", "try", str(file)).stdout
+    assert "2 retried and 1 failed" in shown and "3 failed" in shown
+    assert site.phase("prod/1/1/1") == "failed"

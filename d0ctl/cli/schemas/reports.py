@@ -215,6 +215,22 @@ class Policies(TypedDict):
     policies: list[Policy]
 
 
+class PolicyTrial(TypedDict):
+    """What followed the failures for a reason, and what another policy says of them."""
+
+    reason: str
+    count: int
+    happened: Annotated[dict[str, int], Meta(description="By retried, held and failed.")]
+    would: dict[str, int]
+
+
+class PolicyTrials(TypedDict):
+    """What another policy says of recorded failures."""
+
+    since: Annotated[float, Meta(description="How far back, in seconds.")]
+    reasons: list[PolicyTrial]
+
+
 class Check(TypedDict):
     """Whether production moves."""
 

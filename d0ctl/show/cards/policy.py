@@ -1,12 +1,12 @@
 """What follows which failure, and who said so."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d0ctl.policy.rules import Policy
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.store.views.policies import InForce
-from d0ctl.units import count, format_size, format_time
+from d0ctl.store.views.policies import InForce, Trial
+from d0ctl.units import count, format_size, format_time, listed
 
 _TIMES = ("longest", "release", "attempt", "all-attempts")
 
@@ -23,6 +23,21 @@ def draw(sheet: Sheet, found: Sequence[InForce]) -> None:
         sheet.add(f"never again: {_never(one.policy)}")
         if len(found) > 1:
             sheet.add()
+
+
+def draw_trial(sheet: Sheet, found: Sequence[Trial]) -> None:
+    """Draw what followed failures, beside what another policy says of them."""
+    if not found:
+        sheet.add("no failures in this time")
+        return
+    heads: list[Cell] = [(word, "faint") for word in ("reason", "failures", "happened", "would be")]
+    sheet.table([heads, *([one.reason, f"{one.count:,}", _counts(one.happened), _counts(one.would)]
+                          for one in found)], indent=0)  # fmt: skip
+    sheet.add("each failure is judged as it was recorded: what further tries would do is not known")
+
+
+def _counts(counted: Mapping[str, int]) -> str:
+    return listed(f"{n:,} {what}" for what, n in sorted(counted.items(), key=lambda pair: -pair[1]))
 
 
 def _title(one: InForce, is_one_of_many: bool) -> str:

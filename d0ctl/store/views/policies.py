@@ -1,10 +1,14 @@
 """The policies of a site, its software, its jobs and packages, put together as they hold."""
 
 import json
+from collections import Counter
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from msgspec import Struct, field
 
+from d0ctl.policy.decide import Case, judge
 from d0ctl.policy.rules import Layer, Policy, combine
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
@@ -12,6 +16,9 @@ from d0ctl.store.views import browse, choice
 
 NOTHING = "{}"
 """A policy that says nothing."""
+
+FOLLOWS = {"resubmit": "retried", "restart": "retried", "hold": "held", "fail": "failed"}
+"""What follows a failure, by the answer of a policy."""
 
 MOST_SHOWN = 50
 """How many different policies are listed at a time."""
@@ -21,11 +28,13 @@ class Policies(Struct):
     """The policies of a site, its software, its jobs and packages, each put together once."""
 
     store: Store
+    site: str | None = None
+    """The policy to use in place of the site's."""
     _site: str | None = None
     _software: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._site = self.store.value("setting", name="policy")
+        self._site = self.site or self.store.value("setting", name="policy")
         for row in self.store.rows("policies_of_software"):
             self._software.setdefault(row["title"], {})[row["platform"]] = row["policy"]
 
@@ -98,3 +107,38 @@ def of_package(store: Store, package: int) -> Policy:
     row = store.row("policy_of_package", package=package)
     assert row is not None
     return Policies(store).of(row["job_policy"], row["policy"], row["software"], row["platform"])
+
+
+class Trial(Struct):
+    """What followed the recorded failures for a reason, and what another policy says of them."""
+
+    reason: str
+    count: int = 0
+    happened: Counter[str] = field(default_factory=Counter)
+    would: Counter[str] = field(default_factory=Counter)
+
+
+def try_out(store: Store, policy: Mapping[str, Any], *, since: float) -> list[Trial]:
+    """Judge the failures since a time by another policy of the site, each as it was recorded.
+
+    The most frequent reason comes first.
+    """
+    policies, found = Policies(store, site=json.dumps(policy)), dict[str, Trial]()
+    largest = store.value("largest_memory")
+    for row in store.rows("recorded_failures", since=since):
+        trial = found.setdefault(row["reason"], Trial(row["reason"]))
+        trial.count += 1
+        trial.happened[FOLLOWS.get(row["answer"], "failed")] += 1
+        rules = policies.of(row["job_policy"], row["policy"], row["software"], row["platform"])
+        verdict = judge(rules, _case(row, largest)).verdict
+        trial.would[FOLLOWS[verdict.value]] += 1
+    return sorted(found.values(), key=lambda trial: (-trial.count, trial.reason))
+
+
+def _case(row: Row, largest: int | None) -> Case:
+    return Case(
+        reason=row["reason"], restarts=row["restarts"], tries=row["tries"] + 1,
+        failures=row["failures"] + 1, lasted=row["lasted"] or 0.0,
+        all_lasted=row["all_lasted"] + (row["lasted"] or 0.0), rss=row["rss"],
+        memory=row["memory"], wall_time=row["wall_time"], largest=largest,
+    )  # fmt: skip

@@ -138,3 +138,29 @@ select job.policy as job_policy, package.policy, requirement.software, node.plat
   join requirement on requirement.id = package.requirement_id
   left join node on node.id = package.node_id
  where package.id = :package;
+
+-- name: recorded_failures
+-- Failed attempts that ended since a time, with the facts on which the answer to each depended:
+-- the attempts before it since the same submit or retry by a person.
+select attempt.id, attempt.reason, attempt.answer, attempt.rss,
+       attempt.ended - coalesce(attempt.started, attempt.launched) as lasted,
+       package.policy, job.policy as job_policy, package.wall_time, requirement.memory,
+       requirement.software, node.platform,
+       count(case when past.outcome = 'failed' and past.answer is not 'restart' then 1 end)
+           as failures,
+       count(case when past.outcome = 'failed' and past.answer is not 'restart'
+                   and past.reason = attempt.reason then 1 end) as tries,
+       count(case when past.answer = 'restart' then 1 end) as restarts,
+       coalesce(sum(past.ended - coalesce(past.started, past.launched)), 0) as all_lasted
+  from attempt indexed by attempt_failed
+  join package on package.id = attempt.package_id
+  join job on job.id = package.job_id
+  join requirement on requirement.id = package.requirement_id
+  left join node on node.id = attempt.node_id
+  left join attempt as past on past.package_id = package.id and past.number < attempt.number
+                           and past.outcome is not null and past.outcome <> 'refused'
+                           and (past.number > package.tried_from)
+                               = (attempt.number > package.tried_from)
+ where attempt.outcome in ('failed', 'lost') and attempt.ended >= :since
+   and attempt.reason is not null
+ group by attempt.id;

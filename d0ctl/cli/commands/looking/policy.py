@@ -1,18 +1,28 @@
 """`d0ctl policy`: what follows which failure, and who said so."""
 
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.fast_typer import group
+from d0ctl.errors import BadUsage
+from d0ctl.units import parse_time
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import reports
     from d0ctl.store.views.policies import InForce
 
-app = group("What d0ctl does after each kind of failure: show.")
+app = group("What d0ctl does after each kind of failure: show, try.")
+
+TrialFile = Annotated[Path, typer.Argument(metavar="FILE", show_default=False,
+                                           help="A site file with another `policy`.")]  # fmt: skip
+Since = Annotated[str, typer.Option("--since", metavar="TIME",
+                                    help="How far back failures are judged.")]  # fmt: skip
 
 
 @app.command()
@@ -28,6 +38,34 @@ def show(selector: options.MaybeTarget = None, json: options.Json = False) -> No
     page = output.sheet()
     policy.draw(page, found)
     output.show(page)
+
+
+@app.command("try")
+def try_policy(file: TrialFile, since: Since = "30d", json: options.Json = False) -> None:
+    """Judge recorded failures by the policy of another site file."""
+    from d0ctl.show.cards import policy
+    from d0ctl.sitefile import reader
+    from d0ctl.store.views.policies import try_out
+
+    length = _length(since)
+    rules = reader.read(file).settings.get("policy") or {}
+    with session.reader() as store, store.reading():
+        found = try_out(store, rules, since=time.time() - length)
+    if json:
+        output.emit_json({"since": length, "reasons": [
+            {"reason": one.reason, "count": one.count, "happened": dict(one.happened),
+             "would": dict(one.would)} for one in found]})  # fmt: skip
+        return
+    page = output.sheet()
+    policy.draw_trial(page, found)
+    output.show(page)
+
+
+def _length(since: str) -> float:
+    try:
+        return parse_time(since)
+    except ValueError as error:
+        raise BadUsage(f"`--since`: {error}") from None
 
 
 def _read(wanted: select.Selector | None) -> "list[InForce]":
