@@ -93,7 +93,7 @@ async def settle(desk: Desk) -> None:
     """Return once nothing has changed for a while."""
     before, since = "", time.monotonic()
     while time.monotonic() - since < 1.0:
-        await desk.hands.pause(0.05)
+        await desk.hands.pause(0.1)
         if desk.screen != before:
             before, since = desk.screen, time.monotonic()
 
