@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import boto3  # type: ignore[import-untyped]
+import boto3
 from moto.server import ThreadedMotoServer
 
 from tests.support import debian_program
