@@ -12,7 +12,7 @@ from d0ctl.importers.submit_file import joined
 MOST_NODES, MOST_EDGES, MOST_NESTED = 1_000_000, 5_000_000, 20
 MOST_BYTES = 64_000_000
 
-_VARIABLE = re.compile(r'\+?([\w.]+)\s*=\s*"((?:[^"\\]|\\.)*)"')
+_VARIABLE = re.compile(r'(?<![\w.])\+?([\w.]+)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _IGNORED = {"DOT", "CONFIG", "NODE_STATUS_FILE", "JOBSTATE_LOG", "SAVE_POINT_FILE"}
 """Commands about files of DAGMan itself, which d0ctl does not need."""
 _LEFT_OUT = {

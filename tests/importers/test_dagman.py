@@ -237,3 +237,11 @@ def test_transferred_files_lose_their_folders_as_in_htcondor(tmp_path: Path) -> 
     (binary,) = lines(job)["A"].packages[0].binaries
     assert binary.script == "./reco < cards.txt"
     assert {entry.local for entry in binary.inputs} == {None}
+
+
+def test_a_long_line_of_variables_costs_no_more_than_its_length(tmp_path: Path) -> None:
+    dag = f'JOB A s.sub\nVARS A {"9" * 200_000} who="me" +My.x="1"\n'
+
+    job, _ = imported(tmp_path, dag)
+
+    assert lines(job)["A"].packages[0].binaries[0].script == "/bin/echo me A"

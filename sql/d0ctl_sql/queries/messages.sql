@@ -293,8 +293,9 @@ select file.id, location.cluster_id
   from reported_output
   join attempt on attempt.id = reported_output.attempt_id
   join node on node.id = attempt.node_id
-  join file on file.package_id = reported_output.package_id and file.name = reported_output.name
-           and file.checksum <> reported_output.checksum
+  join package on package.id = reported_output.package_id
+  join file on file.job_id = package.job_id and file.name = reported_output.name
+           and +file.package_id = package.id and file.checksum <> reported_output.checksum
   join location on location.file_id = file.id and location.cluster_id <> node.cluster_id;
 
 -- name: keep_locations
@@ -305,7 +306,9 @@ select file.id, node.cluster_id, reported_output.path, node.id, :now, reported_o
   from reported_output
   join attempt on attempt.id = reported_output.attempt_id
   join node on node.id = attempt.node_id
-  join file on file.package_id = reported_output.package_id and file.name = reported_output.name;
+  join package on package.id = reported_output.package_id
+  join file on file.job_id = package.job_id and file.name = reported_output.name
+           and +file.package_id = package.id;
 
 -- name: keep_files
 -- Outputs that attempts left exist, with their measured sizes; they are partial if an early end was
@@ -314,7 +317,9 @@ update file
    set present = 1, size = reported_output.size, checksum = reported_output.checksum,
        partial = reported_output.partial
   from reported_output
- where file.package_id = reported_output.package_id and file.name = reported_output.name;
+  join package on package.id = reported_output.package_id
+ where file.job_id = package.job_id and file.name = reported_output.name
+   and +file.package_id = package.id;
 
 -- name: want_results
 -- Ask for the outputs that belong in results/.
