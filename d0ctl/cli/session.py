@@ -2,18 +2,13 @@
 
 import getpass
 import os
-import time
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from d0ctl.config import Home, find_home
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store import opening
 from d0ctl.store.connection import Store, no_home
-
-if TYPE_CHECKING:
-    from d0ctl.actions.action import Author
 
 
 class Settings:
@@ -78,13 +73,6 @@ def writer() -> AbstractContextManager[Store]:
 def founder() -> AbstractContextManager[Store]:
     """The store for a verb that may be the first: home and `localhost` are made if need be."""
     return opening.founder(home())
-
-
-def author(note: str | None) -> "Author":
-    """Return who acts, why and when."""
-    from d0ctl.actions.action import Author
-
-    return Author(actor(), note, time.time())
 
 
 def actor() -> str:

@@ -61,7 +61,6 @@ class Outcome(Struct):
     """The most bytes of files at a time, by cluster."""
     carried: int = 0
     """Bytes that went from one cluster to another."""
-    passes: int = 0
 
     @property
     def stuck(self) -> int:
@@ -192,7 +191,6 @@ class _Rehearsal:
         ]
         if not wanted:
             return
-        self.outcome.passes += 1
         decisions = place(
             [self._room(node) for node in self.live], wanted, self._oldest, self._local_bytes,
             self._brought, quota=self._quota(), busy=self._busy, links=self._links,

@@ -123,7 +123,7 @@ def test_command_line_and_dashboard_say_the_same_of_a_package(
     assert commands == "d0ctl logs prod/1/1/2    d0ctl history prod/1/1/2"
 
 
-CARDS = ("prod", "node `localhost`")
+CARDS = ("file `", "prod", "node `localhost`")
 """What cards begin with; above the card of a job, `status` says what stops all jobs."""
 
 
@@ -132,7 +132,7 @@ CARDS = ("prod", "node `localhost`")
     [
         (("v",), "stages", ("status", "prod"), "stages"),
         (("slash", *"prod:gen", "minus", "2", "enter"), "file  prod:gen-2",
-         ("why", "prod:gen-2"), "not made yet"),
+         ("why", "prod:gen-2"), "does not exist yet"),
         (("slash", *"prod", "slash", "1", "slash", "2", "slash", "1", "slash", "1", "enter"),
          "binary  prod/1/2/1/1", ("status", "prod/1/2/1/1"), "command"),
         (("o",), "running here", ("why", "localhost"), "is up, with 3 of 4 cpus free"),

@@ -1,10 +1,11 @@
 """The figures of a report, as people read them."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.store.views.usage import Report, Usage
-from d0ctl.units import count, duration
+from d0ctl.units import clean, count, duration
 
 COLUMNS = ("attempts", "success", "CPU time", "wasted CPU", "efficiency", "mean wait",
            "longest wait", "per hour")  # fmt: skip
@@ -15,6 +16,12 @@ TITLES = {"node": "nodes", "software": "software", "researcher": "researchers", 
 """What the table of a group is called."""
 
 NOTHING = "no attempt has ended"
+
+
+def wrote(file: Path) -> str:
+    """Say where the page is."""
+    return f"wrote {clean(str(file))}"
+
 
 MOST_SHOWN = 15
 """How many rows of a group are shown."""

@@ -1,7 +1,10 @@
 """What stands round the tree: the header, the nodes, the ticker, the rates, the keys."""
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, takewhile
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
@@ -157,7 +160,7 @@ def rates(
 
 def footer(commands: Iterable[Command], columns: int, more: Sequence[Span] = ()) -> Line:
     """The keys that are worth knowing here, as many as there is room for; help and the way out
-    always.
+    always. If some are left out, help is said to have more.
     """
     spans: list[Span] = [(" ", "")]
     for command in _offered(commands, columns, more):
@@ -181,16 +184,15 @@ def command_at(
 def _offered(commands: Iterable[Command], columns: int, more: Sequence[Span]) -> list[Command]:
     known = [command for command in commands if command.foot]
     always = [command for command in known if command.foot in ALWAYS]
-    room = columns - 1 - width(more) - sum(map(_key_width, always))
-    offered = []
-    for command in known:
-        if command in always:
-            continue
-        room -= _key_width(command)
-        if room < 0:
-            break
-        offered.append(command)
-    return [*offered, *always]
+    others = [command for command in known if command not in always]
+    room = columns - 1 - width(more)
+    if sum(map(_key_width, known)) <= room:
+        return [*others, *always]
+    always = [replace(one, foot="more") if one.foot == "help" else one for one in always]
+    room -= sum(map(_key_width, always))
+    offered = takewhile(lambda used: used[1] <= room, zip(
+        others, accumulate(map(_key_width, others)), strict=True))  # fmt: skip
+    return [*(command for command, _ in offered), *always]
 
 
 def _key(command: Command) -> list[Span]:

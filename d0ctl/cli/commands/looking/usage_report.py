@@ -63,7 +63,7 @@ def usage(
     if html is not None:
         about = _about(selector, length)
         _write(html, usage_page.page(report, stays, about=about, now=now))
-        emit(f"wrote {html}")
+        emit(figures.wrote(html))
     elif json:
         emit_json({
             "selector": None if wanted is None else str(wanted),
