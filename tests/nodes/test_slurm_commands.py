@@ -82,3 +82,9 @@ def test_what_is_no_id_is_no_array() -> None:
 )
 def test_only_a_tool_that_succeeded_counts(text: str, output: str | None) -> None:
     assert slurm.printed(text) == output
+
+
+def test_a_way_that_breaks_is_no_tool_that_failed() -> None:
+    assert slurm.has_failed("welcome\nd0ctl-begin\n1\nd0ctl-failed\n")
+    assert not slurm.has_failed("welcome\nd0ctl-begin\n1\n")
+    assert not slurm.has_failed("welcome\nd0ctl-begin\n1\nd0ctl-end\n")

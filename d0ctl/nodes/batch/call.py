@@ -32,8 +32,11 @@ def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CA
             pieces.append(piece)
             if time.monotonic() > until or sum(map(len, pieces)) > MOST_OUTPUT:
                 raise NodeUnreachable(f"`{tool}` did not end within {limit_s:g} s")
-        output = slurm.printed(b"".join(pieces).decode(errors="replace"))
+        text = b"".join(pieces).decode(errors="replace")
+        output = slurm.printed(text)
         if output is None:
             said = stream.stderr().splitlines()
+            if not slurm.has_failed(text):
+                raise NodeUnreachable(f"`{tool}` gave no answer{f': {said[-1]}' if said else ''}")
             raise ToolFailed(f"`{tool}` failed: {said[-1] if said else 'it said nothing'}")
     return output

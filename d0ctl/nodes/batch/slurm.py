@@ -12,7 +12,7 @@ from d0ctl.errors import D0Error
 from d0ctl.nodes.ship import PYTHONS
 from d0ctl.sitefile.spec import Pilots
 
-BEGIN, END = "d0ctl-begin", "d0ctl-end"
+BEGIN, END, FAILED = "d0ctl-begin", "d0ctl-end", "d0ctl-failed"
 
 QUEUE = 'squeue --user=$(id -u) --array --noheader --states=all --format="%A|%F|%K|%T|%L|%r|%j"'
 """Lists the user's jobs, those that ended minutes ago included."""
@@ -38,15 +38,20 @@ class Job(Struct, frozen=True):
 
 
 def wrapped(command: str) -> str:
-    """Return a command with marks around what it prints; the second one shows that it succeeded."""
-    return f"exec sh -c 'echo {BEGIN} && {command} && echo {END}'"
+    """Return a command with marks around what it prints; the second one shows how it ended."""
+    return f"exec sh -c 'echo {BEGIN}; if {command}; then echo {END}; else echo {FAILED}; fi'"
 
 
 def printed(text: str) -> str | None:
-    """Return what a wrapped command has printed; None if it failed."""
+    """Return what a wrapped command has printed; None if it did not succeed."""
     _, begun, rest = text.partition(f"{BEGIN}\n")
     output, ended, _ = rest.rpartition(f"{END}\n")
     return output if begun and ended else None
+
+
+def has_failed(text: str) -> bool:
+    """Return whether a wrapped command has ended with an error, and not just the way to it."""
+    return text.endswith(f"{FAILED}\n")
 
 
 def submit(pilots: Pilots, name: str, count: int) -> str:
