@@ -4,7 +4,7 @@ Where several groups have packages that are ready, a group gets CPUs by its shar
 it used more than that lately.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from msgspec import Struct
@@ -23,11 +23,13 @@ class Share(Struct, frozen=True):
     researchers: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
 
-    def takes(self, researcher: str, job: str) -> bool:
-        """Return whether it takes a job."""
-        return (not self.researchers or _matches(researcher, self.researchers)) and (
-            not self.jobs or _matches(job, self.jobs)
-        )
+    def takes(self, names: Sequence[str], job: str) -> bool:
+        """Return whether it takes a job of a person with these names."""
+        return self.is_open_to(names) and (not self.jobs or _matches(job, self.jobs))
+
+    def is_open_to(self, names: Sequence[str]) -> bool:
+        """Return whether it takes jobs of a person with these names, or some of them."""
+        return not self.researchers or any(_matches(name, self.researchers) for name in names)
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
@@ -39,14 +41,35 @@ class Tree(Struct, frozen=True):
 
     shares: tuple[Share, ...]
 
-    def path_of(self, researcher: str, job: str) -> str:
-        """Return the path of the share that takes a job: the first that has no shares below."""
-        for one in self.shares:
-            above = [upper for upper in self.shares if one.path.startswith(f"{upper.path}/")]
-            is_leaf = not any(other.path.startswith(f"{one.path}/") for other in self.shares)
-            if is_leaf and all(each.takes(researcher, job) for each in (*above, one)):
+    def path_of(self, names: Sequence[str], job: str) -> str:
+        """Return the path of the share that takes a job: the first that has no shares below.
+
+        `names` are its originator, and the id of the researcher.
+        """
+        for one, chain in self._leaves():
+            if all(each.takes(names, job) for each in chain):
                 return one.path
         return NOBODY
+
+    def paths_for(self, names: Sequence[str]) -> list[str]:
+        """Return the paths of the shares that take jobs of a person, some by the names of jobs.
+
+        Those behind one that takes all jobs are left out.
+        """
+        found = []
+        for one, chain in self._leaves():
+            if all(each.is_open_to(names) for each in chain):
+                found.append(one.path)
+                if not any(each.jobs for each in chain):
+                    break
+        return found
+
+    def _leaves(self) -> Iterator[tuple[Share, list[Share]]]:
+        """Yield each share without others below, with those above it."""
+        for one in self.shares:
+            above = [upper for upper in self.shares if one.path.startswith(f"{upper.path}/")]
+            if not any(other.path.startswith(f"{one.path}/") for other in self.shares):
+                yield one, [*above, one]
 
     def targets(
         self, wanted: Mapping[str, float], used: Mapping[str, float], capacity: float

@@ -45,6 +45,7 @@ def researcher(one: ResearcherView) -> list[Cell]:
     return [
         (one.name, "strong"), one.mail or "", count(one.jobs, "job"),
         f"private: {listed(one.clusters)}" if one.clusters else "",
+        f"share: {listed(one.shares, 'or')}" if one.shares else "",
     ]  # fmt: skip
 
 

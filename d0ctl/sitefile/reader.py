@@ -18,6 +18,7 @@ from d0ctl.sitefile.archives import ArchiveContents, inspect
 from d0ctl.sitefile.nodes import check_clusters, read_clusters, read_nodes
 from d0ctl.sitefile.researchers import check_private
 from d0ctl.sitefile.settings import SETTINGS
+from d0ctl.sitefile.shares import check_known
 from d0ctl.sitefile.software import read_software
 from d0ctl.sitefile.spec import Site, SoftwareEntry
 
@@ -51,6 +52,8 @@ def read_text(
         check_clusters(nodes, clusters, reading)
     if researchers := level.get("researchers"):
         check_private(researchers, level.get("clusters"), reading)
+        if shares := level.get("shares"):
+            check_known(shares, settings.get("researchers", {}), reading)
     if faults:
         raise BadJobFile(faults.lines())
     return replace(site, warnings=tuple(faults.warnings.lines()))

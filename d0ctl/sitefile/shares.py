@@ -1,13 +1,15 @@
 """The sections `shares:` and `throttles:` of a site file: who gets how much of the CPUs at once."""
 
 import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from d0ctl.jobfile.language.field_types import COUNT, LIMIT, TEXT, FieldType, words
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
-from d0ctl.jobfile.yaml.document import Node
-from d0ctl.jobfile.yaml.faults import shown
+from d0ctl.jobfile.yaml.document import Node, Scalar, Sequence
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.sitefile.fields import list_value, named, value, values
 from d0ctl.units import format_time, parse_time
 
@@ -41,6 +43,25 @@ def _share(level: Level) -> dict[str, Any]:
     share = value(level, "share", COUNT)
     lists = {key: list(list_value(level, key, TEXT)) for key in ("researchers", "jobs")}
     return {"share": 1 if share is None else share, **{k: v for k, v in lists.items() if v}}
+
+
+def check_known(shares: Node, researchers: Mapping[str, Any], reading: Reading) -> None:
+    """Note patterns of shares that match none of the researchers of the file."""
+    names = {name for key in researchers for name in (key, f"{key}@")}
+    names |= {entry["mail"] for entry in researchers.values() if "mail" in entry}
+    for _, entry in shares.items.values() if isinstance(shares, MappingNode) else ():
+        pair = entry.items.get("researchers") if isinstance(entry, MappingNode) else None
+        items = () if pair is None else pair[1].items if isinstance(pair[1], Sequence) else pair[1:]
+        for item in items:
+            if isinstance(item, Scalar) and not _is_known(item.text, names):
+                hint = did_you_mean(item.text, researchers)
+                message = f"{shown(item.text)} is none of the `researchers`{hint}"
+                reading.faults.warnings.add(item.position, message)
+
+
+def _is_known(pattern: str, names: Iterable[str]) -> bool:
+    account = f"{pattern.partition('@')[0]}@"
+    return any(fnmatchcase(name, pattern) or fnmatchcase(name, account) for name in names)
 
 
 THROTTLE_KEYS = words("max-running max-launches")

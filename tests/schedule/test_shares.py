@@ -17,11 +17,11 @@ CPUS = st.floats(0, 1000)
 
 
 def test_a_job_belongs_to_the_first_share_without_shares_below_that_takes_it() -> None:
-    assert TREE.path_of("emmy", "top-1") == "physics/higgs"
-    assert TREE.path_of("ada", "top-1") == "physics/top"
-    assert TREE.path_of("ada", "test7") == "test"
-    assert TREE.path_of("ada", "mc") == "others"
-    assert Tree(TREE.shares[:-1]).path_of("ada", "mc") == NOBODY
+    assert TREE.path_of(["emmy"], "top-1") == "physics/higgs"
+    assert TREE.path_of(["ada"], "top-1") == "physics/top"
+    assert TREE.path_of(["ada"], "test7") == "test"
+    assert TREE.path_of(["ada"], "mc") == "others"
+    assert Tree(TREE.shares[:-1]).path_of(["ada"], "mc") == NOBODY
 
 
 def test_cpus_are_divided_by_shares_at_each_level() -> None:
@@ -59,3 +59,12 @@ def test_what_exceeds_a_claim_goes_to_the_others() -> None:
     assert divide(10, {"a": 1, "b": 100, "c": 100}, {"a": 5, "b": 2, "c": 1}) == {
         "a": 1, "b": pytest.approx(6), "c": pytest.approx(3)
     }  # fmt: skip
+
+
+def test_a_share_takes_the_jobs_of_a_researcher_by_any_of_the_names() -> None:
+    tree = Tree((Share("mine", 1, ("emmy",)), Share("tests", 1, (), ("test-*",)), Share("all", 1)))
+
+    assert tree.path_of(["emmy@lab01", "emmy"], "mc") == "mine"
+    assert tree.path_of(["ole@lab01"], "mc") == "all"
+    assert tree.paths_for(["emmy@lab01", "emmy"]) == ["mine"]
+    assert tree.paths_for(["ole@lab01"]) == ["tests", "all"]

@@ -172,6 +172,7 @@ class Researcher(TypedDict):
     mail: str | None
     clusters: Annotated[list[str], Meta(description="Private ones.")]
     jobs: int
+    shares: Annotated[list[str], Meta(description="Shares that take the jobs.")]
 
 
 class Researchers(TypedDict):

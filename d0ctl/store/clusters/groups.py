@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from d0ctl.store.attempts.history import usage
 from d0ctl.store.clusters.pilots import Pilot, alive
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import owners_of, researcher_of
@@ -36,6 +37,8 @@ class ResearcherView(Struct, frozen=True):
     mail: str | None
     clusters: tuple[str, ...]
     jobs: int
+    shares: tuple[str, ...] = ()
+    """The shares that take the jobs, some of them by the names of jobs."""
 
 
 def clusters(store: Store) -> list[ClusterView]:
@@ -64,11 +67,16 @@ def researchers(store: Store) -> list[ResearcherView]:
     for row in store.rows("originators"):
         name = researcher_of(row["originator"], said) or row["originator"]
         jobs[name] = jobs.get(name, 0) + row["jobs"]
-    return [
-        ResearcherView(name, said.get(name, {}).get("mail"),
-                       tuple(said.get(name, {}).get("clusters", ())), number)
-        for name, number in jobs.items()
-    ]  # fmt: skip
+    shares = usage.tree(store)
+    found = []
+    for name, number in jobs.items():
+        entry = said.get(name, {})
+        names = (name, *([entry["mail"]] if "mail" in entry else []))
+        found.append(ResearcherView(
+            name, entry.get("mail"), tuple(entry.get("clusters", ())), number,
+            tuple(shares.paths_for(names)) if shares is not None else (),
+        ))  # fmt: skip
+    return found
 
 
 def _grouped(rows: Iterable[Row], column: str) -> dict[int, tuple[str, ...]]:

@@ -57,6 +57,12 @@ def researcher_of(originator: str, researchers: Researchers) -> str | None:
     return account if account in researchers else None
 
 
+def names_of(originator: str, researchers: Researchers) -> tuple[str, ...]:
+    """Return the names by which a share may take the jobs of an originator."""
+    who = researcher_of(originator, researchers)
+    return (originator,) if who in (None, originator) else (originator, str(who))
+
+
 def owners_of(cluster: str, researchers: Researchers) -> list[str]:
     """Return the researchers who may use a private cluster."""
     return [name for name, entry in researchers.items() if cluster in entry.get("clusters", ())]

@@ -33,4 +33,4 @@ def list_researchers(json: options.Json = False) -> None:
 
 def _document(one: "ResearcherView") -> "site.Researcher":
     return {"researcher": one.name, "mail": one.mail, "clusters": list(one.clusters),
-            "jobs": one.jobs}  # fmt: skip
+            "jobs": one.jobs, "shares": list(one.shares)}  # fmt: skip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from d0ctl.schedule.resources import NodeRoom
 from d0ctl.schedule.shares import Fairness, Share, Tree, fairness
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.catalogue import names_of
 from d0ctl.store.nodes.site import default, setting
 
 if TYPE_CHECKING:
@@ -35,10 +36,11 @@ def charge(store: Store, ends: Iterable[tuple["Ending", Row]], *, now: float) ->
             lasted = min(end["ended"] - end["started"], now - (context["launched"] or now))
             took[context["requirement_id"]] += max(0.0, lasted)
     used: dict[str, float] = defaultdict(float)
+    said = setting(store, "researchers") or {}
     for requirement, seconds in took.items():
         row = store.row("charged_job", requirement=requirement)
         if row is not None:
-            path = shares.path_of(row["originator"], row["name"])
+            path = shares.path_of(names_of(row["originator"], said), row["name"])
             used[path] += seconds * float(row["load"])
     half = float(default(store, "share-half-life"))
     before = _used(store, half, now)
@@ -61,10 +63,10 @@ def standing(store: Store, nodes: Sequence[NodeRoom], *, now: float) -> Fairness
     shares = tree(store)
     if shares is None:
         return None
-    rows = store.rows("sharing_jobs")
+    rows, said = store.rows("sharing_jobs"), setting(store, "researchers") or {}
     return fairness(
         shares,
-        {row["id"]: shares.path_of(row["originator"], row["name"]) for row in rows},
+        {row["id"]: shares.path_of(names_of(row["originator"], said), row["name"]) for row in rows},
         {row["id"]: row["has"] for row in rows},
         {row["id"]: row["wants"] for row in rows},
         _used(store, float(default(store, "share-half-life")), now),

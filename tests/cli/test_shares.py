@@ -1,0 +1,53 @@
+"""Shares and the researchers that they name."""
+
+import time
+from pathlib import Path
+
+from d0ctl.store.attempts.history import usage
+from d0ctl.store.nodes import placement
+from tests.cli.conftest import Type
+from tests.support.building import Site, document
+from tests.support.jobs import job, simple
+
+FILE = """
+researchers:
+  emmy: {mail: e.noether@example.org}
+  ole:
+shares:
+  physics: {share: 2, researchers: [emmy, "e.noether@*"]}
+  guests: {share: 1, researchers: [olga, "o*@lab"]}
+  rest: 1
+"""
+
+
+def test_a_share_that_names_nobody_known_is_a_warning_of_site_check(
+    d0ctl: Type, tmp_path: Path
+) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text(FILE)
+
+    done = d0ctl("site", "check", str(file))
+
+    assert done.exit_code == 0
+    assert "`olga` is none of the `researchers`" in done.stderr
+    assert "emmy" not in done.stderr and "o*@lab" not in done.stderr
+
+
+def test_a_share_takes_the_jobs_of_a_researcher_by_the_id(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text(FILE)
+    assert d0ctl("site", "apply", str(file), "--yes").exit_code == 0
+    site.up(cpus=4)
+    site.submit(job("mc", [simple()], originator="emmy@lab01"))
+    site.submit(job("other", [simple()], originator="eve@lab01"))
+
+    fair = usage.standing(site.store, placement.nodes(site.store), now=time.time())
+    found = document(d0ctl("researcher", "list", "--json").stdout)["researchers"]
+
+    assert fair is not None and sorted(fair.paths.values()) == ["physics", "rest"]
+    assert {one["researcher"]: one["shares"] for one in found} == {
+        "emmy": ["physics"], "ole": ["rest"], "eve@lab01": ["rest"],
+    }  # fmt: skip
+    assert "share: physics" in d0ctl("researcher", "list").stdout
