@@ -64,6 +64,13 @@ def job(job: JobSummary, of: Horizon, now: float) -> "jobs.Job":
     }
 
 
+def size_range(found: Range | None) -> "jobs.SizeRange | None":
+    """Bytes that are estimated; None if they are not known."""
+    if found is None:
+        return None
+    return {"low": round(found.low), "middle": round(found.middle), "high": round(found.high)}
+
+
 def hold(job: JobSummary) -> "jobs.Hold | None":
     """Who holds a job, why and since when; None when nobody does."""
     if not job.hold:

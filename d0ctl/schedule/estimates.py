@@ -1,5 +1,6 @@
 """Estimates from what earlier runs took: a middle value, and a range that holds eight of ten."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -33,6 +34,34 @@ class Range(Struct, frozen=True):
         """Return its multiple."""
         return Range(self.low * factor, self.middle * factor, self.high * factor)
 
+
+class Sizes(Struct, frozen=True):
+    """Bytes that a package is expected to take: memory, outputs, None where nothing is known of
+    them, and work files as its job file says.
+    """
+
+    memory: Range | None = None
+    output: Range | None = None
+    work: int = 0
+
+    @property
+    def space(self) -> int | None:
+        """The disk that it takes in most cases; None if nothing is known."""
+        return round(self.output.high) + self.work if self.output else self.work or None
+
+    def largest(self, other: "Sizes") -> "Sizes":
+        """Return the larger of each."""
+        return Sizes(_larger(self.memory, other.memory), _larger(self.output, other.output),
+                     max(self.work, other.work))  # fmt: skip
+
+
+def _larger(one: Range | None, other: Range | None) -> Range | None:
+    if one is None or other is None:
+        return one or other
+    return one if one.high >= other.high else other
+
+
+NO_SIZES = Sizes()
 
 NOTHING = Range(0.0, 0.0, 0.0)
 
@@ -105,3 +134,17 @@ def run_time(
             return found.times(runtime)
     expected = usual if runtime is None else runtime
     return None if expected is None else guess(expected)
+
+
+def first(histories: Iterable[Mapping[str, Sequence[float]]], quantity: str) -> Range | None:
+    """Return the range of a quantity by the first history that has it; None if none has."""
+    return next((found for one in histories if (found := of(one.get(quantity, ())))), None)
+
+
+def sizes_of(text: str) -> Sizes:
+    """Return what packages of a stage take, as its row has it."""
+    known = json.loads(text)
+    memory, output = (
+        Range(*known[key]) if known.get(key) else None for key in ("memory", "output")
+    )
+    return Sizes(memory, output, known.get("work", 0))

@@ -53,12 +53,22 @@ class Hand(Struct):
         self.disk = None if node.disk_free is None else node.disk_free - node.disk_used
 
     def holds(self, requirement: Requirement) -> int:
-        """Return for how many packages with a requirement its memory and its disk suffice."""
-        if not requirement.memory and not requirement.space:
+        """Return for how many packages with a requirement its memory and its disk suffice.
+
+        What is only expected keeps no package from a node that nothing is reserved on.
+        """
+        memory = requirement.memory or requirement.memory_expected
+        space = requirement.space_expected or requirement.space
+        if not memory and not space:
             return UNBOUNDED
-        pairs = ((self.memory, requirement.memory), (self.disk, requirement.space))
-        return min((max(0, left) // asked for left, asked in pairs if asked and left is not None),
-                   default=UNBOUNDED)  # fmt: skip
+        node, most = self.node, UNBOUNDED
+        if memory and self.memory is not None:
+            least = int(requirement.memory is None and self.memory == node.memory)
+            most = max(least, max(0, self.memory) // memory)
+        if space and self.disk is not None:
+            least = int(requirement.space is None and self.disk == node.disk_free)
+            most = min(most, max(least, max(0, self.disk) // space))
+        return most
 
     def turn_to(self, requirement: Requirement) -> None:
         """Give out packages of this requirement from now on."""
@@ -136,9 +146,9 @@ class Hand(Struct):
         """Give a package to the node."""
         self.rest -= requirement.load
         if self.memory is not None:
-            self.memory -= requirement.memory or 0
+            self.memory -= requirement.memory or requirement.memory_expected or 0
         if self.disk is not None:
-            self.disk -= requirement.space or 0
+            self.disk -= requirement.space_expected or requirement.space or 0
         if not is_brought:
             self.free -= requirement.load
         if requirement.stage in self.bounds:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from d0ctl.schedule.estimates import NOTHING, Range
+from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes
 
 
 class Capacity(Struct, frozen=True):
@@ -28,6 +28,8 @@ class StageLeft(Struct, frozen=True):
     runs: int = 0
     rank: float = 0.0
     """Seconds of the longest chain that begins in it."""
+    sizes: Sizes = NO_SIZES
+    """What one of its packages takes of memory and disk."""
 
     @property
     def work(self) -> Range:

@@ -97,6 +97,10 @@ class Requirement(Struct, frozen=True):
     refused: Mapping[str, str] = field(default_factory=dict)
     preferred: Mapping[str, float] = field(default_factory=dict)
 
+    memory_expected: int | None = None
+    """What it takes by earlier runs, where `memory` is not asked for."""
+    space_expected: int | None = None
+
     @property
     def load(self) -> float:
         """How many CPUs it uses: those that are I/O-bound share theirs with others."""

@@ -97,6 +97,7 @@ def test_submit_says_what_it_made(d0ctl: Type, good: str) -> None:
 
     assert document(result.stdout) == {
         "job": "good", "packages": 3, "no_node": [], "estimated_end": None,
+        "sizes": [],
     }  # fmt: skip
     assert "no daemon is running" in result.stderr
     assert document(d0ctl("status", "good", "--json").stdout)["packages"]["unscheduled"] == 3

@@ -184,8 +184,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/schedule/hand.py",
         "holds: `and` becomes `or`",
-        "return min((max(0, left) // asked for left, asked in pairs if asked and left is not None),",
-        "return min((max(0, left) // asked for left, asked in pairs if asked or left is not None),",
+        "if memory and self.memory is not None:",
+        "if memory or self.memory is not None:",
         ("tests/schedule",),
     ),
     Mutant(

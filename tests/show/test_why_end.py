@@ -53,7 +53,11 @@ def test_an_assigned_package_waits_for_its_inputs_on_the_way(site: Site) -> None
     assert (
         answer.answer == "package `prod/1/1/2` is to run on `far`, where 1 input is not yet present"
     )
-    assert answer.facts == ["file `gen-1` is being copied"]
+    assert answer.facts[0] == "file `gen-1` is being copied"
+    assert answer.facts[1:] == [
+        "it is expected to take 1.0 MB of memory (524 kB to 2.1 MB) and"
+        " 10 B of outputs (5 B to 20 B)"
+    ]
 
 
 def test_a_running_package_says_where_and_for_how_long(site: Site) -> None:

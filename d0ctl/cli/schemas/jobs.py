@@ -155,6 +155,14 @@ class Exclusion(TypedDict):
     failed: int
 
 
+class SizeRange(TypedDict):
+    """Bytes that are estimated: one of ten is expected below `low`, and one above `high`."""
+
+    low: int
+    middle: int
+    high: int
+
+
 class Straggler(TypedDict):
     """A package that runs much longer than it was expected to."""
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
 
-from d0ctl.cli.schemas.jobs import Failure, Time, TimeRange
+from d0ctl.cli.schemas.jobs import Failure, SizeRange, Time, TimeRange
 from d0ctl.cli.schemas.packages import Note
 
 Event = TypedDict(
@@ -326,6 +326,9 @@ class StageEta(TypedDict):
     seconds: float | None
     seconds_low: float | None
     seconds_high: float | None
+    memory: Annotated[SizeRange | None, Meta(description="Bytes of each package.")]
+    output: SizeRange | None
+    work_size: Annotated[int | None, Meta(description="By the job file.")]
 
 
 class Eta(TypedDict):

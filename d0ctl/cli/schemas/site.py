@@ -4,7 +4,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 from msgspec import Meta
 
-from d0ctl.cli.schemas.jobs import Time, TimeRange
+from d0ctl.cli.schemas.jobs import SizeRange, Time, TimeRange
 
 
 class Copy(TypedDict):
@@ -346,6 +346,15 @@ class NoNode(TypedDict):
     nodes: dict[str, str]
 
 
+class StageSizes(TypedDict):
+    """What a package of a stage is expected to take, in bytes."""
+
+    stage: int
+    memory: SizeRange | None
+    output: SizeRange | None
+    work_size: Annotated[int | None, Meta(description="By the job file.")]
+
+
 class Submitted(TypedDict):
     """A job that was submitted, or would be."""
 
@@ -353,6 +362,7 @@ class Submitted(TypedDict):
     packages: int
     no_node: NotRequired[list[NoNode]]
     estimated_end: NotRequired[TimeRange | None]
+    sizes: NotRequired[list[StageSizes]]
     dry_run: NotRequired[bool]
 
 

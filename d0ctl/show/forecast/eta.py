@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from d0ctl.schedule import horizon
-from d0ctl.schedule.estimates import Range
+from d0ctl.schedule.estimates import Range, Sizes
 from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.store.views.job_files.eta import Audit, PackageTimes
-from d0ctl.units import count, duration, listed, moment
+from d0ctl.units import count, duration, listed, moment, size
 
 NO_ESTIMATES = "no job or package with an estimate has ended"
 
@@ -54,7 +54,7 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
     stages: list[list[Cell]] = [
         [names.get(one.seq, str(one.seq)), f"{count(one.packages, 'package')} left",
          "not known how long they take" if one.seconds is None else each(one.seconds),
-         f"from {count(one.runs, 'run')}" if one.runs else ""]
+         sizes(one.sizes), f"from {count(one.runs, 'run')}" if one.runs else ""]
         for one in left.stages
         if one.packages
     ]  # fmt: skip
@@ -67,6 +67,17 @@ def each(seconds: Range) -> str:
     """Say how long a package takes."""
     low, high = duration(seconds.low), duration(seconds.high)
     return f"{duration(seconds.middle)} of CPU time each ({low} to {high})"
+
+
+def sizes(found: Sizes) -> str:
+    """Say what a package takes of memory and disk; empty if nothing is known."""
+    parts = [
+        f"{size(one.middle)} of {what} ({size(one.low)} to {size(one.high)})"
+        for what, one in (("memory", found.memory), ("outputs", found.output))
+        if one is not None
+    ]
+    parts += [f"{size(found.work)} of work files"] if found.work else []
+    return listed(parts)
 
 
 def verdict(

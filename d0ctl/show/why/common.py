@@ -93,7 +93,8 @@ def requirement_of(store: Store, one: PackageView) -> Requirement:
         needs=catalogue.needs(one.software, one.needs), avoid=one.avoid, stay=one.stay,
         space=one.space, seconds=costs["seconds"], pace=costs["pace"],
         fetches=bool(costs["fetches"]), cpu=costs["cpu"],
-        barred=catalogue.barred_of_job(one.job_id),
+        barred=catalogue.barred_of_job(one.job_id), memory_expected=costs["memory_expected"],
+        space_expected=costs["space_expected"],
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
     _of_phase(Phase(one.phase))(Subject(store, one, job, explanation, now))
     if times := eta.of_package(views_eta.package_times(store, one.id, now=now), now):
         explanation.facts.append(times)
+    _expected_sizes(store, one, explanation)
     if one.request and one.phase != "killing" and not one.request.endswith(one.note or "\n"):
         explanation.facts.append(f"a request: {one.request}")
     if short := shortfall(store, one.id, one.path):
@@ -30,6 +31,18 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
             f"it {'ran' if one.attempts else 'will run'} with {short.sentence()}"
         )
     return explanation
+
+
+def _expected_sizes(store: Store, one: PackageView, explanation: Explanation) -> None:
+    """Say what it is expected to take of memory and disk."""
+    found = views_eta.sizes_of_package(store, one.id)
+    if text := eta.sizes(found):
+        explanation.facts.append(f"it is expected to take {text}")
+        explanation.details["sizes"] = {
+            "memory": found.memory and [found.memory.low, found.memory.middle, found.memory.high],
+            "output": found.output and [found.output.low, found.output.middle, found.output.high],
+            "work": found.work or None,
+        }  # fmt: skip
 
 
 def binary(store: Store, one: PackageView, number: int, now: float) -> Explanation:

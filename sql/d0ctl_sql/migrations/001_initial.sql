@@ -276,6 +276,8 @@ create table stage (
     drift      real not null default 1,    -- what they take, as a multiple of the expected,
     drift_low  real not null default 0.5,  -- with a range
     drift_high real not null default 2,
+    sizes   text not null default '{}',    -- bytes that a package takes: ranges of memory and
+                                           -- output, and work files as the job file says
 
     weighed real,                          -- when nothing of it could change any more, and its
                                            -- successes were compared with `require`
@@ -363,6 +365,8 @@ create table requirement (
     memory        integer,
     disk          integer,                 -- as the job file says
     space         integer,                 -- `disk`, else estimated from files: reserved on a node
+    memory_expected integer,               -- from earlier runs: reserved if nothing is asked for
+    space_expected  integer,
     platform      text,
     nodes         text not null default '[]',
     exclude_nodes text not null default '[]',

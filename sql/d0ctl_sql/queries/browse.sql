@@ -395,12 +395,12 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
            and package.phase <> 'staging-in' and package.staging = 0
            and not (package.early = 1 and package.awaited > 0)) as taken,
        node_space.disk, node_space.disk_free,
-       (select coalesce(sum(requirement.memory), 0)
+       (select coalesce(sum(coalesce(requirement.memory, requirement.memory_expected)), 0)
           from package
           join requirement on requirement.id = package.requirement_id and requirement.stay is null
          where package.node_id = node.id
            and package.is_live = 1) as memory_used,
-       (select coalesce(sum(requirement.space), 0)
+       (select coalesce(sum(coalesce(requirement.space_expected, requirement.space)), 0)
           from package
           join requirement on requirement.id = package.requirement_id and requirement.stay is null
          where package.node_id = node.id

@@ -32,7 +32,9 @@ select job.source, stage.name as stage, package.seq as package, binary.seq as bi
 -- The same of whole packages, with what was expected.
 select package.job_id, package.stage_id, requirement.expected,
        min(attempt.ended - attempt.started, :now - attempt.launched)
-       * coalesce(node.speed, 1) as seconds, attempt.rss, null as output
+       * coalesce(node.speed, 1) as seconds, attempt.rss,
+       (select sum(file.size) from file
+         where file.package_id = package.id and file.present = 1) as output
   from json_each(:attempts) as wanted
   join attempt on attempt.id = wanted.value and attempt.outcome = 'successful'
   join package on package.id = attempt.package_id
@@ -48,6 +50,21 @@ select drift_low, drift, drift_high, is_timed from stage where id = :stage;
 update stage
    set drift = :drift, drift_low = :low, drift_high = :high, is_timed = 1
  where id = :stage;
+
+-- name: stage_sizes
+-- What packages of a stage take of memory and disk.
+select sizes from stage where id = :stage;
+
+-- name: keep_sizes
+-- What they take now.
+update stage set sizes = :sizes where id = :stage;
+
+-- name: expect_sizes
+-- Reserve that for packages of the stage that ask for nothing.
+update requirement
+   set memory_expected = iif(memory is null, :memory, null),
+       space_expected = iif(disk is null, max(coalesce(space, 0), coalesce(:space, 0)), null)
+ where job_id = (select job_id from stage where stage.id = :stage) and stage_id = :stage;
 
 -- name: stage_drifts
 -- How the packages of each stage of a job compare with what was expected of them.
@@ -87,7 +104,7 @@ select id, name, max_running, hold, pause
 -- name: eta_stages
 -- What is left of the stages of these jobs, read off the counts, and how long it takes.
 select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.drift_low,
-       stage.drift_high, coalesce(estimate.runs, 0) as runs,
+       stage.drift_high, stage.sizes, coalesce(estimate.runs, 0) as runs,
        (select max(rank) from requirement
          where requirement.job_id = stage.job_id and requirement.stage_id = stage.id) as rank,
        sum(stage_count.n) as total,
@@ -123,7 +140,7 @@ select requirement.job_id, max(requirement.rank) as rank
 -- How long a package that has not ended takes on a standard node, and when it began to run.
 select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds,
        requirement.seconds * stage.drift_low / stage.drift as low,
-       requirement.seconds * stage.drift_high / stage.drift as high,
+       requirement.seconds * stage.drift_high / stage.drift as high, stage.sizes,
        node.speed, iif(package.phase in ('running', 'suspended'), attempt.started, null) as began,
        progress.eta
   from package

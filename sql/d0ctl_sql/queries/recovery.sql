@@ -64,10 +64,11 @@ select other.id
 -- A requirement that asks for what another does, but for what a further try changes.
 insert into requirement (job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes,
                     exclude_nodes, pace, software, needs, early, fetches, priority, avoid, boost,
-                    failed_on, stay, rank, seconds, expected, chain)
+                    failed_on, stay, rank, seconds, expected, chain, memory_expected,
+                    space_expected)
 select job_id, stage_id, cpus, cpu, :memory, disk, space, platform, nodes, exclude_nodes, pace,
        software, needs, early, fetches, priority, :avoid, :boost, :failed_on, :stay,
-       rank, seconds, expected, chain
+       rank, seconds, expected, chain, memory_expected, space_expected
   from requirement where id = :requirement
 returning id;
 

@@ -17,9 +17,9 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
   join node_space on node_space.node_id = node.id
   left join bad_node on bad_node.node_id = node.id
   left join (select taken.node_id,
-                    sum(iif(requirement.stay is null, coalesce(requirement.memory, 0), 0)
+                    sum(iif(requirement.stay is null, coalesce(requirement.memory, requirement.memory_expected, 0), 0)
                         * taken.n) as memory,
-                    sum(iif(requirement.stay is null, coalesce(requirement.space, 0), 0)
+                    sum(iif(requirement.stay is null, coalesce(requirement.space_expected, requirement.space, 0), 0)
                         * taken.n) as space,
                     sum(iif(taken.slot = 2, taken.n, 0)) as open,
                     sum(iif(requirement.stay is null, 0, taken.n)) as delivering,
@@ -51,7 +51,8 @@ select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, re
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
        requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
-       requirement.job_id, requirement.stay
+       requirement.job_id, requirement.stay, requirement.memory_expected,
+       requirement.space_expected
   from job
   join requirement on requirement.job_id = job.id and requirement.ready > 0
  where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
@@ -152,7 +153,7 @@ select 0, count(distinct input.file_id), sum(coalesce(file.size, 1))
 -- name: requirement_costs
 -- What decides how much a package costs on a node.
 select requirement.seconds, requirement.rank, requirement.pace, requirement.fetches,
-       requirement.cpu
+       requirement.cpu, requirement.memory_expected, requirement.space_expected
   from package join requirement on requirement.id = package.requirement_id
  where package.id = :package;
 

@@ -70,7 +70,7 @@ def _job(store: Store, job: JobSummary, json: bool, now: float) -> None:
 
 
 def _document(found: horizon.Horizon, job: JobSummary, now: float) -> "reports.Eta":
-    from d0ctl.cli.documents import time_range
+    from d0ctl.cli.documents import size_range, time_range
 
     left = found.jobs[job.id]
     return {
@@ -83,7 +83,9 @@ def _document(found: horizon.Horizon, job: JobSummary, now: float) -> "reports.E
             {"stage": one.seq, "left": one.packages, "runs": one.runs,
              "seconds": None if one.seconds is None else one.seconds.middle,
              "seconds_low": None if one.seconds is None else one.seconds.low,
-             "seconds_high": None if one.seconds is None else one.seconds.high}
+             "seconds_high": None if one.seconds is None else one.seconds.high,
+             "memory": size_range(one.sizes.memory), "output": size_range(one.sizes.output),
+             "work_size": one.sizes.work or None}
             for one in left.stages
         ],
     }  # fmt: skip

@@ -99,24 +99,33 @@ def _emit(job: str, plan: SubmitPlan | UpdatePlan) -> None:
 
 
 def _tell(store: Store, plan: SubmitPlan, json: bool) -> None:
-    from d0ctl.cli.documents import time_range
+    from d0ctl.cli.documents import size_range, time_range
+    from d0ctl.schedule.estimates import NO_SIZES
     from d0ctl.show.forecast import eta as words
     from d0ctl.store.nodes.leases import LEASE, living_holder
 
     for line in fitting.lines(plan.misfits):
         say(f"no node can take it yet: {clean(line)}")
     now = time.time()
-    ends = eta.end_of(store, browse.job(store, plan.job).id, now=now)
+    number = browse.job(store, plan.job).id
+    ends, stages = eta.end_of(store, number, now=now), eta.stages_of(store, number, now=now)
     if json:
         unfit = [{"stage": one.stage, "nodes": dict(one.nodes)} for one in plan.misfits]
         emit_json({"job": plan.job, "packages": plan.packages, "no_node": unfit,
-                   "estimated_end": time_range(ends)})  # fmt: skip
+                   "estimated_end": time_range(ends),
+                   "sizes": [{"stage": one.seq, "memory": size_range(one.sizes.memory),
+                              "output": size_range(one.sizes.output),
+                              "work_size": one.sizes.work or None}
+                             for one in stages if one.sizes != NO_SIZES]})  # fmt: skip
     else:
         for line in actions.report(plan):
             emit(line)
         if ends is not None:
             is_going = living_holder(store, LEASE) is not None and not plan.is_held
             emit(f"{'' if is_going else 'started now, '}it {words.end(ends, now)}")
+        for one in stages:
+            if text := words.sizes(one.sizes):
+                emit(f"each package of stage {one.seq} takes {text}")
     if plan.is_held:
         say(f"it is held: d0ctl release {plan.job}")
     elif living_holder(store, LEASE) is None:

@@ -156,8 +156,10 @@ def _limit(subject: Subject) -> str | None:
 def _lacks(row: Row, requirement: Requirement) -> str | None:
     """Return of what too little is left on a node, memory or disk; None if enough."""
     memory, used = row["memory"], row["memory_used"]
-    if requirement.memory and memory and memory - used < requirement.memory:
-        return f"has {size(max(0, memory - used))} of memory left, needs {size(requirement.memory)}"
+    asked = requirement.memory or (requirement.memory_expected if used else None)
+    if asked and memory and memory - used < asked:
+        verb = "needs" if requirement.memory else "it takes about"
+        return f"has {size(max(0, memory - used))} of memory left, {verb} {size(asked)}"
     free, promised = row["disk_free"], row["disk_used"]
     if requirement.space and free is not None and free - promised < requirement.space:
         left = size(max(0, free - promised))

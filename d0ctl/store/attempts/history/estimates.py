@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from d0ctl.schedule import estimates
+from d0ctl.schedule.estimates import Range, Sizes, sizes_of
 from d0ctl.store.connection import Row, Store
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def learn(store: Store, ends: Iterable[tuple["Ending", Row]], *, now: float) -> 
         _keep(store, program, latest, now)
     for stage, job in stages.items():
         _estimate_anew(store, stage, job)
+        _sizes_anew(store, stage)
 
 
 def _run(row: Row, expected: float | None) -> dict[str, float | None]:
@@ -121,6 +123,35 @@ def _estimate_anew(store: Store, stage: int, job: int) -> None:
         return
     store.change("keep_drift", stage=stage, drift=found.middle, low=found.low, high=found.high)
     rank_anew(store, job)
+
+
+def expect_sizes(store: Store, stage: int, sizes: Sizes) -> None:
+    """Keep what packages of a stage take, which is reserved for those that ask for nothing."""
+    ranges = {"memory": sizes.memory, "output": sizes.output}
+    text = {key: [one.low, one.middle, one.high] for key, one in ranges.items() if one}
+    if sizes.work:
+        text["work"] = sizes.work  # type: ignore[assignment]
+    store.change("keep_sizes", stage=stage, sizes=json.dumps(text))
+    store.change(
+        "expect_sizes", stage=stage, space=sizes.space,
+        memory=None if sizes.memory is None else round(sizes.memory.high),
+    )  # fmt: skip
+
+
+def _sizes_anew(store: Store, stage: int) -> None:
+    """Correct what packages of a stage take by those that are done, if that changes much."""
+    known = samples(store, Program("stage", str(stage)))
+    before = sizes_of(str(store.value("stage_sizes", stage=stage) or "{}"))
+    now = Sizes(estimates.of(known.get("rss", ())) or before.memory,
+                estimates.of(known.get("output", ())) or before.output, before.work)  # fmt: skip
+    if _differs(before.memory, now.memory) or _differs(before.output, now.output):
+        expect_sizes(store, stage, now)
+
+
+def _differs(before: Range | None, now: Range | None) -> bool:
+    if before is None or now is None:
+        return before is not now
+    return abs(now.high - before.high) > WORTH * before.high
 
 
 def rank_anew(store: Store, job: int) -> None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from d0ctl.errors import Refused
 from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.spec import JobSpec
-from d0ctl.schedule.estimates import Range, guess
+from d0ctl.schedule.estimates import NO_SIZES, Range, guess
+from d0ctl.store.attempts.history import estimates
 from d0ctl.store.connection import Store, as_json
 from d0ctl.store.files.copies import lose
 from d0ctl.store.jobs import results
@@ -103,6 +104,7 @@ def _insert(
         for seq, (stage, of) in enumerate(zip(stages, spec.stages, strict=True), start=1):
             store.change("count_lines", stage=stage, lines=insertion.lines[stage])
             expect(store, stage, intake.work.get(stage, 0.0), expected.ranges.get(seq))
+            estimates.expect_sizes(store, stage, expected.sizes.get(seq, NO_SIZES))
             for before in of.after:
                 store.change("order_stage", job=job, seq=seq, after=before)
             if of.final:

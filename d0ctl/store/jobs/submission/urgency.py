@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from d0ctl.jobfile.spec import JobSpec, LineSpec, PackageSpec
 from d0ctl.schedule import critical_path, estimates
-from d0ctl.schedule.estimates import NOTHING, Range
+from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes
 from d0ctl.store.attempts.history.estimates import Histories
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue
@@ -44,6 +44,8 @@ class Urgency(Struct):
     is_exact: bool = True
     ranges: dict[int, Range] = field(default_factory=dict)
     """The run times of the packages of each stage together, where all are known."""
+    sizes: dict[int, Sizes] = field(default_factory=dict)
+    """What the largest package of each stage takes."""
 
     def of(self, stage: int, line: int, seq: int) -> Expected:
         """Return what is expected of a package."""
@@ -58,6 +60,8 @@ class Steps(Struct):
     packages: dict[tuple[int, int, int], int] = field(default_factory=dict)
     ranges: dict[int, Range | None] = field(default_factory=dict)
     """The run times of the packages of each stage together; None where one is not known."""
+    sizes: dict[int, Sizes] = field(default_factory=dict)
+    """What the largest package of each stage takes, of those in its first lines."""
 
     def add(self, seconds: float | None) -> int:
         """Add a step; return its number."""
@@ -105,7 +109,7 @@ def urgency(store: Store, spec: JobSpec) -> Urgency:
             expected = classes[at[0], rank, took] = Expected(rank, took, assumed, text)
         found[at] = expected
     ranges = {stage: took for stage, took in steps.ranges.items() if took}
-    return Urgency(found, is_exact, ranges)
+    return Urgency(found, is_exact, ranges, steps.sizes)
 
 
 def _by_stage(
@@ -137,6 +141,9 @@ def steps_of(store: Store, spec: JobSpec, sample: int | None) -> Steps:
             for place, package in enumerate(line.packages, 1):
                 took = runtimes.of(stage.name, place, package)
                 step = steps.add_package(number, seq, place, took)
+                if seq <= SAMPLE:
+                    sizes = runtimes.sizes(stage.name, place, package)
+                    steps.sizes[number] = steps.sizes.get(number, NO_SIZES).largest(sizes)
                 steps.before[step].add(previous)
                 makers.update((output.file, step) for binary in package.binaries
                               for output in binary.outputs)  # fmt: skip
@@ -183,3 +190,18 @@ class RunTimes:
                 return None
             total += took
         return total
+
+    def sizes(self, stage: str, place: int, package: PackageSpec) -> Sizes:
+        """Return what a package takes: the memory of its largest binary, the outputs of all."""
+        memory: list[Range] = []
+        output: Range | None = NOTHING
+        for number, binary in enumerate(package.binaries, 1):
+            histories = self._histories.of(self._source, stage, place, number, binary.software)
+            if (rss := estimates.first(histories, "rss")) is not None:
+                memory.append(rss)
+            made = estimates.first(histories, "output")
+            declared = sum(one.size or 0 for one in binary.outputs)
+            made = made or (estimates.guess(declared) if declared else None)
+            output = output + made if output is not None and made is not None else None
+        work = max((binary.work_size or 0 for binary in package.binaries), default=0)
+        return Sizes(max(memory, key=lambda one: one.high, default=None), output, work)

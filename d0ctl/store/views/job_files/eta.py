@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from d0ctl.schedule.estimates import Range
+from d0ctl.schedule.estimates import NO_SIZES, Range, Sizes, sizes_of
 from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.placement import left_s
@@ -43,13 +43,26 @@ def _stage(row: Row) -> StageLeft:
     known = bool(row["is_timed"])
     seconds = Range(row["drift_low"], row["drift"], row["drift_high"]).times(mean)
     return StageLeft(
-        row["seq"], row["left"], seconds if known else None, row["runs"], row["rank"] or 0.0
-    )
+        row["seq"], row["left"], seconds if known else None, row["runs"], row["rank"] or 0.0,
+        sizes_of(row["sizes"]),
+    )  # fmt: skip
+
+
+def sizes_of_package(store: Store, package: int) -> Sizes:
+    """Return what a package that has not ended takes of memory and disk, as far as it is known."""
+    row = store.row("eta_package", package=package)
+    return NO_SIZES if row is None else sizes_of(row["sizes"])
 
 
 def end_of(store: Store, job: int, *, now: float) -> Range | None:
     """Return when a job ends; None if that is not known."""
     return at(horizon(store, now=now).end(job), now)
+
+
+def stages_of(store: Store, job: int, *, now: float) -> Sequence[StageLeft]:
+    """Return what is left of the stages of a job; none if it has ended."""
+    left = horizon(store, now=now).jobs.get(job)
+    return () if left is None else left.stages
 
 
 def at(found: Range | None, now: float) -> Range | None:

@@ -1,0 +1,96 @@
+"""Memory and disk that packages took, as those to come are expected to take them."""
+
+from typing import Any
+
+import pytest
+
+from d0ctl.jobfile.spec import JobSpec
+from d0ctl.schedule.estimates import sizes_of
+from d0ctl.store import Store
+from d0ctl.store.views.job_files import eta
+from tests.show.asking import why
+from tests.support.building import Site
+from tests.support.jobs import binary, job, package
+from tests.support.rows import change, read, value
+
+GB = 1_000_000_000
+
+
+def reco(name: str, lines: int, **more: Any) -> JobSpec:
+    """Packages of the same place in a job file."""
+    return job(name, [package(binary(runtime=600.0, **more)) for _ in range(lines)],
+               source="/home/reco.yaml")  # fmt: skip
+
+
+@pytest.fixture
+def learned(site: Site) -> Site:
+    """A site where four packages took 3 GB of memory each."""
+    site.up(cpus=8, memory=8 * GB)
+    site.submit(reco("first", 4))
+    for line in range(1, 5):
+        site.launch(f"first/1/{line}/1")
+    for line in range(1, 5):
+        end(site, f"first/1/{line}/1")
+    return site
+
+
+def end(site: Site, path: str) -> None:
+    """A package ends, with what its binary took."""
+    record = {"binary": 1, "started": None, "ended": None, "exit_code": 0, "signal": None,
+              "cpu": 1.0, "rss": 3 * GB, "gap": 0.0}  # fmt: skip
+    site.end(path, rss=3 * GB, binaries=[record])
+
+
+def test_the_next_packages_are_expected_to_take_as_much(learned: Site) -> None:
+    learned.submit(reco("next", 4, work_size=2 * GB))
+
+    found = eta.sizes_of_package(learned.store, learned.id_of("next/1/1/1"))
+
+    assert found.memory is not None and found.memory.middle == 3 * GB
+    assert found.work == 2 * GB
+    facts = why(learned, "next/1/1/1").facts
+    assert any(one.startswith("it is expected to take 3.0 GB of memory") for one in facts), facts
+    assert any("2.0 GB of work files" in one for one in facts)
+
+
+def test_no_more_packages_go_to_a_node_than_its_memory_holds(learned: Site) -> None:
+    from d0ctl.daemon.steps.schedule import decide
+
+    learned.submit(reco("next", 6))
+    with learned.store.writing():
+        decisions = decide(learned.store, now=0.0)
+
+    assert len(decisions) == 2
+
+
+def test_what_is_only_expected_keeps_no_package_from_an_empty_node(learned: Site) -> None:
+    from d0ctl.daemon.steps.schedule import decide
+
+    learned.submit(reco("next", 6))
+    with learned.store.writing():
+        change(learned.store, "node", memory=GB)
+        decisions = decide(learned.store, now=0.0)
+
+    assert len(decisions) == 1
+
+
+def test_a_stage_learns_from_its_first_packages(site: Site) -> None:
+    site.up(cpus=8)
+    site.submit(reco("prod", 3))
+    assert sizes_of(value(site.store, "stage", "sizes")).memory is None
+
+    site.launch("prod/1/1/1")
+    end(site, "prod/1/1/1")
+
+    sizes = sizes_of(value(site.store, "stage", "sizes"))
+    assert sizes.memory is not None and sizes.memory.middle == 3 * GB
+    (row,) = {row[0] for row in read(site.store, "requirement", "memory_expected")}
+    assert row == round(sizes.memory.high)
+
+
+def test_what_a_job_asks_for_goes_before_what_is_expected(learned: Site, store: Store) -> None:
+    spec = job("asks", [package(binary(runtime=600.0), memory=GB)], source="/home/reco.yaml")
+    learned.submit(spec)
+
+    rows = read(store, "requirement", "memory", "memory_expected")
+    assert (GB, None) in rows
