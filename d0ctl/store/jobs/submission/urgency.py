@@ -34,6 +34,9 @@ class Expected(NamedTuple):
     chain: str = "{}"
 
 
+UNKNOWN = Expected()
+
+
 class Urgency(Struct):
     """What is expected of each package, by the numbers of its stage and line and its own.
 
@@ -49,7 +52,7 @@ class Urgency(Struct):
 
     def of(self, stage: int, line: int, seq: int) -> Expected:
         """Return what is expected of a package."""
-        return self.found.get((stage, line if self.is_exact else 0, seq), Expected())
+        return self.found.get((stage, line if self.is_exact else 0, seq), UNKNOWN)
 
 
 class Steps(Struct):
