@@ -150,7 +150,7 @@ def _begin_generation(home: Home, database: Path) -> None:
         store = Store(home, connection)
         store.change("raise_generation")
         generation = int(store.value("generation"))
-        for table in ("attempt", "file", "job"):
+        for table in ("attempt", "file", "job", "pilot"):
             store.change("raise_ids", table=table, least=generation << GENERATION_BITS)
         store.change("drop_leases")
         connection.execute("pragma journal_mode = delete")

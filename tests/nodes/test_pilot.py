@@ -17,7 +17,7 @@ from d0ctl.nodes.transports.download import Limits
 from d0ctl.nodes.transports.transport import Address, Transport
 from d0ctl.sitefile.spec import Pilots
 from tests.support.slurm import Slurm
-from tests.support.waiting import wait_until
+from tests.support.waiting import Pid, wait_until
 
 PILOTS = Pilots(cpus=1, wall_time=600)
 
@@ -124,12 +124,15 @@ def test_a_tool_that_fails_gives_its_own_reason(login: Transport) -> None:
         call(login, slurm.submit(pilots, "d0ctl-test", 1), slurm.script())
 
 
-def test_a_tool_that_hangs_is_given_up(
+def test_a_tool_that_hangs_is_given_up_and_ended(
     login: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "squeue").write_text("#!/bin/sh\nread forever < /dev/zero\nsleep 60\n")
+    (tmp_path / "squeue").write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 600\n")
     (tmp_path / "squeue").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
     with pytest.raises(NodeUnreachable):
-        call(login, slurm.QUEUE, limit_s=0.3)
+        call(login, slurm.QUEUE, limit_s=0.9)
+
+    process = Pid.of(int((tmp_path / "pid").read_text()))
+    wait_until(lambda: process is None or not process.lives())

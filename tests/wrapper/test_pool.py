@@ -14,7 +14,7 @@ from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay.attempts import pool as pools
 from d0ctl_wrapper.relay.attempts.pool import WrapperPool
 from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
-from tests.support.waiting import wait_until
+from tests.support.waiting import descendants, kill_all, wait_until
 from tests.wrapper.client import Frame, binary, launch
 
 Pool = tuple[WrapperPool, dict[int, Callable[[], object]]]
@@ -32,8 +32,10 @@ def pool(tmp_path: Path) -> Iterator[Pool]:
     yield pool, calls
     os.umask(umask)
     for pid in pool.pids:
+        binaries = descendants(pid)
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+        kill_all(binaries)
         pool.ended(pid)
 
 

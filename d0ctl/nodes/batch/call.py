@@ -1,5 +1,6 @@
 """Call a tool of a batch system on its login node, with a time limit."""
 
+import math
 import time
 from contextlib import closing
 
@@ -24,7 +25,7 @@ def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CA
     """
     until = time.monotonic() + limit_s
     tool = command.partition(" ")[0]
-    with closing(login.start(slurm.wrapped(command))) as stream:
+    with closing(login.start(slurm.wrapped(command, math.ceil(limit_s)))) as stream:
         stream.write(stdin)
         stream.finish()
         pieces: list[bytes] = []

@@ -37,9 +37,13 @@ class Job(Struct, frozen=True):
     reason: str
 
 
-def wrapped(command: str) -> str:
-    """Return a command with marks around what it prints; the second one shows how it ended."""
-    return f"exec sh -c 'echo {BEGIN}; if {command}; then echo {END}; else echo {FAILED}; fi'"
+def wrapped(command: str, limit_s: int) -> str:
+    """Return a command with marks around what it prints; the second one shows how it ended.
+
+    The login node ends it after the limit, so that tools that hang do not pile up there.
+    """
+    limited = f"timeout -k 5 {limit_s} {command}"
+    return f"exec sh -c 'echo {BEGIN}; if {limited}; then echo {END}; else echo {FAILED}; fi'"
 
 
 def printed(text: str) -> str | None:
