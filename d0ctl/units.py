@@ -65,6 +65,12 @@ def parse_time(text: str) -> float:
     return float(seconds)
 
 
+def parse_rate(text: str) -> tuple[int, float]:
+    """Read a number and its seconds, as of `100/1m`; raises ValueError for anything else."""
+    number, _, time = text.partition("/")
+    return int(number), parse_time(time)
+
+
 def format_time(seconds: float) -> str:
     """Write seconds as `parse_time` reads them back, as in `1h30m`."""
     whole, part = int(seconds), seconds - int(seconds)

@@ -88,12 +88,6 @@ RATE = FieldType(_rate, "a number and a time from 1s to 31d, such as `100/1m`")
 THROTTLE_TYPES = {"max-running": LIMIT, "max-launches": RATE}
 
 
-def read_rate(text: str) -> tuple[int, float]:
-    """Return the number and the seconds of a rate."""
-    number, _, time = text.partition("/")
-    return int(number), parse_time(time)
-
-
 def read_throttles(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
     """Read the throttles by what they are for."""
     found: dict[str, dict[str, Any]] = {}

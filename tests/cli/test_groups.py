@@ -67,8 +67,8 @@ def test_researchers_are_those_of_the_site_file_and_other_originators(
     found = document(d0ctl("researcher", "list", "--json").stdout)["researchers"]
 
     assert found == [
-        {"researcher": "emmy", "mail": "emmy@lab", "clusters": ["farm"], "jobs": 2},
-        {"researcher": "otto", "mail": None, "clusters": [], "jobs": 1},
+        {"researcher": "emmy", "mail": "emmy@lab", "clusters": ["farm"], "jobs": 2, "shares": []},
+        {"researcher": "otto", "mail": None, "clusters": [], "jobs": 1, "shares": []},
     ]
     assert "private: farm" in d0ctl("researcher", "list").stdout
 

@@ -132,7 +132,7 @@ def test_the_first_picture_is_drawn_once_and_takes_less_than_ten_kilobytes(
     site.fail("prod/1/2/1")
     screen = terminal(PROGRAM, "tui", "prod/1/2/1")
     screen.sees(b"exit-code")
-    screen.sees(b"help")
+    screen.sees(b"more")
 
     assert len(screen.read()) < 10_000
     assert screen.read().count(b"A production") == 1

@@ -7,10 +7,10 @@ from typing import Any
 
 from d0ctl.schedule import quota
 from d0ctl.schedule.quota import Allowance, Allowances, Throttle
-from d0ctl.sitefile.shares import read_rate
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import researcher_of
 from d0ctl.store.nodes.site import setting
+from d0ctl.units import parse_rate
 
 
 def rules(store: Store) -> list[Throttle]:
@@ -21,7 +21,7 @@ def rules(store: Store) -> list[Throttle]:
 def _rule(name: str, keys: Mapping[str, Any]) -> Throttle:
     kind, _, pattern = name.partition(" ")
     rate = keys.get("max-launches")
-    number, seconds = (None, 0.0) if rate is None else read_rate(rate)
+    number, seconds = (None, 0.0) if rate is None else parse_rate(rate)
     return Throttle(kind, pattern, keys.get("max-running"), number, seconds)
 
 
