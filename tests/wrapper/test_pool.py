@@ -13,9 +13,8 @@ from d0ctl_wrapper.protocol import launch as launches
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay.attempts import pool as pools
 from d0ctl_wrapper.relay.attempts.pool import WrapperPool
-from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
 from tests.support.waiting import descendants, kill_all, wait_until
-from tests.wrapper.client import Frame, binary, launch
+from tests.wrapper.client import binary, launch
 
 Pool = tuple[WrapperPool, dict[int, Callable[[], object]]]
 
@@ -48,13 +47,12 @@ def serve(
     pool: Pool,
     attempt: int,
     meanwhile: Callable[[int], Any] = lambda pid: None,
-    described: Frame | None = None,
 ) -> int:
     """Have an attempt run to its end, and give the pid of its wrapper."""
     wrappers, calls = pool
     over: list[int] = []
     wrappers.on_end = over.append
-    checked = launches.check(described or launch(attempt, binary("true")))
+    checked = launches.check(launch(attempt, binary("true")))
     folder = folder_of(wrappers, attempt)
     folder.mkdir()
     pid = wrappers.start(checked)
@@ -83,38 +81,3 @@ def test_a_wrapper_ends_after_many_attempts(pool: Pool, monkeypatch: pytest.Monk
     assert pids[0] == pids[1] != pids[2]
     os.waitpid(pids[0], 0)
     assert pool[0].ended(pids[0]) is None
-
-
-def test_attempts_that_only_sync_free_their_cpus_as_many_as_there_are(
-    pool: Pool, tmp_path: Path
-) -> None:
-    wrappers, _ = pool
-    supervisor = Supervisor(
-        wrappers._context, 1, wrappers, lambda _: None, lambda _: None, lambda _: None
-    )
-    script = f"until [ -e {tmp_path}/open ]; do sleep 0.02; done"
-    supervisor.launch([launch(attempt, binary(script=script)) for attempt in (1, 2, 3)])
-    assert list(supervisor.live) == [1]
-
-    wrappers.on_syncing(1)
-    supervisor.start_waiting()
-    assert list(supervisor.live) == [1, 2]
-    wrappers.on_syncing(2)
-    supervisor.start_waiting()
-    assert list(supervisor.live) == [1, 2]
-
-    wrappers.on_end(1)
-    wrappers.on_syncing(2)
-    supervisor.start_waiting()
-    assert list(supervisor.live) == [2, 3]
-    wrappers.on_end = lambda attempt: None
-
-
-def test_a_wrapper_says_that_it_syncs_before_its_end(pool: Pool) -> None:
-    syncing: list[int] = []
-    pool[0].on_syncing = syncing.append
-    serve(pool, 1)
-    assert syncing == []
-    maker = binary("touch", "x", outputs=[{"name": "x", "min_size": None}])
-    serve(pool, 2, described=launch(2, maker, keep=["x"]))
-    assert syncing == [2]

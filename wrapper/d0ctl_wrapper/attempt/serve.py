@@ -53,7 +53,7 @@ def _serve(
         if launch is None:
             return
         try:
-            wrapper = Wrapper(context, launch, channel, slot)
+            wrapper = Wrapper(context, launch, channel.tell, slot)
             name, text = wrapper.run()
         except BaseException:
             _leave_traceback(context.paths.attempt(launch["attempt"]))

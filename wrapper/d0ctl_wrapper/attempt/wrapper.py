@@ -11,7 +11,7 @@ from d0ctl_wrapper.attempt.deliver import outputs
 from d0ctl_wrapper.attempt.deliver.lease_wait import LeaseWait
 from d0ctl_wrapper.attempt.deliver.stageout import StageOut
 from d0ctl_wrapper.attempt.guards import cpu_request
-from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.report import Report, Tell
 from d0ctl_wrapper.attempt.run import environment
 from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.attempt.run.processes import ProcessTree, Terminated
@@ -21,7 +21,6 @@ from d0ctl_wrapper.attempt.stage.carrier import Carrier, TransferOrders
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.host import packing
-from d0ctl_wrapper.host.channel import RelayChannel
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import remove
 
@@ -38,16 +37,13 @@ LEFTOVER_GRACE_S = 2.0
 class Wrapper:
     """The wrapper of one attempt."""
 
-    def __init__(
-        self, context: RelayContext, launch: Launch, channel: RelayChannel, slot: Slot
-    ) -> None:
+    def __init__(self, context: RelayContext, launch: Launch, tell: Tell, slot: Slot) -> None:
         self.context = context
         self.launch = launch
         self.folder = context.paths.attempt(launch["attempt"])
         self.slot = slot
         self.is_simple = _is_simple(launch)
-        self._before_sync = channel.tell_syncing
-        self.report = Report(self.folder, launch, channel.tell)
+        self.report = Report(self.folder, launch, tell)
         self.tree = ProcessTree(self.folder, self._write_status, self.report.send_held)
         self.chain = Chain(context, launch, self.tree, self.report, slot)
         self.inputs = self.chain.inputs
@@ -184,7 +180,7 @@ class Wrapper:
             digests = self.chain.resume.digests
             kept = outputs.keep(
                 self.folder, names, self.inputs, digests,
-                self.chain.resume.linked, self._before_sync,
+                self.chain.resume.linked,
             )  # fmt: skip
             return late_outputs.described(self.launch, kept)
         except OSError as error:

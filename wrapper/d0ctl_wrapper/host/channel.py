@@ -22,7 +22,7 @@ INHERITED = b"!"
 CHECK_S = 1
 """The whole seconds between two checks of an idle wrapper for SIGTERM."""
 
-MESSAGE, SYNCING, END, LAST_END = b"m", b"s", b"e", b"l"
+MESSAGE, END, LAST_END = b"m", b"e", b"l"
 """The kinds of packets of a wrapper; after the last end it takes no more launches."""
 
 UNREAD = b"u"
@@ -103,10 +103,6 @@ class RelayChannel:
         """Tell the relay of a message in its spool; if it is gone, wake the one there is now."""
         if self._paths.has_own_spool and not self._send(MESSAGE, name, text):
             spool.wake_relay(self._paths)
-
-    def tell_syncing(self) -> None:
-        """Tell the relay that the attempt only waits for its outputs to be on the disk."""
-        send(self._end, SYNCING)
 
     def tell_end(self, name: bytes, text: bytes, is_last: bool) -> bool:
         """Tell the relay of an end message and of the end of its attempt; return whether it can

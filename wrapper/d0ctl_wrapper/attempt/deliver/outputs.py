@@ -23,11 +23,10 @@ def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
     path = os.path.join(work, to_path(name.rstrip("/")))
     shown = "output `%s`" % text.one_line(name)
     try:
-        status = os.lstat(path)
-        is_link = stat.S_ISLNK(status.st_mode)
+        is_link = stat.S_ISLNK(os.lstat(path).st_mode)
         if is_link and name in inputs:
             raise Failed("missing-output", "%s is still the input of that name" % shown)
-        status = os.stat(path) if is_link else status
+        status = os.stat(path)
     except OSError:
         raise MissingOutput(name, "%s is missing" % shown)
     real = os.path.realpath(path) if is_link or "/" in name else path
@@ -94,12 +93,10 @@ def _checksum(path: bytes, asked: str, digests: Digests) -> str:
 def keep(
     folder: AttemptFolder, names: "List[str]", inputs: "set[str]",
     digests: Digests, linked: "Dict[Inode, int]",
-    before_sync: "Callable[[], None]" = lambda: None,
 ) -> "List[Dict[str, Any]]":  # fmt: skip
     """Move outputs into the cache, synced and read-only, and describe them.
 
-    `linked` has the number of hard links of files in caches of previous attempts. `before_sync` is
-    called when only the disk has work left.
+    `linked` has the number of hard links of files in caches of previous attempts.
     """
     found = [(name, as_file(folder.work, name, inputs, digests.pause_point)[0]) for name in names]
     if len({real for _, real in found}) < len(found):
@@ -108,8 +105,6 @@ def keep(
         _make_own(real, linked, digests.pause_point)
     read = [digests.of(real) for _, real in found]  # before any is moved, as a kill may come
     kept = [_keep(folder.cache, name, real, *weight) for (name, real), weight in zip(found, read)]
-    if kept:
-        before_sync()
     # Only now, so that a journal commits all of it at once; no message names them yet.
     _sync_with_folders([to_path(output["path"]) for output in kept], folder.node.cache)
     return kept
@@ -118,11 +113,10 @@ def keep(
 def _keep(cache: bytes, name: str, real: bytes, size: int, checksum: str) -> "Dict[str, Any]":
     target = inside(cache, name)
     os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-    status = os.stat(real)
-    os.chmod(real, stamp.read_only(status))
+    os.chmod(real, stamp.read_only(os.stat(real)))
     os.rename(real, target)
     found = {"name": name, "path": to_text(target), "size": size, "checksum": checksum}
-    return {**found, **stamp.of(status)}
+    return {**found, **stamp.of(os.stat(target))}
 
 
 def _make_own(real: bytes, linked: "Dict[Inode, int]", pause_point: "Callable[[], None]") -> None:

@@ -47,7 +47,7 @@ def _link_all(
 
 
 def check(entries: "List[Dict[str, Any]]") -> None:
-    """Raise Failed unless all these inputs exist, and note their stamps."""
+    """Raise Failed unless all these inputs exist."""
     faults = [(entry["path"], fault) for entry in entries for fault in _faults(entry)]
     if faults:
         missing = tuple(path for path, _ in faults)
@@ -70,7 +70,7 @@ def link(work: bytes, entry: "Dict[str, Any]", pause_point: "Callable[[], None]"
         return
     if not entry["writable"] or os.path.isdir(source):
         os.symlink(source, target)
-        entry["seen"] = entry["checked"]
+        entry["seen"] = _look(source)
         return
     mode = 0o700 if os.stat(source).st_mode & 0o100 else 0o600
     with open(source, "rb", buffering=0) as file:
@@ -98,10 +98,12 @@ def unpack(path: bytes, target: bytes, pause_point: "Callable[[], None]") -> Non
 
 
 def unlink(work: bytes, entries: "List[Dict[str, Any]]") -> None:
-    """Remove the links to inputs, or the files in their place, from a working directory."""
+    """Remove the links to inputs that are still in a working directory."""
     for entry in entries:
+        path = inside(work, entry["name"])
         try:
-            os.unlink(inside(work, entry["name"]))
+            if stat.S_ISLNK(os.lstat(path).st_mode):
+                os.unlink(path)
         except OSError:
             pass
 
@@ -136,12 +138,9 @@ def check_unchanged(entries: "List[Dict[str, Any]]") -> "List[str]":
 def _look(path: bytes) -> "Dict[str, int] | None":
     """Return size and stamp of a file; None for a folder or a missing file."""
     try:
-        return _stamp(os.stat(path))
+        status = os.stat(path)
     except OSError:
         return None
-
-
-def _stamp(status: os.stat_result) -> "Dict[str, int] | None":
     return {"size": status.st_size, **stamp.of(status)} if stat.S_ISREG(status.st_mode) else None
 
 
@@ -152,7 +151,6 @@ def _faults(entry: "Dict[str, Any]") -> "list[str]":
         status = os.stat(to_path(entry["path"]))
     except OSError as error:
         return ["%s does not exist: %s" % (shown, error.strerror)]
-    entry["checked"] = _stamp(status)
     size = entry["size"]
     if size is not None and stat.S_ISREG(status.st_mode) and status.st_size != size:
         return ["%s has %d bytes, not %d" % (shown, status.st_size, size)]

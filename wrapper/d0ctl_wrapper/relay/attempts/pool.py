@@ -85,8 +85,6 @@ class WrapperPool:
         """The idle wrappers; the last was busy last."""
         self.on_end: "Callable[[int], None]" = lambda attempt: None
         """Called with an attempt that has ended."""
-        self.on_syncing: "Callable[[int], None]" = lambda attempt: None
-        """Called with an attempt that only waits for its outputs to be on the disk."""
         self.on_unread: "Callable[[Launch], None]" = lambda launch: None
         """Called with a launch whose wrapper has ended without reading it."""
 
@@ -161,10 +159,6 @@ class WrapperPool:
         if packet.kind == channel.UNREAD:
             self._give_again(wrapper)
             return False
-        if packet.kind == channel.SYNCING:
-            if wrapper.attempt is not None:
-                self.on_syncing(wrapper.attempt)
-            return True
         self._add_message(packet.name, packet.text)
         attempt = None if packet.kind == channel.MESSAGE else wrapper.release()
         if attempt is not None:

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from typing import Any, Callable, Collection, Dict, List, NamedTuple, Set
+from typing import Any, Callable, Collection, Dict, List, NamedTuple
 
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.attempt.run.detach import RelayContext
@@ -49,15 +49,11 @@ class Supervisor:
         self.live: "Dict[int, LiveWrapper]" = {}
         self.pool = pool
         pool.on_end = self._forget
-        pool.on_syncing = self._free_cpus
         pool.on_unread = self._start_again
         self.reaper = Reaper(context.paths)
         self.cpu_free = CpuFree(context.paths)
         self.input_streams = InputStreams(context.paths)
         self._pending_inputs: "List[Frame]" = []
-        self._cpus = cpus
-        self._syncing: "Set[int]" = set()
-        """The attempts that hold no CPUs any more, as they only wait for their disk."""
 
     def adopt(self) -> "List[Frame]":
         """Take over from previous relays, and list all attempts with their states."""
@@ -163,15 +159,8 @@ class Supervisor:
         entries, self._pending_inputs = self._pending_inputs, []
         self.add_inputs(entries)
 
-    def _free_cpus(self, attempt: int) -> None:
-        """Free the CPUs of an attempt that only syncs, unless the disk is slower than the CPUs."""
-        if attempt in self.live and len(self._syncing) < self._cpus:
-            self._syncing.add(attempt)
-            self.live[attempt] = self.live[attempt]._replace(cpus=0.0)
-
     def _forget(self, attempt: int) -> None:
         """Forget an attempt without a wrapper."""
-        self._syncing.discard(attempt)
         del self.live[attempt]
         self.cpu_free.forget(attempt)
         self.input_streams.forget(attempt)
