@@ -80,7 +80,10 @@ def test_what_a_directory_gets_appears_whole_and_nothing_else_is_left(tmp_path: 
 @pytest.mark.parametrize(
     ("entry", "text"),
     [
-        ({"directory": "/nowhere/at/all"}, "store `far`: No such file or directory"),
+        (
+            {"directory": "/nowhere/at/all"},
+            "store `far`: No such file or directory: `/nowhere/at/all`",
+        ),
         ({"s3": "http://127.0.0.1:9/reco"}, "does not answer: "),
         ({"rsync": "/nowhere/at/all"}, "nowhere/at/all"),
         ({"check": "echo no tape is mounted >&2; exit 3"}, "store `far`: no tape is mounted"),

@@ -136,14 +136,22 @@ def main() -> int:
         if verb != "check" and not _is_here(verb):
             print("there is no file `%s` in %s" % (sys.argv[5], root), file=sys.stderr)
             return EXIT_MISSING
-        print(getattr(error, "strerror", None) or error, file=sys.stderr)
+        print(_said(error), file=sys.stderr)
         return 1
     except (OSError, NoStore, S3Error) as error:
-        print(getattr(error, "strerror", None) or error, file=sys.stderr)
+        print(_said(error), file=sys.stderr)
         return 1
     if found is not None:
         print(found)
     return 0
+
+
+def _said(error: Exception) -> str:
+    """Return what is wrong, and with which file or directory."""
+    if isinstance(error, OSError) and error.strerror:
+        where = ": `%s`" % error.filename if isinstance(error.filename, str) else ""
+        return error.strerror + where
+    return str(error)
 
 
 def _is_here(verb: str) -> bool:

@@ -101,19 +101,20 @@ def undo_set(plan: SetPlan) -> str | None:
     return undo.command("node set", [plan.request.target.brief], *words) if words else None
 
 
-def _said(plan: SetPlan) -> str:
+def _said(plan: SetPlan, verb: str) -> str:
+    node = plan.request.target.brief
     said = [f"{key} {before} -> {after}" for key, (before, after) in plan.changed.items()]
-    return ", ".join(said) or "nothing changes"
+    return f"{verb} `{node}`: {', '.join(said)}" if said else f"`{node}` is so already"
 
 
 def describe(plan: SetPlan) -> Iterator[str]:
     """Say what would change."""
-    yield f"would set of `{plan.request.target.brief}`: {_said(plan)}"
+    yield _said(plan, "would change")
 
 
 def report(plan: SetPlan) -> Iterator[str]:
     """Say what has changed."""
-    yield f"set of `{plan.request.target.brief}`: {_said(plan)}"
+    yield _said(plan, "changed")
 
 
 ACTION = Action(
