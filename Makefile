@@ -11,7 +11,7 @@ SEED :=
 WORKERS := 2
 EXAMPLES := 10000
 
-# Tests start hundreds of pythons; without its cache each compiles all of d0ctl anew.
+# Tests start hundreds of pythons; without its cache each compiles all of d0ctl again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo demo-ssh test check bench chaos hostile soak mutants screens options schemas completions clean
@@ -63,16 +63,16 @@ mutants: .venv/ready-to-test  ## plant bugs one at a time, and count those that 
 	@$(python) -m tests.support.durability >/dev/null
 	@$(python) -m tests.mutants --workers $(WORKERS)
 
-screens: .venv/ready-to-test  ## take the pictures in docs/screens anew
+screens: .venv/ready-to-test  ## take the pictures in docs/screens again
 	@$(python) -m tests.screens
 
-options: .venv/ready-to-test  ## write docs/options.md anew, from the help of every command
+options: .venv/ready-to-test  ## write docs/options.md again, from the help of every command
 	@$(python) -m tests.support.help_page
 
-schemas: .venv/ready-to-test  ## write JSON Schemas, their table, and the methods of the Python interface anew
+schemas: .venv/ready-to-test  ## write JSON Schemas, their table, and the methods of the Python interface again
 	@$(python) -m tests.support.schemas
 
-completions: .venv/ready  ## write completions/ anew, as the program prints them
+completions: .venv/ready  ## write completions/ again, as the program prints them
 	@_D0CTL_COMPLETE=source_bash $(bin)/d0ctl >completions/d0ctl.bash
 	@_D0CTL_COMPLETE=source_zsh $(bin)/d0ctl | sed -n "/^#compdef/,\$$p" >completions/_d0ctl
 	@_D0CTL_COMPLETE=source_fish $(bin)/d0ctl >completions/d0ctl.fish

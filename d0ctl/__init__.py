@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from d0ctl.api.selection import Selection as Selection
     from d0ctl.api.selection import jobs as jobs
     from d0ctl.api.site import Site as Site
+    from d0ctl.api.throttle import Throttle as Throttle
     from d0ctl.errors import BadJobFile as BadJobFile
     from d0ctl.errors import D0Error as D0Error
 
@@ -25,6 +26,7 @@ _EXPORTS = {
     "Selection": "d0ctl.api.selection",
     "jobs": "d0ctl.api.selection",
     "Site": "d0ctl.api.site",
+    "Throttle": "d0ctl.api.throttle",
     "BadJobFile": "d0ctl.errors",
     "D0Error": "d0ctl.errors",
 }

@@ -2,7 +2,7 @@
 
 D0Error
 ├── BadUsage              2  the command's words are off
-├── BadJobFile            2  a job file or site file with faults, every one of them listed
+├── BadJobFile            2  a job file or site file with faults, the first ones listed
 ├── NotFound              3  no such job, stage, line, package, file or node
 ├── Refused               4  not in this state, or not by this user
 ├── DatabaseUnavailable   5  the database or the daemon can't be used
@@ -58,13 +58,22 @@ class BadUsage(D0Error):
     exit_code = ExitCode.USAGE
 
 
+MOST_FAULTS = 20
+"""How many faults of a file are printed."""
+
+
 class BadJobFile(D0Error):
-    """A job file or site file that is refused as a whole; `faults` has a line for each fault."""
+    """A job file or site file that is refused as a whole; `faults` has a line for each fault.
+
+    Its text has the first ones, and a last line that counts the rest.
+    """
 
     exit_code = ExitCode.USAGE
 
     def __init__(self, faults: Sequence[str]) -> None:
-        super().__init__("\n".join(faults))
+        more = len(faults) - MOST_FAULTS
+        rest = [f"and {more:,} more fault{'s' if more > 1 else ''}"] if more > 0 else []
+        super().__init__("\n".join([*faults[:MOST_FAULTS], *rest]))
         self.faults = tuple(faults)
 
 

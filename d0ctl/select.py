@@ -20,12 +20,13 @@ MOST_NAMED = 3
 """How many parts of a selection a sentence names."""
 
 _LEVELS = ("job", "stage", "line", "package", "binary")
-_JOB = re.compile(r"[A-Za-z*?\[][A-Za-z0-9_*?\[\]!-]*", re.ASCII)
-_RANGE = re.compile(r"(\d{1,9})(-?)(\d{1,9})?|-(\d{1,9})", re.ASCII)
-_SLICE = re.compile(r"\[(?:(-?\d{1,9})|(-?\d{1,9})?:(-?\d{1,9})?)\]", re.ASCII)
-_SPLIT = re.compile(r"((?:\[[^][/]*:[^][/]*\]|[^:])*)(:?)(.*)", re.DOTALL)
+# Strings, because each command imports this, and few use all: re compiles them when they are used.
+_JOB = r"(?a)[A-Za-z*?\[][A-Za-z0-9_*?\[\]!-]*"
+_RANGE = r"(?a)(\d{1,9})(-?)(\d{1,9})?|-(\d{1,9})"
+_SLICE = r"(?a)\[(?:(-?\d{1,9})|(-?\d{1,9})?:(-?\d{1,9})?)\]"
+_SPLIT = r"(?s)((?:\[[^][/]*:[^][/]*\]|[^:])*)(:?)(.*)"
 """A path, and the states after the first colon that is not in a slice."""
-_DOTTED = re.compile(r"[A-Za-z][A-Za-z0-9_-]*(?:\.(?:last|[\d,-]*\d[\d,-]*))+", re.ASCII)
+_DOTTED = r"(?a)[A-Za-z][A-Za-z0-9_-]*(?:\.(?:last|[\d,-]*\d[\d,-]*))+"
 WILD = frozenset("*?[")
 """What makes a pattern of the name of a job."""
 
@@ -211,7 +212,7 @@ def parse(
     if len(parts) == len(_LEVELS) and not with_binary:
         package = "/".join(parts[:-1])
         raise BadUsage(f"`{text}` names a binary", hint=f"name its package: {package}")
-    if not _JOB.fullmatch(parts[0]):
+    if not re.fullmatch(_JOB, parts[0]):
         raise BadUsage(
             f"`{parts[0]}` in `{text}` can't be a job's name",
             hint="a selector reads JOB/STAGE/LINE/PACKAGE, as in `reco001/2/3/1`",
@@ -257,7 +258,7 @@ def _alternatives(text: str) -> Iterator[str]:
 
 def split(text: str) -> tuple[str, str, str]:
     """Split a selector at the colon before its states."""
-    found = _SPLIT.fullmatch(text)
+    found = re.fullmatch(_SPLIT, text)
     assert found is not None
     return found[1], found[2], found[3]
 
@@ -265,7 +266,7 @@ def split(text: str) -> tuple[str, str, str]:
 def slashed(text: str) -> str:
     """Return a selector with dots, as `reco001.2.3`, with slashes; any other text as it is."""
     path, colon, states = text.partition(":")
-    return path.replace(".", "/") + colon + states if _DOTTED.fullmatch(path) else text
+    return path.replace(".", "/") + colon + states if re.fullmatch(_DOTTED, path) else text
 
 
 def union(selectors: Iterable[Selector]) -> Selector:
@@ -288,7 +289,7 @@ def _brief(first: list[str], number: int) -> str:
 
 def is_selector(text: str) -> bool:
     """Whether a text begins as a selector does, whatever comes of it."""
-    return _JOB.fullmatch(slashed(text).partition(":")[0].partition("/")[0]) is not None
+    return re.fullmatch(_JOB, slashed(text).partition(":")[0].partition("/")[0]) is not None
 
 
 def file_of_job(text: str) -> tuple[str, str] | None:
@@ -325,9 +326,9 @@ def _numbers(part: str) -> Span | None:
         return ALL
     if part == "last":
         return Span(-1, -1)
-    if sliced := _SLICE.fullmatch(part):
+    if sliced := re.fullmatch(_SLICE, part):
         return _of_slice(sliced)
-    found = _RANGE.fullmatch(part)
+    found = re.fullmatch(_RANGE, part)
     if found is None:
         return None
     if found[4]:

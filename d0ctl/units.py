@@ -9,11 +9,11 @@ from math import isfinite
 
 _SIZES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _BINARY_SIZES = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGTP]?)(i?)B?", re.IGNORECASE | re.ASCII)
+_SIZE = r"(?ia)([0-9]+(?:\.[0-9]+)?) ?([KMGTP]?)(i?)B?"
 _TIMES = {"d": 86400, "h": 3600, "m": 60, "s": 1}
-_TIME = re.compile(r"(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(?:(\d+(?:\.\d+)?)s)?", re.ASCII)
-_SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
-_FRACTION = re.compile(r"(\d+(?:\.\d+)?) ?(%?)", re.ASCII)
+_TIME = r"(?a)(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(?:(\d+(?:\.\d+)?)s)?"
+_SECONDS = r"(?a)\d+(?:\.\d+)?"
+_FRACTION = r"(?a)(\d+(?:\.\d+)?) ?(%?)"
 
 MOST_BYTES = 2**63 - 1
 """What a database column holds."""
@@ -24,7 +24,7 @@ MOST_SECONDS = 100 * 366 * 86400
 
 def parse_size(text: str) -> int:
     """Read `200MB`, `1.5 GiB` or plain bytes; raises ValueError for anything else."""
-    found = _SIZE.fullmatch(text.strip())
+    found = re.fullmatch(_SIZE, text.strip())
     if not found or (found[3] and not found[2]):
         raise ValueError(f"`{text}` is not a size such as `200MB`, `1.5 GiB` or `4096`")
     prefix = found[2].upper()
@@ -53,9 +53,9 @@ def parse_time(text: str) -> float:
     stripped = text.strip()
     if len(stripped) > 60:
         raise ValueError(f"`{stripped[:20]}...` is not a time such as `20m`, `1h30m` or `90`")
-    if _SECONDS.fullmatch(stripped):
+    if re.fullmatch(_SECONDS, stripped):
         seconds = float(stripped)
-    elif stripped and (found := _TIME.fullmatch(stripped)):
+    elif stripped and (found := re.fullmatch(_TIME, stripped)):
         parts = zip(found.groups(), _TIMES.values(), strict=True)
         seconds = sum(float(number) * factor for number, factor in parts if number)
     else:
@@ -87,7 +87,7 @@ def format_time(seconds: float) -> str:
 
 def parse_fraction(text: str) -> float:
     """Read `97%` or `0.97` as 0.97; raises ValueError outside of 0 to 1."""
-    found = _FRACTION.fullmatch(text.strip())
+    found = re.fullmatch(_FRACTION, text.strip())
     fraction = float(found[1]) / (100 if found[2] else 1) if found else -1.0
     if not 0 <= fraction <= 1:
         raise ValueError(f"`{text}` is not a fraction such as `97%` or `0.97`")

@@ -1,13 +1,17 @@
 """What most tests begin with: a home of their own, and the store in it."""
 
+import gc
 import os
 import re
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import HealthCheck, settings
 
 from d0ctl.config import Home
@@ -25,6 +29,9 @@ LONG = {"chaos", "e2e", "hostile"}
 # How long examples take says how busy the machine is, and nothing of the code.
 settings.register_profile("untimed", suppress_health_check=[HealthCheck.too_slow], deadline=None)
 settings.load_profile("untimed")
+
+# Each command that a test types would convert all of Typer's declarations anew.
+typer.testing._get_command = cache(typer.main.get_command)  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -54,6 +61,17 @@ def session(tmp_path: Path) -> Iterator[Session]:
     session.close()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among the tests, neither while each worker collects them nor later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let each worker begin with its share of the long tests, so that all workers end together.
 
@@ -71,7 +89,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how long the tests of each folder took, summed over all workers."""
+    """Print which tests were not run, and how long those of each folder took over all workers."""
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        terminalreporter.write_line(f"not run: {report.nodeid}: {reason}")
     took: defaultdict[str, float] = defaultdict(float)
     tests: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():

@@ -12,6 +12,7 @@ import pytest
 from tests.bench import page
 from tests.bench.bounds import limited, rounds
 from tests.bench.measure import process
+from tests.bench.peers import rate
 from tests.bench.scale import verb
 from tests.support.building import Site, production
 from tests.support.waiting import Pid
@@ -56,6 +57,29 @@ def test_a_measure_that_takes_too_long_is_given_up() -> None:
         threading.Event().wait(60)
 
 
+def test_a_measure_for_which_no_time_is_left_is_not_begun() -> None:
+    begun = []
+
+    with pytest.raises(TimeoutError, match="no time was left for it"), limited(-1.0):
+        begun.append(1)
+
+    assert begun == []
+
+
+def test_the_end_of_the_time_is_no_fault_of_a_peer() -> None:
+    def forever(count: int) -> float:
+        threading.Event().wait(60)
+        return count
+
+    def absent(count: int) -> float:
+        raise OSError("not on this machine")
+
+    with pytest.raises(TimeoutError), limited(0.05):
+        rate(10, forever)
+    assert rate(10, absent) == "not on this machine"
+    assert rate(10, lambda count: count / 5) == 5
+
+
 def test_there_are_no_more_rounds_than_there_is_time_for() -> None:
     assert list(rounds(3, within_s=60)) == [1, 2, 3]
     assert list(rounds(3, within_s=0)) == [1]
@@ -83,7 +107,7 @@ def test_the_figures_of_the_page_are_those_of_the_run_that_is_kept() -> None:
         assert page.table(json.loads(page.FIGURES.read_text())) in shown
 
 
-def test_a_row_of_the_page_has_the_figures_of_its_measure_and_a_dash_for_a_lost_one() -> None:
+def test_a_row_of_the_page_has_the_figures_of_its_measure_or_says_that_there_are_none() -> None:
     figures = [
         ("P1", "9 packages over ssh, 2 nodes", 600.4), ("P1", "  CPU a package, all", 2.61),
         ("P1", "  CPU a package, node", 2.0), ("P1", "  CPU a package, control", 0.5),
@@ -99,6 +123,6 @@ def test_a_row_of_the_page_has_the_figures_of_its_measure_and_a_dash_for_a_lost_
     again = page.renewed(first.replace("600/s", "999/s"), answer)
 
     assert "| 600/s, 2.6 ms of CPU each (node 2.0, control host 0.5) |" in first
-    assert "a merge on another node | gap - |" in first
+    assert "a merge on another node | not measured |" in first
     assert "| 2026-11-22, commit abc, 2 CPUs, Z80 |\n\n| what | figure |\n" in first
     assert again == first

@@ -16,7 +16,7 @@ MOST_SHOWN = 50
 
 PlanType = TypeVar("PlanType", bound="Plan")
 
-Level: TypeAlias = Literal["any", "line", "job", "node", "new node", "file", "job file"]
+Level: TypeAlias = Literal["any", "line", "job", "node", "new node", "file", "job file", "throttle"]
 """What an action is meant for; `any` is a selection of jobs, stages, lines or packages."""
 
 

@@ -61,7 +61,7 @@ def parse(text: str, *, node: str | None = None, disposition: str | None = None)
         return FileChoice(text, "*", node, disposition)
     found = _WRITTEN.fullmatch(text)
     if not found:
-        raise BadUsage(f"`{text}` names no file", hint="JOB:NAME, as in 'reco001:*.root'")
+        raise BadUsage(f"`{text}` does not name a file", hint="JOB:NAME, as in 'reco001:*.root'")
     return FileChoice(found[1], found[2], node, disposition)
 
 
@@ -114,5 +114,5 @@ def choose(store: Store, choice: FileChoice) -> Weight:
 def check_disposition(given: str, known: tuple[str, ...] = DISPOSITIONS) -> str:
     """Return a disposition. Raises BadUsage for any other word."""
     if given not in known:
-        raise BadUsage(f"`{given}` is no disposition", hint=f"one of {', '.join(known)}")
+        raise BadUsage(f"`{given}` is not a disposition", hint=f"one of {', '.join(known)}")
     return given

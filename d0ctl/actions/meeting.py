@@ -107,7 +107,7 @@ def _trusted(
             hostkeys.accept(home.known_hosts, untrusted.name, untrusted.key)
             if on_accepted:
                 on_accepted(untrusted.name, untrusted.key.fingerprint)
-    raise NodeUnreachable(f"the way to `{address.destination}` has no end")
+    raise NodeUnreachable(f"too many hops to `{address.destination}`")
 
 
 def _confirm(

@@ -129,7 +129,7 @@ def read(kind: type[OptionsType], texts: Mapping[str, Any]) -> OptionsType:
 
 
 def read_words(options: OptionsType, text: str) -> OptionsType:
-    """Read the optional values anew from words as `memory=8GB`; flags and arguments stay.
+    """Read the optional values from words as `memory=8GB`; flags and arguments stay.
 
     Raises BadUsage.
     """

@@ -9,8 +9,8 @@ from d0ctl.actions.action import Person
 from d0ctl.config import Home
 from d0ctl.errors import NotFound
 from d0ctl.sitefile.spec import Site
+from d0ctl.store.clusters.site_changes import Difference, logins_to_meet, to_meet
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.site import Difference, logins_to_meet, to_meet
 
 
 def path_of(file: Path | None, home: Home) -> Path:
@@ -26,7 +26,7 @@ def read(file: Path | None, home: Home) -> Site:
     if file is None and not path.exists():
         shown = shlex.quote(str(path))
         raise NotFound(f"the home has no site file `{path}`",
-                       hint=f"d0ctl site show > {shown} writes what is in force")  # fmt: skip
+                       hint=f"d0ctl site show > {shown} writes the current settings")  # fmt: skip
     return read(path)
 
 

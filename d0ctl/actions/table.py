@@ -7,7 +7,8 @@ from typing import Any
 
 from d0ctl.actions.action import Action
 
-GROUPS = {"jobs": "", "packages": "", "nodes": "node ", "files": "file "}
+GROUPS = {"jobs": "", "packages": "", "nodes": "node ", "files": "file ",
+          "throttles": "throttle "}  # fmt: skip
 """The folders of actions, and the command that theirs belong to."""
 
 

@@ -16,7 +16,7 @@ def describe_packages(
     if plan.packages:
         number = count(plan.packages, "package")
         yield f"would {verb} {number}{more}: {by_phase(plan.phases)}"
-        yield from changed(plan.changes, plan.packages if named is None else named)
+        yield from few(phases(plan.changes), plan.packages if named is None else named)
         yield from unchanged(plan)
     else:
         yield nothing_to(plan, verb)
@@ -71,11 +71,6 @@ def by_phase(phases: Mapping[str, int]) -> str:
     return ", ".join(f"{count(number)} {phase}" for phase, number in phases.items())
 
 
-def changed(changes: Iterable[Change], number: int) -> Iterator[str]:
-    """List the first of so many packages with their phases."""
-    yield from few([f"{change.path}  {change.phase}" for change in changes], number)
-
-
 def few(lines: Sequence[str], number: int) -> Iterator[str]:
     """List the first of so many lines."""
     for line in lines[:MOST_NAMED]:
@@ -99,6 +94,26 @@ def only_copies(
         yield (f"would lose {count(number, 'file')}, {size(bytes_lost)}, "
                "of which there is no other copy:")  # fmt: skip
         yield from files(largest, number)
+
+
+def new_values(
+    lead: str, changes: Mapping[str, tuple[object, object]], name: str, kind: str
+) -> str:
+    """Say which values of a name change; without any, that it has them already."""
+    said = [f"{key} {before} -> {after}" for key, (before, after) in changes.items()]
+    return f"{lead} `{name}`: {', '.join(said)}" if said else f"`{name}` has these {kind} already"
+
+
+def counted(title: str, number: int, kind: str, lines: Sequence[str]) -> Iterator[str]:
+    """Say how many there are, and list the first of them; nothing if there is none."""
+    if number:
+        yield f"{title}: {count(number, kind)}"
+        yield from few(lines, number)
+
+
+def phases(changes: Iterable[Change]) -> list[str]:
+    """Name packages with their phases, a line each."""
+    return [f"{change.path}  {change.phase}" for change in changes]
 
 
 def packages_are(number: int) -> str:

@@ -1,13 +1,11 @@
 """The files of jobs: where their copies are, and what can be done to them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from d0ctl.actions import file_choice
-from d0ctl.api.acting import carry_out_each, requests
-from d0ctl.api.done import Done
+from d0ctl.actions.file_choice import FileChoice
 from d0ctl.api.verbs import FileVerbs
 from d0ctl.config import find_home
 from d0ctl.store import opening
@@ -45,13 +43,5 @@ class Files(FileVerbs):
             yield from (row for row in rows if row.id not in seen)
             seen.update(row.id for row in rows)
 
-    def _act(
-        self,
-        name: str,
-        options: Mapping[str, Any],
-        reason: str | None,
-        dry_run: bool,
-        keep_going: bool = False,
-    ) -> Done:
-        return carry_out_each(self.home, requests(name, self.choices, options), reason, dry_run,
-                              keep_going)  # fmt: skip
+    def _targets(self, keep_going: bool) -> list[FileChoice]:
+        return self.choices

@@ -1,16 +1,14 @@
 """Nodes: what they are, and what can be done to them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from d0ctl.actions.action import NodeName
-from d0ctl.api.acting import carry_out_each, requests
-from d0ctl.api.done import Done
 from d0ctl.api.verbs import NodeVerbs
 from d0ctl.config import find_home
 from d0ctl.errors import NotFound
@@ -91,18 +89,9 @@ class Nodes(NodeVerbs):
             found += matching
         return list(dict.fromkeys(found))
 
-    def _act(
-        self,
-        name: str,
-        options: Mapping[str, Any],
-        reason: str | None,
-        dry_run: bool,
-        keep_going: bool = False,
-    ) -> Done:
+    def _targets(self, keep_going: bool) -> list[NodeName]:
         known: list[str] = []
         if self.home.exists():
             with opening.reader(self.home) as store:
                 known = [row["name"] for row in registry.nodes(store)]
-        targets = [NodeName(one) for one in self._matching(known)]
-        return carry_out_each(self.home, requests(name, targets, options), reason, dry_run,
-                              keep_going)  # fmt: skip
+        return [NodeName(one) for one in self._matching(known)]

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from msgspec import Struct
 
 from d0ctl import select
-from d0ctl.api.acting import carry_out_each, requests
-from d0ctl.api.done import Done
 from d0ctl.api.verbs import Verbs
 from d0ctl.config import Home, find_home
 from d0ctl.errors import BadUsage
@@ -284,22 +282,13 @@ class Selection(Verbs):
         options = {"name": name, "parameters": parameters, "hold": hold, "force": force}
         return Selection(select.parse(self._act("clone", options, reason, False).job), self.home)
 
-    def _act(
-        self,
-        name: str,
-        options: Mapping[str, Any],
-        reason: str | None,
-        dry_run: bool,
-        keep_going: bool = False,
-    ) -> Done:
+    def _targets(self, keep_going: bool) -> list[Selector]:
         from d0ctl.actions.selection import one_by_one
 
-        targets = [self.wanted]
-        if keep_going:
-            with self._reading() as store:
-                targets = one_by_one(store, self.wanted)
-        return carry_out_each(self.home, requests(name, targets, options), reason, dry_run,
-                              keep_going)  # fmt: skip
+        if not keep_going:
+            return [self.wanted]
+        with self._reading() as store:
+            return one_by_one(store, self.wanted)
 
 
 def jobs(*selectors: str, home: str | PathLike[str] | None = None) -> Selection:

@@ -1,11 +1,13 @@
 """The actions as methods, which `make schemas` writes from their table."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from d0ctl.api.done import Done
+from d0ctl.actions.action import Target
+from d0ctl.api.acting import carry_out_each, requests
+from d0ctl.api.done import Done
+from d0ctl.config import Home
 
 
 class Acting(ABC):
@@ -15,7 +17,12 @@ class Acting(ABC):
     is refused is in `failures` of the result, and the others are done.
     """
 
+    home: Home
+
     @abstractmethod
+    def _targets(self, keep_going: bool) -> Iterable[Target]:
+        """Return what an action is carried out on, one after the other."""
+
     def _act(
         self,
         name: str,
@@ -23,8 +30,9 @@ class Acting(ABC):
         reason: str | None,
         dry_run: bool,
         keep_going: bool = False,
-    ) -> "Done":
-        """Carry an action out."""
+    ) -> Done:
+        wanted = requests(name, self._targets(keep_going), options)
+        return carry_out_each(self.home, wanted, reason, dry_run, keep_going)
 
 
 class Verbs(Acting):
@@ -38,7 +46,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Move ended jobs with their history to an archive.
 
         name: Name of the archive; without it, today's date.
@@ -58,7 +66,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Change the resources that packages request before they start.
 
         memory: Memory to request, e.g. 4GB.
@@ -92,7 +100,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Start no more packages; with `hard`, kill running ones.
 
         soft: Let running packages end by themselves (default).
@@ -109,7 +117,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Keep jobs or packages from being scheduled."""
         return self._act("hold", {}, reason, dry_run, keep_going)
 
@@ -120,7 +128,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """End packages for good, with all their processes.
 
         partial: Keep the files made so far, marked partial.
@@ -134,7 +142,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """End lines; with `drop_outputs`, the job continues.
 
         drop_outputs: Remove their files from the inputs of later packages.
@@ -149,7 +157,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Change how many packages run at once, and how many may fail.
 
         max_running: Largest number of packages on nodes at once, or `none`.
@@ -170,7 +178,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Start no more packages; with `running`, suspend running ones.
 
         running: Suspend running packages, too.
@@ -184,7 +192,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Change the priority of jobs or packages.
 
         priority: 0 to 100; higher is scheduled first.
@@ -197,7 +205,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Allow held jobs or packages to be scheduled again."""
         return self._act("release", {}, reason, dry_run, keep_going)
 
@@ -208,7 +216,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Delete jobs with their history and results.
 
         keep_results: Move its results to results/JOB.1, or the next free number.
@@ -221,7 +229,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Bring back dropped lines."""
         return self._act("restore-line", {}, reason, dry_run, keep_going)
 
@@ -231,7 +239,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Resume paused jobs or packages."""
         return self._act("resume", {}, reason, dry_run, keep_going)
 
@@ -249,7 +257,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Retry failed packages, optionally with changed resources.
 
         memory: Memory to request, e.g. 4GB.
@@ -285,7 +293,7 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Set the status of packages by hand, if their files allow it.
 
         status: unscheduled, successful, failed or canceled.
@@ -303,12 +311,12 @@ class Verbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Correct a submitted job.
 
         file: The corrected job file (default: the one it was submitted from).
         parameters: Set a parameter of the job; may be repeated.
-        again: Run again what ran with another definition.
+        again: Rerun packages that ran with another definition.
         former: Go back to the job file before the last update.
         hold: Keep it from being scheduled.
         """
@@ -338,11 +346,11 @@ class NodeVerbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Trust a node's new host key; its packages stay as they are.
 
         fingerprints: The host key's fingerprint (default: ask at the terminal).
-        reinstalled: The host was set up anew: the files and attempts on it are gone.
+        reinstalled: The host was reinstalled: its files and attempts are gone.
         """
         return self._act(
             "node accept-key",
@@ -351,6 +359,16 @@ class NodeVerbs(Acting):
             dry_run,
             keep_going,
         )
+
+    def accept_loss(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Count the files as lost that are missing in a cache in doubt."""
+        return self._act("node accept-loss", {}, reason, dry_run, keep_going)
 
     def add(
         self,
@@ -367,7 +385,7 @@ class NodeVerbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Add a node, once its host key is trusted and it answers.
 
         destination: Where the node is, as ssh takes it.
@@ -404,7 +422,7 @@ class NodeVerbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Measure how fast a node's CPUs are."""
         return self._act("node benchmark", {}, reason, dry_run, keep_going)
 
@@ -414,7 +432,7 @@ class NodeVerbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Give a node no new packages; running ones continue."""
         return self._act("node drain", {}, reason, dry_run, keep_going)
 
@@ -425,7 +443,7 @@ class NodeVerbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Free space in a node's cache; cheap copies are removed first.
 
         wanted: How much to free, such as 200GB.
@@ -438,7 +456,7 @@ class NodeVerbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Remove a node; files that only it has are made again if needed."""
         return self._act("node remove", {}, reason, dry_run, keep_going)
 
@@ -448,7 +466,7 @@ class NodeVerbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Let a drained node take packages again."""
         return self._act("node resume", {}, reason, dry_run, keep_going)
 
@@ -459,7 +477,7 @@ class NodeVerbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Change settings of a node.
 
         changes: A key of a node in the site file, e.g. speed=1.5.
@@ -476,7 +494,7 @@ class FileVerbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
+    ) -> Done:
         """Remove cached copies; results and stored files stay."""
         return self._act("file purge", {}, reason, dry_run, keep_going)
 
@@ -487,11 +505,37 @@ class FileVerbs(Acting):
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
-    ) -> "Done":
-        """Say what becomes of files once no package needs them.
+    ) -> Done:
+        """Set how long files are kept when no package needs them.
 
         disposition: retain-indef, retain-temp, deletable, or as-written in the job file.
         """
         return self._act(
             "file set-disposition", {"disposition": disposition}, reason, dry_run, keep_going
+        )
+
+
+class ThrottleVerbs(Acting):
+    """The actions on throttles."""
+
+    def set(
+        self,
+        *,
+        max_running: str | float | None = None,
+        max_launches: str | float | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Set or lift limits of nodes, researchers or jobs.
+
+        max_running: Largest number of packages on nodes at once, or `none`.
+        max_launches: Most packages sent to nodes in a time, or `none`.
+        """
+        return self._act(
+            "throttle set",
+            {"max_running": max_running, "max_launches": max_launches},
+            reason,
+            dry_run,
+            keep_going,
         )

@@ -1,5 +1,6 @@
 """The command line: one module a command, each imported only when it is typed."""
 
+import gc
 import os
 import sys
 
@@ -35,18 +36,29 @@ def main() -> None:
 
         print(f"d0ctl {__version__}")
         return
+    gc.disable()  # to collect garbage takes a fifth of a short command
+    try:
+        if _answer():
+            return
+        from d0ctl.cli.app import app
+    finally:
+        gc.freeze()  # nor is it collected at the end
+    gc.enable()
+    app(prog_name="d0ctl")
+
+
+def _answer() -> bool:
+    """Answer what needs no Typer; return whether that was so."""
     if "_D0CTL_COMPLETE" in os.environ:
         from d0ctl.cli import direct_completion
 
         if (answer := direct_completion.answer(os.environ)) is not None:
             print(answer)
-            return
+            return True
     _import_msgspec()
     from d0ctl.cli import direct
 
     if (call := direct.parse(sys.argv[1:])) is not None:
         direct.run(call)
-        return
-    from d0ctl.cli.app import app
-
-    app(prog_name="d0ctl")
+        return True
+    return False

@@ -63,9 +63,15 @@ TARGETS: dict[str, Any] = {
         ),
     ],
     "node": options.NodeName,
-    "new node": Annotated[str, typer.Argument(metavar="NAME", help="What to call it.")],
+    "new node": Annotated[str, typer.Argument(metavar="NAME", help="Name of the new node.")],
     "file": options.Files,
     "job file": options.JobFileOrCommand,
+    "throttle": Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KIND NAME", help="node, researcher or job, and a name or a pattern."
+        ),
+    ],
 }
 """What is selected, by the level of an action."""
 
@@ -133,6 +139,10 @@ def _target(action: Action[Any, Any], words: Any) -> Target:
             return chosen_files(words)
         case "job file":
             return job_file(words)
+        case "throttle":
+            from d0ctl.actions.throttles.throttle_set import parse
+
+            return parse(words)
     return NodeName(words)
 
 

@@ -14,7 +14,7 @@ EPILOGS = {
     "template show": ("merge", "0 done, 2 it has a fault, 3 no such template"),
     "template new": ("merge --set number=100 -o sim.yaml", "0 done, 2 bad usage, or a value that "
                      "does not fit, 3 no such template, 4 the file exists"),
-    "import": ("flow.dag -o flow.yaml", "0 all is carried over, 1 something was left out, "
+    "import": ("flow.dag -o flow.yaml", "0 everything was converted, 1 something was left out, "
                "2 it can't be read, 3 no such file, 4 the job file exists"),
     "validate": ("reco.yaml --strict", "0 no fault, 2 a fault, or with --strict a warning"),
     "rehearse": ("reco.yaml --site bigger.yaml", "0 done, 2 bad job or site file, 4 a run time is "
@@ -30,6 +30,7 @@ EPILOGS = {
     "logs": ("reco001/2/3/1 --follow", f"{READS}, 6 the node can't be reached"),
     "peek": ("reco001/2/3/1 out.log --bytes 1MB", f"{READS}, 6 the node can't be reached"),
     "report failures": ("reco001 --older-than 2h", READS),
+    "report disk": ("farm", READS),
     "report usage": ("--since 7d --html report.html", f"{READS}, 4 the file can't be written"),
     "policy try": ("new-site.yaml --since 7d", "0 done, 2 a fault in the file, 3 no such file"),
     "policy show": ("reco001/2", READS),
@@ -46,8 +47,6 @@ EPILOGS = {
     "cluster list": ("--json", HOME),
     "researcher list": ("--json", HOME),
     "throttle list": ("--json", HOME),
-    "throttle set": ("researcher emmy --max-running 50 --max-launches 100/1m", "0 done, "
-                     "2 bad usage"),
     "site check": ("site.yaml", "0 no fault, 2 a fault, 3 no such file"),
     "site diff": ("site.yaml", "0 no difference, 1 some, 2 bad site file, 3 no such file"),
     "site apply": ("site.yaml --dry-run", "0 done, 1 not confirmed, 2 bad site file, 3 no such "

@@ -37,7 +37,7 @@ def home() -> Home:
 def refuse_archive(verb: str) -> None:
     """Raise BadUsage for a command that is about the database if an archive is to be read."""
     if settings.archive:
-        raise BadUsage(f"`{verb}` is about the database, not about an archive",
+        raise BadUsage(f"`{verb}` works on the database, not on an archive",
                        hint=f"d0ctl {verb}")  # fmt: skip
 
 

@@ -42,7 +42,7 @@ def packages(
 def refuse_archive(store: Store, wanted: Selector) -> None:
     """Raise Refused for a package in an archive: its folders on nodes were removed."""
     if name := store.home.archive:
-        raise Refused(f"what `{wanted}` had on its node was removed when it was archived",
+        raise Refused(f"the files of `{wanted}` on its node were removed when it was archived",
                       hint=f"d0ctl history {wanted} --archive {name}")  # fmt: skip
 
 
@@ -66,6 +66,6 @@ def where(store: Store, tried: AttemptView) -> Where:
     """Where an attempt lies. Raises NotFound when its node was removed."""
     row = registry.find(store, tried.node_name)
     if row is None:
-        raise NotFound(f"node `{tried.node_name}`, where it lay, was removed")
+        raise NotFound(f"its node `{tried.node_name}` was removed")
     base = tried.base or row["base"]
     return Where(store.home, site_name(store), address_of(row), base, tried.id)

@@ -4,6 +4,7 @@ import dataclasses
 import queue
 import subprocess
 import threading
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,15 +19,17 @@ from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.batch.engine import Engine
 from d0ctl.nodes.carry import Copy, copy_here
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier_reports import Report, TransferEnded
 from d0ctl.nodes.inventory import Survey
 from d0ctl.nodes.link import Site
-from d0ctl.nodes.reports import Report, TransferEnded
 from d0ctl.store import Store
 from d0ctl.store.files.copies import Arrival
+from d0ctl.store.files.inventory import CacheFinding
 
 if TYPE_CHECKING:
     from d0ctl.daemon.broker import Broker
     from d0ctl.daemon.delivery import Delivery
+    from d0ctl.daemon.line_maker import LineMaker
 
 FORGET_ORDERS_S = 3600.0
 """How long it is remembered that an order was sent."""
@@ -120,6 +123,13 @@ class Inventory(Struct):
     after: int = 0
     """The last file whose copy was compared."""
     known: set[str] = field(default_factory=set)
+    copies: int = 0
+    """How many copies were compared."""
+    missing: list[CacheFinding] = field(default_factory=list)
+    """Those that vanished or changed, until they are recorded."""
+    is_compared: bool = False
+    is_doubtful: bool = False
+    """Whether so many are missing that none counts as lost."""
 
 
 class BatchDesk(Struct):
@@ -172,6 +182,8 @@ class Desk(Struct):
     gather_due: float = 0.0
     """When to do so again, by the monotonic clock."""
     capacity_due: float = 0.0
+    forecast_due: float = 0.0
+    spread_due: float = 0.0
     """When to count the files in caches again, by the monotonic clock."""
     archiver: Archiver = field(default_factory=Archiver)
     archives: set[ArchiveTransfer] = field(default_factory=set)
@@ -185,6 +197,8 @@ class Desk(Struct):
     inventories: dict[int, Inventory] = field(default_factory=dict)
     inventory_due: dict[int, float] = field(default_factory=dict)
     """When nodes list their files again, by the monotonic clock."""
+    gone: Counter[int] = field(default_factory=Counter)
+    """How many copies of each node turned out to be gone since it last listed its files."""
     suspects: dict[int, set[str]] = field(default_factory=dict)
     """Unknown files in the caches of nodes that are looked for once more."""
     hashes: dict[str, Arrival] = field(default_factory=dict)
@@ -199,6 +213,8 @@ class Desk(Struct):
     batches: dict[int, BatchDesk] = field(default_factory=dict)
     """The batch systems whose pilots this process looks after, by cluster."""
 
+    lines: "LineMaker | None" = None
+    """The thread that makes lines for groups of late outputs, once there are any."""
     delivery: "Delivery | None" = None
     """The threads that send mail and run the notification command, once there is something."""
     copier: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "copier"))
@@ -238,6 +254,7 @@ class Desk(Struct):
         self.inventories.pop(node, None)
         self.inventory_due.pop(node, None)
         self.suspects.pop(node, None)
+        self.gone.pop(node, None)
         others = self.hashes.items()
         self.hashes = {name: arrival for name, arrival in others if arrival.node != node}
 

@@ -27,9 +27,8 @@ from d0ctl.store.damaged_pages import refuse_damage
 from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import contact, leases
 from d0ctl.store.nodes.leases import LEASE
-from d0ctl.store.nodes.placement import counts_of
 from d0ctl.store.nodes.site import default, site_name
-from d0ctl.store.nodes.standstill import is_settled
+from d0ctl.store.nodes.standstill import counts_of, is_settled
 
 log = logging.getLogger("d0ctl")
 
@@ -169,6 +168,8 @@ def _close(desk: Desk) -> None:
         batch.engine.end()
     if desk.broker is not None:
         desk.broker.end()
+    if desk.lines is not None:
+        desk.lines.end()
     desk.copier.shutdown(cancel_futures=True)
     if desk.store.is_in_place():
         with desk.store.writing():

@@ -13,6 +13,7 @@ from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.steps.apply_messages import apply_messages, settle_refused_ends
 from d0ctl.daemon.steps.cleanup import (
     expire_outputs,
+    foresee_caches,
     free_space,
     keep_capacities,
     remove_unneeded,
@@ -35,11 +36,11 @@ from d0ctl.daemon.steps.reports import act_on_reports
 from d0ctl.daemon.steps.retention import archive_ended
 from d0ctl.daemon.steps.schedule import rebroker, schedule, settle_jobs
 from d0ctl.daemon.steps.software import manage_software
-from d0ctl.daemon.steps.transfers import begin_transfers, drop_idle_transfers
+from d0ctl.daemon.steps.transfers import begin_transfers, drop_idle_transfers, spread_hot_inputs
 from d0ctl.daemon.turn import Step, Turn
 from d0ctl.dropbox import Letters
 from d0ctl.errors import D0Error, DatabaseMoved, DatabaseUnavailable
-from d0ctl.nodes.reports import NodeUp, Received, Report
+from d0ctl.nodes.courier_reports import NodeUp, Received, Report
 from d0ctl.units import clean
 
 log = logging.getLogger("d0ctl")
@@ -65,8 +66,8 @@ STEPS: tuple[Step, ...] = (
 SLOW_STEPS: tuple[Step, ...] = (
     follow_clock, take_daemon_lease, reload_settings, manage_pilots, assign_couriers,
     record_contact, give_up_nodes, settle_refused_ends, rebroker, manage_software,
-    drop_idle_transfers, expire_outputs, keep_capacities, sweep_caches, take_inventories,
-    archive_ended, queue_notifications,
+    drop_idle_transfers, spread_hot_inputs, expire_outputs, keep_capacities, foresee_caches,
+    sweep_caches, take_inventories, archive_ended, queue_notifications,
 )  # fmt: skip
 """What a turn does in addition, once in `SLOW_S`."""
 

@@ -14,8 +14,8 @@ from msgspec import Struct, field
 from d0ctl.nodes import collect, stream
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier, failed
+from d0ctl.nodes.courier_reports import FileFacts, Report, StreamEnded, TransferEnded
 from d0ctl.nodes.direct import Login
-from d0ctl.nodes.reports import FileFacts, Report, StreamEnded, TransferEnded
 
 MOST_FILES = 1000
 """The most files of a stream."""
@@ -53,10 +53,10 @@ class Streams(Struct):
 
     def has_room(self, pair: Pair, limits: Limits) -> bool:
         """Return whether another stream may begin."""
-        loads = (self._load(node) for node in pair)
+        loads = (self.load(node) for node in pair)
         return self.busy[pair] < limits.per_link and max(loads) < limits.per_node
 
-    def _load(self, node: int) -> int:
+    def load(self, node: int) -> int:
         """Return how many streams a node takes part in; this machine may take part in any."""
         if node == THIS_MACHINE:
             return 0

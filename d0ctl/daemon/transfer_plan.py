@@ -158,9 +158,15 @@ class TransferPlan(Struct, frozen=True):
         return True
 
     def _source(self, transfer: Transfer) -> Row | None:
-        """Return a copy on a node that is up."""
+        """Return a copy on a node that is up, where the fewest streams are under way."""
         locations = copies.copies(self.desk.store, transfer.file)
-        return next((row for row in locations if self.desk.courier(row["node_id"] or 0)), None)
+        able = [row for row in locations if self.desk.courier(row["node_id"] or 0)]
+        return min(able, key=self._load, default=None)
+
+    def _load(self, copy: Row) -> tuple[bool, int]:
+        """Return how much a node has to do that has a copy; a cache in doubt comes last."""
+        planned = sum(copy["node_id"] in pair for pair in self.streams)
+        return copy["doubted"] is not None, self.desk.streams.load(copy["node_id"]) + planned
 
     def _begin_alone(self, alone: Alone, row: Row, pair: Pair) -> bool:
         """Have a file copied by a courier, or in a stream if it is small; False if it is busy."""

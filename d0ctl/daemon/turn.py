@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.dropbox import Letters
-from d0ctl.nodes.reports import Report
+from d0ctl.nodes.courier_reports import Report
 
 
 class Turn(Struct):

@@ -27,7 +27,7 @@ def broken_for_long(store: Store) -> Iterator[Finding]:
 def half_jobs(store: Store) -> Iterator[Finding]:
     """Jobs whose submission or removal was interrupted."""
     for row in removal.interrupted(store):
-        detail = f"is not wholly in or out: process {row['submitter'].split()[1]} is gone"
+        detail = f"is incomplete: process {row['submitter'].split()[1]} is gone"
         yield healing("hidden", row["name"], detail)
 
 

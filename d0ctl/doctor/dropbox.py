@@ -30,14 +30,16 @@ def leftovers(folder: Path, *, is_driven: bool) -> Iterator[Finding]:
 def _unfinished(folder: Path) -> Iterator[Finding]:
     old = [path for path, age, _ in _files(folder) if age > LEFT_BEHIND_S]
     if old:
-        detail = f"{count(len(old), 'file')} that nobody finishes, such as `{old[0].name}`"
+        detail = f"{count(len(old), 'unfinished file')}, such as `{old[0].name}`"
         yield healing("drop-box", str(folder), detail)
 
 
 def _foreign(folder: Path) -> Iterator[Finding]:
     found = _files(folder)
     if found:
-        detail = f"{count(len(found), 'file')} that nobody reads, such as `{found[0][0].name}`"
+        detail = (
+            f"{count(len(found), 'file')} that d0ctl does not read, such as `{found[0][0].name}`"
+        )
         yield Finding("drop-box", str(folder), detail, f"mv {folder}/* {folder.parent}/new/")
 
 

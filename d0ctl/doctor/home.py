@@ -51,7 +51,7 @@ def _ways_in(home: Home) -> Iterator[Finding]:
     for folder in home.root.resolve().parents:
         mode = folder.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            detail = "others may put another home in the place of yours"
+            detail = "other users can replace your home"
             yield Finding("home", str(folder), detail, f"chmod o-w {folder}")
 
 
@@ -63,7 +63,7 @@ def _private(path: Path, mode: int, make: str) -> Iterator[Finding]:
         yield Finding("home", str(path), "is missing", advice)
         return
     if found & 0o077:
-        detail = "others may enter" if mode == 0o700 else "others may read"
+        detail = "other users can enter it" if mode == 0o700 else "others may read"
         advice = f"chmod {mode:o} {path}"
         if path.name in ("site.key", "site.key.former"):
             detail += " it, and forge messages with it"
@@ -75,7 +75,7 @@ def _private(path: Path, mode: int, make: str) -> Iterator[Finding]:
 
 def _asides(home: Home) -> Iterator[Finding]:
     for path in home.half_made(time.time() - HALF_MADE_S):
-        yield healing("home", str(path), "is half made, by a process that is gone")
+        yield healing("home", str(path), "is unfinished, and its process is gone")
 
 
 def failing_turns(home: Home, now: float) -> Iterator[Finding]:
@@ -89,7 +89,9 @@ def failing_turns(home: Home, now: float) -> Iterator[Finding]:
         return
     dated = [line for line in lines if line[:2] == "20" and line[19:20] == ","]
     if dated and " ERROR a turn failed" in dated[-1] and _age(log, now) < RECENT_S:
-        yield Finding("daemon", str(log), "its turns fail, the last a moment ago", f"tail {log}")
+        yield Finding(
+            "daemon", str(log), "its turns fail, the last one a moment ago", f"tail {log}"
+        )
 
 
 def _age(path: Path, now: float) -> float:

@@ -48,7 +48,7 @@ def stuck_writer(store: Store) -> Iterator[Finding]:
     while holder is not None and _turn_holder(store.home) == holder:
         is_stopped = _state(holder) in ("T", "t")
         if is_stopped or time.monotonic() - began > HELD_S:
-            detail = f"process {holder} keeps others from writing"
+            detail = f"process {holder} blocks other writers"
             detail += ": it is stopped" if is_stopped else f", for {HELD_S:g} s and more"
             advice = f"kill -CONT {holder}" if is_stopped else f"kill {holder}"
             yield Finding("turn", str(store.home.turn), detail, advice)

@@ -127,5 +127,5 @@ def standing(store: Store, far: list[Row]) -> Iterator[Finding]:
         address = registry.address_of(row)
         folder = standing_login.folder_of(address, store.home.known_hosts)
         if folder.is_dir() and not standing_login.stands(address, folder):
-            yield Finding("login", row["name"], "the login by hand has ended",
+            yield Finding("login", row["name"], "the login by `d0ctl node login` has ended",
                           f"d0ctl node login {row['name']}")  # fmt: skip

@@ -12,7 +12,7 @@ from d0ctl.doctor.finding import ANEW, Finding
 from d0ctl.doctor.home import failing_turns, furniture
 from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
 from d0ctl.doctor.logins import logins
-from d0ctl.doctor.nodes import Nodes, unknown_files
+from d0ctl.doctor.nodes import Nodes, caches_in_doubt, unknown_files
 from d0ctl.doctor.results import copies_here, deliveries, in_transit
 from d0ctl.doctor.stores import unreachable_stores
 from d0ctl.store import Store
@@ -45,7 +45,7 @@ def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Look
     """
     nodes = Nodes(store, far=far, checksums=checksums)
     found = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.look])]
-    found += unknown_files(store, nodes.seen)
+    found += [*caches_in_doubt(store), *unknown_files(store, nodes.seen)]
     if has_daemon(store):
         found = [replace(one, advice=ANEW) if one.heals else one for one in found]
     return Look(found, nodes.seen, nodes.unseen)

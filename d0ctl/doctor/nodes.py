@@ -11,6 +11,7 @@ from d0ctl.nodes.inventory import Survey, is_another, survey
 from d0ctl.store import Store
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.checks.belongings import attempts, copies, wanted
+from d0ctl.store.clusters import doubt
 from d0ctl.store.connection import Row
 from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
@@ -102,8 +103,15 @@ def unknown_files(store: Store, asked: Collection[str]) -> Iterator[Finding]:
     for one in inventory.unknown(store, MOST_UNKNOWN):
         if one.node not in asked:
             name = one.path.removeprefix(f"{one.base}/")
-            yield Finding("orphan", f"{one.node}:{name}", "is no copy that the database knows",
+            yield Finding("orphan", f"{one.node}:{name}", "is not a copy that the database knows",
                           f"d0ctl why --node {one.node}")  # fmt: skip
+
+
+def caches_in_doubt(store: Store) -> Iterator[Finding]:
+    """Caches most of whose files are missing."""
+    for row in doubt.nodes(store):
+        yield Finding("cache", row["name"], f"is in doubt: {row['drain_note']}",
+                      f"d0ctl node accept-loss {row['name']}   # or mount its disk")  # fmt: skip
 
 
 def _unasked(row: Row) -> str:
@@ -151,27 +159,31 @@ class _Belongings:
         for attempt, state in self._found.attempts.items():
             known = self._known.get(attempt)
             if known is None and state == "running":
-                yield self._until_start("attempt", attempt, "runs, and the database has none such")
+                yield self._until_start(
+                    "attempt", attempt, "is running, but is not in the database"
+                )
             elif known is None:
                 unknown.append(f"{self._base}/attempts/{attempt}")
             elif known["outcome"] is not None and state == "running":
-                yield self._until_start("attempt", attempt, f"runs on, and is {known['outcome']}")
+                yield self._until_start(
+                    "attempt", attempt, f"is still running, but is recorded as {known['outcome']}"
+                )
             elif attempt in self._found.works and self._is_left(known, state):
                 yield self._swept(
-                    "attempt", f"attempts/{attempt}/work", "is left of what has ended"
+                    "attempt", f"attempts/{attempt}/work", "was left by an attempt that has ended"
                 )
 
         yield from self._unknown(unknown)
 
     def _unknown(self, paths: list[str]) -> Iterator[Finding]:
         """Folders of attempts that are none: the next contact removes them."""
-        detail = "is of no attempt of this site"
+        detail = "belongs to no attempt of this site"
         advice = ANEW if self._is_driven else RESTART
         reported = [self._at(path.removeprefix(f"{self._base}/")) for path in paths[:MOST]]
         for what in reported:
             yield Finding("attempt", what, detail, advice, heals=True)
         if len(paths) > MOST:
-            more = f"{count(len(paths) - MOST)} more of which each {detail}"
+            more = f"{count(len(paths) - MOST)} more, each of which {detail}"
             yield Finding("attempt", self._at("attempts"), more, advice, heals=True)
 
     def _is_left(self, known: Row, state: str) -> bool:
@@ -183,9 +195,13 @@ class _Belongings:
         for row in launches.live(self._store, self._node["id"]):
             state = self._found.attempts.get(row["attempt_id"], "absent")
             if row["started"] is not None and state == "absent":
-                yield self._until_start("attempt", row["attempt_id"], "runs, and is not there")
+                yield self._until_start(
+                    "attempt", row["attempt_id"], "should be running, but is not on the node"
+                )
             elif state == "dead":
-                yield self._until_start("attempt", row["attempt_id"], "runs, and has no wrapper")
+                yield self._until_start(
+                    "attempt", row["attempt_id"], "should be running, but has no wrapper"
+                )
 
     def orphans(self) -> Iterator[Finding]:
         """Files in the cache that the database does not know."""
@@ -196,7 +212,7 @@ class _Belongings:
         for path in found[:MOST]:
             short, detail = (
                 path.removeprefix(f"{self._base}/"),
-                "is no copy that the database knows",
+                "is not a copy that the database knows",
             )
             folder = "/".join(short.split("/")[:2])
             if folder == "cache/in" or any(one.startswith(folder) for one in needed):
@@ -204,28 +220,28 @@ class _Belongings:
             else:
                 yield self._swept("orphan", short, detail)
         if len(found) > MOST:
-            more = f"{count(len(found) - MOST)} more of which the database knows none"
+            more = f"{count(len(found) - MOST)} more that the database does not know"
             yield self._swept("orphan", "cache", more)
 
     def lacking(self) -> Iterator[Finding]:
         """Copies that the database knows, and that are not there."""
         found = [row["path"] for row, name in self._copies if name not in self._found.files]
-        yield from self._listed("copy", found, "is a copy that is not there")
+        yield from self._listed("copy", found, "is recorded as a copy, but does not exist")
 
     def changed(self) -> Iterator[Finding]:
         """Copies that look different than they did, or have other contents."""
         seen = [(row, name, self._found.copies[name]) for row, name in self._copies
                 if name in self._found.copies]  # fmt: skip
         others = [row["path"] for row, _, found in seen if is_another(row, found)]
-        yield from self._listed("copy", others, "was changed since it was put there")
+        yield from self._listed("copy", others, "was changed since it was copied there")
         spoilt = [(name, row["maker"]) for row, name, found in seen
                   if not is_another(row, found) and row["checksum"] is not None
                   and found["checksum"] not in (None, row["checksum"])]  # fmt: skip
         for name, maker in spoilt[:MOST]:
             advice = f"d0ctl set-status {maker} unscheduled" if maker else "it came from outside"
-            yield self._finding("contents", name, "has another checksum than it had", advice)
+            yield self._finding("contents", name, "has changed: its checksum differs", advice)
         if len(spoilt) > MOST:
-            more = f"{count(len(spoilt) - MOST)} more copies have another checksum than they had"
+            more = f"{count(len(spoilt) - MOST)} more copies have changed: their checksums differ"
             yield self._finding("contents", f"{self._base}", more, f"d0ctl node check {self._name}")
 
     def waiting(self) -> Iterator[Finding]:
@@ -236,18 +252,20 @@ class _Belongings:
             yield self._until_start("spool", "spool", detail)
         for path, age in self._found.files.items():
             if path.startswith(("cache/aside/", "spool/tmp/")) and age > ASIDE_S:
-                yield healing("spool", self._at(path), "is left by what was interrupted")
+                yield healing("spool", self._at(path), "was left by an interrupted process")
 
     def _listed(self, check: str, paths: list[str], detail: str) -> Iterator[Finding]:
         for path in paths[:MOST]:
             short = path.removeprefix(f"{self._base}/")
-            yield self._finding(check, short, detail, "its maker runs again when it is missed")
+            yield self._finding(
+                check, short, detail, "its maker runs again when a package needs it"
+            )
         if len(paths) > MOST:
-            more = f"{count(len(paths) - MOST)} more of which each {detail}"
+            more = f"{count(len(paths) - MOST)} more, each of which {detail}"
             yield self._finding(check, f"{self._base}", more, f"d0ctl node check {self._name}")
 
     def _swept(self, check: str, what: str, detail: str) -> Finding:
-        """What d0ctl removes by itself when it is in contact anew."""
+        """What d0ctl removes by itself when it is in contact again."""
         advice = ANEW if self._is_driven else RESTART
         return Finding(check, self._at(what), detail, advice, heals=True)
 

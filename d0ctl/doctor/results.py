@@ -18,9 +18,9 @@ from d0ctl.units import count
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
 
-ADVICE = "put it back, or make it anew by set-status PACKAGE unscheduled"
+ADVICE = "put it back, or make it again: d0ctl set-status PACKAGE unscheduled"
 
-MISSED = "it is brought or made again when it is missed"
+MISSED = "it is copied or made again when a package needs it"
 
 OUTSIDE = "it came from outside"
 
@@ -43,7 +43,7 @@ def deliveries(store: Store, now: float) -> Iterator[Finding]:
             if not os.path.lexists(path):
                 missing.append(path)
     for path in missing[:MOST]:
-        yield Finding("results", str(path), "was delivered, and is not there", ADVICE)
+        yield Finding("results", str(path), "was delivered, but does not exist", ADVICE)
     if len(missing) > MOST:
         yield Finding("results", str(store.home.results), f"{count(len(missing), 'file')} missing",
                       ADVICE)  # fmt: skip
@@ -82,7 +82,7 @@ def in_transit(store: Store) -> Iterator[Finding]:
     jobs = removal.job_ids(store)
     for path in store.home.cache.glob("[0-9]*"):
         if path.name.isdigit() and int(path.name) not in jobs:
-            yield healing("transit", str(path), "is of a job that is gone")
+            yield healing("transit", str(path), "belongs to a job that was removed")
 
 
 def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
@@ -97,9 +97,9 @@ def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
                       "they were recorded", MISSED)  # fmt: skip
     strays = strays_here(store, before=time.time() - STRAY_S)
     for path in strays[:MOST]:
-        yield healing("orphan", path, "is no copy that the database knows")
+        yield healing("orphan", path, "is not a copy that the database knows")
     if len(strays) > MOST:
-        more = f"{count(len(strays) - MOST, 'more file')} of which the database knows none"
+        more = f"{count(len(strays) - MOST, 'more file')} that the database does not know"
         yield healing("orphan", str(store.home.cache), more)
 
 
@@ -109,12 +109,12 @@ def _against(row: Row, checksums: bool) -> Finding | None:
     try:
         status = os.lstat(path)
         if is_another(row, {"size": status.st_size, **stamp.of(status)}):
-            return Finding("copy", path, "was changed since it was put there", MISSED)
+            return Finding("copy", path, "was changed since it was copied there", MISSED)
         if checksums and row["checksum"] and _digest(path, row["checksum"]) != row["checksum"]:
             advice = f"d0ctl set-status {row['maker']} unscheduled" if row["maker"] else OUTSIDE
-            return Finding("contents", path, "has another checksum than it had", advice)
+            return Finding("contents", path, "has changed: its checksum differs", advice)
     except OSError:
-        return Finding("copy", path, "is a copy that is not there", MISSED)
+        return Finding("copy", path, "is recorded as a copy, but does not exist", MISSED)
     return None
 
 

@@ -11,7 +11,9 @@ import yaml
 from msgspec import Struct
 
 from d0ctl.errors import BadUsage
+from d0ctl.jobfile import local_files
 from d0ctl.jobfile.sections.loops import MAX_VALUES
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 
 _PART = re.compile(r"([0-9]{1,15})(?:-([0-9]{1,15})(?::([0-9]{1,9}))?)?", re.ASCII)
 """A number, a range, or a range with a step, as Slurm writes them: `7`, `1-200`, `0-100:5`."""
@@ -119,7 +121,12 @@ class Command(Struct, frozen=True):
         if self.array is not None:
             return "n", re.split("[-,%]", self.array, maxsplit=1)[0]
         lines: Sequence[str] = self.lines or ()
-        if self.each_line is not None and _is_file(folder / self.each_line):
+        if self.each_line is not None:
+            if not _is_file(folder / self.each_line):
+                meant = did_you_mean(
+                    self.each_line, local_files.beside(str(folder), self.each_line)
+                )
+                raise BadUsage(f"--each-line: there is no file {shown(self.each_line)}{meant}")
             with (folder / self.each_line).open(errors="replace") as file:
                 lines = [line for line in (file.readline(10_000).rstrip("\r\n"),) if line]
         return ("line", lines[0]) if lines else ("", "")

@@ -1,4 +1,4 @@
-"""The lines of a job, made anew from its recipes each time that they are read.
+"""The lines of a job, made again from its recipes each time that they are read.
 
 What all lines of a recipe have in common is found out once, before its first line is made.
 """

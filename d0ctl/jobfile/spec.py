@@ -1,6 +1,6 @@
 """A checked job as a value, before it has rows in the database.
 
-A `StageSpec.lines` makes its lines anew each time that it is iterated, so that the store can
+A `StageSpec.lines` makes its lines again each time that it is iterated, so that the store can
 write a job of 10^6 packages without holding them all in memory: 200,000 packages take 80 MB.
 The fields are those of the D0 Job Definition, section 2.
 """
@@ -174,7 +174,7 @@ class LineSpec(Struct, frozen=True):
 
 
 class Lines(Protocol):
-    """The lines of a stage: each iteration makes them anew, in the same order."""
+    """The lines of a stage: each iteration makes them again, in the same order."""
 
     def __iter__(self) -> Iterator[LineSpec]: ...
 

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier_reports import FileFacts
 from d0ctl.nodes.link import Link
-from d0ctl.nodes.reports import FileFacts
 from d0ctl.nodes.transports.bulk import bulk
 from d0ctl.nodes.transports.download import Garbled, Limits, Oversized, Spoilt
 from d0ctl_wrapper.host import archive, packing, process
@@ -236,7 +236,7 @@ def _unpack(copy: Copy, aside: Path, target: Path) -> None:
             with aside.open("rb") as file:
                 archive.unpack(file, os.fsencode(fresh))
         except (archive.BadArchive, packing.NotPackable) as error:
-            raise Spoilt(f"`{copy.source}` is no packed directory: {error}") from error
+            raise Spoilt(f"`{copy.source}` is not a packed directory: {error}") from error
         if os.path.lexists(target):
             target.rename(former)
         fresh.rename(target)
@@ -290,4 +290,4 @@ def _compare(copy: Copy, size: int, checksum: str) -> None:
     if copy.size is not None and size != copy.size:
         raise Spoilt(f"`{copy.source}` has {size} bytes instead of {copy.size}")
     if copy.checksum is not None and checksum.lower() != copy.checksum.lower():
-        raise Spoilt(f"`{copy.source}` is not what it was: its checksum differs")
+        raise Spoilt(f"`{copy.source}` has changed: its checksum differs")

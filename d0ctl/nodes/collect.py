@@ -11,8 +11,8 @@ from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier_reports import FileFacts
 from d0ctl.nodes.link import Frame
-from d0ctl.nodes.reports import FileFacts
 from d0ctl.nodes.stream_ends import (
     End,
     answers_of,
@@ -77,7 +77,7 @@ def _receive_one(feed: End, copy: Copy, aside: Path) -> Frame:
     if entry["fault"]:
         return entry
     if left != copy.size:
-        raise NodeUnreachable("the sender of files sends another file than it should")
+        raise NodeUnreachable("the sender of files sent the wrong file")
     with aside.open("xb") as file:
         while left:
             data = feed.read(left)

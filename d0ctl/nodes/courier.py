@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
-from d0ctl.nodes.frames import Pieces
+from d0ctl.nodes.courier_reports import FileFacts, NodeDown, NodeUp, Received, Report, TransferEnded
+from d0ctl.nodes.frame_checks import Pieces
 from d0ctl.nodes.health_check import SILENCE_S, HealthCheck
 from d0ctl.nodes.link import Frame, Link, Site, open_link
-from d0ctl.nodes.reports import FileFacts, NodeDown, NodeUp, Received, Report, TransferEnded
 from d0ctl.nodes.transports.download import Garbled, Spoilt
 from d0ctl.nodes.transports.transport import Address
 

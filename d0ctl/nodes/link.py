@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.errors import D0Error, NodeUnreachable
-from d0ctl.nodes import frames, ship
-from d0ctl.nodes.frames import Frame
+from d0ctl.nodes import frame_checks, ship
+from d0ctl.nodes.frame_checks import Frame
 from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, Address, Stream, Transport
 from d0ctl_wrapper.protocol.frames import LONGEST
@@ -95,13 +95,13 @@ class Link:
     def send(self, frame: Frame) -> None:
         """Send a frame. Raises NodeUnreachable."""
         with self._sending:
-            for line in frames.write(frame):
+            for line in frame_checks.write(frame):
                 self._stream.write(line)
 
     def frames(self) -> Iterator[Frame]:
         """Yield frames until the relay ends. Raises NodeUnreachable."""
         for line in self._lines():
-            if frame := frames.read(line):
+            if frame := frame_checks.read(line):
                 yield frame
 
     def batches(self) -> Iterator[list[Frame]]:
@@ -109,7 +109,7 @@ class Link:
         for line in self._lines():
             lines = [line, *self._whole]
             self._whole.clear()
-            yield [frame for line in lines if (frame := frames.read(line))]
+            yield [frame for line in lines if (frame := frame_checks.read(line))]
 
     def greet(self, hello: Frame) -> None:
         """Shake hands; what a login shell prints before the relay answers is discarded."""
@@ -168,7 +168,7 @@ class Link:
                 return
             self._size += len(data)
             if self._size > LONGEST and b"\n" not in data:
-                raise NodeUnreachable("the relay sent a line without end")
+                raise NodeUnreachable("the relay sent an endless line")
             self._pieces.append(data)
             if b"\n" in data:
                 *lines, rest = b"".join(self._pieces).split(b"\n")
@@ -279,7 +279,7 @@ def _cannot_keep(address: Address, path: str, cause: str) -> NodeUnreachable:
         return NodeUnreachable(f"node `{address.name}` can't take the wrapper: {cause}")
     return NodeUnreachable(
         f"node `{address.name}`: {fault}: `{path.rpartition('/')[0]}`",
-        hint="make room or give rights there, or add the node with another --dir",
+        hint="free space or give write permission there, or add the node with another --dir",
     )
 
 

@@ -189,7 +189,7 @@ def _answer(link: Link, question: Frame, kind: str) -> Frame:
     for frame in _frames(link):
         if frame["kind"] == kind:
             return frame
-    raise NodeUnreachable("the relay ended before it answered")
+    raise NodeUnreachable("the relay ended before answering")
 
 
 def _frames(link: Link) -> Iterator[Frame]:

@@ -11,9 +11,9 @@ from contextlib import ExitStack, closing
 from d0ctl.errors import D0Error
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier_reports import FileFacts, LoginTried
 from d0ctl.nodes.direct import Login, NoLogin
 from d0ctl.nodes.link import Frame
-from d0ctl.nodes.reports import FileFacts, LoginTried
 from d0ctl.nodes.stream_ends import (
     End,
     Pipe,

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.carry import TAKE_TIMEOUT_S, Copy
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier_reports import FileFacts
 from d0ctl.nodes.direct import NoLogin
 from d0ctl.nodes.link import Frame, Link
-from d0ctl.nodes.reports import FileFacts
 from d0ctl.nodes.transports.download import Garbled, Spoilt
 from d0ctl.units import clean
 from d0ctl_wrapper.protocol import file_stream, stamp
@@ -129,7 +129,7 @@ def faults(*ends: End) -> Iterator[None]:
     except NoLogin:
         raise
     except ValueError as error:
-        raise NodeUnreachable(f"an end of a stream sent nonsense: it {error}") from error
+        raise NodeUnreachable(f"an end of a stream sent an invalid message: it {error}") from error
     except NodeUnreachable as error:
         said = [end.pipe.stderr() for end in reversed(ends)]
         raise NodeUnreachable("; ".join(map(clean, filter(None, said))) or str(error)) from error

@@ -5,7 +5,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate
 
-from d0ctl.show.mail import line
+from d0ctl.show.notifications.mail import line
 
 _POLICY = SMTP.clone(cte_type="7bit")
 """What any server takes: no line too long, nothing beyond ASCII unencoded."""

@@ -24,6 +24,12 @@ class Busy(Struct, frozen=True):
     queued: bool = False
 
 
+class Disk(Struct):
+    """What is free of the cache of a cluster, which its nodes share, in bytes."""
+
+    free: int
+
+
 class Hand(Struct):
     """What a node can still take during one pass.
 
@@ -39,7 +45,7 @@ class Hand(Struct):
     bounds: dict[int, int]
     others: int = UNBOUNDED
     memory: int | None = None
-    disk: int | None = None
+    disk: Disk | None = None
     extra: int = 0
     """CPUs' worth of the requirement in turn that it may get beyond its CPUs."""
     allowances: Sequence[Allowance] = ()
@@ -50,7 +56,7 @@ class Hand(Struct):
     def __post_init__(self) -> None:
         node = self.node
         self.memory = None if node.memory is None else node.memory - node.memory_used
-        self.disk = None if node.disk_free is None else node.disk_free - node.disk_used
+        self.disk = None if node.disk_free is None else Disk(node.disk_free - node.disk_used)
 
     def holds(self, requirement: Requirement) -> int:
         """Return for how many packages with a requirement its memory and its disk suffice.
@@ -66,8 +72,8 @@ class Hand(Struct):
             least = int(requirement.memory is None and self.memory == node.memory)
             most = max(least, max(0, self.memory) // memory)
         if space and self.disk is not None:
-            least = int(requirement.space is None and self.disk == node.disk_free)
-            most = min(most, max(least, max(0, self.disk) // space))
+            least = int(requirement.space is None and self.disk.free == node.disk_free)
+            most = min(most, max(least, max(0, self.disk.free) // space))
         return most
 
     def turn_to(self, requirement: Requirement) -> None:
@@ -148,7 +154,7 @@ class Hand(Struct):
         if self.memory is not None:
             self.memory -= requirement.memory or requirement.memory_expected or 0
         if self.disk is not None:
-            self.disk -= requirement.space_expected or requirement.space or 0
+            self.disk.free -= requirement.space_expected or requirement.space or 0
         if not is_brought:
             self.free -= requirement.load
         if requirement.stage in self.bounds:

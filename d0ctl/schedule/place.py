@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from d0ctl.schedule.choice import Choice
 from d0ctl.schedule.costs import Cost, Links
-from d0ctl.schedule.hand import Busy, Hand
+from d0ctl.schedule.hand import Busy, Disk, Hand
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import (
     NO_BOUNDS,
@@ -72,6 +72,7 @@ def place(
     wanted_by = list(requirements)
     trust = _by_node(bounds)
     hands = [_hand(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
+    _share_disks(hands)
     one_pass = _Pass(nodes, hands, quota or Quota(), busy, links)
     for hand in hands:
         hand.allowances = one_pass.quota.nodes.get(hand.node.id, ())
@@ -242,6 +243,15 @@ def _worth_waiting_for(
         and hand.node.on_trial is None
         and hand.bound(requirement) > 0
     ]
+
+
+def _share_disks(hands: Sequence[Hand]) -> None:
+    """Have nodes of a cluster give out the same cache, of which the least that one says is free."""
+    of_cluster: dict[int, Disk] = {}
+    for hand in hands:
+        if hand.disk is not None:
+            shared = of_cluster.setdefault(hand.node.cluster, hand.disk)
+            shared.free, hand.disk = min(shared.free, hand.disk.free), shared
 
 
 def _by_node(bounds: Rooms) -> dict[int, dict[int, int]]:

@@ -4,7 +4,7 @@ from d0ctl.show.drawing.sheet import Cell
 from d0ctl.store.jobs.archive import Archive
 from d0ctl.units import clean, count, size
 
-NO_ARCHIVES = "there is no archive yet: d0ctl archive '*' --ended 90d makes one"
+NO_ARCHIVES = "no archives yet: d0ctl archive '*' --ended 90d creates one"
 
 MOST_NAMED = 5
 """How many jobs of an archive are named; the rest are counted."""

@@ -13,9 +13,9 @@ def written(file: Path, bytes_written: int) -> str:
 
 def would_restore(file: Path, database: Path) -> Iterator[str]:
     """Say what would be replaced, and what would be kept."""
-    yield f"would put `{clean(str(file))}` in the place of `{clean(str(database))}`"
+    yield f"would put `{clean(str(file))}` in place of `{clean(str(database))}`"
     if database.exists():
-        yield "the present database would be kept beside it"
+        yield "the current database would be kept beside it"
 
 
 def question(database: Path) -> str:

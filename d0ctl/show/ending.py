@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from d0ctl.model import Counts, Group, by_status, job_status
 from d0ctl.show.why.phases.waiting import prerequisites_of
-from d0ctl.store import Store, order
+from d0ctl.store import Store, stage_order
 from d0ctl.store.connection import Row
 from d0ctl.store.mail import new_events
-from d0ctl.store.nodes.placement import counts_of
+from d0ctl.store.nodes.standstill import counts_of
 
 
 class Segment(Struct, frozen=True):
@@ -56,7 +56,7 @@ def status_of(store: Store, job: int) -> Group:
 
 
 def _status(store: Store, job: int, counts: Counts) -> Group:
-    return job_status(counts, order.final_counts(store, job).get(job, {}), blocked=True)
+    return job_status(counts, stage_order.final_counts(store, job).get(job, {}), blocked=True)
 
 
 def ending(store: Store, job: int) -> Ending | None:

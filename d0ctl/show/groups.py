@@ -10,16 +10,16 @@ from d0ctl.sitefile.transfer import stores
 from d0ctl.store.clusters.groups import ClusterView, ResearcherView
 from d0ctl.units import count, duration, listed, size
 
-NO_STORES = "no stores: `stores:` in the site file names them"
+NO_STORES = "no stores: add `stores:` to the site file"
 
-NO_RESEARCHERS = "no researchers: `researchers:` in the site file names them"
+NO_RESEARCHERS = "no researchers: add `researchers:` to the site file"
 
 NO_CLUSTERS = "no clusters: d0ctl node add"
 
 
 def cluster(one: ClusterView) -> list[Cell]:
     """Return the line of a cluster, in columns."""
-    whose = f"private to {listed(one.researchers) or 'nobody yet'}" if one.private else "sharable"
+    whose = f"private to {listed(one.researchers) or 'nobody yet'}" if one.private else "shared"
     return [
         (one.name, "strong"), one.platform or "", whose, _nodes(one),
         _space(one), f"software: {listed(one.software)}" if one.software else "",
@@ -69,15 +69,6 @@ def _counts(one: Allowance) -> str:
     counts = [] if one.throttle.max_running is None else [f"{one.running:,} at once"]
     counts += [] if one.throttle.launches is None else [f"{one.launched:,} lately"]
     return f"({', '.join(counts)})"
-
-
-def changed(name: str, before: Mapping[str, Any], after: Mapping[str, Any], *, would: bool) -> str:
-    """Say how the limits of a throttle change, or would."""
-    keys = dict.fromkeys([*before, *after])
-    said = [f"{key} {before.get(key, 'none')} -> {after.get(key, 'none')}" for key in keys
-            if before.get(key) != after.get(key)]  # fmt: skip
-    verb = "would limit" if would else "limits of"
-    return f"{verb} `{name}`: {', '.join(said) or 'nothing changes'}"
 
 
 def kind_of_store(entry: Mapping[str, Any]) -> tuple[str, str | None]:

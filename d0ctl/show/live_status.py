@@ -19,8 +19,8 @@ TIMES = ("since", "began", "eta", "last_sign")
 
 WITHOUT_REPORT = {
     "running": "its wrapper is running",
-    "ended": "it has ended on the node, but the database does not know yet",
-    "dead": "its wrapper is dead on the node, but the database does not know yet",
+    "ended": "it has ended on the node, but this is not in the database yet",
+    "dead": "its wrapper on the node is dead, but this is not in the database yet",
     "absent": "it has not started on the node: it is being launched, or waits for free cpus",
 }
 

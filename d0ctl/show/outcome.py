@@ -66,7 +66,7 @@ def results(folder: str, files: Sequence[str]) -> list[str]:
 
 def held(name: str) -> str:
     """Say that a job to be run is held."""
-    return f"`{name}` is held, so nothing of it starts: d0ctl release {name}"
+    return f"`{name}` is held, so none of its packages start: d0ctl release {name}"
 
 
 def would_continue(name: str) -> str:
@@ -76,9 +76,9 @@ def would_continue(name: str) -> str:
 
 def interrupted(name: str, *, has_daemon: bool) -> str:
     """Say what drives a job after an interrupted `run`, and what ends it."""
-    by = f"the daemon goes on with `{name}`"
+    by = f"the daemon continues `{name}`"
     if not has_daemon:
-        by = f"`{name}` goes on by `d0ctl run {name}` or `d0ctl daemon start`"
+        by = f"`{name}` continues with `d0ctl run {name}` or `d0ctl daemon start`"
     return f"{by}; `d0ctl kill {name}` ends it"
 
 

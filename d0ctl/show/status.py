@@ -53,17 +53,17 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
 
 def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
     """Read and draw a package or a binary."""
-    from d0ctl.show import read
+    from d0ctl.show import card_contents
     from d0ctl.show.cards import binary, package
     from d0ctl.show.cards.file_lists import SCREEN
 
     if wanted.level == "binary":
-        one = read.binary(store, browse.package(store, wanted), wanted.binary.first)
+        one = card_contents.binary(store, browse.package(store, wanted), wanted.binary.first)
         binary.draw(page, one, now, SCREEN)
         _next(page, f"d0ctl why {one.path}", f"d0ctl logs {one.path}",
               f"d0ctl status {one.package.path}")  # fmt: skip
         return
-    card = read.package(store, browse.package(store, wanted), now)
+    card = card_contents.package(store, browse.package(store, wanted), now)
     package.draw(page, card, now, limits=SCREEN)
     path = card.view.path
     _next(page, *[f"d0ctl logs {path}"] * bool(card.attempts), f"d0ctl history {path}")
@@ -76,10 +76,10 @@ def draw_part(
 
     A process that drives the job itself says so.
     """
-    from d0ctl.show import read
+    from d0ctl.show import card_contents
     from d0ctl.show.cards import part
 
-    card = read.part(store, wanted, now, driven=driven)
+    card = card_contents.part(store, wanted, now, driven=driven)
     if card.job.ended is None:
         jobs.stop(page, obstacles(production(store, now=now, driven=driven), now))
     part.draw(page, card, now)

@@ -59,6 +59,7 @@ STANDARD: Mapping[str, Any] = {
     "container": "apptainer", "share-half-life": SHARE_HALF_LIFE_S,
     "link-streams": LINK_STREAMS, "node-streams": NODE_STREAMS,
     "direct-streams": True,
+    "reuse-files": True,
 }  # fmt: skip
 """Defaults of the section `defaults:`; None means that the setting is off."""
 

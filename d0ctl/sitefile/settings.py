@@ -79,6 +79,7 @@ DEFAULTS = {
     "share-half-life": POSITIVE_TIME,
     "max-alike-failures": COUNT, "container": ENGINE,
     "link-streams": STREAMS, "node-streams": STREAMS, "direct-streams": FLAG,
+    "reuse-files": FLAG,
 }  # fmt: skip
 
 

@@ -78,7 +78,7 @@ def test_a_job_with_a_fault_leaves_the_database_as_it_was() -> None:
 def test_a_second_job_of_the_same_name_is_refused_as_on_the_command_line() -> None:
     one_line().submit(hold=True)
 
-    with pytest.raises(Refused, match="there is a job `one` already"):
+    with pytest.raises(Refused, match="job `one` already exists"):
         one_line().submit()
     assert one_line().submit("two", hold=True).status == "held"
     assert sorted(jobs().names) == ["one", "two"]

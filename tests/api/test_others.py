@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from d0ctl import BadJobFile, Files, Job, Nodes, Selection, Site
+from d0ctl import BadJobFile, Files, Job, Nodes, Selection, Site, Throttle
 from d0ctl.actions.table import ACTIONS
 from d0ctl.config import find_home
 from d0ctl.errors import BadUsage, NodeUnreachable, NotFound, Refused
@@ -25,6 +25,7 @@ CLASSES: dict[str, type] = {
     **dict.fromkeys(("any", "line", "job"), Selection),
     **dict.fromkeys(("node", "new node"), Nodes),
     "file": Files,
+    "throttle": Throttle,
 }
 """The class whose methods the actions of a level are."""
 
@@ -64,7 +65,7 @@ def test_nodes_that_are_not_there_are_the_error_of_the_command() -> None:
 def test_a_node_is_added_with_the_checks_of_the_command() -> None:
     with pytest.raises(Refused, match="is the same machine as node `localhost`"):
         Nodes("twin").add(local=True)
-    with pytest.raises(BadUsage, match="where is `twin`"):
+    with pytest.raises(BadUsage, match="no destination for `twin`"):
         Nodes("twin").add()
     with pytest.raises(NodeUnreachable):
         Nodes("far").add("emmy@127.0.0.1:1", accept_keys="SHA256:x")
@@ -110,8 +111,25 @@ def test_files_are_listed_given_a_disposition_and_purged(made: Selection) -> Non
         Files("reco:a.root").purge()
     with pytest.raises(NotFound, match="no file matches `reco:c"):
         Files("reco:c").purge()
-    with pytest.raises(BadUsage, match="is no disposition"):
+    with pytest.raises(BadUsage, match="is not a disposition"):
         files.set_disposition("for-ever")
+
+
+def test_a_throttle_is_set_and_undone_by_python() -> None:
+    limit = Throttle("researcher", "emmy")
+
+    done = limit.set(max_running=5, max_launches="10/1m", reason="a busy week")
+
+    assert done.text == (
+        "limits of `researcher emmy`: max-running none -> 5, max-launches none -> 10/1m"
+    )
+    assert done.undo == (
+        "d0ctl throttle set researcher emmy --max-running none --max-launches none"
+    )
+    assert last_action() == ("throttle set", "researcher emmy",
+                             "a busy week; --max-running 5 --max-launches 10/1m")  # fmt: skip
+    with pytest.raises(BadUsage, match="`share emmy` is not a node, researcher or job"):
+        Throttle("share", "emmy")
 
 
 def test_a_site_is_checked_compared_and_applied(tmp_path: Path) -> None:

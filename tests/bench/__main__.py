@@ -27,7 +27,6 @@ from tests.bench import (
     makespan,
     messages,
     page,
-    peers,
     placement,
     scale,
     soak,
@@ -42,7 +41,6 @@ from tests.bench.measure import Figure, Options
 
 MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P1", throughput.measure),
-    ("P1", peers.measure),
     ("P2", messages.measure),
     ("P3", submission.measure),
     ("P4", placement.measure),
@@ -68,17 +66,21 @@ def options() -> Options:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--full", action="store_true", help="measure 10^6 packages, too")
     parser.add_argument("--packages", type=int, default=10_000, help="of P1 (default 10,000)")
-    parser.add_argument("--soak", type=int, default=100_000, help="of the soak (default 100,000)")
-    parser.add_argument("--within", type=float, default=900.0, metavar="SECONDS",
-                        help="give a measure up after this time (default 900)")  # fmt: skip
+    parser.add_argument("--soak", type=int, default=40_000, help="of the soak (default 40,000)")
+    parser.add_argument("--within", type=float, default=300.0, metavar="SECONDS",
+                        help="give a measure up after this time (default 300)")  # fmt: skip
+    parser.add_argument("--in-all", type=float, default=1500.0, metavar="SECONDS",
+                        help="measure nothing after this time (default 1,500)")  # fmt: skip
     parser.add_argument("only", nargs="*", metavar="P1", help="measure these budgets only")
     given = parser.parse_args()
-    return Options(given.full, given.packages, given.soak, frozenset(given.only), given.within)
+    return Options(given.full, given.packages, given.soak, frozenset(given.only), given.within,
+                   given.in_all)  # fmt: skip
 
 
 def measured(asked: Options) -> list[Figure]:
     """All figures, each shown as soon as it is there; a measure that fails is a figure, too."""
     found: list[Figure] = []
+    until = time.monotonic() + asked.in_all_s
 
     def take(figure: Figure) -> None:
         show(figure)
@@ -88,7 +90,7 @@ def measured(asked: Options) -> list[Figure]:
         if asked.only and name not in asked.only:
             continue
         try:
-            with limited(asked.within_s):
+            with limited(min(asked.within_s, until - time.monotonic())):
                 for figure in measure(asked):
                     take(figure)
         except Exception as error:

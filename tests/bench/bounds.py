@@ -37,6 +37,8 @@ def limited(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TimeoutError(f"not within {seconds:g} s")
 
+    if seconds <= 0:
+        raise TimeoutError("no time was left for it")
     former = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:

@@ -12,9 +12,10 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.schedule import critical_path
-from d0ctl.schedule.costs import FILE_S, LINK_RATE, Links
+from d0ctl.schedule.costs import FILE_S, LINK_RATE
 from d0ctl.schedule.place import Decision
-from d0ctl.schedule.rehearsal import File, Task, _Rehearsal, rehearse
+from d0ctl.schedule.rehearsal.records import Conditions, File, Task
+from d0ctl.schedule.rehearsal.run import Rehearsal, rehearse
 from d0ctl.schedule.resources import NodeRoom, Requirement
 from tests.bench.measure import PROCESS_PATIENCE_S, Figure, Options
 from tests.support import CACHE
@@ -168,7 +169,7 @@ class Plan(Struct):
     ends: list[float]
 
 
-class _Planned(_Rehearsal):
+class _Planned(Rehearsal):
     """A plan carried out on the links, caches and launches of a rehearsal.
 
     Each task goes to its node as soon as its inputs exist, and is run there in the order of the
@@ -177,7 +178,7 @@ class _Planned(_Rehearsal):
 
     def __init__(self, shape: Shape, plan: Plan) -> None:
         self.plan = plan
-        super().__init__(NODES, _wanted(shape), _tasks(shape, True), shape.files, Links(), {})
+        super().__init__(NODES, _wanted(shape), _tasks(shape, True), shape.files, Conditions())
 
     def _schedule(self) -> None:
         released = [task for queue in self.ready.values() for task in queue]

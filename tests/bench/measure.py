@@ -39,10 +39,12 @@ class Options:
 
     full: bool = False
     packages: int = 10_000
-    soak: int = 100_000
+    soak: int = 40_000
     only: frozenset[str] = frozenset()
-    within_s: float = 900.0
+    within_s: float = 300.0
     """How long each measure may take."""
+    in_all_s: float = 1500.0
+    """How long all of them may take together."""
 
 
 @dataclass(slots=True)

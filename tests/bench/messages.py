@@ -44,11 +44,11 @@ select event.id, attempt.id, event.new from event
 def measure(options: Options) -> Iterator[Figure]:
     """Rates as a courier and as local wrappers deliver, and the latency of the latter."""
     rate = 2 * ATTEMPTS / by_courier()
-    yield Figure("P2", f"messages in files of {PER_FRAME} to rows", rate, "/s", "5,000/s")
+    yield Figure("P2", f"messages in files of {PER_FRAME} to rows", rate, "/s", "10,000/s")
     rate = 2 * ATTEMPTS / by_wrappers()
-    yield Figure("P2", "messages in files of their own to rows", rate, "/s", "5,000/s")
+    yield Figure("P2", "messages in files of their own to rows", rate, "/s", "7,000/s")
     waits = sorted(latencies(int(PACE * PACED_S / 2)))
-    for share, budget in ((0.5, "20 ms"), (0.99, "100 ms")):
+    for share, budget in ((0.5, "15 ms"), (0.99, "60 ms")):
         wait = waits[int(len(waits) * share)] * 1000
         yield Figure("P2", f"file to commit at {PACE}/s, p{share * 100:g}", wait, "ms", budget)
 

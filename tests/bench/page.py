@@ -33,9 +33,11 @@ ROWS = (
         {"rate": "P1: packages over ssh", "all": "P1: packages over ssh > package, all",
          "node": "P1: packages over ssh > package, node",
          "control": "P1: packages over ssh > package, control"}),
-    Row("the same by HyperQueue, local, without history; by GNU parallel over ssh",
-        "{hq:.0f}/s; {parallel:.0f}/s",
-        {"hq": "P1: peer: HyperQueue", "parallel": "P1: peer: GNU parallel"}),
+    Row("the same by HyperQueue, local, without history; d0ctl beside it",
+        "{hq:.0f}/s; {ratio:.2f} times as fast",
+        {"hq": "P1: peer: HyperQueue", "ratio": "P1: a part of HyperQueue"}),
+    Row("the same by GNU parallel over ssh", "{parallel:.0f}/s",
+        {"parallel": "P1: peer: GNU parallel"}),
     Row("messages to committed rows, successors released, in files of 50; one by one",
         "{many:,.0f}/s; {one:,.0f}/s",
         {"many": "P2: in files of 50", "one": "P2: in files of their own"}),
@@ -45,10 +47,11 @@ ROWS = (
         {"took": "P3: submit, 100,000", "peak": "P3: submit, 100,000 > peak memory"}),
     Row("the scheduler's pass at 1,000; at 100,000 waiting packages",
         "{few:.1f} ms; {many:.1f} ms", {"few": "P4: , 1,000 wait", "many": "P4: , 100,000 wait"}),
-    Row("`status`, `status JOB`, `why` at 100,000 packages, as whole processes; a completion",
-        "{status:.2f}, {job:.2f} and {why:.2f} s; {tab:.2f} s (`python -c pass`: {none:.3f} s)",
-        {"status": "P5: d0ctl status at", "job": "P5: status JOB", "why": "P5: why PACKAGE",
-         "tab": "P5: TAB", "none": "P5: python -c pass"}),
+    Row("CPU of `status`, `status JOB`, `why` at 100,000 packages; of a completion; of `--version`",
+        "{status:.1f}, {job:.1f} and {why:.1f}; {tab:.1f}; {version:.1f} times `python -c pass`"
+        " ({none:.3f} s)",
+        {"version": "P5: --version", "status": "P5: d0ctl status at", "job": "P5: status JOB",
+         "why": "P5: why PACKAGE", "tab": "P5: TAB", "none": "P5: python -c pass"}),
     Row("the dashboard: first paint after imports; a key; a commit to the screen",
         "{first:.1f} s; {key:.0f} ms; {commit:.0f} ms",
         {"first": "P6: first paint", "key": "P6: a key to its paint, median",
@@ -76,7 +79,7 @@ ROWS = (
 
 
 def table(answer: Mapping[str, Any]) -> str:
-    """Return the table for a run, with its day, commit and machine; a lost figure is a dash."""
+    """Return the table for a run, with its day, commit and machine."""
     rows = [f"| {row.what} | {_shown(row, answer['figures'])} |\n" for row in ROWS]
     machine = answer["machine"]
     of = f"{machine['began'][:10]}, commit {machine['commit']}, {machine['cpus']} CPUs"
@@ -87,6 +90,8 @@ def _shown(row: Row, figures: Sequence[Mapping[str, Any]]) -> str:
     found = {name: _value(place, figures) for name, place in row.places.items()}
     if None not in found.values():
         return row.shown.format(**found)
+    if set(found.values()) == {None}:
+        return "not measured"
     return "; ".join(f"{name} {'-' if value is None else f'{value:.4g}'}"
                      for name, value in found.items())  # fmt: skip
 

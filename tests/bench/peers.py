@@ -4,12 +4,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench.measure import PROCESS_PATIENCE_S, Figure, Options
+from tests.bench.measure import PROCESS_PATIENCE_S
 from tests.bench.site import passing_home, ssh_nodes
-from tests.bench.throughput import NODES, SLOTS
 from tests.support import CACHE, Missing, debian_program
 from tests.support.openssh import find_client
 from tests.support.sshd import Sshd
@@ -29,21 +28,17 @@ with LocalCluster() as cluster:
     print(time.time() - began)
 """
 
-SHARE = 5
-"""GNU parallel gets a fifth of the packages, its ssh for each of them takes so long."""
 
-
-def measure(options: Options) -> Iterator[Figure]:
-    """The rates of those that can be had."""
-    yield _peer("HyperQueue, local, no history", options.packages, hyperqueue)
-    yield _peer("GNU parallel over ssh, ControlMaster", options.packages // SHARE, gnu_parallel)
-
-
-def _peer(name: str, count: int, run: Callable[[int], float]) -> Figure:
+def rate(count: int, run: Callable[[int], float]) -> float | str:
+    """Packages a second of a tool; why there is none if it can't be had."""
     try:
-        return Figure("P1", f"peer: {name}, {count}", count / run(count), "/s")
+        return count / run(count)
+    except TimeoutError:  # of the measure as a whole
+        raise
+    except subprocess.CalledProcessError as error:  # its text has the whole command
+        return f"it ended with exit code {error.returncode}"
     except (Missing, OSError, subprocess.SubprocessError) as error:
-        return Figure("P1", f"peer: {name}", None, "/s", note=f"skipped: {error}")
+        return str(error)
 
 
 def hyperqueue(count: int) -> float:
@@ -70,12 +65,12 @@ def hyperqueue_folder() -> Path:
     return folder
 
 
-def gnu_parallel(count: int) -> float:
+def gnu_parallel(count: int, nodes: int, slots: int) -> float:
     """Seconds of so many `true` by GNU parallel on the nodes that we use, too."""
     parallel = debian_program("parallel", "parallel")
-    with passing_home() as home, ssh_nodes(home, NODES, cpus=SLOTS) as sshds:
+    with passing_home() as home, ssh_nodes(home, nodes, cpus=slots) as sshds:
         folder = home.root.parent
-        logins = ",".join(f"{SLOTS}/node{number}" for number in range(len(sshds)))
+        logins = ",".join(f"{slots}/node{number}" for number in range(len(sshds)))
         (folder / "ssh_config").write_text("".join(map(_host, range(len(sshds)), sshds)))
         began = time.monotonic()
         words = ["--ssh", f"{find_client()} -F {folder}/ssh_config", "-S", logins, "--will-cite"]

@@ -9,8 +9,6 @@ from tests.bench.measure import Figure, Options, process, pss_of
 from tests.bench.site import counts, d0ctl, daemon, job_file, passing_home
 from tests.support.waiting import descendants, wait_until
 
-PACKAGES = 100_000
-
 PARTS = 10
 
 WITHIN_S = 3600.0

@@ -1,5 +1,6 @@
-"""P1: packages of `true` from submission to the last commit, over ssh and on this machine."""
+"""P1: packages of `true` from submission to the last commit, and peers on the same work."""
 
+import statistics
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -8,6 +9,9 @@ from dataclasses import dataclass
 from d0ctl.config import Home
 from d0ctl.store import open_store
 from d0ctl.store.nodes import registry
+from d0ctl.units import count
+from tests.bench import peers
+from tests.bench.bounds import rounds
 from tests.bench.measure import Figure, Options, cpu_of
 from tests.bench.site import d0ctl, daemon, job_file, passing_home, ssh_nodes, wait_done
 from tests.support.sshd import Sshd
@@ -16,7 +20,13 @@ from tests.support.waiting import descendants
 NODES = 2
 SLOTS = 2
 
-BUDGET = "HyperQueue x1, aim x2; 150/s now"
+ROUNDS = 3
+"""d0ctl and HyperQueue run as often, taking turns, if there is time for it."""
+
+BUDGET = "HyperQueue x2"
+
+SHARE = 20
+"""GNU parallel gets a part of the packages, its ssh for each of them takes so long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +43,41 @@ class Spent:
 
 def measure(options: Options) -> Iterator[Figure]:
     """The rates, and where the CPU time goes."""
-    rate, spent = over_ssh(options.packages)
-    yield Figure("P1", f"{options.packages} packages over ssh, 2 nodes", rate, "/s", BUDGET)
-    yield from split(options.packages, spent)
-    rate, spent = on_this_machine(options.packages // 4)
-    yield Figure("P1", f"{options.packages // 4} packages, local node", rate, "/s")
+    packages = options.packages
+    ours, others = [], []
+    for _ in rounds(ROUNDS, options.within_s * 0.6):
+        ours.append(over_ssh(packages))
+        others.append(peers.rate(packages, peers.hyperqueue))
+    rates = [rate for rate, _ in ours]
+    yield medium("P1", f"{packages} packages over ssh, 2 nodes", rates, BUDGET)
+    yield from split(packages, ours[rates.index(statistics.median_low(rates))][1])
+    name = f"peer: HyperQueue, local, no history, {packages}"
+    yield from beside("P1", name, rates, "HyperQueue", others)
+    few = packages // SHARE
+    name = f"peer: GNU parallel over ssh, ControlMaster, {few}"
+    found = peers.rate(few, lambda number: peers.gnu_parallel(number, NODES, SLOTS))
+    yield from beside("P1", name, rates, "GNU parallel", [found])
+    rate, _ = on_this_machine(packages // 4)
+    yield Figure("P1", f"{packages // 4} packages, local node", rate, "/s")
+
+
+def medium(budget_id: str, what: str, rates: Sequence[float], budget: str = "") -> Figure:
+    """The median of several rates, with their spread."""
+    spread = f"{min(rates):.0f} to {max(rates):.0f}, {count(len(rates), 'round')}"
+    return Figure(budget_id, what, statistics.median(rates), "/s", budget, note=spread)
+
+
+def beside(
+    budget_id: str, what: str, rates: Sequence[float], name: str, others: Sequence[float | str]
+) -> Iterator[Figure]:
+    """The rate of a peer, and ours as a part of it; or why there is none."""
+    found = [rate for rate in others if not isinstance(rate, str)]
+    if not found:
+        yield Figure(budget_id, what, None, "/s", note=f"skipped: {others[-1]}")
+        return
+    yield medium(budget_id, what, found)
+    ratio = statistics.median(rates) / statistics.median(found)
+    yield Figure(budget_id, f"  d0ctl as a part of {name}", ratio, "")
 
 
 def split(count: int, spent: Spent, budget_id: str = "P1") -> Iterator[Figure]:

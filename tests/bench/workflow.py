@@ -15,10 +15,10 @@ from d0ctl.store import open_store
 from d0ctl.store.nodes import registry
 from tests.bench.bounds import rounds
 from tests.bench.measure import PROCESS_PATIENCE_S, Figure, Options
-from tests.bench.peers import hyperqueue_folder
+from tests.bench.peers import hyperqueue_folder, rate
 from tests.bench.site import d0ctl, daemon, passing_home, wait_done
-from tests.bench.throughput import Spent, spent_so_far, split
-from tests.support import Missing, debian_program
+from tests.bench.throughput import Spent, beside, medium, spent_so_far, split
+from tests.support import debian_program
 
 SLOTS = os.cpu_count() or 1
 
@@ -88,35 +88,21 @@ def _merge(output: str, pattern: str, makers: Sequence[Task]) -> Task:
 def measure(options: Options) -> Iterator[Figure]:
     """The rates, medians of rounds in which the tools take turns, and the ratio."""
     tasks = montage(options.packages // 2)
-    tools: dict[str, Callable[[Sequence[Task]], float]] = {
-        "HyperQueue": hyperqueue,
-        f"make -j{SLOTS}": make,
+    tools: dict[str, Callable[[int], float]] = {
+        "HyperQueue": lambda _: hyperqueue(tasks),
+        f"make -j{SLOTS}": lambda _: make(tasks),
     }
-    ours, others = [], {name: list[float]() for name in tools}
-    missing: dict[str, str] = {}
-    for _ in rounds(ROUNDS, options.within_s / 2):
+    ours, others = [], {name: list[float | str]() for name in tools}
+    for _ in rounds(ROUNDS, options.within_s * 0.7):
         ours.append(on_this_machine(tasks))
         for name, run in tools.items():
-            try:
-                others[name].append(len(tasks) / run(tasks))
-            except (Missing, OSError, subprocess.SubprocessError) as error:
-                missing[name] = f"skipped: {error}"
+            others[name].append(rate(len(tasks), run))
     rates = [rate for rate, _ in ours]
     what = f"Montage of {len(tasks)}"
-    yield _rate(f"{what}, local node", rates, "HyperQueue x1")
+    yield medium("P11", f"{what}, local node", rates, "HyperQueue x1")
     yield from split(len(tasks), ours[rates.index(statistics.median_low(rates))][1], "P11")
     for name, found in others.items():
-        if found:
-            yield _rate(f"peer: {name}, {what}", found)
-            ratio = statistics.median(rates) / statistics.median(found)
-            yield Figure("P11", f"  d0ctl as a part of {name}", ratio, "")
-        else:
-            yield Figure("P11", f"peer: {name}", None, "/s", note=missing[name])
-
-
-def _rate(what: str, rates: Sequence[float], budget: str = "") -> Figure:
-    spread = f"{min(rates):.0f} to {max(rates):.0f}, {len(rates)} rounds"
-    return Figure("P11", what, statistics.median(rates), "/s", budget, note=spread)
+        yield from beside("P11", f"peer: {name}, {what}", rates, name, found)
 
 
 def on_this_machine(tasks: Sequence[Task]) -> tuple[float, Spent]:

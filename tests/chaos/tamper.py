@@ -16,7 +16,7 @@ PATIENCE_S = 0.5
 """How long a reader stands still until there is a message to tamper with."""
 
 CONTACT_S = 0.2
-"""How soon after a message was lost the nodes are contacted anew, and list what has ended."""
+"""How soon after a message was lost the nodes are contacted again, and list what has ended."""
 
 NEW_S = 0.3
 """What is younger may be lost by a power cut."""
@@ -59,7 +59,7 @@ def lose(field: Field, path: Path) -> None:
 
 
 def hang_up(field: Field) -> None:
-    """End all relays, so that all nodes are contacted anew."""
+    """End all relays, so that all nodes are contacted again."""
     for name in field.schedule.nodes:
         relay: Pid | None = field.relay(name)
         if relay:

@@ -17,7 +17,7 @@ from d0ctl.cli import documents
 from d0ctl.cli.commands.looking import peek_folder
 from d0ctl.cli.terminal import output
 from d0ctl.errors import NodeUnreachable
-from d0ctl.nodes import frames
+from d0ctl.nodes import frame_checks
 from d0ctl.nodes.link import Link
 from d0ctl.nodes.node_check import _facts as check_facts
 from d0ctl.nodes.transports.local import LocalTransport
@@ -177,7 +177,7 @@ def test_any_number_can_be_shown_as_a_time_or_a_size(number: float) -> None:
         assert text is None or len(text) < 40
 
 
-def mutated(data: st.DataObject, frame: dict[str, Any]) -> frames.Frame | None:
+def mutated(data: st.DataObject, frame: dict[str, Any]) -> frame_checks.Frame | None:
     """A frame that is accepted although some of it was changed; None if it is refused."""
     frame = json.loads(json.dumps(frame))
     holders = [frame, *(value for value in frame.values() if isinstance(value, dict))]
@@ -186,7 +186,7 @@ def mutated(data: st.DataObject, frame: dict[str, Any]) -> frames.Frame | None:
     holder = data.draw(st.sampled_from(holders))
     holder[data.draw(st.sampled_from(sorted(holder)))] = data.draw(foreign)
     try:
-        return frames.read(json.dumps(frame).encode())
+        return frame_checks.read(json.dumps(frame).encode())
     except NodeUnreachable:
         return None
 

@@ -154,10 +154,10 @@ def test_a_bad_name_of_an_archive_is_refused(ended: Site, d0ctl: Type) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "answer"),
     [
-        (["doctor"], 2, "about the database, not about an archive"),
-        (["backup", "copy.db"], 2, "about the database, not about an archive"),
-        (["logs", "prod/1/1/1"], 4, "had on its node was removed when it was archived"),
-        (["peek", "prod/1/1/1"], 4, "had on its node was removed when it was archived"),
+        (["doctor"], 2, "on the database, not on an archive"),
+        (["backup", "copy.db"], 2, "on the database, not on an archive"),
+        (["logs", "prod/1/1/1"], 4, "on its node were removed when it was archived"),
+        (["peek", "prod/1/1/1"], 4, "on its node were removed when it was archived"),
     ],
 )
 def test_what_an_archive_has_not_is_said(

@@ -16,6 +16,7 @@ from d0ctl.config import Home
 from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store import open_store
+from d0ctl.store.clusters import doubt
 from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse
 from tests.cli.conftest import Type
@@ -26,7 +27,7 @@ from tests.support.rows import read
 
 READS = {
     "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "report failures",
-    "report usage",
+    "report usage", "report disk",
     "policy show", "policy try", "file list", "node list",
     "cluster list", "researcher list", "throttle list", "store list", "store locate",
     "node check", "node login", "node logout",
@@ -58,6 +59,7 @@ CALLS = {
     "remove": ["held"],
     "node add": ["farm", "emmy@127.0.0.9"],
     "node accept-key": ["drained"],
+    "node accept-loss": ["doubted"],
     "node benchmark": ["localhost"],
     "node set": ["localhost", "speed=2"],
     "node drain": ["localhost"],
@@ -128,6 +130,10 @@ def calls(site: Site, d0ctl: Type, home: Home, tmp_path: Path) -> dict[str, list
         apply(site.store, asked, actor="me", note=None, now=time.time())
     registry.add(site.store, Address("drained", "ssh", "drained"), cpus=1)
     act(site.store, "node drain", "drained", actor="me", note=None, now=time.time())
+    registry.add(site.store, Address("doubted", "ssh", "doubted"), cpus=1)
+    with site.store.writing():
+        row = registry.named(site.store, "doubted")
+        doubt.begin(site.store, row, 30, 30, since=time.time(), now=time.time())
     archive = packed(tmp_path / "reco.tar.gz", RECO)
     assert d0ctl("software", "add", "reco/v1", "--archive", str(archive)).exit_code == 0
     files = {"FILE": tmp_path / "job.yaml", "SITE": tmp_path / "site.yaml",

@@ -111,10 +111,10 @@ def test_a_part_of_a_job_becomes_a_job_of_its_own(tmp_path: Path, d0ctl: Type) -
     ("words", "stderr"),
     [
         (("clone", "good/1", "--set", "a=b"), "d0ctl: --set takes a whole job\nd0ctl clone good\n"),
-        (("remove", "good/1"), "d0ctl: `good/1` is a part of a job; only whole jobs are removed\n"
+        (("remove", "good/1"), "d0ctl: `good/1` is not a whole job, so it can't be removed\n"
                                "d0ctl kill 'good/1'\n"),
-        (("submit", "good/1/1"), "d0ctl: `good/1/1` is a part of job `good`, and only whole jobs "
-                                 "are submitted\na job of its own: d0ctl clone good/1/1\n"),
+        (("submit", "good/1/1"), "d0ctl: `good/1/1` is a part of job `good`, but only whole jobs "
+                                 "can be submitted\nas a job of its own: d0ctl clone good/1/1\n"),
     ],
 )  # fmt: skip
 def test_a_part_is_neither_removed_nor_submitted_alone(

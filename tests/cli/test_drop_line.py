@@ -23,7 +23,7 @@ def test_the_plan_of_a_drop_says_who_loses_what_and_who_can_start(site: Site, d0
         "removed from the inputs of later packages: 2 files\n"
         "  gen-2\n"
         "  sim-2\n"
-        "going on without these files: 1 package\n"
+        "continuing without these files: 1 package\n"
         "  prod/2/1/1 loses 1 input, keeps 1, and can start now\n"
     )
 

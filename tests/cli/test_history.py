@@ -93,7 +93,7 @@ def test_what_has_no_log_says_why(site: Site, d0ctl: Type, tmp_path: Path) -> No
     assert d0ctl("logs", "prod/1/2/1").exit_code == 3
     assert "has had 1 attempt, so" in d0ctl("logs", "prod/1/1/1", "--attempt", "2").stderr
     assert "has 1 binary, so" in d0ctl("logs", "prod/1/1/1", "--binary", "2").stderr
-    assert "its log is not on `localhost` any more" in d0ctl("logs", "prod/1/1/1").stderr
+    assert "its log is no longer on `localhost`" in d0ctl("logs", "prod/1/1/1").stderr
     assert d0ctl("logs", "prod/1/*").exit_code == 3
 
 

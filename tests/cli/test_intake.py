@@ -112,7 +112,7 @@ def test_a_name_in_use_is_refused_and_another_can_be_given(d0ctl: Type, good: st
     again = d0ctl("submit", good, "--as", "second", "--json")
 
     assert refused.exit_code == 4
-    assert "there is a job `good` already, and it is submitted" in refused.stderr
+    assert "job `good` already exists and is submitted" in refused.stderr
     assert document(again.stdout)["job"] == "second"
     assert d0ctl("submit", good, "--as", "2nd").exit_code == 2
 
@@ -203,7 +203,7 @@ def test_an_interrupted_run_is_resumed_by_its_name(tmp_path: Path, home: Home) -
     done = subprocess.run([PROGRAM, "run", "slow"], capture_output=True, text=True, timeout=120)
 
     assert running.returncode == 130
-    assert "`slow` goes on by `d0ctl run slow` or `d0ctl daemon start`" in talk
+    assert "`slow` continues with `d0ctl run slow` or `d0ctl daemon start`" in talk
     assert done.returncode == 0, done.stderr
     assert (home.results / "slow" / "x").read_text() == "ok\n"
 

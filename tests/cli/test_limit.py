@@ -25,7 +25,8 @@ def assigned(site: Site) -> int:
 def test_the_scheduler_follows_a_limit_that_changes(job: Site, d0ctl: Type, target: str) -> None:
     assert d0ctl("limit", target, "--max-running", "1").exit_code == 0
     assert assigned(job) == 1
-    assert "at most 1 package at once" in d0ctl("status", target).stdout
+    for shown in (target, "prod"):  # in the head, or in the row of the stage
+        assert "at most 1 package at once" in d0ctl("status", shown).stdout
 
     reply = d0ctl("limit", target, "--max-running", "none")
     assert reply.stdout == f"limits of `{target}`: max-running 1 -> none\n"

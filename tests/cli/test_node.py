@@ -79,7 +79,7 @@ def test_a_node_without_a_destination_is_asked_for_one(site: Site, d0ctl: Type) 
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.splitlines() == [
-        "d0ctl: where is `x`?",
+        "d0ctl: no destination for `x`",
         "d0ctl node add x [user@]host   # or --local for this machine",
     ]
 

@@ -62,7 +62,7 @@ def test_what_is_set_has_its_effect_and_is_undone(site: Site, d0ctl: Type) -> No
 @pytest.mark.parametrize(
     ("word", "said"),
     [("speed=0", "`speed` takes the speed relative to a standard node, such as `1.5`, not `0`"),
-     ("colour=red", "`colour=red` is no KEY=VALUE with one of"),
+     ("colour=red", "`colour=red` is not KEY=VALUE with one of"),
      ("cluster=control", "the cluster `control` belongs to this machine")],
 )  # fmt: skip
 def test_what_no_site_file_could_say_is_bad_usage(

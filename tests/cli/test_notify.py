@@ -111,7 +111,7 @@ def test_a_way_that_is_open_again_lets_go_what_has_waited(d0ctl: Type, site: Sit
             site.store.change("keep_unsent", delivery=2, not_before=9e9, last_error="busy")
 
         answer = d0ctl("notify", "test", "eve@lab.example").stdout
-        assert answer.splitlines()[1] == "2 messages that have waited are sent now"
+        assert answer.splitlines()[1] == "sending 2 waiting messages now"
         assert len(site.store.rows("due_deliveries", now=1.0, command=0)) == 2
 
 

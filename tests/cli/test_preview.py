@@ -56,7 +56,7 @@ def test_each_stage_says_what_it_reads_makes_and_where_it_runs(
     assert "runs on  no node; not on localhost (" in seen
     assert "3  plot  2 lines, more than in the stages it reads" in seen
     assert "makes    2 results" in seen
-    assert "no estimate: how long packages of `sim`, `merge` and `plot` take is not known" in seen
+    assert "no estimate: the run time of packages of `sim`, `merge` and `plot` is unknown" in seen
 
 
 def test_a_rehearsal_submits_nothing(file: str, d0ctl: Type) -> None:
@@ -70,7 +70,7 @@ def test_each_line_is_listed_with_its_files(file: str, d0ctl: Type) -> None:
 
     assert "1/2  n=2  sim.sh ->  sim-2.txt" in rows
     assert next(row for row in rows if row.startswith("2/1")).split("  ")[1:] == [
-        "4 files of `sim`, gen-1 (job `old`, 1 not there yet) and db (on the node) ->",
+        "4 files of `sim`, gen-1 (job `old`, 1 not made yet) and db (on the node) ->",
         "all.txt and log.txt",
     ]
     assert "3/2  f=y  all.txt ->  y.png" in rows
@@ -122,8 +122,8 @@ def test_order_without_files_and_limits_are_shown(tmp_path: Path, d0ctl: Type) -
 
     assert "runs at most 2 packages at a time" in rows
     assert "runs after `a`" in rows and "a 2 lines -> b 1 line after it" in rows
-    assert "runs if 50 % of what it reads from succeed" in rows
-    assert "runs last, whatever becomes of the others" in rows
+    assert "runs if 50 % of the packages it reads from succeed" in rows
+    assert "runs after all other stages, whether they succeed or not" in rows
     assert "all others -> d 1 line final" in rows
 
 
@@ -151,5 +151,5 @@ def test_late_outputs_are_counted_as_they_were_in_an_earlier_job(
     path.write_text(LATE.format(name="second"))
     after = d0ctl("submit", str(path), "--dry-run").stdout
 
-    assert "reads    what matches `p1-*` and `p2-*` of `split`\n" in before
-    assert "reads    what matches `p1-*` and `p2-*` of `split`, 6 files in `first`\n" in after
+    assert "reads    files that match `p1-*` and `p2-*` of `split`\n" in before
+    assert "reads    files that match `p1-*` and `p2-*` of `split`, 6 files in `first`\n" in after

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.store import Store
 from tests.cli.conftest import Type
-from tests.support.building import document
+from tests.support.building import Site, document
 from tests.support.printed import check
 
 JOB = """
@@ -76,7 +77,7 @@ def test_a_rehearsal_needs_run_times_nodes_that_fit_and_their_cpus(
     Path(job).write_text(JOB.replace("runtime: 10m,", ""))
     answer = d0ctl("rehearse", job, "--site", site)
     assert answer.exit_code == 4
-    assert "how long packages of `gen` take is not known" in answer.stderr
+    assert "the run time of packages of `gen` is unknown" in answer.stderr
 
     Path(job).write_text(JOB.replace("runtime: 1h", "runtime: 1h, cpus: 9"))
     answer = d0ctl("rehearse", job, "--site", site)
@@ -97,3 +98,58 @@ def test_without_a_site_file_the_nodes_of_this_site_are_taken(
 
     assert "21 packages on 1 node" in answer.stdout
     assert "localhost" in answer.stdout
+
+
+def test_failures_happen_as_often_as_before_and_their_policy_answers(
+    d0ctl: Type, files: tuple[str, str], store: Store
+) -> None:
+    job, site = files
+    d0ctl("submit", job)
+    hands = Site(store)
+    for number in range(1, 11):
+        hands.finish(f"mc/1/{number}/1")
+    for number in range(11, 13):
+        hands.fail(f"mc/1/{number}/1")
+    for number in range(13, 17):
+        hands.fail(f"mc/1/{number}/1", reason="stage-in")
+
+    page = d0ctl("rehearse", job, "--site", site).stdout
+    text = d0ctl("rehearse", job, "--site", site, "--json").stdout
+    check(["rehearse", "--json"], text)
+    found = document(text)
+
+    failures = found["failures"]
+    assert failures["earlier_attempts"] == 16
+    assert failures["tried_again"]["stage-in"] in range(5, 9)
+    assert failures["failed_for_good"] == {"exit-code": 3}
+    assert failures["never_run"] == 1
+    assert failures["makespan_without"] == pytest.approx(3900, rel=0.5)
+    assert "by 16 earlier attempts" in page
+    assert "never run 1 package, whose inputs are missing then" in " ".join(page.split())
+
+    policy = "policy: {exit-code: {tries: 3, delay: 1m}}\n"
+    Path(site).write_text(SITE + policy)
+    failures = document(d0ctl("rehearse", job, "--site", site, "--json").stdout)["failures"]
+    assert (failures["failed_for_good"], failures["never_run"]) == ({}, 0)
+
+    Path(site).write_text(SITE + policy + "throttles: {job m*: {max-running: 1}}\n")
+    found = document(d0ctl("rehearse", job, "--site", site, "--json").stdout)
+    assert found["makespan"] > 20 * 5 * 60
+
+
+def test_sizes_that_the_job_file_does_not_say_are_those_of_earlier_runs(
+    d0ctl: Type, files: tuple[str, str], store: Store
+) -> None:
+    job, site = files
+    Path(job).write_text(JOB.replace(", size: 2GB", ""))
+    d0ctl("submit", job)
+    hands = Site(store)
+    binary = {"binary": 1, "started": None, "ended": None, "exit_code": 0, "signal": None,
+              "cpu": 1.0, "rss": 1 << 20, "gap": 0.0}  # fmt: skip
+    for number in range(1, 21):
+        hands.launch(f"mc/1/{number}/1")
+        hands.end(f"mc/1/{number}/1", binaries=[binary])
+
+    found = document(d0ctl("rehearse", job, "--site", site, "--json").stdout)
+
+    assert max(one["peak"] for one in found["caches"]) in range(150, 250)

@@ -8,9 +8,11 @@ from msgspec.structs import replace
 from d0ctl.config import Home
 from d0ctl.model import Address
 from d0ctl.policy.blame import Share, blame
+from d0ctl.store import Store
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.support.building import Site, document, job, line, package, production
+from tests.support.printed import check
 
 
 def several(site: Site) -> None:
@@ -155,3 +157,21 @@ def test_only_what_differs_from_the_others_is_blamed(
     found = blame("node", [Share("a", failed, number)], all_failed, all_number)
 
     assert (found is not None) == is_blamed
+
+
+def test_the_disk_report_foresees_each_cache_and_one_by_the_hour(d0ctl: Type, store: Store) -> None:
+    Site(store).up(disk_total=1000, disk_free=900)
+
+    assert "control  100 B of 1.0 kB  does not grow" in d0ctl("report", "disk").stdout
+    assert "10%" in d0ctl("report", "disk", "control").stdout
+    text = d0ctl("report", "disk", "--json").stdout
+    check(["report", "disk", "--json"], text)
+    (cache,) = document(text)["caches"]
+    assert (cache["space"], cache["used"], cache["peak"], cache["full_at"]) == (
+        1000,
+        100,
+        100,
+        None,
+    )
+    wrong = d0ctl("report", "disk", "nowhere")
+    assert wrong.exit_code == 3 and "no cluster `nowhere` has a node" in wrong.stderr

@@ -104,7 +104,7 @@ def test_the_merge_says_what_it_goes_without(site: Site, d0ctl: Type) -> None:
     assert one["left_out"] == {"path": "prod/2/1/1", "inputs": 2, "of": 3, "missing": ["sim-3"]}
     assert one["attempts"][0]["inputs"] == 2
     assert f"it ran with {answer}" in d0ctl("status", "prod/2/1/1").stdout
-    assert f"prod/2/1/1 goes with {answer}" in d0ctl("status", "prod").stdout
+    assert f"prod/2/1/1 runs with {answer}" in d0ctl("status", "prod").stdout
     assert answer in d0ctl("why", "prod/2/1/1").stdout
     assert document(d0ctl("status", "prod", "--json").stdout)["left_out"] == [one["left_out"]]
 

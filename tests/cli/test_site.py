@@ -44,7 +44,7 @@ def test_the_file_in_the_home_is_read_where_none_is_named(
     assert missing.exit_code == 3
     assert missing.stderr.splitlines() == [
         f"d0ctl: the home has no site file `{home.site_file}`",
-        f"d0ctl site show > {home.site_file} writes what is in force",
+        f"d0ctl site show > {home.site_file} writes the current settings",
     ]
     home.site_file.write_text("defaults: {nice: 1}")
 

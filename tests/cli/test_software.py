@@ -17,7 +17,10 @@ JOB = "stages: [{lines: [{software: reco/v1, outputs: x}]}]"
 def test_jobs_name_what_the_catalogue_has(d0ctl: Type, site_file: Path, tmp_path: Path) -> None:
     job = tmp_path / "job.yaml"
     job.write_text(JOB.replace("v1", "v2"))
-    assert "there is no software `reco/v2`" in d0ctl("validate", str(job)).stderr
+    assert (
+        "there is no software `reco/v2`: d0ctl software add reco/v2"
+        in d0ctl("validate", str(job)).stderr
+    )
     d0ctl("site", "apply", str(site_file))
     d0ctl("software", "add", "tools/v1", "--archive", str(tmp_path / "reco.tar.gz"))
 
@@ -76,7 +79,7 @@ def test_software_is_added_listed_and_removed(
 @pytest.mark.parametrize(
     ("words", "code", "expected"),
     [
-        (["add", "reco"], 2, "`reco` is no software: it reads NAME/VERSION, as `reco/v12-01`"),
+        (["add", "reco"], 2, "`reco` is not software: write NAME/VERSION, e.g. `reco/v12-01`"),
         (["add", "reco/v1"], 2, "software needs --archive, --script or both"),
         (["add", "a/b/c", "--script", "x"], 2, "`version` takes a name of letters"),
         (["add", "reco/v1", "--script", "x '{inputs}'"], 2, "is inside quotes"),

@@ -83,7 +83,7 @@ def test_a_job_that_has_run_never_says_that_nothing_runs_yet(site: Site, d0ctl: 
     site.submit(production())
     site.finish("prod/1/1/1")
 
-    assert d0ctl("why", "prod").stdout.startswith("nothing of job `prod` runs now: ")
+    assert d0ctl("why", "prod").stdout.startswith("no package of job `prod` is running now: ")
 
 
 def test_an_input_on_a_node_that_is_down_is_not_on_its_way(site: Site, d0ctl: Type) -> None:

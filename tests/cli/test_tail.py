@@ -79,7 +79,7 @@ def follow(node: Node, monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool) ->
     monkeypatch.setattr(tail, "visit", visit)
     monkeypatch.setattr(tail, "time", SimpleNamespace(sleep=lambda seconds: None))
     monkeypatch.setattr(tail, "visiting", SimpleNamespace(where=lambda store, tried: None))
-    monkeypatch.setattr(tail, "Raw", lambda: paper)
+    monkeypatch.setattr(tail, "Passthrough", lambda: paper)
     one: Any = SimpleNamespace(node_name="farm")
     tail.Tail(None, NAMES).print(one, lambda: False)  # type: ignore[arg-type]
     return paper

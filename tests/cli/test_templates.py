@@ -130,7 +130,7 @@ def test_a_file_that_is_there_stays_unless_forced(d0ctl: Type, folder: Path) -> 
     (folder / "job.yaml").write_text("mine")
 
     reply = d0ctl("init", "single")
-    assert (reply.exit_code, "there is a file job.yaml already" in reply.stderr) == (4, True)
+    assert (reply.exit_code, "the file job.yaml already exists" in reply.stderr) == (4, True)
     assert (folder / "job.yaml").read_text() == "mine"
     assert d0ctl("init", "single", "--force").exit_code == 0
     assert (folder / "job.yaml").read_text() != "mine"

@@ -1,5 +1,6 @@
 """Throttles as people set them."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from tests.cli.conftest import Type
 from tests.support.building import Site, document
 from tests.support.jobs import job, simple
+from tests.support.rows import read
 
 
 def test_a_throttle_is_set_and_listed_with_what_is_in_use(site: Site, d0ctl: Type) -> None:
@@ -20,6 +22,23 @@ def test_a_throttle_is_set_and_listed_with_what_is_in_use(site: Site, d0ctl: Typ
     (entry,) = document(d0ctl("throttle", "list", "--json").stdout)["throttles"]
     assert entry["in_use"] == [{"name": "ada@lab", "running": 1, "launched": 0}]
     assert "2 at once" in d0ctl("throttle", "list").stdout
+
+
+def test_the_undo_of_a_throttle_restores_the_limits_before(site: Site, d0ctl: Type) -> None:
+    d0ctl("throttle", "set", "job", "big*", "--max-running", "4")
+
+    done = d0ctl("throttle", "set", "job", "big*", "--max-running", "none",
+                 "--max-launches", "9/1m")  # fmt: skip
+    undo = "d0ctl throttle set job 'big*' --max-running 4 --max-launches none"
+    assert f"to undo: {undo}" in done.stderr
+    d0ctl(*shlex.split(undo)[1:], "--reason", "too slow")
+
+    assert "4 at once" in d0ctl("throttle", "list").stdout
+    assert read(site.store, "action", "verb", "target", "note")[-1] == (
+        "throttle set", "job big*", "too slow; --max-running 4 --max-launches none",
+    )  # fmt: skip
+    again = d0ctl("throttle", "set", "job", "big*", "--max-running", "4")
+    assert again.stdout == "`job big*` has these limits already\n"
 
 
 def test_the_site_file_puts_the_throttles_back(site: Site, d0ctl: Type, tmp_path: Path) -> None:
@@ -36,10 +55,11 @@ def test_the_site_file_puts_the_throttles_back(site: Site, d0ctl: Type, tmp_path
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["group", "x", "--max-running", "2"], "a throttle is for a node, researcher or job"),
+    [(["group", "x", "--max-running", "2"], "`group x` is not a node"),
      (["job", "x"], "say what to limit"),
-     (["job", "x", "--max-running", "0"], "--max-running takes a whole number, 1 or more"),
-     (["job", "x", "--max-launches", "9"], "--max-launches takes a number and a time")],
+     (["job"], "`job` is not a node, researcher or job and its name"),
+     (["job", "x", "--max-running", "0"], "--max-running: it takes a whole number, 1 or more"),
+     (["job", "x", "--max-launches", "9"], "--max-launches: it takes a number and a time")],
 )  # fmt: skip
 def test_what_no_throttle_can_say_is_bad_usage(d0ctl: Type, words: list[str], said: str) -> None:
     done = d0ctl("throttle", "set", *words)

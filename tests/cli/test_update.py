@@ -42,7 +42,7 @@ priority: 50 -> 80
 2 packages added: 2 new
   mc/1/3/1
   mc/1/4/1
-1 package removed, as the job file does not have them: 1 ready
+1 package removed, no longer in the job file: 1 ready
   mc/1/1/1
 1 package changed, with the new definition from now on: 1 waiting
   mc/2/1/1
@@ -76,7 +76,9 @@ def test_an_update_adds_removes_and_changes_and_keeps_what_was_set(file: Path, d
     found = document(d0ctl("status", "mc", "--json").stdout)
     assert (found["dropped"], found["packages"]["unscheduled"]) == (1, 4)
     assert "update" in d0ctl("history", "mc").stdout
-    assert d0ctl("update", "mc").stdout == "`mc` is as its job file says\nunchanged: 4 packages\n"
+    assert (
+        d0ctl("update", "mc").stdout == "`mc` already matches its job file\nunchanged: 4 packages\n"
+    )
 
 
 def test_an_update_is_undone_by_the_former_job_file(file: Path, d0ctl: Type) -> None:
@@ -108,7 +110,7 @@ def test_what_can_not_be_updated_says_why(site: Site, file: Path, d0ctl: Type) -
     code, words = reply("update", "mc", "--former")
     assert (code, "has no former job file" in words) == (4, True)
     code, words = reply("submit", str(file), "--again")
-    assert (code, "goes with --update" in words) == (2, True)
+    assert (code, "--again needs --update" in words) == (2, True)
     assert reply("update", "nobody")[0] == 3
     file.write_text(SECOND.replace("lines:", "liens:"))
     assert reply("update", "mc")[0] == 2

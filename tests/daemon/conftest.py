@@ -12,8 +12,8 @@ from d0ctl.daemon.drive import driving
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier_reports import Report
 from d0ctl.nodes.link import Site
-from d0ctl.nodes.reports import Report
 from d0ctl.nodes.transports.transport import Address
 from tests.daemon.couriers import Links
 from tests.daemon.field import Field

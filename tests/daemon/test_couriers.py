@@ -13,8 +13,8 @@ from d0ctl.daemon.drive import driving
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes import health_check
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier_reports import FileFacts, NodeDown, NodeUp, Report, TransferEnded
 from d0ctl.nodes.link import Frame, Link, Site
-from d0ctl.nodes.reports import FileFacts, NodeDown, NodeUp, Report, TransferEnded
 from d0ctl.nodes.transports.transport import Address
 from tests.daemon.contact import PATIENCE_S, Stub
 from tests.daemon.couriers import Links
@@ -159,8 +159,8 @@ def test_no_more_is_taken_from_a_node_than_is_read_here(
 @pytest.mark.parametrize(
     ("names", "error"),
     [
-        (["1.1", "2.1"], "the relay mixes the pieces of two files"),
-        (["1.1"] * 40, "the relay sends a file without end"),
+        (["1.1", "2.1"], "the relay mixed the pieces of two files"),
+        (["1.1"] * 40, "the relay sent an endless file"),
     ],
 )
 def test_pieces_that_make_no_file_end_the_link(

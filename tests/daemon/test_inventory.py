@@ -6,19 +6,29 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.actions import apply, request
+from d0ctl.actions.nodes.node_accept_loss import LossPlan
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.steps import inventory
-from d0ctl.doctor.nodes import unknown_files
+from d0ctl.doctor.nodes import caches_in_doubt, unknown_files
+from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import Disposition, OutputSpec
 from d0ctl.nodes.inventory import Survey
+from d0ctl.select import parse
 from d0ctl.show.why.file import file as why_file
 from d0ctl.show.why.node import node as why_node
+from d0ctl.store.clusters.doubt import MissingCopies
+from d0ctl.store.files import inventory as store_inventory
 from d0ctl.store.views import file_locations
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay import listing
-from tests.daemon.contact import turn_until
+from tests.daemon.contact import turn, turn_until
+from tests.support.acting import act
 from tests.support.jobs import job, phases, simple, submitted
 from tests.support.rows import read, value
+
+MANY = 30
+"""More files than are missed without doubt."""
 
 ELSEWHERE = ("another-node",)
 
@@ -35,6 +45,35 @@ def made(desk: Desk, *, is_read: bool) -> Path:
     return Path(value(desk.store, "location", "path"))
 
 
+def many_copies(desk: Desk) -> list[Path]:
+    """Let a package make many files, which one that is held is to read; return their copies."""
+    names = [f"f{number:02}" for number in range(MANY)]
+    kept = frozenset({Disposition.RETAIN_INDEF})
+    outputs = [OutputSpec(name, dispositions=kept) for name in names]
+    maker = simple(f"for f in {' '.join(names)}; do echo 1 > $f; done", outputs=outputs)
+    submitted(desk.store, job("job", [maker, simple("cat f00", inputs=["f00"])]))
+    change(desk, "hold")
+    turn_until(desk, lambda: phases(desk.store)["job/1/1/1"] == "done")
+    turn_until(desk, lambda: listed(desk))
+    return [Path(path) for (path,) in read(desk.store, "location", "path", by="path")]
+
+
+def change(desk: Desk, verb: str) -> None:
+    """Hold or release the reader."""
+    apply(desk.store, request(verb, parse("job/1/2/1")), actor="eve", note=None, now=time.time())
+
+
+def unmounted(desk: Desk) -> tuple[Path, Path]:
+    """Move the whole cache away, as a disk that is not mounted, and let the reader go on."""
+    cache = many_copies(desk)[0].parents[1]
+    away = cache.with_name("away")
+    cache.rename(away)
+    list_again(desk)
+    change(desk, "release")
+    turn(desk)
+    return cache, away
+
+
 def listed(desk: Desk) -> bool:
     """Whether the node has listed its files, and none is to be looked at again."""
     return bool(desk.inventory_due and not desk.inventories and not desk.suspects)
@@ -46,9 +85,9 @@ def list_again(desk: Desk) -> None:
     turn_until(desk, lambda: listed(desk))
 
 
-def why(desk: Desk) -> str:
+def why(desk: Desk, name: str = "f") -> str:
     """Everything that is said of the file."""
-    one = file_locations.in_job(desk.store, "job", "f")
+    one = file_locations.in_job(desk.store, "job", name)
     explained = why_file(desk.store, one, time.time())
     return "\n".join([explained.answer, *explained.facts])
 
@@ -124,6 +163,60 @@ def test_a_file_put_into_a_cache_is_reported_when_two_inventories_do_not_know_it
     beside.unlink()
     list_again(desk)
     assert list(unknown_files(desk.store, ())) == []
+
+
+def test_a_cache_that_vanishes_as_a_whole_is_in_doubt_until_its_files_are_back(desk: Desk) -> None:
+    cache, away = unmounted(desk)
+
+    assert len(read(desk.store, "location", "path", by="path")) == MANY
+    assert phases(desk.store) == {"job/1/1/1": "done", "job/1/2/1": "ready"}
+    explained = why_node(desk.store, "localhost", time.time())
+    assert "the cache of node `localhost` is in doubt" in explained.answer
+    assert f"{MANY} of {MANY} copies are missing in its cache, all at once" in explained.facts
+    assert "whose cache is in doubt: d0ctl why --node localhost" in why(desk, "f00")
+    (finding,) = caches_in_doubt(desk.store)
+    assert finding.advice.startswith("d0ctl node accept-loss localhost")
+    with pytest.raises(Refused, match="can't be resumed"):
+        act(desk.store, "node resume", "localhost", actor="eve", note=None, now=time.time())
+
+    away.rename(cache)
+    list_again(desk)
+
+    assert read(desk.store, "cache_finding", "path", by="path") == []
+    assert read(desk.store, "node", "doubted", "drained") == [(None, 0)]
+    assert len(read(desk.store, "location", "path", by="path")) == MANY
+    turn_until(desk, lambda: phases(desk.store)["job/1/2/1"] == "done")
+    assert len(read(desk.store, "attempt", "outcome")) == 2
+
+
+def test_the_loss_of_a_cache_in_doubt_is_accepted_by_a_person(desk: Desk) -> None:
+    unmounted(desk)
+
+    planned = act(
+        desk.store, "node accept-loss", "localhost", actor="eve", note=None, now=time.time()
+    )
+
+    assert isinstance(planned, LossPlan)
+    assert planned.missing == MissingCopies(MANY, 2 * MANY, MANY)
+    assert phases(desk.store) == {"job/1/1/1": "ready", "job/1/2/1": "waiting"}
+    turn_until(desk, lambda: phases(desk.store)["job/1/2/1"] == "done")
+    with pytest.raises(Refused, match="not in doubt"):
+        act(desk.store, "node accept-loss", "localhost", actor="eve", note=None, now=time.time())
+
+
+def test_many_copies_of_a_large_cache_that_vanish_are_lost_without_doubt(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_inventory, "PAGE", 10)
+    paths = many_copies(desk)
+
+    for path in paths[: MANY // 2]:
+        path.unlink()
+    list_again(desk)
+
+    assert read(desk.store, "node", "doubted", "drained") == [(None, 0)]
+    found = read(desk.store, "cache_finding", "finding", by="path")
+    assert found == [("vanished",)] * (MANY // 2)
 
 
 def test_a_folder_that_cannot_be_listed_makes_no_copy_vanish(

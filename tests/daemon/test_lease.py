@@ -14,8 +14,8 @@ from d0ctl.daemon.steps.reports import act_on_reports
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes import health_check
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier_reports import NodeUp, Report
 from d0ctl.nodes.link import Frame, Site
-from d0ctl.nodes.reports import NodeUp, Report
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import lifecycle
 from tests.daemon.contact import PATIENCE_S, Stub

@@ -16,8 +16,8 @@ from d0ctl.daemon.steps.schedule import schedule
 from d0ctl.daemon.turn import Turn
 from d0ctl.errors import D0Error, DatabaseUnavailable, NodeUnreachable
 from d0ctl.nodes.carry import Copy
+from d0ctl.nodes.courier_reports import NodeDown, Received, Report, TransferEnded
 from d0ctl.nodes.link import Frame
-from d0ctl.nodes.reports import NodeDown, Received, Report, TransferEnded
 from d0ctl.store.attempts.launching import launches
 from tests.daemon.contact import PATIENCE_S, Stub, start_message, turn, turn_until
 from tests.daemon.couriers import Links, ended, outcomes, reach_localhost

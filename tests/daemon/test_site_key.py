@@ -6,7 +6,7 @@ from pathlib import Path
 from d0ctl import site_key
 from d0ctl.config import Home
 from d0ctl.daemon.desk import Desk
-from d0ctl.store.nodes import site
+from d0ctl.store.clusters import site_changes
 from d0ctl_wrapper.protocol import message
 from tests.daemon.contact import start_message, turn, turn_until
 from tests.daemon.couriers import outcomes
@@ -17,7 +17,7 @@ from tests.support.rows import read
 
 def rotate(desk: Desk) -> int:
     """Replace the key; how many attempts keep the former one."""
-    return site.rotate_key(desk.store, actor="tester", note=None, now=time.time())
+    return site_changes.rotate_key(desk.store, actor="tester", note=None, now=time.time())
 
 
 def former(home: Home) -> list[int]:

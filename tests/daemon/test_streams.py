@@ -10,10 +10,12 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.model import Address
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier
-from d0ctl.nodes.reports import FileFacts, LoginTried, StreamEnded, TransferEnded
-from d0ctl.store.files import links
+from d0ctl.nodes.courier_reports import FileFacts, LoginTried, StreamEnded, TransferEnded
+from d0ctl.store.files import copies, links
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.logins import AGAIN_S
+from d0ctl.store.views import file_locations
+from tests.support.building import Site, job, line, package
 
 
 def sizes(*sizes: int) -> list[CopyJob]:
@@ -110,3 +112,47 @@ def test_streams_and_single_transfers_show_how_fast_a_link_is(desk: Desk) -> Non
         one, other = (registry.named(desk.store, name)["cluster_id"] for name in ("north", "south"))
 
     assert (found[one, other], found[1, other]) == (5e6, 10e6)
+
+
+class Ready(Courier):
+    """A courier whose node is up, without a connection."""
+
+    @property
+    def is_up(self) -> bool:
+        """It is."""
+        return True
+
+
+def test_a_file_comes_from_the_node_that_has_the_fewest_streams(desk: Desk) -> None:
+    site = Site(desk.store)
+    with desk.store.writing():
+        nodes = [registry.add(desk.store, Address(name, "ssh", name), cpus=1)
+                 for name in ("n1", "n2")]  # fmt: skip
+    for number, name in enumerate(("n1", "n2")):
+        site.up(name, machine_id=name)
+        desk.couriers[nodes[number]] = Ready(
+            nodes[number], Address(name, "ssh"), desk.site, cpus=1, deliver=lambda *_: None,
+            report=desk.report,
+        )  # fmt: skip
+    site.submit(job(("make", [line(package("f"))])))
+    site.launch("prod/1/1/1", "n1")
+    site.end("prod/1/1/1")
+    file = file_locations.in_job(desk.store, "prod", "f").id
+    cluster = registry.named(desk.store, "n2")["cluster_id"]
+    with desk.store.writing():
+        copies.arrive(desk.store, [copies.Arrival(file, cluster, 0, "/f", nodes[1], 10,
+                                                  "sha256:00")], now=1.0)  # fmt: skip
+    planner = TransferPlan(desk, Turn(1.0), Counter(), defaultdict(list), defaultdict(list))
+
+    def source() -> str:
+        found = planner._source(Transfer(file, 99, 0))
+        assert found is not None
+        return str(found["node"])
+
+    assert source() == "n1", "where it was made"
+    planner.streams[Pair(nodes[0], 99)] = []
+    assert source() == "n2"
+    desk.streams.begin(Pair(nodes[1], 98))
+    desk.streams.begin(Pair(98, nodes[1]))
+    assert source() == "n1"
+    desk.couriers.clear()

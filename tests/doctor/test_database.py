@@ -187,7 +187,7 @@ def test_a_submission_that_was_interrupted_heals(site: Site, found: Found) -> No
     (one,) = found()
 
     assert (one.check, one.subject, one.heals) == ("hidden", "prod", True)
-    assert one.detail == "is not wholly in or out: process 17 is gone"
+    assert one.detail == "is incomplete: process 17 is gone"
 
 
 def test_a_submission_under_way_is_no_fault(site: Site, found: Found) -> None:

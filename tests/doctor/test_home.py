@@ -22,8 +22,8 @@ DAY = 86_400.0
 
 @pytest.mark.parametrize(
     ("name", "mode", "detail", "advice"),
-    [("", 0o755, "others may enter", "chmod 700 "),
-     ("logs", 0o750, "others may enter", "chmod 700 "),
+    [("", 0o755, "other users can enter it", "chmod 700 "),
+     ("logs", 0o750, "other users can enter it", "chmod 700 "),
      ("d0ctl.db", 0o644, "others may read", "chmod 600 "),
      ("results", 0o500, "you may not use it", "chmod 700 ")],
 )  # fmt: skip
@@ -59,7 +59,7 @@ def test_a_folder_above_the_home_in_which_others_may_write_is_reported(
     one = only(found)
 
     assert (one.subject, one.advice) == (str(above), f"chmod o-w {above}")
-    assert one.detail == "others may put another home in the place of yours"
+    assert one.detail == "other users can replace your home"
     above.chmod(0o1777)
     assert found() == []
 
@@ -140,13 +140,13 @@ def test_leftovers_of_a_delivery_are_reported_after_a_day(home: Home, found: Fou
     old(home.dropbox / "tmp" / "far.1.2.3.batch", DAY + 60)
     old(home.dropbox / "tmp" / "far.1.2.4.batch", 60)
 
-    assert only(found).detail == "1 file that nobody finishes, such as `far.1.2.3.batch`"
+    assert only(found).detail == "1 unfinished file, such as `far.1.2.3.batch`"
 
 
 def test_mail_that_was_read_by_another_program_is_reported(home: Home, found: Found) -> None:
     (home.dropbox / "cur" / "1.1:2,S").touch()
 
-    assert only(found).detail == "1 file that nobody reads, such as `1.1:2,S`"
+    assert only(found).detail == "1 file that d0ctl does not read, such as `1.1:2,S`"
 
 
 def test_a_drop_box_that_is_gone_is_reported(home: Home, found: Found) -> None:
@@ -164,7 +164,7 @@ def test_a_daemon_whose_turns_fail_is_reported(site: Site, home: Home, found: Fo
         "Traceback (most recent call last):\nKeyError: 7\n"
     )
 
-    assert only(found).detail == "its turns fail, the last a moment ago"
+    assert only(found).detail == "its turns fail, the last one a moment ago"
 
     with log.open("a") as file:
         file.write("2026-11-21 10:00:01,123 INFO node 1 is up\n")

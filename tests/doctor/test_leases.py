@@ -84,7 +84,7 @@ def test_a_stopped_process_that_has_the_turn_is_reported(home: Home, found: Foun
     writer.send_signal(signal.SIGCONT)
     writer.communicate(b"\n")
 
-    assert one.detail == f"process {writer.pid} keeps others from writing: it is stopped"
+    assert one.detail == f"process {writer.pid} blocks other writers: it is stopped"
     assert one.advice == f"kill -CONT {writer.pid}"
     assert found() == []
 

@@ -67,7 +67,7 @@ def test_a_result_that_is_gone_is_reported(site: Site, home: Home, found: Found)
 
     assert (only(found).subject, only(found).detail) == (
         str(path),
-        "was delivered, and is not there",
+        "was delivered, but does not exist",
     )
     path.parent.mkdir()
     path.touch()
@@ -103,10 +103,10 @@ def test_a_copy_on_the_control_host_that_was_changed_is_reported(
     assert reported(site, kept, checksums=True) == []
 
     kept.write_text("any other")
-    assert reported(site, kept) == [("copy", "was changed since it was put there")]
+    assert reported(site, kept) == [("copy", "was changed since it was copied there")]
 
     kept.unlink()
-    assert reported(site, kept) == [("copy", "is a copy that is not there")]
+    assert reported(site, kept) == [("copy", "is recorded as a copy, but does not exist")]
 
 
 def test_the_contents_of_copies_on_the_control_host_are_read_when_that_is_asked(
@@ -118,7 +118,7 @@ def test_the_contents_of_copies_on_the_control_host_are_read_when_that_is_asked(
 
     assert reported(site, kept) == []
     assert reported(site, kept, checksums=True) == [
-        ("contents", "has another checksum than it had")
+        ("contents", "has changed: its checksum differs")
     ]
 
 
@@ -127,7 +127,7 @@ def test_a_file_beside_a_copy_on_the_control_host_goes_at_the_next_start(
 ) -> None:
     young = old(kept.with_name("young"), 0)
     stray = old(kept.with_name("stray"), STRAY_S + 60)
-    assert reported(site, stray) == [("orphan", "is no copy that the database knows")]
+    assert reported(site, stray) == [("orphan", "is not a copy that the database knows")]
     assert reported(site, young) == []
 
     sweep(site.store, now=time.time())

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,7 @@ class Site(Machines):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.daemons = 0
+        self.connection: sqlite3.Connection | None = None
         self.variables: dict[str, str] = {}
         for name in ("user", "tmp", "jobs"):
             (self.folder / name).mkdir(parents=True)
@@ -159,9 +160,7 @@ class Site(Machines):
 
     def submit(self, text: str, *words: str) -> str:
         """Submit a job of this text; its name."""
-        name = json.loads(self.ok("submit", self.write(text), "--json", *words))["job"]
-        assert isinstance(name, str)
-        return name
+        return str(json.loads(self.ok("submit", self.write(text), "--json", *words))["job"])
 
     def package(self, path: str) -> Any:
         """All about a package."""
@@ -177,9 +176,26 @@ class Site(Machines):
 
     def ask(self, query: str, *words: object) -> list[Any]:
         """What another program reads in the database."""
-        database = sqlite3.connect(f"file:{self.home}/d0ctl.db?mode=ro", uri=True)
-        with closing(database):
+        with self.reading() as database:
             return database.execute(query, words).fetchall()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Read the database, within by one connection: a new one reads the whole schema."""
+        if self.connection is not None:
+            yield self.connection
+            return
+        with closing(sqlite3.connect(f"file:{self.home}/d0ctl.db?mode=ro", uri=True)) as connection:
+            self.connection = connection
+            try:
+                yield connection
+            finally:
+                self.connection = None
+
+    def wait(self, condition: Callable[[], object], what: str = "") -> None:
+        """Return once it is so, in the database that it reads."""
+        with self.reading():
+            wait_until(condition, PATIENCE_S, what)
 
     @contextmanager
     def writing(self) -> Iterator[Store]:
@@ -200,7 +216,7 @@ class Site(Machines):
 
     def wait_phase(self, path: str, *phases: str) -> None:
         """Return once the package is in one of these phases."""
-        wait_until(lambda: self.phase(path) in phases, PATIENCE_S, f"{path} is {phases}")
+        self.wait(lambda: self.phase(path) in phases, f"{path} is {phases}")
 
     def add(self, name: str, sshd: Sshd | None = None, *more: object, cpus: int = 2) -> str:
         """Make an sshd, by default a new one, a node; what is said of it."""
@@ -224,11 +240,11 @@ class Site(Machines):
 
         def works() -> bool:
             assert daemon.poll() is None, (home.logs / "daemon.log").read_text()
-            with open_store(home, read_only=True) as store:
-                holder = living_holder(store, LEASE)
+            holder = living_holder(store, LEASE)
             return holder is not None and int(holder.split()[1]) == daemon.pid
 
-        wait_until(works, what="the daemon works")
+        with open_store(home, read_only=True) as store:
+            wait_until(works, what="the daemon works")
         return daemon.pid
 
     def kill_daemon(self) -> None:
@@ -246,7 +262,7 @@ class Site(Machines):
     def wait_node(self, name: str, state: str) -> None:
         """Return once the node is up, or down."""
         query = "select state from node where name = ?"
-        wait_until(lambda: self.ask(query, name) == [(state,)], PATIENCE_S, f"{name} is {state}")
+        self.wait(lambda: self.ask(query, name) == [(state,)], f"{name} is {state}")
 
     def end(self, *, has_failed: bool = False) -> None:
         """Stop all processes, and see that nothing stays: no daemon, no relay, no wrapper.
@@ -267,16 +283,8 @@ class Site(Machines):
         try:
             wait_until(lambda: not self.processes(), 30, "all processes are gone")
         except TimeoutError:
-            answer = [f"{pid.number} {command_line(pid)}" for pid in self.processes()]
+            answer = [f"{pid.number} {pid.command_line()}" for pid in self.processes()]
             raise AssertionError(f"left behind: {answer}") from None
-
-
-def command_line(pid: Pid) -> str:
-    """What a process was started as."""
-    with suppress(OSError):
-        words = Path(f"/proc/{pid.number}/cmdline").read_bytes().split(b"\0")
-        return b" ".join(words).decode(errors="replace")
-    return ""
 
 
 def fingerprint(sshd: Sshd) -> str:

@@ -158,7 +158,7 @@ def test_without_a_daemon_logs_are_followed_and_wrappers_asked(site: Site, go: P
 
         assert follower.end() == 0
     assert b"no end\n" in follower.out
-    assert b"no daemon takes note of that: d0ctl daemon start" in follower.err
+    assert b"no daemon is running to record that: d0ctl daemon start" in follower.err
 
 
 def test_a_binary_that_prints_faster_than_anybody_reads_fills_no_memory(site: Site) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Site, command_line, end_process, fingerprint
+from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process, fingerprint
 from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, wait_until
 
@@ -72,7 +72,7 @@ def test_packages_of_a_node_that_goes_away_end_there_and_are_heard_of_later(
     site.wait_node("farm", "down")
     site.wait_phase("held/1/1/1", "unreachable")
     why = site.ok("why", "held/1/1/1")
-    assert "was launched on `farm`, which does not answer" in why
+    assert "was launched on `farm`, which has not answered" in why
     assert "it continues there" in why
     assert site.json("status", "held")["status"] == "running"
 
@@ -130,8 +130,8 @@ def test_packages_of_a_node_that_is_given_up_run_elsewhere_and_end_there(
 
 def running(site: Site) -> list[Pid]:
     """The shells that run the script of the package."""
-    scripts = [pid for pid in site.processes() if "1.sh" in command_line(pid)]
-    return [pid for pid in scripts if "bash" in command_line(pid)]
+    scripts = [pid for pid in site.processes() if "1.sh" in pid.command_line()]
+    return [pid for pid in scripts if "bash" in pid.command_line()]
 
 
 def test_a_connection_that_is_cut_again_and_again_loses_nothing(

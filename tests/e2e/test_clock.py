@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
+from tests.e2e.site import D0CTL, Site, end_process
 from tests.support.faketime import Clock
-from tests.support.waiting import wait_until
 
 SLOW = """\
 job: slow
@@ -42,14 +41,14 @@ def test_a_clock_that_jumps_by_a_day_in_mid_run_loses_nothing(
 ) -> None:
     record, go = site.folder / "record", site.folder / "go"
     site.submit(SLOW.format(record=record, go=go))
-    wait_until(lambda: site.look() == {"running": 2}, PATIENCE_S, "both run")
+    site.wait(lambda: site.look() == {"running": 2}, "both run")
 
     clock.jump(offset)
     quick = "job: quick\nstages:\n  - lines:\n      - packages:\n          - run: 'true'\n"
     site.submit(quick)
     events = site.ask("select count(*) from event")[0][0]
     go.touch()
-    wait_until(lambda: site.look() == {"done": 3}, PATIENCE_S, "all are done")
+    site.wait(lambda: site.look() == {"done": 3}, "all are done")
 
     attempts = site.ask("select outcome, ended - started, launched from attempt order by id")
     assert abs(attempts[-1][2] - time.time()) > 80_000, "the clock has jumped"
@@ -80,13 +79,13 @@ def test_a_control_host_whose_clock_jumps_beside_a_steady_node_goes_on(
     record, go, mended = (site.folder / name for name in ("record", "go", "mended"))
     site.submit(COOLS_OFF.format(mended=mended))
     site.submit(SLOW.format(record=record, go=go))
-    wait_until(lambda: site.look() == {"running": 2, "cooloff": 1}, PATIENCE_S, "all have begun")
+    site.wait(lambda: site.look() == {"running": 2, "cooloff": 1}, "all have begun")
 
     clock.jump(offset)
     site.submit("job: quick\nstages: [{lines: [{run: 'true'}]}]\n")
     mended.touch()
     go.touch()
-    wait_until(lambda: site.look() == {"done": 4}, PATIENCE_S, "all are done")
+    site.wait(lambda: site.look() == {"done": 4}, "all are done")
 
     assert sorted(record.read_text().split()) == ["1", "2"]
     assert site.node("farm")["state"] == "up"

@@ -59,12 +59,12 @@ def test_the_doctor_reads_copies_and_tells_of_changed_ones(site: Site) -> None:
     spoil(copy)
 
     answer = site.d0ctl("doctor", "--nodes")
-    assert answer.code == 5 and "was changed since it was put there" in answer.out
+    assert answer.code == 5 and "was changed since it was copied there" in answer.out
 
     os.utime(copy, ns=(before.st_mtime_ns, before.st_mtime_ns))
     assert site.d0ctl("doctor", "--nodes").code == 0, "nothing can be seen from outside"
     answer = site.d0ctl("doctor", "--nodes", "--checksums")
-    assert answer.code == 5 and "has another checksum than it had" in answer.out
+    assert answer.code == 5 and "has changed: its checksum differs" in answer.out
     assert "d0ctl set-status maker/1/1/1 unscheduled" in answer.out
 
 

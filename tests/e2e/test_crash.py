@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from pathlib import Path
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Site, command_line, end_process
+from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
 from tests.support.waiting import Pid, descendants, kill_all, wait_until
 
 LINES = 20
@@ -87,11 +87,18 @@ def test_a_relay_that_is_killed_again_and_again_loses_nothing(site: Site) -> Non
     site.submit(JOB.format(record=record, lines=6))
     for number in (0, 4, 8):
         wait_until(lambda n=number: len(marks(record)) > n, PATIENCE_S, f"{number} have run")  # type: ignore[misc]
-        relays = [one for one in site.processes() if command_line(one).endswith(".pyz relay")]
-        kill_all(relays)
+        wait_until(lambda: relay(site), PATIENCE_S, "a relay serves the node")
+        kill_all(relay(site))
     assert site.ok("wait", "marks") == "`marks` is successful\n"
 
     assert_each_ran_once(site, record, 6)
+
+
+def relay(site: Site) -> list[Pid]:
+    """The relay of the node, which has its lock, if it lives."""
+    (lock,) = (site.folder / "farm" / "home").glob(".d0ctl/*/farm/lock")
+    found = Pid.of(int(lock.read_text().split()[0]))
+    return [found] if found and found.command_line().endswith(".pyz relay") else []
 
 
 WAITS = """\

@@ -46,7 +46,7 @@ def test_a_person_finds_the_failure_drops_the_line_and_sees_the_merge_end(site: 
         board.expect("working on 2")
         board.type("q")
         board.type("D")
-        board.expect("going on without these files")
+        board.expect("continuing without these files")
         board.type("bad tape\r")
         board.expect("dropped package")
         site.wait_phase("reco/2/1/1", "done")
@@ -68,7 +68,7 @@ def test_the_shell_comes_back_with_ctrl_z_and_the_dashboard_with_fg(site: Site) 
         assert LEFT in board.text
         seen = len(board.text)
         os.kill(pid.number, signal.SIGCONT)
-        wait_until(lambda: "reco" in board.text[seen:], 30, "it is drawn anew")
+        wait_until(lambda: "reco" in board.text[seen:], 30, "it is drawn again")
         board.type("q")
         assert board.end() == 0
 

@@ -101,15 +101,15 @@ def test_files_on_a_node_are_compared_with_the_database(site: Site, ran: Path) -
     late, _ = found.pop("farm:spool")
     assert late.startswith("1 message not fetched, one for 3")
     assert found == {
-        "farm:attempts/9001": ("is of no attempt of this site", True),
-        "farm:9002": ("runs, and the database has none such", True),
-        "farm:1": ("runs on, and is successful", True),
-        "farm:attempts/2/work": ("is left of what has ended", True),
-        f"farm:{extra}": ("is no copy that the database knows", True),
-        "farm:cache/in/77/x": ("is no copy that the database knows", False),
-        f"farm:{copy}": ("is a copy that is not there", False),
-        "farm:cache/aside/half": ("is left by what was interrupted", True),
-        "farm:spool/tmp/1.7": ("is left by what was interrupted", True),
+        "farm:attempts/9001": ("belongs to no attempt of this site", True),
+        "farm:9002": ("is running, but is not in the database", True),
+        "farm:1": ("is still running, but is recorded as successful", True),
+        "farm:attempts/2/work": ("was left by an attempt that has ended", True),
+        f"farm:{extra}": ("is not a copy that the database knows", True),
+        "farm:cache/in/77/x": ("is not a copy that the database knows", False),
+        f"farm:{copy}": ("is recorded as a copy, but does not exist", False),
+        "farm:cache/aside/half": ("was left by an interrupted process", True),
+        "farm:spool/tmp/1.7": ("was left by an interrupted process", True),
     }
     assert findings(site) == {}, "the other nodes are looked at only when asked for"
 
@@ -127,10 +127,10 @@ def test_an_attempt_that_died_while_nobody_looked_heals(site: Site) -> None:
 
     found = findings(site)
 
-    assert found["localhost:1"] == ("runs, and has no wrapper", True)
+    assert found["localhost:1"] == ("should be running, but has no wrapper", True)
     assert found["daemon"][1]
     note.unlink()
-    assert findings(site)["localhost:1"] == ("runs, and is not there", True)
+    assert findings(site)["localhost:1"] == ("should be running, but is not on the node", True)
 
     site.start_daemon()
     site.wait_phase("waits/1/1/1", "running")

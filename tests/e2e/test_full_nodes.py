@@ -29,6 +29,8 @@ def test_a_full_or_read_only_disk_of_a_node_is_reported(
         fault_line, hint = done.err.splitlines()[-2:]
         assert fault_line.startswith(f"d0ctl: node `farm`: {fault}: `{disk}/d0/")
         assert fault_line.endswith("/farm/bin`")
-        assert hint == "make room or give rights there, or add the node with another --dir"
+        assert (
+            hint == "free space or give write permission there, or add the node with another --dir"
+        )
         assert [path for path in disk.rglob("*") if path.is_file()] == []
     assert [node["node"] for node in site.json("node", "list")["nodes"]] == ["localhost"]

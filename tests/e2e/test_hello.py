@@ -99,7 +99,7 @@ def test_a_job_that_runs_twice_needs_another_name(site: Site) -> None:
 
     again = site.d0ctl("run", HELLO)
     assert again.code == 4
-    assert "there is a job `hello` already" in again.err
+    assert "job `hello` already exists" in again.err
 
     site.ok("run", HELLO, "--as", "hello2")
     assert {one["job"] for one in site.json("status")["jobs"]} == {"hello", "hello2"}

@@ -1,10 +1,14 @@
-"""Binaries in containers, with programs that stand in for the engines and run the command."""
+"""Binaries in containers: by a podman, and by programs that stand in for all engines."""
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.site import Site
+from tests.support import podman
+from tests.support.waiting import wait_until
 
 STAND_IN = """\
 #!/bin/sh
@@ -43,13 +47,13 @@ stages:
     ],
 )
 def test_a_binary_runs_in_its_image_by_the_engine_of_the_site(
-    site: Site, monkeypatch: pytest.MonkeyPatch, of_site: str, engine: str, begin: str
+    site: Site, of_site: str, engine: str, begin: str
 ) -> None:
     programs, record = site.folder / "programs", site.folder / "record"
     programs.mkdir()
     (programs / engine).write_text(STAND_IN.format(record=record))
     (programs / engine).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    site.variables["PATH"] = f"{programs}:/usr/bin:/bin"
     if of_site:
         text = f"defaults: {{{of_site}}}"
         site.ok("site", "apply", site.write(text, "site.yaml"), "--yes")
@@ -73,10 +77,68 @@ def test_a_binary_runs_in_its_image_by_the_engine_of_the_site(
     assert "in image reco:1" in site.ok("status", "images/1/1/1/1")
 
 
-def test_a_node_without_the_engine_says_so(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+def test_a_node_without_the_engine_says_so(site: Site) -> None:
+    site.variables["PATH"] = "/usr/bin:/bin"
     text = "stages: [{lines: [{run: x, image: 'reco:1'}]}]"
 
     assert site.d0ctl("run", site.write(f"job: none\n{text}")).code == 1
 
     assert "apptainer: no such command" in site.d0ctl("history", "none").out
+
+
+@pytest.fixture
+def engine(site: Site) -> Iterator[podman.Podman]:
+    """A podman, which the nodes of the site find, with an image."""
+    if lacking := podman.lacking():
+        pytest.skip(f"no container was run: {lacking}")
+    # Podman refuses a folder for its state whose path has more than 50 characters.
+    with tempfile.TemporaryDirectory() as folder:
+        engine = podman.Podman(Path(folder))
+        engine.make_image("reco:1", release="12.01\n")
+        site.variables["PATH"] = f"{folder}:/usr/bin:/bin"
+        text = "defaults: {container: podman}"
+        site.ok("site", "apply", site.write(text, "site.yaml"), "--yes")
+        yield engine
+
+
+IN_PODMAN = """\
+job: inside
+stages:
+  - lines:
+      - run: |
+          cat /release {inputs} > {outputs}
+          echo "$GREETING from $PWD"
+          if test -e /etc/passwd; then echo "not inside"; fi
+        inputs: {file: data.txt, as: in/data.txt}
+        outputs: copy.txt
+        environment: {GREETING: "it's hello"}
+        image: reco:1
+      - {run: [cat, /release], image: reco:1}
+      - {run: cat, stdin: data.txt, image: reco:1}
+      - {run: exit 3, image: reco:1}
+"""
+
+
+def test_a_binary_runs_in_a_container_of_podman(site: Site, engine: podman.Podman) -> None:
+    site.write("some data\n", "data.txt")
+
+    done = site.d0ctl("run", site.write(IN_PODMAN, "inside.yaml"))
+
+    assert done.code == 1, done
+    said = site.ok("logs", "inside/1/1/1")
+    assert said.startswith("it's hello from /") and "not inside" not in said
+    assert (site.home / "results/inside/copy.txt").read_text() == "12.01\nsome data\n"
+    assert site.ok("logs", "inside/1/2/1") == "12.01\n"
+    assert site.ok("logs", "inside/1/3/1") == "some data\n"
+    assert "exit code 3" in site.ok("why", "inside/1/4/1")
+    assert engine.containers() == []
+
+
+def test_a_kill_ends_the_container(site: Site, engine: podman.Podman) -> None:
+    site.submit("job: long\nstages: [{lines: [{run: sleep 1000, image: 'reco:1'}]}]\n")
+    site.start_daemon()
+    wait_until(engine.containers)
+
+    site.ok("kill", "long")
+
+    wait_until(lambda: "canceled" in site.ok("status", "long") and not engine.containers())

@@ -120,7 +120,7 @@ def test_without_a_terminal_run_ends_at_once_and_holds_nothing(
 
         assert process.wait(PATIENCE_S) == 130
         assert QUESTION not in answer and "Traceback" not in answer
-        assert "`slow` goes on by `d0ctl run slow` or `d0ctl daemon start`" in answer
+        assert "`slow` continues with `d0ctl run slow` or `d0ctl daemon start`" in answer
         assert site.ask("select name from lease") == []
     finally:
         process.stderr.close()
@@ -146,7 +146,7 @@ def test_ctrl_c_right_after_the_submission_waits_for_the_run(site: Site, job: Pa
 
         assert process.wait(PATIENCE_S) == 130
         assert "submitted `slow`" in answer
-        assert "`slow` goes on by `d0ctl run slow` or `d0ctl daemon start`" in answer
+        assert "`slow` continues with `d0ctl run slow` or `d0ctl daemon start`" in answer
     finally:
         end_process(process)
     go_on(site)
@@ -182,6 +182,6 @@ def test_while_a_daemon_runs_it_goes_on_with_an_interrupted_run(
         screen.type("y\n")
 
         assert screen.end() == 130
-        assert "the daemon goes on with `slow`; `d0ctl kill slow` ends it" in screen.text
+        assert "the daemon continues `slow`; `d0ctl kill slow` ends it" in screen.text
     go_on(site)
     site.ok("wait", "slow")

@@ -145,7 +145,7 @@ def test_a_running_line_can_be_dropped_while_the_merge_waits(site: Site) -> None
     site.alone()
     site.start_daemon()
     site.submit(MERGED.format(act="[ {n} != 2 ] || sleep 1000"))
-    wait_until(lambda: site.look().get("done") == 3, PATIENCE_S, "the others are done")
+    site.wait(lambda: site.look().get("done") == 3, "the others are done")
     site.wait_phase("merged/1/2/1", "running")
 
     site.ok("kill-line", "merged/1/2", "--drop-outputs")

@@ -107,7 +107,7 @@ def test_a_server_that_is_away_slows_nothing_and_gets_all_when_it_is_back(site: 
     with away as back:
         site.start_daemon()
         answer = site.ok("notify", "test", "eve@lab.example")
-        assert answer.endswith("1 message that has waited is sent now\n")
+        assert answer.endswith("sending 1 waiting message now\n")
         wait_for(back, "reco@fnal.gov", "good: successful")
     wait_until(lambda: not site.json("notify", "list")["on_way"], PATIENCE_S)
     assert site.json("daemon", "status")["unsent"] is None

@@ -24,7 +24,7 @@ def test_a_wrapper_is_asked_how_it_stands(site: Site, place: str, go: Path) -> N
     go.touch()
     site.ok("wait", "chain")
     assert site.json("status", path, "--now")["now"] is None
-    assert "nobody to ask" in site.ok("status", path, "--now")
+    assert "no wrapper can be asked" in site.ok("status", path, "--now")
 
 
 def test_a_node_that_does_not_answer_is_said_beside_what_the_database_knows(
@@ -38,7 +38,7 @@ def test_a_node_that_does_not_answer_is_said_beside_what_the_database_knows(
     for words in (["status", path, "--now"], ["peek", path]):
         done = site.d0ctl(*words)
         assert done.code == 6
-        assert len(done.err.splitlines()) == 1 and "this is what the database knows" in done.err
+        assert len(done.err.splitlines()) == 1 and "this is the state in the database" in done.err
         assert path in done.out
     assert site.d0ctl("logs", "-f", path).code == 6
     assert site.d0ctl("peek", path, "1.out").code == 6
@@ -91,7 +91,7 @@ def test_the_folder_of_an_attempt_is_listed_and_its_files_are_printed(
         assert site.d0ctl("peek", path, outside).code == 3
     with terminal(site, "peek", path, "made.bin") as screen:
         assert screen.end() == 4
-        assert "not for a terminal" in screen.text
+        assert "not printed on a terminal" in screen.text
 
     go.touch()
     site.ok("wait", "chain")

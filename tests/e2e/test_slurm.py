@@ -72,7 +72,7 @@ def began(batch: Site) -> list[str]:
 def finish(batch: Site) -> None:
     """Let the package end, and return once it has."""
     (batch.folder / "go").touch()
-    wait_until(lambda: batch.look() == {"done": 1}, what="the package is done")
+    batch.wait(lambda: batch.look() == {"done": 1}, what="the package is done")
 
 
 def pilots(batch: Site) -> list[str]:
@@ -86,7 +86,7 @@ def test_a_production_runs_in_allocations(batch: Site) -> None:
 
     batch.submit((EXAMPLES / "hello/job.yaml").read_text())
 
-    wait_until(lambda: batch.look() == {"done": 5}, what="the job is done")
+    batch.wait(lambda: batch.look() == {"done": 5}, what="the job is done")
     bases = {row[0] for row in batch.ask("select base from attempt")}
     assert all(base.startswith(f"{batch.folder}/pilots/") for base in bases)
     assert (batch.home / "results/hello/hello.txt").exists()
@@ -191,7 +191,7 @@ def test_a_pilot_near_its_time_limit_takes_no_more_packages(batch: Site) -> None
 
     with batch.writing() as store:
         store.change("keep_pilot", pilot=1, job=None, state="running", reason="", ends=0.0)
-    wait_until(lambda: batch.ask("select drained from node where id = 2") == [(1,)], what="drained")
+    batch.wait(lambda: batch.ask("select drained from node where id = 2") == [(1,)], what="drained")
     finish(batch)
 
     note = batch.json("status", "night/1/1/1")

@@ -120,7 +120,7 @@ def test_nodes_push_verify_and_purge_on_request(site: Site, shelf: Path) -> None
 def test_software_goes_only_where_it_exists(site: Site, shelf: Path) -> None:
     site.ok("site", "apply", described(site, str(shelf)))
     refused = site.d0ctl("software", "push", "reco/v12-01", "--node", "old")
-    assert (refused.code, "whose platform is sl6" in refused.err) == (4, True), refused
+    assert (refused.code, "platform of node `old`, sl6" in refused.err) == (4, True), refused
     site.ok("node", "drain", "new")
     (site.jobs / "raw a.txt").touch()
     site.submit(JOB)
@@ -215,7 +215,7 @@ def test_an_archive_that_is_not_here_any_more_is_reported(site: Site, shelf: Pat
     wait_until(lambda: answer in site.ok("why", "made/1/1/1"), 60)
 
     away.rename(shelf / "reco.tar.gz")
-    wait_until(lambda: site.look().get("done") == 1, 60)
+    site.wait(lambda: site.look().get("done") == 1)
 
 
 def test_a_script_of_the_catalogue_needs_no_archive(site: Site, shelf: Path) -> None:

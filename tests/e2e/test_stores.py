@@ -69,6 +69,8 @@ def test_a_file_that_a_store_does_not_have_or_give_fails_the_package_with_the_re
     done = stores.d0ctl("run", stores.write(f"job: read\nstages: [{{lines: [{lines}]}}]\n"))
 
     assert done.code == 1
+    assert "warning: store `archive` has no file `a`" in done.err
+    assert "warning: store `tape`: the robot is off" in done.err
     reasons = stores.ask("select reason, message from attempt order by package_id")
     assert [reason for reason, _ in reasons] == ["missing-input", "missing-input", "stage-in"]
     assert f"there is no file `a` in {stores.folder}/archive" in reasons[0][1]

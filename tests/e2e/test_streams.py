@@ -54,3 +54,34 @@ def test_inputs_of_a_merge_come_while_others_are_still_made(site: Site, tmp_path
     assert merged.split() == [str(number) for number in range(1, 41)]
     assert site.ask(LOCATIONS, "control")[0][0] == 0, "a copy was made on the control host"
     assert not [path for path in (site.home / "cache").rglob("a[0-9]*") if path.is_file()]
+
+
+def test_a_file_that_many_packages_wait_to_read_is_copied_before_they_run(
+    site: Site, tmp_path: Path
+) -> None:
+    site.add("farm")
+    site.add("barn", None, "--same-machine")
+    site.alone()
+    site.start_daemon()
+    site.submit(f"""\
+job: hot
+stages:
+  - {{name: geo, lines: [{{nodes: farm, run: "truncate -s 120M a0", outputs: a0}}]}}
+  - name: gen
+    lines:
+      - {{nodes: farm, run: "until test -e {tmp_path}/go; do sleep 0.05; done; echo 1 > gen",
+         outputs: gen}}
+  - name: sim
+    lines:
+      - for: {{i: {{range: [1, 12]}}}}
+        run: "cat gen > sim{{i}}; test -s a0"
+        runtime: 100s
+        inputs: [gen, a0]
+        outputs: "sim{{i}}"
+""")
+
+    wait_until(lambda: site.ask(LOCATIONS, "barn")[0][0] == 1, 60, "barn has a copy of the file")
+    assert site.phase("hot/3/1/1") == "waiting"
+    assert "before it was needed: 12 packages" in site.d0ctl("why", "hot:a0").out
+    (tmp_path / "go").touch()
+    assert site.d0ctl("wait", "hot").code == 0

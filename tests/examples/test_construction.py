@@ -44,4 +44,4 @@ def test_a_name_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
     again = construct(tmp_path, "--submit")
 
     assert again.returncode == 4
-    assert again.stderr == "there is a job `mc001` already, and it is submitted\n"
+    assert again.stderr == "job `mc001` already exists and is submitted\n"

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import uproot  # type: ignore[import-untyped]
 
 ZPEAK = Path(__file__).resolve().parents[2] / "examples" / "zpeak"
 EVENTS = 300
@@ -61,6 +60,8 @@ def merge(folder: Path, *seeds: int) -> None:
 
 def tree(path: Path) -> dict[str, Any]:
     """The columns of the merged ntuple."""
+    import uproot  # type: ignore[import-untyped]  # heavy, and all workers import this module
+
     with uproot.open(path) as file:
         columns: dict[str, Any] = file["z"].arrays(library="np")
     return columns

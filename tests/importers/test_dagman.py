@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.errors import BadJobFile
-from d0ctl.importers.read import Imported, read
+from d0ctl.importers.formats import Imported, read
 from d0ctl.importers.submit_file import words
 from d0ctl.jobfile.reader import read_text
 from d0ctl.jobfile.spec import JobSpec, LineSpec

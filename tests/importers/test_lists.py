@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.errors import BadJobFile
-from d0ctl.importers.read import FORMATS, read
+from d0ctl.importers.formats import FORMATS, read
 from d0ctl.jobfile.reader import read_text
 from d0ctl.jobfile.spec import JobSpec
 

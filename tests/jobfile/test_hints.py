@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.errors import BadJobFile
+
 from .conftest import Faults, Read
 
 
@@ -33,11 +35,12 @@ stages:
     ]
 
 
-def test_no_more_than_two_hundred_faults_are_reported(faults: Faults) -> None:
-    answer = faults("\n".join(f"key{n}: x" for n in range(300)))
+def test_twenty_faults_are_printed_and_the_others_counted(faults: Faults) -> None:
+    found = faults("\n".join(f"key{n}: x" for n in range(300)))
+    printed = str(BadJobFile(found)).splitlines()
 
-    assert len(answer) == 201
-    assert answer[-1].endswith("and 101 more faults")
+    assert len(found) == 301
+    assert printed == [*found[:20], "and 281 more faults"]
 
 
 def test_a_fault_never_reaches_a_terminal_as_a_command(faults: Faults) -> None:

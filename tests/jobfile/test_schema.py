@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, example, given, settings
 
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile.reader import read_text
@@ -99,6 +99,7 @@ def test_an_editor_and_the_reader_accept_a_job_with_every_part() -> None:
 
 
 @settings(max_examples=examples(200))
+@example({"stages": [{"lines": [{"packages": [{"run": "go"}], "binaries": None}]}]})
 @given(changed(GOOD, KEYS, VALUES))
 def test_an_editor_accepts_what_the_reader_accepts(document: dict[str, Any]) -> None:
     text = json.dumps(document)

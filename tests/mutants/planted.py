@@ -945,9 +945,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "wrapper/d0ctl_wrapper/attempt/stage/previous.py",
-        "_whole: `or` becomes `and`",
-        'if self._supplied(number) != (retained["supplied"][number - 1 :] or [""])[0]:',
-        'if self._supplied(number) != (retained["supplied"][number - 1 :] and [""])[0]:',
+        "_had_same_inputs: `or` becomes `and`",
+        'self._supplied(number) == (retained["supplied"][number - 1 :] or [""])[0]',
+        'self._supplied(number) == (retained["supplied"][number - 1 :] and [""])[0]',
         ("tests/wrapper/test_resume.py", "tests/wrapper/test_accept.py"),
     ),
     Mutant(

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier_reports import NodeUp
 from d0ctl.nodes.link import Site
-from d0ctl.nodes.reports import NodeUp
 from d0ctl.nodes.transports import hostkeys
 from d0ctl.nodes.transports.connect import connect
 from d0ctl.nodes.transports.resolve import CONFIG_VARIABLE

@@ -7,7 +7,7 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable
-from d0ctl.nodes import frames
+from d0ctl.nodes import frame_checks
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.nodes.visits.benchmark import STANDARD, measure, speed
 from tests.support.sshd import Sshd
@@ -35,7 +35,7 @@ def test_a_rate_that_no_cpu_has_is_refused(rate: object) -> None:
     frame = {"kind": "benchmarked", "id": 1, "rates": dict.fromkeys(STANDARD, rate)}
 
     with pytest.raises(NodeUnreachable):
-        frames.read(json.dumps(frame).encode())
+        frame_checks.read(json.dumps(frame).encode())
 
 
 def test_the_fastest_rates_that_are_believed_make_a_speed_that_a_site_file_can_say() -> None:

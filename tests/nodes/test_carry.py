@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy, checksum_of
+from d0ctl.nodes.courier_reports import FileFacts
 from d0ctl.nodes.link import Site
-from d0ctl.nodes.reports import FileFacts
 from d0ctl.nodes.transports.download import NoSpace, Oversized, Spoilt
 from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl_wrapper.host import packing
@@ -146,7 +146,7 @@ def test_no_file_comes_that_would_take_the_disk_below_its_reserve(
     hand = Hand(tmp_path)
     hand.site = replace(hand.site, reserve=1 << 60)
 
-    with pytest.raises(NoSpace, match="stay free") as failed:
+    with pytest.raises(NoSpace, match="are kept free") as failed:
         fetch(copy, hand)
     with pytest.raises(NoSpace):
         carry.copy_here(copy, 1 << 60)
@@ -259,7 +259,7 @@ def test_what_may_become_larger_than_it_is_is_not_unpacked(tmp_path: Path, form:
         with tarfile.open(packed, "w:gz") as tar:
             tar.add(tmp_path / "zeros", "zeros")
 
-    with pytest.raises(Spoilt, match="is no packed directory"):
+    with pytest.raises(Spoilt, match="is not a packed directory"):
         carry.copy_here(Copy(str(packed), str(target), None, None, is_unpacked=True))
 
     assert not target.exists()

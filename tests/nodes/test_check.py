@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.nodes import frames, ship
+from d0ctl.nodes import frame_checks, ship
 from d0ctl.nodes.link import Link
 from d0ctl.nodes.node_check import _facts as check_facts
 from d0ctl.nodes.node_check import check
@@ -110,7 +110,9 @@ def test_facts_without_sense_are_findings_and_no_failures(tmp_path: Path) -> Non
         "boot_id": "b", "base": "/x", "cpus": 1, "system": "", "machine": "", "time": 0.0,
         "machine_id": None, "memory": None, "python": "three", "disk_free": None, "load": None,
     }  # fmt: skip
-    hello = frames.read(json.dumps({"kind": "hello", "facts": facts, "attempts": []}).encode())
+    hello = frame_checks.read(
+        json.dumps({"kind": "hello", "facts": facts, "attempts": []}).encode()
+    )
     assert hello is not None
     link = Link(LocalTransport("n1"), None, "/x")  # type: ignore[arg-type]
     link.facts = hello["facts"]

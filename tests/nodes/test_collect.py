@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from d0ctl.errors import NotFound
 from d0ctl.nodes import collect
 from d0ctl.nodes.carry import Copy
-from d0ctl.nodes.reports import FileFacts
+from d0ctl.nodes.courier_reports import FileFacts
 from d0ctl.nodes.transports.download import NoSpace, Spoilt
 from d0ctl_wrapper.protocol import file_stream
 from tests.nodes.conftest import Nodes

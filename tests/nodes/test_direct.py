@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from d0ctl.errors import D0Error
 from d0ctl.nodes import stream
 from d0ctl.nodes.carry import Copy
+from d0ctl.nodes.courier_reports import FileFacts, LoginTried
 from d0ctl.nodes.direct import Login
-from d0ctl.nodes.reports import FileFacts, LoginTried
 from d0ctl.nodes.transports import hostkeys
 from d0ctl.nodes.transports.hostkeys import HostKey
 from tests.nodes.conftest import Nodes

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.errors import NodeUnreachable
-from d0ctl.nodes import frames
+from d0ctl.nodes import frame_checks
 from d0ctl_wrapper.protocol.frames import LISTED, LONGEST
 
 FACTS = {
@@ -91,7 +91,7 @@ ACTED_ON = {
 
 @pytest.mark.parametrize("frame", GOOD, ids=[frame["kind"] for frame in GOOD])
 def test_a_frame_of_the_protocol_is_read_as_it_is(frame: dict[str, Any]) -> None:
-    assert frames.read(json.dumps(frame).encode()) == frame
+    assert frame_checks.read(json.dumps(frame).encode()) == frame
 
 
 @pytest.mark.parametrize("frame", GOOD, ids=[frame["kind"] for frame in GOOD])
@@ -99,30 +99,30 @@ def test_a_frame_that_lacks_something_we_act_on_is_refused(frame: dict[str, Any]
     for key in ACTED_ON & frame.keys():
         less = {name: value for name, value in frame.items() if name != key}
         with pytest.raises(NodeUnreachable, match="invalid frame"):
-            frames.read(json.dumps(less).encode())
+            frame_checks.read(json.dumps(less).encode())
         with pytest.raises(NodeUnreachable, match="invalid frame"):
-            frames.read(json.dumps({**frame, key: [{}]}).encode())
+            frame_checks.read(json.dumps({**frame, key: [{}]}).encode())
 
 
 def test_a_hello_names_a_bounded_number_of_attempts_with_a_cache() -> None:
     most = {**GOOD[0], "cached": list(range(1, LISTED + 1))}
 
-    assert frames.read(json.dumps(most).encode()) == most
+    assert frame_checks.read(json.dumps(most).encode()) == most
     with pytest.raises(NodeUnreachable, match=f"`cached` has more than {LISTED} items"):
-        frames.read(json.dumps({**most, "cached": list(range(1, LISTED + 2))}).encode())
+        frame_checks.read(json.dumps({**most, "cached": list(range(1, LISTED + 2))}).encode())
 
 
 @pytest.mark.parametrize("attempt", [0, -1, 2**63, 1.5, "1", True, [1]])
 def test_a_hello_names_attempts_with_a_cache_by_their_numbers(attempt: object) -> None:
     with pytest.raises(NodeUnreachable, match="`cached` item 1 is"):
-        frames.read(json.dumps({**GOOD[0], "cached": [attempt]}).encode())
+        frame_checks.read(json.dumps({**GOOD[0], "cached": [attempt]}).encode())
 
 
 def test_what_is_in_no_contract_is_left_out() -> None:
     facts = {**FACTS, "more": "x" * 5000}
     frame = {**GOOD[0], "facts": facts, "other": [1]}
 
-    assert frames.read(json.dumps(frame).encode()) == GOOD[0]
+    assert frame_checks.read(json.dumps(frame).encode()) == GOOD[0]
 
 
 @pytest.mark.parametrize(
@@ -136,11 +136,11 @@ def test_a_frame_beyond_all_measure_is_refused_before_it_is_parsed(
     line: bytes, reason: str
 ) -> None:
     with pytest.raises(NodeUnreachable, match=reason):
-        frames.read(line)
+        frame_checks.read(line)
 
 
 def test_a_relay_that_says_much_is_quoted_in_part() -> None:
-    frame = frames.read(json.dumps({"kind": "fault", "message": "x" * 100_000}).encode())
+    frame = frame_checks.read(json.dumps({"kind": "fault", "message": "x" * 100_000}).encode())
 
     assert frame == {"kind": "fault", "message": "x" * 4096}
 
@@ -148,7 +148,7 @@ def test_a_relay_that_says_much_is_quoted_in_part() -> None:
 def test_a_long_frame_goes_to_the_relay_in_pieces() -> None:
     frame = {"kind": "launch", "attempts": ["é" * 5_000_000]}
 
-    lines = list(frames.write(frame))
+    lines = list(frame_checks.write(frame))
 
     assert max(map(len, lines)) < LONGEST
     pieces = [json.loads(line) for line in lines]
@@ -157,7 +157,7 @@ def test_a_long_frame_goes_to_the_relay_in_pieces() -> None:
 
 
 def test_a_frame_of_a_later_protocol_is_passed_over() -> None:
-    assert frames.read(b'{"kind": "news", "what": 1}') is None
+    assert frame_checks.read(b'{"kind": "news", "what": 1}') is None
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_frame_of_a_later_protocol_is_passed_over() -> None:
 )
 def test_what_is_no_frame_at_all_is_refused(line: bytes) -> None:
     with pytest.raises(NodeUnreachable):
-        frames.read(line)
+        frame_checks.read(line)
 
 
 json_values = st.recursive(
@@ -183,4 +183,4 @@ def test_nothing_but_a_refusal_comes_of_a_frame_without_sense(
     line = json.dumps({**frame, key: data.draw(json_values)}).encode()
 
     with suppress(NodeUnreachable):
-        frames.read(line)
+        frame_checks.read(line)

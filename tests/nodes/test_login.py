@@ -126,7 +126,7 @@ def test_a_refused_login_says_who_and_with_what(
         == f"`{sshd.destination}` refuses the login; tried `d0ctl-test` of the agent"
     )
     junk, missing = tmp_path / "junk", tmp_path / "missing"
-    assert tried_with(junk) == f"`{junk}`, which is no key that can be read"
+    assert tried_with(junk) == f"`{junk}`, which can't be read as a key"
     assert tried_with(missing) == f"`{missing}`, which is not there"
     assert "--identity FILE" in (with_agent.hint or "")
 

@@ -12,7 +12,7 @@ import d0ctl.nodes.transports.bulk
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes import carry, stream, stream_ends
 from d0ctl.nodes.carry import Copy
-from d0ctl.nodes.reports import FileFacts
+from d0ctl.nodes.courier_reports import FileFacts
 from d0ctl.nodes.transports.download import NoSpace, Oversized, Spoilt
 from d0ctl.nodes.transports.ssh import FabricTransport
 from tests.nodes.conftest import Nodes

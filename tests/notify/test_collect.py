@@ -1,6 +1,6 @@
 """Events become notices: once each, and equal ones as one."""
 
-from d0ctl.show.mail import body
+from d0ctl.show.notifications.mail import body
 from d0ctl.store import Store
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import removal

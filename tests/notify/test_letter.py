@@ -14,8 +14,8 @@ from d0ctl.model import Group
 from d0ctl.notify.compose import document
 from d0ctl.notify.mail_message import letter, make_id
 from d0ctl.select import parse
-from d0ctl.show import mail
 from d0ctl.show.ending import Ending, Segment
+from d0ctl.show.notifications import mail
 from d0ctl.store.mail.mail_queue import Notice
 
 HEADERS = [
@@ -76,6 +76,7 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
         thing("failures", reason="seg-fault", count=3, failed=1, held=1, samples=[sample]),
         thing("node-down", "farm07"),
         thing("node-drained", "farm07"),
+        thing("node-doubted", "farm08"),
         thing("node-given-up", "farm07", count=3),
         thing("cleared", reason="still"),
         thing("cleared", reason="held"),
@@ -94,6 +95,7 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
         "reco001: stands still, 9 of 9 packages did not complete",
         "reco001: 1 package failed (seg-fault)", "node farm07 is down",
         "node farm07 is drained: packages fail there that succeed elsewhere",
+        "the cache of node farm08 is in doubt: most of its files are missing",
         "node farm07 is given up with 3 attempts", "reco001: moves again",
         "reco001: no package is held any more", "node farm07 is back",
     ]  # fmt: skip

@@ -79,7 +79,7 @@ def test_a_broker_that_fails_stops_nothing_and_why_says_so(
     site.submit(JOB)
     site.ok("wait", "sim")
     site.submit(QUEUE)
-    wait_until(lambda: "gives no answer" in why(site, "queue/1/2/1"))
+    wait_until(lambda: "has given no answer" in why(site, "queue/1/2/1"))
 
     found = why(site, "queue/1/2/1")
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from d0ctl.schedule import estimates
 from d0ctl.schedule.estimates import MOST_RUNS, Range, guess, merged, run_time
 from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft, error
-from d0ctl.schedule.rehearsal import LAUNCH_S, Task, rehearse
+from d0ctl.schedule.rehearsal.records import Task
+from d0ctl.schedule.rehearsal.run import LAUNCH_S, rehearse
 from d0ctl.schedule.resources import NodeRoom, Requirement
 
 SECONDS = st.floats(0.1, 1e6)

@@ -1,12 +1,17 @@
 """Jobs on a virtual clock."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from d0ctl.schedule import critical_path
 from d0ctl.schedule.costs import Links
-from d0ctl.schedule.rehearsal import LAUNCH_S, File, Outcome, Task, rehearse
+from d0ctl.schedule.quota import Throttle
+from d0ctl.schedule.rehearsal.records import Conditions, Failure, File, Outcome, Task
+from d0ctl.schedule.rehearsal.run import LAUNCH_S, rehearse
 from d0ctl.schedule.resources import NodeRoom, Requirement
 
 
@@ -15,10 +20,16 @@ def node(number: int, cpus: int = 1, speed: float = 1.0) -> NodeRoom:
     return NodeRoom(number, f"n{number}", number + 1, cpus, 0, speed=speed)
 
 
-def run(nodes: list[NodeRoom], tasks: list[Task], files: list[File] | None = None) -> Outcome:
+def run(
+    nodes: list[NodeRoom],
+    tasks: list[Task],
+    files: list[File] | None = None,
+    conditions: Conditions | None = None,
+) -> Outcome:
     """Rehearse packages that all take one CPU and 10 s, with slow links."""
     one = Requirement(1, 0, seconds=10.0, fetches=bool(files))
-    return rehearse(nodes, [one], tasks, files or [], Links(rate=1e6, file_s=0.0))
+    conditions = replace(conditions or Conditions(), links=Links(rate=1e6, file_s=0.0))
+    return rehearse(nodes, [one], tasks, files or [], conditions)
 
 
 def test_packages_share_the_cpus_there_are() -> None:
@@ -60,11 +71,84 @@ def test_a_reader_runs_where_its_file_is_and_the_file_goes_when_it_has_ended() -
 def test_no_more_packages_of_a_stage_run_than_it_allows() -> None:
     one = Requirement(1, 0, seconds=10.0, stage=7)
 
-    found = rehearse([node(1, cpus=4)], [one], [Task(1, 10.0)] * 4, [], limits={7: 2})
-    whole = rehearse([node(1, cpus=4)], [one], [Task(1, 10.0)] * 4, [], limits={0: 1})
+    found = rehearse([node(1, cpus=4)], [one], [Task(1, 10.0)] * 4, [], Conditions(limits={7: 2}))
+    whole = rehearse([node(1, cpus=4)], [one], [Task(1, 10.0)] * 4, [], Conditions(limits={0: 1}))
 
     assert found.makespan_s == pytest.approx(20, abs=1)
     assert whole.makespan_s == pytest.approx(40, abs=1)
+
+
+def test_a_package_that_fails_is_tried_again_elsewhere_after_its_pause() -> None:
+    tries: list[int] = []
+
+    def fails(task: int, node: int) -> Failure | None:
+        tries.append(node)
+        return Failure("stage-in", 2.0, 30.0, elsewhere=True) if len(tries) == 1 else None
+
+    found = run([node(1), node(2)], [Task(1, 10.0)], conditions=Conditions(fails=fails))
+
+    assert sorted(tries) == [1, 2]
+    assert found.retried == {"stage-in": 1} and not found.failed
+    assert found.wasted_s == 2.0
+    assert found.makespan_s == pytest.approx(2 + 30 + 10 + 2 * LAUNCH_S)
+
+
+def test_each_package_that_failed_is_tried_again_once() -> None:
+    tries: Counter[int] = Counter()
+
+    def fails(task: int, node: int) -> Failure | None:
+        tries[task] += 1
+        return Failure("lost", 1.0, 0.0) if tries[task] < 3 else None
+
+    files = [File(90_000_000, cluster=2 + n % 3 // 2) for n in range(12)]
+    tasks = [Task(1, 10.0, inputs=(n,)) for n in range(12)]
+    found = run([node(1), node(2)], tasks, files, Conditions(fails=fails))
+
+    assert set(tries.values()) == {3}
+    assert (found.retried, found.stuck) == ({"lost": 24}, 0)
+
+
+def test_readers_of_a_package_that_failed_for_good_never_run_unless_it_is_excused() -> None:
+    tasks = [Task(1, 10.0, outputs=(0,)), Task(1, 10.0, outputs=(1,)), Task(1, 10.0, inputs=(0, 1))]
+    files = [File(1_000), File(1_000)]
+
+    def rehearsed(excused: int) -> Outcome:
+        conditions = Conditions(
+            fails=lambda task, node: Failure("exit-code", 1.0) if task == 0 else None,
+            excused={0: excused},
+        )
+        return run([node(1)], tasks, files, conditions)
+
+    assert (rehearsed(0).stuck, rehearsed(0).failed) == (1, {"exit-code": 1})
+    assert (rehearsed(1).stuck, rehearsed(1).nodes[2]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("throttle", "takes_s"),
+    [
+        (Throttle("node", "n*", max_running=1), 20.0),
+        (Throttle("researcher", "emmy", max_running=1), 40.0),
+        (Throttle("job", "mc", launches=1, per_s=60.0), 190.0),
+        (Throttle("job", "other", max_running=1), 10.0),
+    ],
+)
+def test_throttles_hold_back_packages(throttle: Throttle, takes_s: float) -> None:
+    conditions = Conditions(throttles=[throttle], job="mc", researcher="emmy")
+
+    found = run([node(1, cpus=2), node(2, cpus=2)], [Task(1, 10.0)] * 4, conditions=conditions)
+
+    assert found.makespan_s == pytest.approx(takes_s, abs=0.5)
+
+
+def test_a_node_takes_no_package_whose_files_its_cache_cannot_hold() -> None:
+    small = replace(node(1, cpus=2), disk=3_000, disk_free=3_000)
+    one = Requirement(1, 0, seconds=10.0, space=1_000)
+
+    found = rehearse([small, node(2)], [one], [Task(1, 10.0, outputs=(n,)) for n in range(8)],
+                     [File(1_000, stays=True) for _ in range(8)])  # fmt: skip
+
+    assert found.stuck == 0
+    assert found.peaks[small.cluster] == 3_000
 
 
 @given(

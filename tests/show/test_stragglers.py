@@ -29,11 +29,11 @@ def test_a_straggler_is_named_by_why_and_status(site: Site) -> None:
     of_job = group.job(site.store, one, time.time())
     (entry,) = documents.job_card(site.store, one, time.time())["stragglers"]
 
-    assert ("it is a straggler: it runs for 1 h 00 min on `localhost`, expected were"
-            " 10 min 00 s, at most 20 min 00 s") in said.facts  # fmt: skip
+    assert ("it is a straggler: it has been running on `localhost` for 1 h 00 min; 10 min 00 s"
+            " were expected, at most 20 min 00 s") in said.facts  # fmt: skip
     assert said.details["straggler"] == {"expected": 600.0, "high": 1200.0}
-    assert ("straggler: `prod/1/1/1` runs for 1 h 00 min on `localhost`, expected at most"
-            " 20 min 00 s") in of_job.facts  # fmt: skip
+    assert ("straggler: `prod/1/1/1` has been running on `localhost` for 1 h 00 min; at most"
+            " 20 min 00 s were expected") in of_job.facts  # fmt: skip
     assert "d0ctl why prod/1/1/1" in of_job.commands
     assert (entry["path"], entry["node"], entry["high"]) == ("prod/1/1/1", "localhost", 1200.0)
 

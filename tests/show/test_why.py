@@ -226,4 +226,4 @@ def test_where_there_is_room_it_starts_next(site: Site) -> None:
     site.up()
     site.submit(production())
 
-    assert "starts on `localhost` as soon as its turn comes" in why(site, "prod/1/1/1").answer
+    assert "starts on `localhost` when its turn comes" in why(site, "prod/1/1/1").answer

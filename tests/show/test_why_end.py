@@ -51,7 +51,7 @@ def test_an_assigned_package_waits_for_its_inputs_on_the_way(site: Site) -> None
     answer = why(site, "prod/1/1/2")
 
     assert (
-        answer.answer == "package `prod/1/1/2` is to run on `far`, where 1 input is not yet present"
+        answer.answer == "package `prod/1/1/2` will run on `far`, where 1 input is not yet present"
     )
     assert answer.facts[0] == "file `gen-1` is being copied"
     assert answer.facts[1:] == [
@@ -87,12 +87,12 @@ def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
     site.launch("prod/1/1/1")
     with site.store.writing():
         row = registry.named(site.store, "localhost")
-        contact.down(site.store, row["id"], "it hung up", now=NOW)
+        contact.down(site.store, row["id"], "it closed the connection", now=NOW)
 
     answer = why(site, "prod/1/1/1")
 
-    assert "does not answer since" in answer.answer
-    assert "because: it hung up" in answer.facts
+    assert "has not answered since" in answer.answer
+    assert "because: it closed the connection" in answer.facts
 
 
 def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
@@ -167,7 +167,9 @@ def test_a_job_explains_itself_by_what_tells_most(site: Site) -> None:
     def answer() -> str:
         return group.job(site.store, browse.job(site.store, "prod"), time.time()).answer
 
-    assert answer().startswith("nothing of job `prod` runs yet: package `prod/1/1/1` is ready")
+    assert answer().startswith(
+        "no package of job `prod` is running yet: package `prod/1/1/1` is ready"
+    )
     site.launch("prod/1/1/1")
     assert answer() == "job `prod` is running: 1 package is launched"
     site.end("prod/1/1/1", "failed", reason="looping", detail="no output for 2 h")

@@ -6,8 +6,8 @@ from d0ctl.jobfile.spec import BinarySpec
 from d0ctl.model import Address
 from d0ctl.sitefile.spec import SoftwareEntry
 from d0ctl.store import Store
+from d0ctl.store.clusters.site_changes import keep_software
 from d0ctl.store.nodes import contact, registry
-from d0ctl.store.nodes.site import keep_software
 from tests.support.jobs import NOW
 
 CHECKSUM = "sha256:" + "1" * 64

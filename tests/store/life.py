@@ -1,17 +1,22 @@
 """Everything that can happen to packages, as moves that a random search makes."""
 
 import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
+from msgspec.structs import replace
 
-from d0ctl.jobfile.spec import InputSpec, OutputSpec
+from d0ctl.errors import Refused
+from d0ctl.jobfile.spec import InputSpec, JobSpec, OutputSpec
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store.jobs import restore_line as restoring
 from d0ctl.store.jobs import retry as retrying
+from d0ctl.store.jobs.correction import correct
 from d0ctl.store.nodes import placement
 from tests.support.homes import make_home
 from tests.support.jobs import job, line, simple, stage, submitted
@@ -46,6 +51,31 @@ SECOND = job("second", stage(simple(inputs=["first:merged"], outputs=["d"])))
 PICK = st.integers(0, 999)
 
 
+def changed(spec: JobSpec, changes: Iterable[int]) -> JobSpec:
+    """A job file after these changes: other scripts, and lines that are added or left out."""
+    stages = [list(one.lines) for one in spec.stages]
+    for change in changes:
+        at, rest = divmod(change, 3)
+        lines = stages[at % len(stages)]
+        number = at // len(stages) % max(1, len(lines))
+        if rest == 0:
+            lines.append(line(simple(f"more {at}", outputs=[f"more-{at % 4}"])))
+        elif lines and rest == 1:
+            del lines[number]
+        elif lines:
+            first, *others = lines[number].packages
+            binaries = (replace(first.binaries[0], script=f"other {at % 2}"), *first.binaries[1:])
+            lines[number] = replace(
+                lines[number], packages=(replace(first, binaries=binaries), *others)
+            )
+    pairs = zip(spec.stages, stages, strict=True)
+    return replace(
+        spec,
+        stages=tuple(replace(one, lines=tuple(lines)) for one, lines in pairs),
+        packages=sum(len(one.packages) for lines in stages for one in lines),
+    )
+
+
 class Moves(RuleBasedStateMachine):
     """Everything that can happen to two jobs on two nodes."""
 
@@ -58,9 +88,13 @@ class Moves(RuleBasedStateMachine):
         self.store.connection.execute("pragma synchronous = off")
         self.jobs = [submitted(self.store, spec) for spec in self.specs]
         self.world = World(self.store, "far")
+        self.list_packages()
+        self.ended: dict[int, str] = {}
+
+    def list_packages(self) -> None:
+        """Note which packages there are."""
         rows = self.store.connection.execute("select id from package order by id")
         self.packages = [row[0] for row in rows]
-        self.ended: dict[int, str] = {}
 
     def finish(self) -> None:
         """Check what is true once everything has settled."""
@@ -250,5 +284,17 @@ class Moves(RuleBasedStateMachine):
             lifecycle.ask_lines(self.store)
             lifecycle.choose_without_inputs(self.store)
             lifecycle.drop(self.store, actor="tester", note=None, now=self.world.now)
+
+    @rule(pick=PICK, changes=st.lists(PICK, max_size=3), again=st.booleans())
+    def update(self, pick: int, changes: list[int], again: bool) -> None:
+        """A job file that was changed, or is as at the beginning; it may be refused."""
+        number = pick % len(self.jobs)
+        job, spec = self.jobs[number], changed(self.specs[number], changes)
+        with suppress(Refused), self.store.writing():
+            outline = correct.plan(self.store, job, spec, again=again)
+            correct.correct(
+                self.store, job, spec, outline, actor="tester", note="x", now=self.world.now
+            )
+        self.list_packages()
 
     # what holds at all times ---------------------------------------------------------------

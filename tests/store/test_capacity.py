@@ -72,6 +72,21 @@ def test_a_disk_smaller_than_the_capacity_counts_as_before(farm: Site) -> None:
     assert (node.disk, node.disk_free) == (1000 * MB, 900 * MB)
 
 
+def test_nodes_that_share_a_cache_do_not_promise_its_space_twice(farm: Site) -> None:
+    registry.add(farm.store, Address("n2", destination="n2"), cpus=8, cluster="n1")
+    farm.up("n2", machine_id="m2", disk_total=1000 * MB, disk_free=900 * MB)
+    lines = [line(package(f"f{number}", disk=30 * MB)) for number in range(4)]
+    farm.submit(job(("a", lines), name="large"))
+
+    def decided() -> int:
+        with farm.store.writing():
+            return len(decide(farm.store, now=time.time()))
+
+    assert decided() == 2
+    farm.assign("large/1/1/1", "n1")
+    assert decided() == 1
+
+
 def test_copies_that_no_package_needs_are_removed_from_a_cache_with_too_many(
     farm: Site, home: Home
 ) -> None:

@@ -111,7 +111,9 @@ def test_the_next_attempt_on_that_node_gets_the_kept_files(world: World) -> None
     again(world)
 
     assert where(world) is node, "the files draw it there"
-    assert launched(world)["previous"] == [{"attempt": 1, "number": 1, "retained": kept()}]
+    assert launched(world)["previous"] == [
+        {"attempt": 1, "number": 1, "retained": kept(), "twin": None}
+    ]
 
 
 def test_another_node_gets_no_kept_files(world: World) -> None:
@@ -131,7 +133,9 @@ def test_of_a_lost_attempt_only_the_number_is_reported(world: World) -> None:
     again(world)
 
     assert where(world) is node
-    assert launched(world)["previous"] == [{"attempt": 1, "number": 1, "retained": None}]
+    assert launched(world)["previous"] == [
+        {"attempt": 1, "number": 1, "retained": None, "twin": None}
+    ]
 
 
 def test_what_was_kept_is_cleared_away_when_the_package_succeeds(world: World) -> None:

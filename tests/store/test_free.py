@@ -75,7 +75,7 @@ def test_what_a_package_still_needs_stays_and_its_want_is_refused(store: Store) 
     )  # fmt: skip
     work(store, World(store))
 
-    with pytest.raises(Refused, match="nothing in the cache of `localhost` can be given up"):
+    with pytest.raises(Refused, match="nothing in the cache of `localhost` can be removed"):
         free(store, 1)
 
     assert len(copies(store, "a")) == 1

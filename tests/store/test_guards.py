@@ -12,11 +12,11 @@ from d0ctl.sitefile.spec import SoftwareEntry
 from d0ctl.store import Store
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching.launches import Launch, launch
+from d0ctl.store.clusters.site_changes import keep_software
 from d0ctl.store.files import copies
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.jobs.removal import remove_rows
 from d0ctl.store.nodes import registry
-from d0ctl.store.nodes.site import keep_software
 from d0ctl_wrapper.attempt.guards.load_guard import ForeignWork, Thrashing
 from d0ctl_wrapper.protocol.launch import check
 from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted

@@ -10,7 +10,7 @@ from d0ctl.jobfile.reader import read_text
 from d0ctl.select import parse
 from d0ctl.store import Store
 from d0ctl.store.views import browse
-from d0ctl.store.views.job_files import definition, text
+from d0ctl.store.views.job_files import definition, job_file_text
 from tests.store.test_early import drop
 from tests.store.test_files import lose
 from tests.store.test_late import begun, end_with, given
@@ -81,7 +81,7 @@ def test_an_export_reads_the_files_of_each_group_only(world: World, tmp_path: Pa
     world.settle()
     found = definition.read(world.store, "late")
     assert found is not None
-    exported = text.document(found)
+    exported = job_file_text.document(found)
     again = {**exported, "job": "again"}
 
     submitted(world.store, read_text(json.dumps(again), directory=tmp_path))
@@ -91,7 +91,7 @@ def test_an_export_reads_the_files_of_each_group_only(world: World, tmp_path: Pa
     paths = ("again/2/1/1", "again/2/2/1")
     assert [given(world, path) for path in paths] == [{"part-1", "part-2"}, {"part-3"}]
     second = definition.read(world.store, "again")
-    assert second is not None and text.document(second) == again
+    assert second is not None and job_file_text.document(second) == again
     assert faults(world.store) == {}
 
 

@@ -121,3 +121,7 @@ MACHINES = settings(
 
 TestLife = Life.TestCase
 TestLife.settings = MACHINES
+
+
+def test_an_update_gives_other_outputs_to_a_package_of_a_dropped_line() -> None:
+    Life.replay(("drop", 300), ("update", 1, [0, 433, 575], False))

@@ -218,7 +218,7 @@ def test_an_order_that_can_not_be_is_a_fault(tmp_path: Path, stages: str, fault:
 def test_many_lines_are_released_some_at_a_time(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("d0ctl.store.order.MOST", 2)
+    monkeypatch.setattr("d0ctl.store.stage_order.MOST", 2)
     world, _ = begin(
         store,
         """\

@@ -60,7 +60,7 @@ def test_no_more_packages_are_launched_in_a_time_than_a_throttle_says(
     world.schedule()
     assert placed(store) == {"one": 3, "two": 2}
 
-    for _ in range(12):
+    for _ in range(20):
         world.schedule()
 
     assert placed(store) == {"one": 6, "two": 2}

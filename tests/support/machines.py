@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.support.forks import Process
 from tests.support.sshd import Sshd
-from tests.support.waiting import Pid, wait_until
+from tests.support.waiting import Pid, numbers, proc, wait_until
 
 PATIENCE_S = 120.0
 """How long anything may take on a machine that has other work, too."""
@@ -43,10 +43,10 @@ class Machines:
         """All that was started here, on the control host or a node, whatever it descends from."""
         mark = os.fsencode(f"{self.folder}/")
         found = []
-        for entry in Path("/proc").glob("[0-9]*"):
+        for number in numbers():
             with suppress(OSError):
-                words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
-                if mark in words and (pid := Pid.of(int(entry.name))) and pid.number != os.getpid():
+                is_ours = mark in proc(number, "cmdline") or mark in proc(number, "environ")
+                if is_ours and number != os.getpid() and (pid := Pid.of(number)):
                     found.append(pid)
         forked = (Pid.of(process.pid) for process in self.forked if process.poll() is None)
         return [*found, *(pid for pid in forked if pid and pid not in found)]

@@ -20,11 +20,13 @@ HEAD = '''\
 """The actions as methods, which `make schemas` writes from their table."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from d0ctl.api.done import Done
+from d0ctl.actions.action import Target
+from d0ctl.api.acting import carry_out_each, requests
+from d0ctl.api.done import Done
+from d0ctl.config import Home
 
 
 class Acting(ABC):
@@ -34,7 +36,12 @@ class Acting(ABC):
     is refused is in `failures` of the result, and the others are done.
     """
 
+    home: Home
+
     @abstractmethod
+    def _targets(self, keep_going: bool) -> Iterable[Target]:
+        """Return what an action is carried out on, one after the other."""
+
     def _act(
         self,
         name: str,
@@ -42,14 +49,16 @@ class Acting(ABC):
         reason: str | None,
         dry_run: bool,
         keep_going: bool = False,
-    ) -> "Done":
-        """Carry an action out."""
+    ) -> Done:
+        wanted = requests(name, self._targets(keep_going), options)
+        return carry_out_each(self.home, wanted, reason, dry_run, keep_going)
 '''
 
 CLASSES = {
     "Verbs": ("The actions on jobs and packages.", {"any", "line", "job"}),
     "NodeVerbs": ("The actions on nodes, one after the other.", {"node", "new node"}),
     "FileVerbs": ("The actions on files, one selector after the other.", {"file"}),
+    "ThrottleVerbs": ("The actions on throttles.", {"throttle"}),
 }
 """The classes of the module: what they are, and the levels of their actions."""
 
@@ -84,7 +93,7 @@ def _method(name: str, help: str, fields: list[Field]) -> str:
     return f'''
     def {name.rpartition(" ")[2].replace("-", "_")}(
         {", ".join(["self", *own, "*", *named])},
-    ) -> "Done":
+    ) -> Done:
         """{_words(help)}{"".join(_described(fields))}"""
         return self._act("{name}", {{{given}}}, reason, dry_run, keep_going)
 '''

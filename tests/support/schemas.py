@@ -233,9 +233,13 @@ def job_schema() -> Schema:
     package = level("Package", stages.PACKAGE_KEYS, PACKAGE)
     binary = level("Binary", binaries.BINARY_KEYS, BINARY)
     rules, rule = policy_schema()
-    short_line = record({**line, **_new(package, line), **_new(binary, package)})
+    # `binaries` without a value counts as absent beside `packages`.
+    binaries_or_null = {**package["binaries"], "type": ["array", "null"]}
+    short_line = record({**line, **_new(package, line), **_new(binary, package),
+                         "binaries": binaries_or_null})  # fmt: skip
     short_package = record({**package, **_new(binary, package)})
     packages = _beside("packages", stages.SHORT_PACKAGE_KEYS, stages.LINE_KEYS)
+    packages["else"] = {"properties": {"binaries": {"type": "array"}}}
     chain = _beside(
         "binaries", stages.SHORT_PACKAGE_KEYS, (*stages.PACKAGE_KEYS, *stages.LINE_KEYS)
     )

@@ -81,11 +81,12 @@ class Session(Machines):
         paths = {path.replace("_", "/"): phase for path, phase in wanted.items()}
 
         def reached() -> bool:
-            now = self.phases()
+            now = phases(store)
             return all(now[path] == phase for path, phase in paths.items())
 
         try:
-            wait_until(reached, timeout)
+            with open_store(self.home, read_only=True) as store:
+                wait_until(reached, timeout)
         except TimeoutError as error:
             raise TimeoutError(f"{wanted}, but {self.phases()}\n{self.log()}") from error
 
@@ -175,11 +176,11 @@ class Session(Machines):
 
         def holds() -> bool:
             assert process.poll() is None, self.log()
-            with open_store(self.home, read_only=True) as store:
-                found = leases.living_holder(store, "daemon")
+            found = leases.living_holder(store, "daemon")
             return found is not None and int(found.split()[1]) == process.pid
 
-        wait_until(holds, 20, "the daemon holds its lease")
+        with open_store(self.home, read_only=True) as store:
+            wait_until(holds, 20, "the daemon holds its lease")
         return process
 
     def begin_daemon(self) -> Process:

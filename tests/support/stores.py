@@ -4,9 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import boto3
-from moto.server import ThreadedMotoServer
-
 from tests.support import debian_program
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret/key+of/tests"}
@@ -16,6 +13,10 @@ KEYS = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret/key
 @contextmanager
 def s3_server(bucket: str) -> Iterator[str]:
     """Yield the URL of a new bucket."""
+    # Each worker imports this module to collect tests, and few run those that need a server.
+    import boto3
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
-SHORTEST_S, LONGEST_S = 0.005, 0.05
+SHORTEST_S, LONGEST_S = 0.005, 0.1
 """From one look to the next: a tenth of the time waited so far, within these bounds."""
 
+SHARE = 8
+"""A look that takes long is repeated after this many times the CPU time that it took."""
 
 TIMEOUT_S = 60.0
 """How long to wait for something that is certain to happen, on a machine with other work."""
@@ -21,11 +22,21 @@ def wait_until(condition: Callable[[], object], timeout: float = TIMEOUT_S, what
     """Return as soon as `condition()` is true; raise TimeoutError when it is not in time."""
     began = time.monotonic()
     pause = threading.Event()
-    while not condition():
+    while True:
+        cpu = time.thread_time()
+        if condition():
+            return
+        cpu = time.thread_time() - cpu
         waited = time.monotonic() - began
         if waited > timeout:
             raise TimeoutError(f"not within {timeout:g} s: {what or condition}")
-        pause.wait(min(max(waited / 10, SHORTEST_S), LONGEST_S))
+        pause.wait(max(min(waited / 10, LONGEST_S), SHORTEST_S, SHARE * cpu))
+
+
+def proc(number: int, name: str) -> bytes:
+    """What the kernel says of a process; OSError when that is gone."""
+    with open(f"/proc/{number}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
+        return file.read()
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,7 @@ class Pid:
     def of(cls, number: int) -> "Pid | None":
         """The process of this number, or none."""
         try:
-            words = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+            words = proc(number, "stat").decode(errors="replace").rpartition(")")[2].split()
         except OSError:
             return None
         return None if words[0] in "ZX" else cls(number, int(words[1]), words[19])
@@ -48,13 +59,20 @@ class Pid:
     def name(self) -> str:
         """Its short name; empty when it is gone."""
         with suppress(OSError):
-            return Path(f"/proc/{self.number}/comm").read_text().strip()
+            return proc(self.number, "comm").decode().strip()
+        return ""
+
+    def command_line(self) -> str:
+        """What it was started as; empty when it is gone."""
+        with suppress(OSError):
+            words = proc(self.number, "cmdline").rstrip(b"\0").split(b"\0")
+            return b" ".join(words).decode(errors="replace")
         return ""
 
     def state(self) -> str:
         """The letter the kernel has for what it does, `T` for stopped; empty when it is gone."""
         with suppress(OSError):
-            return Path(f"/proc/{self.number}/stat").read_text().rpartition(")")[2].split()[0]
+            return proc(self.number, "stat").decode().rpartition(")")[2].split()[0]
         return ""
 
     def lives(self) -> bool:
@@ -68,9 +86,15 @@ class Pid:
                 os.kill(self.number, number)
 
 
+def numbers() -> list[int]:
+    """The numbers of all processes."""
+    names = os.listdir("/proc")  # noqa: PTH208
+    return [int(name) for name in names if name.isdigit()]
+
+
 def descendants(root: int) -> list[Pid]:
     """The children of a process, their children, and so on."""
-    found = (Pid.of(int(path.name)) for path in Path("/proc").glob("[0-9]*"))
+    found = (Pid.of(number) for number in numbers())
     everyone = [pid for pid in found if pid]
     family: list[Pid] = []
     front = {root}

@@ -173,8 +173,8 @@ class World:
 
     def schedule(self) -> int:
         """Plan as the scheduler does; how many packages got a node."""
+        make_lines(self.store, lambda: self.now)
         with self.store.writing():
-            make_lines(self.store, now=self.now)
             placement.advance(self.store, now=self.now)
             decisions = decide(self.store, now=self.now)
             return placement.assign(self.store, decisions, now=self.now) if decisions else 0

@@ -16,7 +16,7 @@ from d0ctl_tui.widgets.lines import LineView
 Hands = Pilot[None]
 Script = Callable[["Desk"], Awaitable[None]]
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 class Desk:
@@ -49,7 +49,7 @@ class Desk:
             waited = time.monotonic() - began
             if waited > PATIENCE_S:
                 raise AssertionError(f"never: {what}\n{self.screen}")
-            await self.hands.pause(min(max(waited / 5, 0.01), 0.05))
+            await asyncio.sleep(min(max(waited / 5, 0.02), 0.1))
 
     async def settled(self, part: str) -> list[str]:
         """Return what a part of the screen shows, once that has not changed for several looks."""

@@ -55,7 +55,7 @@ def test_a_line_is_dropped_with_its_outputs_and_the_merge_goes_on(
             "packages that need their outputs will keep waiting", "drop the outputs, too"
         )
         await desk.press("ctrl+o")
-        await desk.sees("would drop 2 packages", "going on without these files: 1 package",
+        await desk.sees("would drop 2 packages", "continuing without these files: 1 package",
                         "$ d0ctl kill-line prod/1/2 --drop-outputs")  # fmt: skip
         await desk.press("enter")
         await desk.sees("dropped 2 packages of `prod/1/2`")
@@ -159,7 +159,7 @@ def test_a_node_is_drained_and_resumed(site: Site, dashboard: Open) -> None:
         await desk.press("o")
         await desk.sees("localhost  this machine")
         await desk.press("d")
-        await desk.sees("would drain `localhost`: it would take nothing new")
+        await desk.sees("would drain `localhost`: it would take no new packages")
         await desk.type("new kernel")
         await desk.press("enter")
         await desk.sees("drained `localhost`")

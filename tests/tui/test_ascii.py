@@ -1,5 +1,7 @@
 """With `--ascii` every screen is in ASCII, however narrow it is."""
 
+from functools import partial
+
 import pytest
 
 from d0ctl.model import Address
@@ -16,6 +18,11 @@ WAYS = {
 }  # fmt: skip
 
 
+def is_drawn(desk: Desk, width: int) -> bool:
+    """Whether something stands on a screen of this width."""
+    return max(map(len, desk.screen.splitlines())) > width / 2
+
+
 @pytest.mark.parametrize("name", WAYS)
 def test_a_screen_is_in_ascii(site: Site, dashboard: Open, name: str) -> None:
     site.submit(production("a-production-with-a-name-that-is-long"))
@@ -29,8 +36,8 @@ def test_a_screen_is_in_ascii(site: Site, dashboard: Open, name: str) -> None:
         await desk.press(*WAYS[name])
         for width, height in ((80, 32), (60, 20), (40, 12)):
             await desk.hands.resize_terminal(width, height)
-            await settle(desk)
-            assert max(map(len, desk.screen.splitlines())) > width / 2
+            await settle(desk, partial(is_drawn, desk, width))
+            assert is_drawn(desk, width)
             assert [line for line in desk.screen.splitlines() if not line.isascii()] == []
 
     dashboard(script, start="prod/1/2/1", size=(80, 32), terminal=Terminal(ascii=True, plain=True))

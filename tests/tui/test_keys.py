@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from d0ctl.actions import ACTIONS, apply, request
 from d0ctl.actions.action import AnyRequest, NodeName
 from d0ctl.actions.file_choice import FileChoice
+from d0ctl.actions.throttles.throttle_set import ThrottleName
 from d0ctl.cli import action_command, changing
 from d0ctl.cli.app import app
 from d0ctl.select import parse, parse_all
@@ -42,7 +43,7 @@ def test_each_key_opens_the_dialog_of_its_verb(site: Site, dashboard: Open) -> N
                 await desk.press("enter")
             if verb == "set-status":
                 await desk.until(lambda: desk.app.screen is not desk.main, verb)
-                await desk.sees("unscheduled")
+                await desk.until(lambda: desk.screen.count("unscheduled") > 1, "the choices")
                 await desk.press("enter")
             await desk.until(lambda: isinstance(desk.app.screen, PlanDialog), verb)
             dialog = desk.app.screen
@@ -98,6 +99,7 @@ REQUESTS = [
     request("node add", NodeName("here"), local=True, same_machine=True),
     request("node accept-key", NodeName("farm"), fingerprints=("SHA256:a",), reinstalled=True),
     request("node drain", NodeName("farm")),
+    request("node accept-loss", NodeName("farm")),
     request("node free", NodeName("farm"), wanted=2_000_000_000),
     request("node resume", NodeName("farm")),
     request("node benchmark", NodeName("farm")),
@@ -105,6 +107,7 @@ REQUESTS = [
     request("node remove", NodeName("farm")),
     request("file purge", FileChoice("a", "*.root", node="farm", disposition="deletable")),
     request("file set-disposition", FileChoice("a", "*"), disposition="retain-temp"),
+    request("throttle set", ThrottleName("job", "a*"), max_running=4, max_launches="9/1m"),
 ]  # fmt: skip
 
 
@@ -165,13 +168,14 @@ def test_the_palette_drains_a_node_and_says_where_nothing_is_found(
 NODE_KEYS = {
     "A": "node add", "K": "node accept-key", "d": "node drain", "u": "node resume",
     "f": "node free", "X": "node remove", "b": "node benchmark", "e": "node set",
+    "l": "node accept-loss",
 }  # fmt: skip
 
 
 def test_every_action_on_rows_and_nodes_has_a_key() -> None:
     assert {command.keys: command.verb for command in ACT if command.verb} == KEYS
     assert {command.keys: command.verb for command in NODES if command.verb} == NODE_KEYS
-    elsewhere = {"submit", "file purge", "file set-disposition"}
+    elsewhere = {"submit", "file purge", "file set-disposition", "throttle set"}
     assert {*KEYS.values(), *NODE_KEYS.values()} == set(ACTIONS) - elsewhere
 
 
@@ -213,6 +217,25 @@ def test_a_node_is_added_from_the_palette(site: Site, dashboard: Open) -> None:
         await desk.type("127.0.0.1:1")
         await desk.press("enter")
         await desk.sees("$ d0ctl node add farm 127.0.0.1:1", "would add `farm`")
+
+    dashboard(script)
+
+
+def test_a_throttle_is_set_from_the_palette(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("colon")
+        await desk.type("throttle")
+        await desk.press("enter")
+        await desk.sees("e.g. researcher emmy")
+        await desk.type("job big*")
+        await desk.press("enter", "tab")
+        await desk.type("max-running=4")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl throttle set job 'big*' --max-running 4", "max-running none -> 4")
+        await desk.press("enter")
+        await desk.sees("to undo: d0ctl throttle set job 'big*' --max-running none")
 
     dashboard(script)
 

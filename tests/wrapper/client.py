@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from d0ctl.nodes import frames
+from d0ctl.nodes import frame_checks
 from d0ctl_wrapper.protocol import message
 from tests.support.waiting import TIMEOUT_S, wait_until
 from tests.wrapper.relays import Relay
@@ -70,7 +70,7 @@ class Client:
 
     def send(self, kind: str, **fields: Any) -> None:
         """Send one frame."""
-        for line in frames.write({"kind": kind, **fields}):
+        for line in frame_checks.write({"kind": kind, **fields}):
             self.send_raw(line)
 
     def send_raw(self, data: bytes) -> None:

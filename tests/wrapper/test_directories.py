@@ -120,7 +120,7 @@ def test_a_file_that_is_no_packed_directory_fails(node: Client, tmp_path: Path) 
     end = node.run(binary("true"), inputs=[given(tmp_path / "notes", name="in/")])
 
     assert end["reason"] == "stage-in"
-    assert "notes` is no packed directory" in end["detail"]
+    assert "notes` is not a packed directory" in end["detail"]
 
 
 def test_late_directories_are_found_without_those_of_inputs(node: Client, tmp_path: Path) -> None:

@@ -106,6 +106,32 @@ def test_a_wrapper_that_dies_when_its_attempt_is_over_has_ended_it(
     assert not [frame for frame in node.frames if frame["kind"] == "dead"]
 
 
+@pytest.mark.parametrize("point", ["send_end", "tell_end"])
+def test_a_recorded_end_is_sent_though_its_wrapper_dies_before_it_does(
+    trapped: Trapped, point: str
+) -> None:
+    node = trapped("wrapper", point, 1, after=False)
+    node.launch(launch(1, binary("true")))
+
+    assert node.end(1)["outcome"] == "successful"
+    assert not [frame for frame in node.frames if frame["kind"] == "dead"]
+
+
+def test_the_next_relay_sends_a_recorded_end_though_its_wrapper_dies_before_it_does(
+    trapped: Trapped, connect: Connect, tmp_path: Path
+) -> None:
+    node = trapped("wrapper", "send_end", 1, after=False)
+    script = f"until [ -e {tmp_path}/open ]; do sleep 0.02; done"
+    node.launch(launch(1, binary(script=script)))
+    node.message(1, "start")
+    node.process.kill()
+    successor = connect(cpus=1)
+    assert states(successor) == {1: "running"}
+    (tmp_path / "open").touch()
+
+    assert successor.end(1)["outcome"] == "successful"
+
+
 def test_a_relay_that_dies_while_it_retires_a_wrapper_leaves_nothing(
     trapped: Trapped, connect: Connect
 ) -> None:

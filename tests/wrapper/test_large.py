@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from d0ctl.nodes import frames
+from d0ctl.nodes import frame_checks
 from d0ctl_wrapper.attempt.chain.late_outputs import MOST
 from d0ctl_wrapper.host import spool
 from d0ctl_wrapper.protocol import message
@@ -104,7 +104,7 @@ def test_a_long_list_of_attempts_comes_in_several_frames(tmp_path: Path) -> None
         stream.flush()
         found.append(os.read(reader, 1 << 20))
     lines = b"".join(found).splitlines()
-    parts = [frames.read(line) for line in lines]
+    parts = [frame_checks.read(line) for line in lines]
     assert [entry for part in parts if part for entry in part["attempts"]] == entries
     assert [part["more"] for part in parts if part] == [True, True, False]
 

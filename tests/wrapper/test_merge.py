@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import uproot  # type: ignore[import-untyped]
 
 from d0ctl_wrapper import merge_types
 from tests.support.waiting import wait_until
@@ -121,6 +120,8 @@ def test_an_archive_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 def test_histograms_are_added_and_trees_are_chained(tmp_path: Path) -> None:
+    import uproot  # type: ignore[import-untyped]  # heavy, and all workers import this module
+
     for name, first in (("a", 0), ("b", 3)):
         with uproot.recreate(tmp_path / f"{name}.root") as file:
             file["mass"] = np.histogram([first + 0.5, 1.5], bins=4, range=(0, 4))

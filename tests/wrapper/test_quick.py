@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d0ctl.nodes import frames
+from d0ctl.nodes import frame_checks
 from d0ctl_wrapper.protocol import message, requests
 from d0ctl_wrapper.protocol.checks import quick, shape
 
-MODULES = (frames, message, requests)
+MODULES = (frame_checks, message, requests)
 """Whose checks are tested: an import makes them."""
 
 CHECKS = [

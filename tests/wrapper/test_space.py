@@ -79,6 +79,13 @@ def test_an_attempt_is_suspended_while_the_disk_is_full(connect: Connect, disk: 
     assert node.end(1)["outcome"] == "successful"
 
 
+def test_a_program_that_says_that_the_disk_was_full_is_believed(node: Client) -> None:
+    end = node.run(binary(script="echo 'out: No space left on device' >&2; exit 1"))
+
+    assert sums_up(end) == ("failed", "disk-full", 1)
+    assert end["detail"].endswith("No space left on device")
+
+
 def test_an_attempt_that_gets_no_space_fails_after_its_patience(
     connect: Connect, disk: Path
 ) -> None:

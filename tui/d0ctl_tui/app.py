@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
-from rich.console import RenderableType
 from textual.app import App, ScreenStackError
 from textual.driver import Driver
 from textual.screen import Screen
@@ -35,7 +33,7 @@ from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.run_action import PlannedAction, applicable
-from d0ctl_tui.screens import acting, search_results
+from d0ctl_tui.screens import ask_action, search_results
 from d0ctl_tui.screens.card import CardScreen
 from d0ctl_tui.screens.help import Help
 from d0ctl_tui.screens.log import LogScreen
@@ -99,7 +97,7 @@ class Dashboard(App[None]):
         self.notice: Span | None = None
         self._notice_end: Timer | None = None
         self._due: Timer | None = None
-        self._watching = self._settled = False
+        self._watching = False
         self._looked_at = 0.0
         self.interval = terminal.interval
         self._pause = max(SHORTEST_S, self.interval)
@@ -170,7 +168,7 @@ class Dashboard(App[None]):
         self.show()
 
     def look(self) -> None:
-        """Read anew what is shown."""
+        """Read again what is shown."""
         self.source.forget()
         before, now = self.snapshot, time.time()
         self.snapshot = self.source.ask(lambda store: snapshot.read(store, before, now), before)
@@ -289,11 +287,11 @@ class Dashboard(App[None]):
 
     def plan_verb(self, verb: str, marks: Marks) -> None:
         """Show what an action would do to marked rows."""
-        acting.on_rows(self, verb, marks)
+        ask_action.on_rows(self, verb, marks)
 
     def plan_other(self, verb: str, node: str | None = None) -> None:
         """Show what an action on something else than rows would do; ask for what it is."""
-        acting.on_other(self, verb, node)
+        ask_action.on_other(self, verb, node)
 
     def plan(self, action: PlannedAction) -> None:
         """Show what an action would do, and do it if that is wanted."""
@@ -318,15 +316,6 @@ class Dashboard(App[None]):
         names = [name for name in themes.NAMES if name != "terminal"]
         self.theme = names[(names.index(self.theme) + 1) % len(names)]
 
-    def settle(self) -> None:
-        """Draw from now on: at the start, panes find their sizes one after the other."""
-        self._settled = True
-        self.screen.refresh()
-
-    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        if self._settled:
-            super()._display(screen, renderable)
-
     def action_repaint(self) -> None:
-        """Draw everything anew, over what another program has written."""
+        """Draw everything again, over what another program has written."""
         self.screen.refresh(layout=True)

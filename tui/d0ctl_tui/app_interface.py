@@ -44,9 +44,6 @@ class AppInterface(Protocol):
     ) -> None:
         """Do what the last line offers in a column, as its key does."""
 
-    def settle(self) -> None:
-        """Draw from now on."""
-
     def node_lines(self, columns: int) -> list[Line]:
         """The nodes, a line each."""
 

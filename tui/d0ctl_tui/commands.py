@@ -83,7 +83,7 @@ REST = (
     Command("tab", "app.focus_next", "to the next pane", "rest"),
     Command("greater_than_sign", "wider", "more room for the pane beside", "rest"),
     Command("T", "app.next_theme", "another theme", "rest"),
-    Command("ctrl+l", "app.repaint", "draw the screen anew", "rest"),
+    Command("ctrl+l", "app.repaint", "draw the screen again", "rest"),
     Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest"),
     Command("question_mark,f1", "app.help", "this help", "rest", foot="help"),
     Command("q", "app.quit", "quit", "rest", foot="quit"),
@@ -95,7 +95,7 @@ MAIN = TREE + LOOK + ACT + REST
 SUB = (
     Command("escape,q,backspace", "app.pop_screen", "back", "rest", foot="back"),
     Command("T", "app.next_theme", "another theme", "rest"),
-    Command("ctrl+l", "app.repaint", "draw the screen anew", "rest"),
+    Command("ctrl+l", "app.repaint", "draw the screen again", "rest"),
     Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest"),
     Command("question_mark,f1", "app.help", "this help", "rest", foot="help"),
 )

@@ -140,11 +140,16 @@ def target(verb: str, text: str) -> Target:
             from d0ctl.actions.jobs.submit import JobFile
 
             return JobFile(text)
+        case "throttle":
+            from d0ctl.actions.throttles import throttle_set
+
+            return throttle_set.parse(text.split())
     return NodeName(text)
 
 
 QUESTIONS = {
-    "file": "which files, as JOB:NAME", "job file": "which job file", "new node": "name of the node"
+    "file": "which files, as JOB:NAME", "job file": "which job file",
+    "new node": "name of the node", "throttle": "of what, e.g. researcher emmy",
 }  # fmt: skip
 """What is asked for the target of an action, by its level."""
 

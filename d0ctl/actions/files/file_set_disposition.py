@@ -85,7 +85,7 @@ def undoes(plan: DispositionPlan) -> str | None:
 
 ACTION = Action(
     name="file set-disposition",
-    help="Say what becomes of files once no package needs them.",
+    help="Set how long files are kept when no package needs them.",
     example="'reco001:*.root' deletable",
     past="set the disposition of",
     options=DispositionOptions,
@@ -96,5 +96,5 @@ ACTION = Action(
     report=report,
     level="file",
     question="do that?",
-    title="set-disposition: what becomes of files",
+    title="set-disposition: how long files are kept",
 )

@@ -54,7 +54,9 @@ class ArchivePlan(Plan):
 def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> ArchivePlan:
     """Plan for jobs that have ended. Raises Refused for one that was named and has not."""
     if not is_whole_job(request.target):
-        raise BadUsage(f"`{request.target.brief}` is not a whole job, and only jobs are archived")
+        raise BadUsage(
+            f"`{request.target.brief}` is not a whole job, but only jobs can be archived"
+        )
     options, target = request.options, request.target
     jobs = [
         job for job in jobs_of(store, target) if _may_go(store, job, target, options.ended, now)

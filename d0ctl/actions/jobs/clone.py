@@ -30,7 +30,7 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
     target, options = request.target, request.options
     jobs = jobs_of(store, target)
     if len(jobs) > 1:
-        raise BadUsage(f"`{target.brief}` is not one job, and `clone` takes one, or a part of one",
+        raise BadUsage(f"`{target.brief}` is not one job, but `clone` takes one, or a part of one",
                        hint=f"d0ctl clone {jobs[0].name}")  # fmt: skip
     name = jobs[0].name
     if is_whole_job(target):
@@ -53,13 +53,13 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
 
 def _part(store: Store, target: Selector, name: str) -> str:
     """Return the job file of a part of a job; what others of the job make is `JOB:NAME` there."""
-    from d0ctl.store.views.job_files import definition, text
+    from d0ctl.store.views.job_files import definition, job_file_text
 
     rows = definition.read(store, name)
     assert rows is not None
     choice.choose(store, target, now=0.0)
     ids = {row.id for row in choice.chosen(store)}
-    return text.text(definition.part(rows, ids))
+    return job_file_text.text(definition.part(rows, ids))
 
 
 ACTION = replace(

@@ -18,6 +18,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.nodes.registry import LOCAL
+from d0ctl.store.nodes.site import setting
 from d0ctl.store.views import browse
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.units import count
@@ -84,8 +85,20 @@ NO_HOME = KnownNames((LOCAL,), {}, {}, {}, {}, lambda *_: None)
 def read(store: Store | None, file: JobFile, values: Mapping[str, str]) -> JobSpec:
     """Read and check a job file, or its text; without a store, only `localhost` is known.
 
+    A store of the site that it names is asked whether it can serve the job.
     Raises BadJobFile with every fault, or BadUsage with those of a command.
     """
+    spec = _checked(store, file, values)
+    entries = setting(store, "stores") if store is not None else None
+    if not entries:
+        return spec
+    from d0ctl.nodes.storage import asking  # only sites with stores pay for it
+
+    faults = [f"{file.brief}: warning: {fault}" for fault in asking.faults(spec, entries)]
+    return changed(spec, warnings=(*spec.warnings, *faults))
+
+
+def _checked(store: Store | None, file: JobFile, values: Mapping[str, str]) -> JobSpec:
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
     known = known_names(store) if store is not None else NO_HOME
@@ -106,7 +119,7 @@ def _of_a_command(spec: JobSpec) -> Iterator[str]:
     lines = iter(spec.stages[0].lines)
     first, second = next(lines).packages[0].binaries[0], next(lines, None)
     if not first.outputs:
-        yield "only its log is kept: name each file that it makes by --output"
+        yield "only its log is kept: name the files that it makes with --output"
     if (
         second
         and (again := second.packages[0].binaries[0]).argv == first.argv
@@ -186,7 +199,7 @@ def check_name(store: Store, name: str | None, spec: JobSpec) -> None:
     if wanted and (found := browse.jobs(store, wanted)):
         makes_room = f", `d0ctl remove {wanted}` makes room"
         raise Refused(
-            f"there is a job `{wanted}` already, and it is {found[0].status}",
+            f"job `{wanted}` already exists and is {found[0].status}",
             hint=f"`--as NAME` submits another, `d0ctl run {wanted}` continues that one"
             f"{makes_room if found[0].status in ENDED else ''}",
         )

@@ -37,7 +37,7 @@ class UpdateOptions(Options):
         "--set", "KEY=VALUE", "Set a parameter of the job; may be repeated.", none=dict,
         type=ValueType(pairs, write_pairs), example="KEY=VALUE",
     )  # fmt: skip
-    again: bool = flag("--again", "Run again what ran with another definition.")
+    again: bool = flag("--again", "Rerun packages that ran with another definition.")
     former: bool = flag("--former", "Go back to the job file before the last update.")
     hold: bool = flag("--hold", "Keep it from being scheduled.")
     spec: JobSpec | None = None
@@ -91,7 +91,7 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
 def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:
     jobs = jobs_of(store, request.target)
     if not is_whole_job(request.target) or len(jobs) > 1:
-        raise BadUsage(f"`{request.target.brief}` is not one job, and `update` takes just one",
+        raise BadUsage(f"`{request.target.brief}` is not one job, but `update` takes just one",
                        hint=f"d0ctl update {jobs[0].name}")  # fmt: skip
     return jobs[0]
 
@@ -163,7 +163,7 @@ def describe(plan: UpdatePlan) -> Iterator[str]:
 def report(plan: UpdatePlan) -> Iterator[str]:
     """Say what became of which packages."""
     name = plan.request.target.brief
-    yield f"`{name}` is as its job file says" if plan.is_empty else f"updated `{name}`"
+    yield f"`{name}` already matches its job file" if plan.is_empty else f"updated `{name}`"
     yield from _said(plan, named=False)
 
 
@@ -175,11 +175,11 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     stale = {key: place for key, place in found.outdated.items() if key not in outline.again}
     groups: list[tuple[str, Collection[Place]]] = [
         ("added", found.added),
-        ("removed, as the job file does not have them", found.removed),
+        ("removed, no longer in the job file", found.removed),
         ("changed, with the new definition from now on", rewritten),
         ("to run again", [found.outdated[key] for key in found.outdated if key in outline.again]),
         ("left running as submitted", found.busy.values()),
-        ("out of date, as they have run with another recipe or other inputs", stale.values()),
+        ("out of date, run with another recipe or other inputs", stale.values()),
     ]
     for what, places in groups:
         if places:
@@ -193,7 +193,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         yield f"to run them again: d0ctl update {job} --again"
     if found.unlisted:
         done = count(len(found.unlisted), "package")
-        yield f"{done} successful, and not in the job file any more"
+        yield f"{done} successful, but no longer in the job file"
     yield f"unchanged: {count(found.kept, 'package')}"
     for line in fitting.lines(plan.misfits):
         yield f"no node can take it yet: {line}"

@@ -26,7 +26,7 @@ class AcceptOptions(Options):
         "[SHA256:...]...", "The host key's fingerprint (default: ask at the terminal)."
     )
     reinstalled: bool = flag(
-        "--reinstalled", "The host was set up anew: the files and attempts on it are gone."
+        "--reinstalled", "The host was reinstalled: its files and attempts are gone."
     )
     met: Meeting = field(default_factory=Meeting)
     """`meet` finds it out."""
@@ -66,7 +66,7 @@ def plan(store: Store, request: NodeRequest[AcceptOptions], now: float) -> Plan:
 
 
 def accept(store: Store, plan: Plan, by: Author) -> None:
-    """Count the files of a machine that was set up anew as lost."""
+    """Count the files of a machine that was reinstalled as lost."""
     if plan.request.options.met.is_other_machine and plan.request.options.reinstalled:
         contact.forget_machine(store, plan.request.target.brief, now=by.now)
 
@@ -78,7 +78,7 @@ def refuse_other(store: Store, plan: Plan, now: float) -> None:
         raise Refused(
             f"`{name}` is another machine than before: its machine-id has changed",
             hint=f"d0ctl node accept-key {name} --reinstalled   "
-            "# if it was set up anew: its files and attempts count as lost",
+            "# if it was reinstalled: its files and attempts count as lost",
             details=options.met.accepted,
         )
 

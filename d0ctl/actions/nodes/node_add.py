@@ -66,13 +66,13 @@ def address(request: NodeRequest[AddOptions]) -> Address:
         raise BadUsage(f"`{name}` is either this machine or `{destination}`",
                        hint="leave out --local, or the destination")  # fmt: skip
     if not destination and not local:
-        raise BadUsage(f"where is `{name}`?", hint=f"d0ctl node add {name} [user@]host   "
+        raise BadUsage(f"no destination for `{name}`", hint=f"d0ctl node add {name} [user@]host   "
                        f"# or --local for this machine")  # fmt: skip
     if via not in ("auto", "fabric", "openssh"):
         raise BadUsage(f"--via is auto, fabric or openssh, not `{via}`")
     for option, path in (("--dir", directory), ("--python", python)):
         if path and not _PLAIN.fullmatch(path):
-            raise BadUsage(f"{option} `{path}` is no path of letters, digits and `._/-` alone")
+            raise BadUsage(f"{option} `{path}` is not a path of only letters, digits and `._/-`")
     if directory and not directory.startswith("/"):
         raise BadUsage(f"--dir `{directory}` is not absolute")
     if identity and not Path(identity).expanduser().is_file():

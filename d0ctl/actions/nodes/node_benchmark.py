@@ -60,8 +60,8 @@ def report(plan: BenchmarkPlan) -> Iterator[str]:
     """Say what was measured, and whether it counts."""
     name, speed = plan.request.target.brief, plan.request.options.measured
     if plan.is_set:
-        yield (f"speed of `{name}`: {speed:g} measured; the {plan.speed:g} that was set goes "
-               f"before it: d0ctl node set {name} speed=none")  # fmt: skip
+        yield (f"speed of `{name}`: {speed:g} measured; the {plan.speed:g} that was set "
+               f"takes precedence: d0ctl node set {name} speed=none")  # fmt: skip
     else:
         yield f"speed of `{name}`: {plan.speed:g} -> {speed:g}"
 

@@ -32,8 +32,8 @@ def drain(store: Store, plan: DrainPlan, by: Author) -> None:
 
 def describe(plan: DrainPlan) -> Iterator[str]:
     """Say what the node would take and what would continue."""
-    yield f"would drain `{plan.request.target.brief}`: it would take nothing new"
-    continuing = f"{count(plan.launched, 'package')} there would go on"
+    yield f"would drain `{plan.request.target.brief}`: it would take no new packages"
+    continuing = f"{count(plan.launched, 'package')} there would continue"
     yield continuing if plan.launched else "no packages are running there"
 
 
@@ -57,5 +57,5 @@ ACTION = Action(
     level="node",
     may_be_first=True,
     key="d",
-    title="drain: a node takes nothing new",
+    title="drain: give a node no new packages",
 )

@@ -39,8 +39,8 @@ def plan(store: Store, request: NodeRequest[FreeOptions], now: float) -> FreePla
     copies = unneeded_files.room(store, row["id"], request.options.wanted)
     if not copies:
         raise Refused(
-            f"nothing in the cache of `{row['name']}` can be given up",
-            hint=f"d0ctl file list '*:*' --node {row['name']}   # what can be purged by name",
+            f"nothing in the cache of `{row['name']}` can be removed",
+            hint=f"d0ctl file list '*:*' --node {row['name']}   # files that can be purged by name",
         )
     return FreePlan(request=request, copies=tuple(copies))
 

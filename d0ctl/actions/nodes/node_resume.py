@@ -4,13 +4,16 @@ from collections.abc import Iterator
 
 from d0ctl.actions.action import Action, Author, NodeRequest, Plan
 from d0ctl.actions.option import Options
+from d0ctl.store.clusters import doubt
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import draining, registry
 
 
 def plan(store: Store, request: NodeRequest[Options], now: float) -> Plan:
-    """Plan to resume it. Raises NotFound, or Refused if it is not drained."""
-    draining.check_drained(registry.named(store, request.target.brief))
+    """Plan to resume it. Raises NotFound, or Refused if it is not drained or its cache in doubt."""
+    row = registry.named(store, request.target.brief)
+    draining.check_drained(row)
+    doubt.check_settled(row)
     return Plan(request=request)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from d0ctl.actions import undo
+from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, NodeRequest, Plan
 from d0ctl.actions.option import Options, arguments
 from d0ctl.errors import BadUsage
@@ -15,8 +15,9 @@ from d0ctl.sitefile import nodes as keys
 from d0ctl.sitefile.fields import SERVICE
 from d0ctl.sitefile.spec import NodeEntry
 from d0ctl.sitefile.writer import plain_text
+from d0ctl.store.clusters import site_changes
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import registry, site
+from d0ctl.store.nodes import registry
 from d0ctl.units import listed
 
 NONE = "none"
@@ -56,12 +57,14 @@ def _written(key: str, entry: NodeEntry) -> str:
 def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises NotFound, BadUsage, or Refused for a node in use."""
     row = registry.named(store, request.target.brief)
-    before = next(one for one in site.current(store).nodes if one.name == row["name"])
+    before = next(one for one in site_changes.current(store).nodes if one.name == row["name"])
     changes = dict(_change(word, row["name"]) for word in request.options.changes)
     after = replace(before, **changes)
     if after.cluster != before.cluster:
         registry.check_unused(store, row)
-    return SetPlan(request=request, before=before, after=after, is_empty=after == before)
+    return SetPlan(
+        request=request, before=before, after=after, is_empty=bool(changes) and after == before
+    )
 
 
 def _change(word: str, node: str) -> tuple[str, Any]:
@@ -69,7 +72,7 @@ def _change(word: str, node: str) -> tuple[str, Any]:
     key, equals, text = word.partition("=")
     if key not in keys.SETTABLE or not equals:
         raise BadUsage(
-            f"`{word}` is no KEY=VALUE with one of {listed(keys.SETTABLE, 'or')}",
+            f"`{word}` is not KEY=VALUE with one of {listed(keys.SETTABLE, 'or')}",
             hint=f"d0ctl node set {node} speed=1.5",
         )
     if text == NONE:
@@ -92,7 +95,7 @@ def change(store: Store, plan: SetPlan, by: Author) -> None:
     row = registry.named(store, name)
     if plan.after.cluster != plan.before.cluster:
         registry.move(store, row, plan.after.cluster, now=by.now)
-    site.keep_node(store, plan.after, applied=bool(row["applied"]))
+    site_changes.keep_node(store, plan.after, applied=bool(row["applied"]))
 
 
 def undo_set(plan: SetPlan) -> str | None:
@@ -102,9 +105,7 @@ def undo_set(plan: SetPlan) -> str | None:
 
 
 def _said(plan: SetPlan, verb: str) -> str:
-    node = plan.request.target.brief
-    said = [f"{key} {before} -> {after}" for key, (before, after) in plan.changed.items()]
-    return f"{verb} `{node}`: {', '.join(said)}" if said else f"`{node}` is so already"
+    return wording.new_values(verb, plan.changed, plan.request.target.brief, "settings")
 
 
 def describe(plan: SetPlan) -> Iterator[str]:
@@ -120,7 +121,7 @@ def report(plan: SetPlan) -> Iterator[str]:
 ACTION = Action(
     name="node set",
     help="Change settings of a node.",
-    more_help="`none` clears a key. `site apply` of a file with the node puts its values back.",
+    more_help="`none` clears a key. `site apply` of a file with the node restores its values.",
     example="farm02 speed=1.5 cpus=8 memory=16GB",
     exit_status="0 done, 2 bad usage, 3 no such node, 4 in use, so its cluster can't change",
     past="changed",

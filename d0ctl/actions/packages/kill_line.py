@@ -1,4 +1,4 @@
-"""kill-line: end lines, and on request let later packages go on without their outputs."""
+"""kill-line: end lines, and on request let later packages continue without their outputs."""
 
 import shlex
 from collections.abc import Iterator
@@ -139,25 +139,21 @@ def describe(plan: KillLinePlan) -> Iterator[str]:
     target = plan.request.target
     if not target.also:
         path = shlex.quote(target.path)
-        yield f"to go on without this line: d0ctl kill-line {path} --drop-outputs"
+        yield f"to continue without this line: d0ctl kill-line {path} --drop-outputs"
 
 
 def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
-    if plan.also:
-        yield f"also dropped, because their inputs are: {count(plan.also, 'package')}"
-        yield from wording.changed(plan.also_dropped, plan.also)
-    if plan.files:
-        yield f"removed from the inputs of later packages: {count(plan.files, 'file')}"
-        yield from wording.few(plan.files_lost, plan.files)
-    if plan.losing:
-        yield f"going on without these files: {count(plan.losing, 'package')}"
-        losers = [
-            f"{loser.path} loses {count(loser.lost, 'input')}, keeps {count(loser.left)}"
-            + (", and can start now" if loser.starts else "")
-            for loser in plan.losers
-        ]
-        yield from wording.few(losers, plan.losing)
-    else:
+    yield from wording.counted("also dropped, because their inputs are", plan.also, "package",
+                               wording.phases(plan.also_dropped))  # fmt: skip
+    yield from wording.counted("removed from the inputs of later packages", plan.files, "file",
+                               plan.files_lost)  # fmt: skip
+    losers = [
+        f"{loser.path} loses {count(loser.lost, 'input')}, keeps {count(loser.left)}"
+        + (", and can start now" if loser.starts else "")
+        for loser in plan.losers
+    ]
+    yield from wording.counted("continuing without these files", plan.losing, "package", losers)
+    if not plan.losing:
         yield "no other package needs these files"
 
 
@@ -175,8 +171,8 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         yield f"{count(plan.also)} of them because their inputs are dropped"
     if plan.losing:
         starting = f"; {count(plan.starting)} can start now" if plan.starting else ""
-        goes = count(plan.losing, "package goes", "packages go")
-        yield f"{goes} on without these files{starting}"
+        goes = count(plan.losing, "package continues", "packages continue")
+        yield f"{goes} without these files{starting}"
 
 
 def past(entry: AuditEntry) -> str:

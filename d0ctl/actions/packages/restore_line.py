@@ -122,20 +122,16 @@ def bring_back(store: Store, plan: RestoreLinePlan, by: Author) -> None:
 def describe(plan: RestoreLinePlan) -> Iterator[str]:
     """Say what would come back."""
     yield from wording.describe_packages(plan, "restore", named=plan.packages - plan.also)
-    if plan.also:
-        yield f"also restored, because their inputs are back: {count(plan.also, 'package')}"
-        yield from wording.changed(plan.also_restored, plan.also)
-    if plan.files:
-        yield f"added to the inputs of later packages: {count(plan.files, 'file')}"
-        yield from wording.few(plan.files_restored, plan.files)
-    if plan.gaining:
-        yield f"reading them again: {count(plan.gaining, 'package')}"
-        gainers = [
-            f"{gainer.path} gets {count(gainer.gained, 'input')} back beside {count(gainer.had)}"
-            + (", and waits for missing files" if gainer.waits else "")
-            for gainer in plan.gainers
-        ]
-        yield from wording.few(gainers, plan.gaining)
+    yield from wording.counted("also restored, because their inputs are back", plan.also, "package",
+                               wording.phases(plan.also_restored))  # fmt: skip
+    yield from wording.counted("added to the inputs of later packages", plan.files, "file",
+                               plan.files_restored)  # fmt: skip
+    gainers = [
+        f"{gainer.path} gets {count(gainer.gained, 'input')} back beside {count(gainer.had)}"
+        + (", and waits for missing files" if gainer.waits else "")
+        for gainer in plan.gainers
+    ]
+    yield from wording.counted("reading them again", plan.gaining, "package", gainers)
 
 
 def report(plan: RestoreLinePlan) -> Iterator[str]:

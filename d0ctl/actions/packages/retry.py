@@ -34,7 +34,7 @@ BY_NAME = frozenset({Phase.CANCELED, Phase.COOLOFF})
 
 @dataclass(frozen=True, slots=True)
 class RetryOptions(NewRequests):
-    """Changed requests and parameters of the packages, and whether they begin anew."""
+    """Changed requests and parameters of the packages, and whether they begin again."""
 
     parameters: Mapping[str, str] = values(
         "--set", "KEY=VALUE", "Parameter of the job to change; may be repeated.", none=dict,

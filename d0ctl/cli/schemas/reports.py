@@ -193,6 +193,31 @@ class UsageReport(TypedDict):
     by_stage: NotRequired[list[UsedByStage]]
 
 
+class BytesAt(TypedDict):
+    """Bytes in a cache from a time on."""
+
+    at: Time
+    bytes: int
+
+
+class DiskProfile(TypedDict):
+    """How full the cache of a cluster becomes in the next 24 hours."""
+
+    cluster: str
+    space: Annotated[int | None, Meta(description="Bytes that it holds; null: not known.")]
+    used: int
+    peak: int
+    peak_at: Time
+    full_at: Annotated[Time | None, Meta(description="When it will have more than it holds.")]
+    profile: list[BytesAt]
+
+
+class DiskReport(TypedDict):
+    """How full caches become, by files that are there and planned."""
+
+    caches: list[DiskProfile]
+
+
 _Origin = Annotated[str, Meta(description="default, site, software NAME/VERSION, job or package.")]
 Value = TypedDict("Value", {"value": Any, "from": _Origin})
 """A key of a rule; times in seconds, sizes in bytes."""
@@ -209,7 +234,7 @@ class Policy(TypedDict):
 
 
 class Policies(TypedDict):
-    """What follows each failure, and which file says so."""
+    """What d0ctl does after each failure, and which file says so."""
 
     selector: str | None
     policies: list[Policy]
@@ -302,6 +327,17 @@ class RehearsedStage(TypedDict):
     ends: float
 
 
+class RehearsedFailures(TypedDict):
+    """Failures of a rehearsal, as often as those of earlier attempts; times in seconds."""
+
+    earlier_attempts: int
+    tried_again: Annotated[dict[str, int], Meta(description="Attempts, by reason.")]
+    failed_for_good: Annotated[dict[str, int], Meta(description="Packages, by reason.")]
+    never_run: Annotated[int, Meta(description="Packages whose inputs are missing then.")]
+    cpu_lost: float
+    makespan_without: float
+
+
 class Rehearsal(TypedDict):
     """A job on a virtual clock; times in seconds."""
 
@@ -311,6 +347,7 @@ class Rehearsal(TypedDict):
     longest_chain: Annotated[float, Meta(description="Alone, on the fastest node.")]
     work: Annotated[float, Meta(description="All work on all CPUs.")]
     with_one_more: OneMore
+    failures: RehearsedFailures
     bytes_carried: int
     nodes: list[NodeUse]
     caches: list[CachePeak]

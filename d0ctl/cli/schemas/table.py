@@ -31,6 +31,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "peek": packages.Peek,
     "report failures": reports.Failures,
     "report usage": reports.UsageReport,
+    "report disk": reports.DiskReport,
     "policy try": reports.PolicyTrials,
     "policy show": reports.Policies,
     "file list": site.Files,

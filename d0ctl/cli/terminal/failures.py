@@ -52,8 +52,8 @@ def report(error: D0Error) -> None:
 
         say("".join(traceback.format_exception(error)).rstrip())
     if isinstance(error, BadJobFile):
-        for fault in error.faults:
-            say(clean(fault))
+        for line in str(error).splitlines():
+            say(clean(line))
         return
     say(f"d0ctl: {clean(str(error))}")
     for detail in error.details:

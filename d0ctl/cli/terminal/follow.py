@@ -8,12 +8,11 @@ from d0ctl.cli.terminal.output import say
 from d0ctl.cli.terminal.tail import Tail
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector
-from d0ctl.show import outcome
+from d0ctl.show import following, outcome
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import AttemptView, PackageView
-from d0ctl.units import clean
 
 LOOK_S = 0.2
 """How often the database is looked at while nothing runs."""
@@ -39,7 +38,7 @@ class Following:
             self._tail.print(tried, partial(self._has_ended, tried))
             tried = None if self._number else self._await_next(tried)
         if self._tail.is_empty:
-            say(f"`{self._wanted.brief}` has printed nothing")
+            say(following.printed_nothing(self._wanted.brief))
 
     def _await_first(self) -> AttemptView:
         """Wait for the attempt that was asked for, or for any."""
@@ -51,7 +50,7 @@ class Following:
                 return visiting.attempt_of(self._store, one, self._number)
             if not is_reported:
                 is_reported = True
-                say(f"package `{clean(one.path)}` is {one.phase}: waiting for its launch")
+                say(following.not_launched(one))
                 self._say_if_nobody_drives()
             time.sleep(LOOK_S)
 
@@ -62,17 +61,16 @@ class Following:
             one = self._package()
             tried = visiting.attempt_of(self._store, one, None)
             if tried.number > former.number:
-                say(f"attempt {tried.number} on `{clean(tried.node_name)}`")
+                say(following.begun(tried))
                 return tried
             if _is_final(one):
                 return None
             if tried.ended is None and not any_driver(self._store):
-                say("it has ended, and no daemon takes note of that: d0ctl daemon start")
+                say(following.NOT_RECORDED)
                 return None
             if tried.ended is not None and not is_reported:
                 is_reported = True
-                why = f"{tried.reason}, " if tried.reason else ""
-                say(f"attempt {tried.number} has ended ({why}{one.phase}): waiting for the next")
+                say(following.between(tried, one.phase))
             time.sleep(LOOK_S)
 
     def _has_ended(self, tried: AttemptView) -> bool:

@@ -7,7 +7,7 @@ from d0ctl.cli.terminal.output import emit, is_terminal, paint
 from d0ctl.units import clean
 
 
-class Raw:
+class Passthrough:
     """Texts of several sources, one after the other, each piece under the head of its source."""
 
     def __init__(self) -> None:

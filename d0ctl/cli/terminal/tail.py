@@ -7,12 +7,12 @@ from msgspec import Struct
 
 from d0ctl.cli import log_names, visiting
 from d0ctl.cli.terminal.output import say
-from d0ctl.cli.terminal.passthrough import Raw
+from d0ctl.cli.terminal.passthrough import Passthrough
 from d0ctl.errors import NodeUnreachable, NotFound
 from d0ctl.nodes.visits.peek import PIECE, Visit, visit
+from d0ctl.show import following
 from d0ctl.store.connection import Store
 from d0ctl.store.views.shapes import AttemptView
-from d0ctl.units import clean
 
 SOONEST_S, LATEST_S = 0.1, 1.0
 """How long to wait from one look at the node to the next, after news and after none for long."""
@@ -38,7 +38,7 @@ class Tail:
     def __init__(self, store: Store, names: list[str]) -> None:
         self._store = store
         self._names = names
-        self._raw = Raw()
+        self._raw = Passthrough()
         self._has_ended: Callable[[], bool] = lambda: False
         self._logs: dict[str, Log] = {}
         self._has_answered = self._is_awaited = False
@@ -124,11 +124,11 @@ class Tail:
     def _say_if_absent(self, state: str, tried: AttemptView) -> None:
         if state == "absent" and not self._is_awaited and not self._has_ended():
             self._is_awaited = True
-            say(f"attempt {tried.number} is not on `{clean(tried.node_name)}` yet: waiting for it")
+            say(following.not_started(tried))
 
     def _came_back(self, tried: AttemptView) -> None:
         if self._failures:
-            say(f"node `{clean(tried.node_name)}` answers again")
+            say(following.back(tried))
         self._has_answered, self._failures = True, 0
 
     def _bear(self, error: NodeUnreachable, tried: AttemptView) -> None:
@@ -140,7 +140,6 @@ class Tail:
         if not self._has_answered or (last and self._has_ended()):
             raise error
         if not self._failures:
-            why = clean(str(error))
-            say(f"node `{clean(tried.node_name)}` does not answer, trying again: {why}")
+            say(following.out_of_reach(tried, str(error)))
         time.sleep(RETRIES_S[min(self._failures, len(RETRIES_S) - 1)])
         self._failures += 1

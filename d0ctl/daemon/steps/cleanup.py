@@ -5,7 +5,7 @@ import time
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
-from d0ctl.store.clusters import capacity
+from d0ctl.store.clusters import capacity, disk_forecast
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes.site import default
 from d0ctl.units import count
@@ -15,6 +15,12 @@ CAPACITY_S = 60.0
 
 CAPACITY_SHARE = 100
 """At most one part in so many of the time goes into that: then they are counted less often."""
+
+FORECAST_S = 30.0
+"""How often it is foreseen how full caches become."""
+
+FORECAST_SHARE = 200
+"""At most one part in so many of the time goes into that."""
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +54,16 @@ def keep_capacities(desk: Desk, turn: Turn) -> None:
             log.info("the cache of %s is full: purged %s", full.name, copies)
     ended = time.monotonic()
     desk.capacity_due = ended + max(CAPACITY_S, CAPACITY_SHARE * (ended - began))
+
+
+def foresee_caches(desk: Desk, turn: Turn) -> None:
+    """Foresee how full caches become, and keep which of them will overflow."""
+    began = time.monotonic()
+    if began < desk.forecast_due:
+        return
+    disk_forecast.keep(desk.store, disk_forecast.forecast(desk.store, now=turn.now), now=turn.now)
+    ended = time.monotonic()
+    desk.forecast_due = ended + max(FORECAST_S, FORECAST_SHARE * (ended - began))
 
 
 def remove_unneeded(desk: Desk, turn: Turn) -> None:

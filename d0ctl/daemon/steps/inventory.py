@@ -7,6 +7,7 @@ node, and again and again while it is in contact.
 import logging
 import time
 import uuid
+from collections.abc import Iterable
 
 from d0ctl.daemon.desk import Desk, Inventory
 from d0ctl.daemon.turn import Turn
@@ -14,8 +15,9 @@ from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.inventory import is_another
 from d0ctl.nodes.link import Frame
 from d0ctl.store.checks.belongings import wanted
+from d0ctl.store.clusters import doubt
 from d0ctl.store.connection import Row
-from d0ctl.store.files import inventory
+from d0ctl.store.files import copies, inventory
 from d0ctl.store.files.copies import Arrival
 from d0ctl.store.files.inventory import CacheFinding
 from d0ctl.store.nodes import registry
@@ -32,6 +34,12 @@ ANSWER_S = 600.0
 
 AGAIN_S = 10.0
 """After this a node lists its files again if some are unknown: perhaps they were on their way."""
+
+DOUBTED_S = 60.0
+"""A node whose cache is in doubt lists its files as often: they may be back."""
+
+MOST_GONE = 20
+"""So many copies of a node may turn out to be gone before it lists its files again."""
 
 MOST_COMPARED = 5000
 """How many unknown files of a node are looked up at once."""
@@ -70,22 +78,55 @@ def take_part(desk: Desk, node: int, frame: Frame) -> None:
 
 
 def _compare(desk: Desk, turn: Turn, node: int, listed: Inventory, every_s: float) -> None:
-    """Compare a page of copies; after the last one look for what is unknown."""
+    """Compare a page of copies, or count a page of those that are missing as lost.
+
+    Nothing counts as lost before all copies are compared: if most are missing, the cache is in
+    doubt. At last, look for what is unknown.
+    """
     row = registry.by_id(desk.store, node)
     if row is None:
         _end(desk, node, time.monotonic())
-        return
-    page = inventory.page(desk.store, node, listed.after)
-    found = [finding for copy in page if (finding := _finding(listed, row, copy, turn.now))]
-    if found:
-        inventory.lose(desk.store, found, row["cluster_id"], now=turn.now)
-        copies = count(len(found), "copy", "copies")
-        log.warning("node %s: %s vanished or changed, such as %s", row["name"], copies,
-                    found[0].path)  # fmt: skip
-    if len(page) == inventory.PAGE:
-        listed.after = page[-1]["file_id"]
-    else:
-        _end(desk, node, time.monotonic() + _look_for_unknown(desk, turn, row, listed, every_s))
+    elif not listed.is_compared:
+        page = inventory.page(desk.store, node, listed.after)
+        listed.copies += len(page)
+        listed.missing += [one for copy in page if (one := _finding(listed, row, copy, turn.now))]
+        listed.is_compared = len(page) < inventory.PAGE
+        listed.after = page[-1]["file_id"] if page else listed.after
+        if listed.is_compared:
+            _judge(desk, row, listed, turn.now)
+    if row is not None and listed.is_compared:
+        _settle(desk, turn, row, listed, every_s)
+
+
+def _judge(desk: Desk, row: Row, listed: Inventory, now: float) -> None:
+    """Doubt the cache of a node if most of it is missing, or trust it again."""
+    store, name, missing = desk.store, row["name"], listed.missing
+    listed.is_doubtful = doubt.is_doubtful(len(missing), listed.copies)
+    if listed.is_doubtful and row["doubted"] is None:
+        why = doubt.begin(store, row, len(missing), listed.copies, since=listed.began, now=now)
+        log.warning("node %s: %s", name, why)
+    elif listed.is_doubtful:
+        missing.clear()  # they are recorded
+    elif row["doubted"] is not None:
+        doubt.end(store, row, now=now)
+        log.info("node %s: the files in its cache are back", name)
+    if missing and not listed.is_doubtful:
+        number = count(len(missing), "copy", "copies")
+        log.warning("node %s: %s vanished or changed, such as %s", name, number, missing[0].path)
+
+
+def _settle(desk: Desk, turn: Turn, row: Row, listed: Inventory, every_s: float) -> None:
+    """Record a page of missing copies; they are lost, unless the cache is in doubt."""
+    page = listed.missing[: inventory.PAGE]
+    del listed.missing[: inventory.PAGE]
+    if page:
+        inventory.keep(desk.store, page)
+    if page and not listed.is_doubtful:
+        copies.lose_missing(desk.store, node=row["id"], since=page[0].noticed, now=turn.now)
+    if not listed.missing:
+        again_s = _look_for_unknown(desk, turn, row, listed, every_s)
+        _end(desk, row["id"], time.monotonic() + min(
+            again_s, DOUBTED_S if listed.is_doubtful else again_s))  # fmt: skip
 
 
 def _finding(listed: Inventory, row: Row, copy: Row, now: float) -> CacheFinding | None:
@@ -139,7 +180,21 @@ def _short(row: Row, path: str) -> str:
 
 def _end(desk: Desk, node: int, due: float) -> None:
     desk.inventories.pop(node, None)
+    desk.gone.pop(node, None)
     desk.inventory_due[node] = due
+
+
+def are_to_be_listed(desk: Desk, nodes: Iterable[int | None]) -> bool:
+    """Note that a copy on these nodes is gone; return whether an inventory is to say what else is.
+
+    A few count as lost at once. When many are gone, the whole cache may be.
+    """
+    if not default(desk.store, "inventory-every"):
+        return False
+    listing = [node for node in nodes if node is not None and node in desk.couriers]
+    desk.gone.update(listing)
+    desk.inventory_due |= dict.fromkeys(listing, 0.0)
+    return any(desk.gone[node] > MOST_GONE for node in listing)
 
 
 def end_hash(desk: Desk, node: int, frame: Frame, now: float) -> None:

@@ -165,7 +165,7 @@ def _ended(store: Store, routes: Routes, row: Row) -> None:
 
 
 def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
-    """Report a node that does not answer, or was drained because it failed packages.
+    """Report a node that does not answer, was drained for failures, or has a cache in doubt.
 
     People who want only mails that need a person are notified of a node without contact when it
     is given up, or if it was the last one.

@@ -10,8 +10,7 @@ from d0ctl.daemon.steps import inventory, software, transfers
 from d0ctl.daemon.steps.orders import kill_orders
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier import Courier, launch, order_many
-from d0ctl.nodes.link import Frame
-from d0ctl.nodes.reports import (
+from d0ctl.nodes.courier_reports import (
     LoginTried,
     NodeDown,
     NodeUp,
@@ -20,6 +19,7 @@ from d0ctl.nodes.reports import (
     StreamEnded,
     TransferEnded,
 )
+from d0ctl.nodes.link import Frame
 from d0ctl.sitefile.defaults import GRACE_S
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches

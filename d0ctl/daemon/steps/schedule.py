@@ -6,16 +6,16 @@ from collections.abc import Collection, Sequence
 from types import ModuleType
 
 from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.line_maker import LineMaker
 from d0ctl.daemon.turn import Turn
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import Decision, place
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import NodeRoom, Requirement, lead_s
-from d0ctl.store import Store, brokers
+from d0ctl.store import Store, brokers, stage_order
 from d0ctl.store.attempts import behind, node_record
 from d0ctl.store.attempts.history import usage
 from d0ctl.store.clusters import throttles
-from d0ctl.store.jobs.correction.late_lines import make_lines
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import let_go_on
 from d0ctl.store.nodes import makers, placement
@@ -33,7 +33,7 @@ NEEDED_SHARE = 20
 def schedule(desk: Desk, turn: Turn) -> None:
     """ready -> assigned, for as many packages as there is room."""
     store, now = desk.store, turn.now
-    make_lines(store, now=now)
+    _make_lines(desk, turn)
     placement.advance(store, now=now)
     _find_needed(desk)
     nodes = placement.nodes(store, now=now)
@@ -42,6 +42,14 @@ def schedule(desk: Desk, turn: Turn) -> None:
     decisions = _decide(store, desk.job, nodes, requirements, now)
     if decisions:
         placement.assign(store, decisions, now=now)
+
+
+def _make_lines(desk: Desk, turn: Turn) -> None:
+    """Let lines be made for groups of late outputs whose names are known."""
+    if stage_order.jobs_with_open_lines(desk.store):
+        if desk.lines is None:
+            desk.lines = LineMaker(desk.home, desk.wake.set)
+        turn.after(desk.lines.begin)
 
 
 def _brokered(

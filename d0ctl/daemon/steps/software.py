@@ -11,8 +11,8 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier_reports import FileFacts, TransferEnded
 from d0ctl.nodes.link import Frame, Link
-from d0ctl.nodes.reports import FileFacts, TransferEnded
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import software
 

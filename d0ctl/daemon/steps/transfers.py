@@ -1,21 +1,31 @@
 """Files that packages or results/ need: their transfers begin here, and end here."""
 
 import logging
+import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from d0ctl.daemon import transfer_plan
 from d0ctl.daemon.desk import CopyJob, Desk, Transfer
+from d0ctl.daemon.steps import inventory
 from d0ctl.daemon.streams import THIS_MACHINE, Pair
 from d0ctl.daemon.transfer_plan import MOST_TRANSFERS, TransferPlan, delay
 from d0ctl.daemon.turn import Turn
-from d0ctl.nodes.reports import LoginTried, StreamEnded, TransferEnded
+from d0ctl.nodes.courier_reports import LoginTried, StreamEnded, TransferEnded
 from d0ctl.store.attempts import outputs
+from d0ctl.store.clusters import replicas
+from d0ctl.store.connection import Row
 from d0ctl.store.files import copies, links
 from d0ctl.store.files.copies import Arrival
-from d0ctl.store.nodes import logins
+from d0ctl.store.nodes import logins, registry
 
 log = logging.getLogger(__name__)
+
+SPREAD_S = 2.0
+"""How often it is asked which files should have further copies."""
+
+SPREAD_SHARE = 200
+"""At most one part in so many of the time goes into that."""
 
 
 def begin_transfers(desk: Desk, turn: Turn) -> None:
@@ -78,7 +88,8 @@ def fail_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
     assert report.error is not None
     log.warning("file %d: %s", transfer.file, report.error)
     is_gone = report.is_gone or (report.is_spoilt and copies.is_hopeless(desk.store, *transfer))
-    lost = _copies_at(desk, transfer.file, copy.source) if is_gone else []
+    found = _copies_at(desk, transfer.file, copy.source) if is_gone else []
+    lost = [(transfer.file, row["cluster_id"]) for row in found]
     is_over = is_gone and not lost and not transfer.is_here
     if is_over and copies.give_up(desk.store, transfer.file, transfer.cluster):
         return
@@ -86,14 +97,26 @@ def fail_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
     if is_gone and report.is_spoilt:
         for verdict in outputs.lose_spoilt(desk.store, lost, report.error, now=now):
             log.warning("%s", verdict)
-    elif is_gone:
+    elif is_gone and not inventory.are_to_be_listed(desk, {row["node_id"] for row in found}):
         copies.lose(desk.store, lost, now=now)
 
 
-def _copies_at(desk: Desk, file: int, path: str) -> list[tuple[int, int]]:
-    return [
-        (file, row["cluster_id"]) for row in copies.copies(desk.store, file) if row["path"] == path
-    ]
+def _copies_at(desk: Desk, file: int, path: str) -> list[Row]:
+    return [row for row in copies.copies(desk.store, file) if row["path"] == path]
+
+
+def spread_hot_inputs(desk: Desk, turn: Turn) -> None:
+    """Ask for further copies of files that many packages will read."""
+    began = time.monotonic()
+    if began < desk.spread_due:
+        return
+    clusters = {row["id"]: row["cluster_id"] for row in registry.nodes(desk.store)}
+    busy = {clusters.get(node, 0) for pair in desk.streams.busy for node in pair}
+    for one in replicas.spread(desk.store, busy, now=turn.now):
+        log.info("file %d gets a copy in cluster %d: %d packages read it, and the link is free",
+                 one.file, one.cluster, one.readers)  # fmt: skip
+    ended = time.monotonic()
+    desk.spread_due = ended + max(SPREAD_S, SPREAD_SHARE * (ended - began))
 
 
 def drop_idle_transfers(desk: Desk, turn: Turn) -> None:

@@ -8,11 +8,11 @@ from operator import is_
 
 from msgspec import Struct
 
-from d0ctl.jobfile.checks.cycles import WaitGraph
 from d0ctl.jobfile.checks.layout import Layout, PackageRange
 from d0ctl.jobfile.checks.outputs import Outputs
 from d0ctl.jobfile.checks.outside_inputs import OutsideInputs
 from d0ctl.jobfile.checks.package import PackageCheck
+from d0ctl.jobfile.checks.wait_graph import WaitGraph
 from d0ctl.jobfile.input_files import (
     BaseNames,
     BinaryFiles,

@@ -99,7 +99,8 @@ def _software_type(level: Level) -> FieldType:
         if not SOFTWARE.fullmatch(value):
             raise ValueError
         if known is not None and value not in known:
-            raise BadValueError(f"there is no software {shown(value)}{did_you_mean(value, known)}")
+            meant = did_you_mean(value, known) or f": d0ctl software add {value}"
+            raise BadValueError(f"there is no software {shown(value)}{meant}")
         if known is not None and alone and not known[value]:
             raise BadValueError(f"software {shown(value)} has no `script`: add `run`")
         return value

@@ -6,9 +6,6 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-MAX_FAULTS = 200
-"""The number of faults that are listed; a last line counts the rest."""
-
 MAX_SHOWN = 80
 """The number of characters of a value that a fault shows."""
 
@@ -29,8 +26,8 @@ class Notes:
     same mistake 10^5 times. Without a source nobody sees the file, so no position is named.
     """
 
-    def __init__(self, source: str | None, plural: str, label: str = "") -> None:
-        self._source, self._plural, self._label = source, plural, label
+    def __init__(self, source: str | None, label: str = "") -> None:
+        self._source, self._label = source, label
         self._found: dict[tuple[Position, str], _Entry] = {}
         self.noted = 0
         """The number of remarks, repeated ones included."""
@@ -60,10 +57,6 @@ class Notes:
         for (position, _), entry in sorted(self._found.items(), key=_by_position):
             more = f", and {entry.count - 1:,} more like it" if entry.more else ""
             texts.append(escape(f"{self._where(position)}{entry.message}{more}"))
-        if len(texts) > MAX_FAULTS:
-            rest = len(texts) - MAX_FAULTS
-            where = f"{self._source}: " if self._source is not None else ""
-            texts[MAX_FAULTS:] = [escape(f"{where}and {rest:,} more {self._plural}")]
         return texts
 
     def _where(self, position: Position) -> str:
@@ -76,12 +69,12 @@ class Faults(Notes):
     """The faults of one file, for which it is refused, and its warnings."""
 
     def __init__(self, source: str | None, what: str = "a job file") -> None:
-        super().__init__(source, "faults")
+        super().__init__(source)
         self.what = what
         """The kind of file, such as `a job file`."""
         self.hides_outputs = False
         """Whether a fault may hide an output, so that its readers are not to blame."""
-        self.warnings = Notes(source, "warnings", "warning: ")
+        self.warnings = Notes(source, "warning: ")
 
 
 class _Entry(Struct):

@@ -1,7 +1,6 @@
 """Reading a YAML text as a tree; JSON is read as the part of YAML that it is."""
 
 import re
-from collections.abc import Iterator
 from typing import Any, cast
 
 import yaml
@@ -96,12 +95,12 @@ class _Builder:
 
     def build(self) -> Node | None:
         """Read all events; return the tree."""
-        for event in self._events():
+        for event in yaml.parse(self._text, Loader=_LOADER):
             position = _at(event.start_mark)
-            if isinstance(event, yaml.AliasEvent):
-                self._add_node(self._alias(event, position))
-            elif isinstance(event, yaml.ScalarEvent):
+            if type(event) is yaml.ScalarEvent:  # most are
                 self._add_node(self._anchored(event, self._scalar(event, position)))
+            elif isinstance(event, yaml.AliasEvent):
+                self._add_node(self._alias(event, position))
             elif isinstance(event, yaml.CollectionStartEvent):
                 self._begin(event, position)
             elif isinstance(event, yaml.CollectionEndEvent):
@@ -114,11 +113,17 @@ class _Builder:
                     break
         return self._root
 
-    def _events(self) -> Iterator[yaml.Event]:
-        yield from yaml.parse(self._text, Loader=_LOADER)
-
     def _scalar(self, event: yaml.ScalarEvent, position: Position) -> Scalar:
         text = event.value
+        if not (text.isascii() and text.isprintable() and len(text) <= MAX_VALUE_LENGTH):
+            text = self._checked(text, position)
+        plain = bool(event.implicit[0])
+        begin, end = cast(Any, event.start_mark), cast(Any, event.end_mark)
+        source = self._text[begin.index : end.index] if "{" in text or " " in text else ""
+        return Scalar(position, text, plain, source)
+
+    def _checked(self, text: str, position: Position) -> str:
+        """Note what a value can't have; return the value, or an empty one instead."""
         if len(text) > MAX_VALUE_LENGTH:
             message = (
                 f"a value of {len(text):,} characters is too long (at most {MAX_VALUE_LENGTH:,})"
@@ -132,10 +137,7 @@ class _Builder:
             self._faults.add(position, f"{shown(text)} has the character {character!a}, "
                                        "which d0ctl needs for itself")  # fmt: skip
             text = ""
-        plain = bool(event.implicit[0])
-        begin, end = cast(Any, event.start_mark), cast(Any, event.end_mark)
-        source = self._text[begin.index : end.index] if "{" in text or " " in text else ""
-        return Scalar(position, text, plain, source)
+        return text
 
     def _anchored(self, event: yaml.NodeEvent, node: Node) -> Node:
         if event.anchor is not None:

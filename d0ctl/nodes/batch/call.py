@@ -39,5 +39,5 @@ def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CA
             said = stream.stderr().splitlines()
             if not slurm.has_failed(text):
                 raise NodeUnreachable(f"`{tool}` gave no answer{f': {said[-1]}' if said else ''}")
-            raise ToolFailed(f"`{tool}` failed: {said[-1] if said else 'it said nothing'}")
+            raise ToolFailed(f"`{tool}` failed: {said[-1] if said else 'no message'}")
     return output

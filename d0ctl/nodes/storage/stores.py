@@ -1,7 +1,9 @@
 """Stores of the site, as the control host uses them: to locate, to delete, to check."""
 
+import os
 import re
 import shlex
+import signal
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,8 +20,9 @@ TIMEOUT_S = 60.0
 
 
 def run(
-    store: str, entry: Mapping[str, Any], verb: str, name: str = "", file: Path | None = None
-) -> str:
+    store: str, entry: Mapping[str, Any], verb: str, name: str = "", file: Path | None = None,
+    *, timeout_s: float = TIMEOUT_S,
+) -> str:  # fmt: skip
     """Run a command of a store, with a file to fetch or to store; return what it printed.
 
     Raises NotFound if there is no such file, Refused without such a command, else D0Error.
@@ -29,18 +32,24 @@ def run(
         raise Refused(f"store `{store}` has no command to {verb} files",
                       hint=f"add `{verb}` to it under `stores` in the site file")  # fmt: skip
     text = _filled(template.replace("{d0ctl}", program.shell()), name, str(file or ""))
+    process = subprocess.Popen(["sh", "-c", text], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               start_new_session=True)  # fmt: skip
     try:
-        done = subprocess.run(["sh", "-c", text], stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=TIMEOUT_S, check=False)  # fmt: skip
+        out, errors = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired as error:
-        message = f"store `{store}` did not answer within {TIMEOUT_S:.0f} s"
+        message = f"store `{store}` did not answer within {timeout_s:.2g} s"
         raise D0Error(message) from error
-    if done.returncode == EXIT_MISSING:
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)  # what the command has begun, too
+            process.communicate()
+    if process.returncode == EXIT_MISSING:
         raise NotFound(f"store `{store}` has no file `{name}`")
-    if done.returncode:
-        said = clean(done.stderr.decode("utf-8", "replace"), lines=True).strip().splitlines()
-        raise D0Error(f"store `{store}`: {said[-1] if said else f'exit code {done.returncode}'}")
-    return clean(done.stdout.decode("utf-8", "replace"), lines=True).strip()
+    if process.returncode:
+        said = clean(errors.decode("utf-8", "replace"), lines=True).strip().splitlines()
+        raise D0Error(f"store `{store}`: {said[-1] if said else f'exit code {process.returncode}'}")
+    return clean(out.decode("utf-8", "replace"), lines=True).strip()
 
 
 def _filled(template: str, name: str, file: str) -> str:

@@ -267,5 +267,5 @@ def unreachable(hop: Hop, timeout: float, error: Exception) -> NodeUnreachable:
         case OSError() if error.strerror:
             why = f"can't reach `{hop}`: {error.strerror.lower()}"
         case _:
-            why = f"can't speak ssh with `{hop}`: {error or 'it hung up'}"
+            why = f"can't speak ssh with `{hop}`: {error or 'it closed the connection'}"
     return NodeUnreachable(why)

@@ -53,8 +53,8 @@ class Limits(Struct, frozen=True):
         if free - more < reserve:
             raise NoSpace(
                 f"the disk of `{folder}` has {shown_size(free)} free, too little for "
-                f"{shown_size(more)} more: {shown_size(reserve)} stay free (`control-reserve`)",
-                hint="free some space there; the transfer is repeated by itself",
+                f"{shown_size(more)} more: {shown_size(reserve)} are kept free (`control-reserve`)",
+                hint="free some space there; the transfer is repeated automatically",
             )
 
 

@@ -48,10 +48,10 @@ class Login:
         return True
 
     def _refused(self, how: str) -> LoginRefused:
-        tried = ", ".join(self._tried) or "nothing, for there is no key and no agent"
+        tried = ", ".join(self._tried) or "nothing: there is no key and no agent"
         return LoginRefused(
             f"`{self._hop}` refuses the login{how}; tried {tried}",
-            hint=f"see that `ssh {self._hop.asked}` works without a question, "
+            hint=f"make `ssh {self._hop.asked}` work without a question, "
             "or name a key: `d0ctl node add ... --identity FILE`",
         )
 
@@ -87,7 +87,7 @@ class Login:
             except TypeError:
                 self._tried.append(f"`{path}`, which has a passphrase and is in no agent")
             except (OSError, ValueError, paramiko.SSHException, paramiko.UnknownKeyType):
-                self._tried.append(f"`{path}`, which is no key that can be read")
+                self._tried.append(f"`{path}`, which can't be read as a key")
             else:
                 self._tried.append(f"`{path}`")
                 yield key

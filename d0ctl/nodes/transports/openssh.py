@@ -113,13 +113,13 @@ def expect(stream: Stream, pattern: bytes, limit: float) -> re.Match[bytes]:
             raise refusal(stream.stderr())
         came += piece
         if len(came) > MOST_BEFORE:
-            raise D0Error("can't copy a file: the login shell prints without end")
+            raise D0Error("can't copy a file: the login shell prints endlessly")
     return found
 
 
 def refusal(said: str) -> D0Error:
     """Return the error of a command that failed on a node that is up."""
-    reason = said.splitlines()[-1] if said else "the command said nothing"
+    reason = said.splitlines()[-1] if said else "the command printed nothing"
     return (NotFound if "No such file" in reason else D0Error)(f"{REFUSED}{reason}")
 
 
@@ -246,7 +246,7 @@ def ssh(folder: Path, *more: str) -> list[str]:
 def failure(address: Address, log: str) -> NodeUnreachable:
     """Return the first error of ssh, which is the cause: later ones follow from it."""
     said = [line for line in log.splitlines() if not line.startswith(("@", "Warning:"))]
-    reason = said[0].rstrip(".") if said else "it said nothing"
+    reason = said[0].rstrip(".") if said else "no message"
     if "Host key verification failed" in log:
         return HostKeyRefused(f"ssh can't reach `{address.name}`: {reason}")
     hint = None

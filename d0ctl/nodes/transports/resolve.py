@@ -95,7 +95,7 @@ def parse(destination: str) -> Destination:
     words = found.groupdict()
     port = int(words.get("port") or 0)
     if port > 65535:
-        raise BadUsage(f"`{destination}` has no port that exists: {port}")
+        raise BadUsage(f"`{destination}` has an invalid port: {port}")
     return Destination(words["address"] or words["host"], words["user"] or "", port)
 
 
@@ -121,7 +121,7 @@ def config_from_environment() -> Path | None:
 def route_to(wanted: Destination, config: Path | None, most: int) -> Route:
     """Resolve `wanted`, then its jump hosts."""
     if most < 0:
-        raise NodeUnreachable(f"the jumps to `{wanted.host}` go in a circle: see your ssh_config")
+        raise NodeUnreachable(f"the jumps to `{wanted.host}` form a circle: see your ssh_config")
     options = ask_ssh(wanted, config)
     target = hop_from(wanted, options)
     jumps = options.get("proxyjump", ["none"])[0]

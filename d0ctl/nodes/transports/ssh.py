@@ -238,7 +238,7 @@ class FabricTransport:
             )
         if path and isinstance(error, OSError):
             return file_failure(self._name, path, error)
-        reason = str(error).rstrip(".").lower() or "it hung up"
+        reason = str(error).rstrip(".").lower() or "it closed the connection"
         return NodeUnreachable(f"the stream to `{self._name}` has ended: {reason}")
 
     @contextmanager

@@ -36,7 +36,7 @@ def measure(home: Home, address: Address, site: str) -> float:
             if len(speeds) == RUNS:
                 return max(speeds)
             link.send({"kind": "benchmark", "id": len(speeds) + 1})
-    raise NodeUnreachable(f"node `{address.name}` ended before it answered")
+    raise NodeUnreachable(f"node `{address.name}` ended before answering")
 
 
 def speed(rates: dict[str, float]) -> float:

@@ -92,4 +92,4 @@ class Visit:
             for frame in self._link.frames():
                 if frame["kind"] == answer and frame["id"] == name:
                     return frame
-        raise NodeUnreachable(f"node `{self._where.address.name}` ended before it answered")
+        raise NodeUnreachable(f"node `{self._where.address.name}` ended before answering")

@@ -43,7 +43,7 @@ def written(path: str) -> list[str]:
     ]
 
 
-WHICH_PATTERN, WHICH_FILE, NO_ANSWER = "which pattern", "which file", "it needs an answer"
+WHICH_PATTERN, WHICH_FILE, NO_ANSWER = "which pattern", "which file", "an answer is needed"
 
 
 def choose(names: Iterable[str]) -> str:
@@ -68,4 +68,4 @@ def one_of(names: Iterable[str]) -> str:
 
 def exists(path: str) -> str:
     """Say that a file is not overwritten."""
-    return f"there is a file {path} already"
+    return f"the file {path} already exists"

@@ -114,14 +114,14 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
         sheet.add((f"dropped {moment(row.dropped, now)}", "warn"))
     _kept_back(sheet, job, now)
     for short in part.short:
-        sheet.say(f"{short.path} goes with {short.sentence()}")
+        sheet.say(f"{short.path} runs with {short.sentence()}")
     for sentence in part.excluded:
         sheet.say(sentence, "warn")
 
 
 def _order(part: Part, row: StageSummary) -> list[str]:
     """Say after which stages a stage begins."""
-    words = ["final: after all other stages, whatever becomes of them"] if row.final else []
+    words = ["final: after all other stages, whether they succeed or not"] if row.final else []
     if part.after:
         words.append(f"after {listed(f'`{name}`' for name in part.after)}")
     return words
@@ -185,7 +185,8 @@ def _stages(sheet: Sheet, part: Part) -> None:
         [
             (str(stage.seq), "strong"), stage.name, *_progress(sheet, stage, part.held_back),
             (f"{_percent(stage, part.stage_headways.get(stage.id, NO_HEADWAY)):.0f} %", "faint"),
-            (count(stage.lines, "line"), "faint"),
+            (", ".join([count(stage.lines, "line"), *["final"] * stage.final, *_limits(stage)]),
+             "faint"),
             signs.tallied(stage.counts, blocked=stage.blocked),
         ]
         for stage in part.stages[:MOST_STAGES]

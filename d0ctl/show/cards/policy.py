@@ -17,7 +17,7 @@ def draw(sheet: Sheet, found: Sequence[InForce]) -> None:
         if title := _title(one, len(found) > 1):
             sheet.add((title, "strong"))
         rows = [_row(reason, one.policy) for reason in sorted(one.policy.said) if reason != "never"]
-        heads: list[Cell] = [(word, "faint") for word in ("reason", "what follows", "from")]
+        heads: list[Cell] = [(word, "faint") for word in ("reason", "action", "from")]
         sheet.table([heads, *rows], indent=0)
         sheet.add("any other reason: it stays failed until a person retries or drops it")
         sheet.add(f"never again: {_never(one.policy)}")
@@ -33,7 +33,7 @@ def draw_trial(sheet: Sheet, found: Sequence[Trial]) -> None:
     heads: list[Cell] = [(word, "faint") for word in ("reason", "failures", "happened", "would be")]
     sheet.table([heads, *([one.reason, f"{one.count:,}", _counts(one.happened), _counts(one.would)]
                           for one in found)], indent=0)  # fmt: skip
-    sheet.add("each failure is judged as it was recorded: what further tries would do is not known")
+    sheet.add("each failure is judged as it was recorded; the outcome of further tries is unknown")
 
 
 def _counts(counted: Mapping[str, int]) -> str:

@@ -65,9 +65,9 @@ def _order(stage: StagePreview) -> str:
     """Return what its place among the stages does not say: when it runs, and how much of it."""
     words = [f"after {listed(f'`{name}`' for name in stage.after)}"] if stage.after else []
     if stage.is_final:
-        words.append("last, whatever becomes of the others")
+        words.append("after all other stages, whether they succeed or not")
     if stage.require < 1:
-        words.append(f"if {stage.require * 100:g} % of what it reads from succeed")
+        words.append(f"if {stage.require * 100:g} % of the packages it reads from succeed")
     if stage.max_running is not None:
         words.append(f"at most {count(stage.max_running, 'package')} at a time")
     return ", ".join(words)
@@ -75,7 +75,7 @@ def _order(stage: StagePreview) -> str:
 
 def _made(stage: StagePreview) -> str:
     if not stage.makes:
-        return "nothing that is kept but its logs"
+        return "only logs"
     if stage.makes == stage.results:
         return count(stage.results, "result")
     files = count(stage.makes, "file")
@@ -91,7 +91,7 @@ def _with_late(
     patterns = sorted(name for name in names if name in late)
     if not patterns:
         return _files(source, len(names))
-    words = f"what matches {_some([f'`{name}`' for name in patterns])} of `{source.name}`"
+    words = f"files that match {_some([f'`{name}`' for name in patterns])} of `{source.name}`"
     if earlier is not None and all(name in earlier.late for name in patterns):
         files = count(sum(earlier.late[name] for name in patterns), "file")
         words += f", {files} in `{earlier.job}`"
@@ -156,7 +156,7 @@ def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunT
         total += max(ceil(stage.packages / slots), stage.packages / max(1, stage.lines)) * seconds
     if unknown:
         why = "give `runtime`, or run it once"
-        return f"no estimate: how long packages of {listed(unknown)} take is not known; {why}"
+        return f"no estimate: the run time of packages of {listed(unknown)} is unknown; {why}"
     source = f" as in `{earlier.job}`" if earlier and not all(one.runtime for one in stages) else ""
     return f"about {duration(total)} on {count(slots_seen, 'CPU')}{source}, if nothing else runs"
 
@@ -180,7 +180,7 @@ def _named(source: Source, names: Sequence[str], absent: Absent) -> str:
     if source.kind == "job":
         missing = absent(source.name, names)
         said = [f"job `{source.name}`"] if len(names) <= MOST_NAMED else []
-        more = ", ".join([*said, *([f"{missing:,} not there yet"] if missing else [])])
+        more = ", ".join([*said, *([f"{missing:,} not made yet"] if missing else [])])
         return f"{what} ({more})" if more else what
     if source.kind in ("locator", "self", "node") and len(names) <= MOST_NAMED:
         where = {"locator": f"by `{source.name}:`", "self": "fetched", "node": "on the node"}

@@ -61,6 +61,7 @@ def _add_run(found: _Document, run: Run, plan: str, person: str) -> None:
         "activity", _name("run", f"{run.path}/{run.seq}"), **times, label=run.name,
         package=run.path, attempt=run.attempt, command=run.command, image=run.image,
         parameters=json.dumps(run.parameters) if run.parameters else None, exitCode=run.exit_code,
+        taken=run.taken,
     )  # fmt: skip
     node = found.add("agent", _name("node", run.node),
                      **{"prov:type": _term("prov:SoftwareAgent")}, label=run.node,

@@ -48,18 +48,18 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
         [("before it", "faint"), f"{duration(before)} of jobs with a higher priority, or older"],
         [("longest chain", "faint"), f"{duration(left.chain)} on a standard node"],
         [("nodes", "faint"),
-         f"{count(capacity.cpus, 'CPU')} that work like {capacity.power:,.1f} standard ones"],
+         f"{count(capacity.cpus, 'CPU')} worth {capacity.power:,.1f} standard ones"],
     ]  # fmt: skip
     sheet.table(rows)
     stages: list[list[Cell]] = [
         [names.get(one.seq, str(one.seq)), f"{count(one.packages, 'package')} left",
-         "not known how long they take" if one.seconds is None else each(one.seconds),
+         "run time unknown" if one.seconds is None else each(one.seconds),
          sizes(one.sizes), f"from {count(one.runs, 'run')}" if one.runs else ""]
         for one in left.stages
         if one.packages
     ]  # fmt: skip
     if stages:
-        sheet.head("stages that have packages left")
+        sheet.head("stages with packages left")
         sheet.table(stages)
 
 
@@ -91,7 +91,7 @@ def verdict(
     if not of.capacity.power:
         return "no estimate: no node takes packages"
     stages = listed(f"`{names.get(seq, str(seq))}`" for seq in left.unknown[:5])
-    return f"no estimate: how long packages of {stages} take is not known until some are done"
+    return f"no estimate: the run time of packages of {stages} is unknown until some are done"
 
 
 def audit(sheet: Sheet, found: Sequence[Audit]) -> None:

@@ -1,7 +1,7 @@
 """What a rehearsal found."""
 
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.store.jobs.rehearsal import Rehearsed
+from d0ctl.store.jobs.rehearsal.rehearse import Rehearsed
 from d0ctl.units import count, duration, size
 
 MOST_NODES = 10
@@ -20,6 +20,7 @@ def draw(sheet: Sheet, found: Rehearsed) -> None:
          f"{duration(found.work_s)} for the work of all CPUs"],
         [("one more", "faint"), _one_more(found)],
     ]  # fmt: skip
+    rows += _failures(found)
     if found.outcome.carried:
         rows.append([("carried", "faint"), f"{size(found.outcome.carried)} between clusters"])
     if found.earlier:
@@ -29,8 +30,32 @@ def draw(sheet: Sheet, found: Rehearsed) -> None:
     _nodes(sheet, found)
 
 
+def _failures(found: Rehearsed) -> list[list[Cell]]:
+    """Return rows about attempts that fail, if earlier ones are known."""
+    outcome, rows, known = found.outcome, list[list[Cell]](), "earlier attempt"
+    if not found.attempts:
+        return rows
+    retried, failed = outcome.retried.total(), outcome.failed.total()
+    if not retried and not failed:
+        rows.append([("failures", "faint"), f"none, by {count(found.attempts, known)}"])
+        return rows
+    later = outcome.makespan_s - found.smooth_s
+    cost = f"{duration(later)} longer" if later > 0 else "no longer"
+    rows.append([("failures", "faint"),
+                 f"{count(retried + failed, 'attempt')}, by {count(found.attempts, known)}:"
+                 f" {cost}, {duration(outcome.wasted_s)} of CPU time lost"])  # fmt: skip
+    for verb, reasons in (("tried again", outcome.retried), ("failed for good", outcome.failed)):
+        if reasons:
+            named = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
+            rows.append([(verb, "faint"), named])
+    if outcome.stuck:
+        rows.append([("never run", "faint"), f"{count(outcome.stuck, 'package')}, whose inputs are "
+                                             "missing then"])  # fmt: skip
+    return rows
+
+
 def _one_more(found: Rehearsed) -> str:
-    with_it = found.with_one_more_s or 0.0
+    with_it = found.with_one_more_s
     saved = found.outcome.makespan_s - with_it
     gain = f"{duration(saved)} less" if saved > 0 else "no less"
     return f"{duration(with_it)} with another node like `{found.model}`: {gain}"

@@ -1,14 +1,15 @@
 """Explanations, and the texts that several of them share."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes import placement, registry
-from d0ctl.store.nodes.catalogue import Catalogue, services_of
+from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.catalogue import Catalogue, costs_of, services_of
 from d0ctl.store.views.shapes import JobSummary, PackageView
 from d0ctl.units import count, listed, moment
 
@@ -85,7 +86,7 @@ def room_of(row: Row, now: float | None = None) -> NodeRoom:
 
 def requirement_of(store: Store, one: PackageView) -> Requirement:
     """Return the resources and nodes that a package requests."""
-    catalogue, costs = Catalogue(store), placement.costs_of(store, one.id)
+    catalogue, costs = Catalogue(store), costs_of(store, one.id)
     return Requirement(
         id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
         nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
@@ -127,3 +128,8 @@ def transfer_text(name: str, tries: int, last_error: str | None) -> str:
     """Say that a file is being copied, with the tries that failed so far."""
     problem = f", {count(tries, 'try', 'tries')} so far: {last_error}" if last_error else ""
     return f"file `{name}` is being copied{problem}"
+
+
+def named(rows: Sequence[Row], last: str = "and") -> str:
+    """Name nodes in a sentence."""
+    return listed((f"`{row['name']}`" for row in rows), last)

@@ -10,12 +10,14 @@ from d0ctl.select import parse
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.origin import add_origin
 from d0ctl.show.why.package import package as explain_package
+from d0ctl.store.clusters import replicas
+from d0ctl.store.clusters.replicas import SpreadCopy
 from d0ctl.store.connection import Store
 from d0ctl.store.files import inventory
 from d0ctl.store.files.inventory import FoundCopy
 from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.file_locations import CopyView, FileView, ReaderView, TransferView
-from d0ctl.units import count, listed, moment, size
+from d0ctl.units import count, duration, listed, moment, size
 
 ENDED = frozenset({Status.SUCCESSFUL, Status.CANCELED})
 """Packages in these statuses no longer read files; nor do those that are transferring."""
@@ -51,11 +53,22 @@ def file(store: Store, one: FileView, now: float) -> Explanation:
     about.explanation.phase = one.maker_phase
     _STATES[about.explanation.status](about)
     _locations(about)
+    about.explanation.facts += [_spread(copy, now) for copy in replicas.of_file(store, one.id)]
     _readers(about)
     if about.explanation.status in MADE:
         add_origin(store, about.explanation, one, now)
     about.explanation.details["file"] = _document(about)
     return about.explanation
+
+
+def _spread(copy: SpreadCopy, now: float) -> str:
+    """Say why a copy was begun before a package was sent there."""
+    least = "at least " if copy.readers >= replicas.MOST_COUNTED else ""
+    return (
+        f"a copy for `{copy.cluster}` was begun at {moment(copy.at, now)}, before it was needed: "
+        f"{least}{count(copy.readers, 'package')} that had not begun read the file, "
+        f"{duration(copy.work_s)} of work with that copy, which takes {duration(copy.takes_s)}"
+    )
 
 
 def _state(one: FileView) -> str:
@@ -204,6 +217,8 @@ def _copy(copy: CopyView) -> str:
         return f"a copy is on this machine: {copy.path}"
     away = ", which does not answer now" if copy.state == "down" else ""
     spare = "; it is removed when space is needed" if copy.spare else ""
+    if copy.is_doubted:
+        away = f", whose cache is in doubt: d0ctl why --node {copy.node}"
     return f"a copy is on `{copy.node}`{away}: {copy.path}{spare}"
 
 

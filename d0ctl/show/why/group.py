@@ -290,10 +290,10 @@ def _rest(store: Store, part: _Part, explanation: Explanation, status: Group, no
         _ended(store, part, explanation, status)
         return
     has_run = any(part.counts.get(phase) for phase in ("done", "canceled", "cooloff"))
-    words = (f"nothing of {part.title} runs now" if has_run
-             else f"nothing of {part.title} runs yet")  # fmt: skip
+    words = (f"no package of {part.title} is running now" if has_run
+             else f"no package of {part.title} is running yet")  # fmt: skip
     if status == Group.FAILED:
-        words = f"{part.title} can't go on"
+        words = f"{part.title} can't continue"
     for phases in ((Phase.ASSIGNED,), (Phase.READY,), (Phase.COOLOFF,), (Phase.HELD,),
                    (Phase.WAITING,)):  # fmt: skip
         for row in part.sample(phases, 1):

@@ -10,20 +10,19 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import AttemptView, PackageView
 
-_SHELL_MESSAGES = re.compile(
+_SHELL_MESSAGES = (
     r"(?:^|: )(?:line \d+: )?([^\s:][^:]*): "
     r"(?:No such file or directory|(?:command )?not found|Permission denied|cannot execute.*"
     r"|bad interpreter.*)$"
 )
 """What sh, bash and dash print, with the command as the last name before it."""
 
-_FILE_MESSAGES = re.compile(
-    r"No such file or directory: b?['\"](?P<python>[^'\"]+)['\"]"
+_FILE_MESSAGES = (
+    r"(?i)No such file or directory: b?['\"](?P<python>[^'\"]+)['\"]"
     r"|(?:cannot|can't|could not|unable to|failed to) open (?:the )?(?:input )?(?:file )?"
     r"['\"`‘]?(?P<opened>[^\s'\"`’:]+)"
     r"|(?:^|: )['\"`‘]?(?P<shell>[^\s:'\"`’]+)['\"’]?: No such file or directory"
-    r"|file ['\"`‘]?(?P<root>[^\s'\"`’]+)['\"’]? does not exist",
-    re.IGNORECASE,
+    r"|file ['\"`‘]?(?P<root>[^\s'\"`’]+)['\"’]? does not exist"
 )
 """What python, C++ programs, the usual tools and ROOT print, with the name of the file."""
 
@@ -49,7 +48,7 @@ def _file(store: Store, one: PackageView, last: AttemptView) -> Missing | None:
     """A file that lies beside the job file, and is no input."""
     names = {Path(file.name).name for file in browse.inputs(store, one.id)}
     folder = browse.directory(store, one.job_id)
-    for found in _FILE_MESSAGES.finditer(f"{last.message or ''}\n{last.stderr or ''}"):
+    for found in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):
         name = next(filter(None, found.groups())).rstrip(".,;")
         if Path(name).name not in names and _is_beside(folder, name):
             return _no_input(name)
@@ -82,7 +81,7 @@ def _command(store: Store, one: PackageView, last: AttemptView) -> Missing:
 
 def _name(last: AttemptView) -> str | None:
     for line in reversed(f"{last.message or ''}\n{last.stderr or ''}".splitlines()):
-        if found := _SHELL_MESSAGES.search(line.strip()):
+        if found := re.search(_SHELL_MESSAGES, line.strip()):
             return found[1].strip("'\"`‘’")
     return None
 

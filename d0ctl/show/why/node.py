@@ -3,11 +3,12 @@
 from d0ctl.show import direct_streams
 from d0ctl.show.why.common import MOST, Explanation, usage
 from d0ctl.show.why.phases import node_pauses
+from d0ctl.show.why.production import overflow
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import named
-from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.nodes.standstill import any_driver, overflows
 from d0ctl.store.views import dependencies
 from d0ctl.units import count, moment
 
@@ -35,6 +36,8 @@ def node(store: Store, name: str, now: float) -> Explanation:
             "its running packages continue; packages that were assigned to it run elsewhere"
         )
         explanation.commands.append(f"d0ctl node check {name}")
+    elif row["doubted"] is not None:
+        _in_doubt(row, explanation, now)
     elif row["drained"]:
         node_pauses.drained(store, row, explanation, now)
         explanation.commands.append(f"d0ctl node resume {name}")
@@ -47,10 +50,31 @@ def node(store: Store, name: str, now: float) -> Explanation:
     if room["used"]:
         explanation.facts.append(usage(store, room, now))
     _blocked(store, row["cluster_id"], explanation, is_away=row["state"] != "up")
+    for one in overflows(store, row["cluster_id"]):
+        warning = overflow(one, now)
+        explanation.facts.append(warning.text)
+        explanation.commands += warning.commands
     explanation.facts += _found(store, row, now)
     explanation.facts += direct_streams.lines(store, row["id"], name)
     node_pauses.add_drainings(store, name, explanation, now)
     return explanation
+
+
+def _in_doubt(row: Row, explanation: Explanation, now: float) -> None:
+    """Explain a node most of whose cache is missing."""
+    since = moment(row["doubted"], now)
+    explanation.answer = (
+        f"the cache of node `{row['name']}` is in doubt since {since}: "
+        "most of its files are missing, so the node takes no new packages"
+    )
+    explanation.facts += [
+        *([row["drain_note"]] if row["drain_note"] else []),
+        "is its disk mounted? d0ctl looks each minute: if the files are back, the node continues",
+        "until then no file there counts as lost",
+    ]
+    explanation.commands.append(
+        f"d0ctl node accept-loss {row['name']}   # if the files are gone for good"
+    )
 
 
 def _found(store: Store, row: Row, now: float) -> list[str]:

@@ -20,8 +20,12 @@ def add_origin(store: Store, explanation: Explanation, file: FileView, now: floa
     if run is None:
         return
     facts = explanation.facts
-    facts.append(f"binary `{run.name}` made it in attempt {run.attempt} on `{run.node}`"
-                 f"{f', {moment(run.ended, now)}' if run.ended else ''}")  # fmt: skip
+    where = f"attempt {run.attempt} on `{run.node}`"
+    if run.taken:
+        facts.append(f"{where} took it over without running binary `{run.name}`: {run.taken}")
+    else:
+        ended = f", {moment(run.ended, now)}" if run.ended else ""
+        facts.append(f"binary `{run.name}` made it in {where}{ended}")
     if file.checksum:
         facts.append(f"its checksum is {file.checksum}")
     if run.software:

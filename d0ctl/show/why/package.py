@@ -96,7 +96,10 @@ def _of_phase(phase: Phase) -> Callable[[Subject], None]:
             Phase.UNREACHABLE: launched.unreachable,
             Phase.TRANSFERRING: launched.transferring,
         }.get(phase, launched.live)
+    if phase is Phase.DONE:
+        from d0ctl.show.why.phases.successful import done
+
+        return done
     from d0ctl.show.why.phases import ended
 
-    found = {Phase.DONE: ended.done, Phase.FAILED: ended.failed}
-    return found.get(phase, ended.canceled)
+    return ended.failed if phase is Phase.FAILED else ended.canceled

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
-from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
-from d0ctl.units import count, listed, moment
+from d0ctl.store.nodes.standstill import JobStanding, NodeView, Overflow, Production
+from d0ctl.units import count, listed, moment, size
 
 MOST = 5
 """How many nodes or jobs a sentence names; it counts the rest."""
@@ -33,7 +33,7 @@ class Check(Struct, frozen=True):
 
 
 def obstacles(found: Production, now: float) -> list[Obstacle]:
-    """Return what is wrong with the site while there is work: daemon first, then nodes."""
+    """Return what is wrong with the site while there is work: daemon, nodes, then caches."""
     if not any(job.work.open for job in found.jobs):
         return []
     found_obstacles = []
@@ -41,7 +41,17 @@ def obstacles(found: Production, now: float) -> list[Obstacle]:
         found_obstacles.append(NO_DAEMON)
     if nodes := _nodes(found, now):
         found_obstacles.append(nodes)
+    found_obstacles += [overflow(one, now) for one in found.overflows[:MOST] if found.driven]
     return found_obstacles
+
+
+def overflow(one: Overflow, now: float) -> Obstacle:
+    """Say that a cache will have more than it holds."""
+    text = (
+        f"the cache of `{one.cluster}` will be full at about {moment(one.at, now)}: "
+        f"{size(one.peak)} by {moment(one.peak_at, now)}, it holds {size(one.space)}"
+    )
+    return Obstacle(text, (f"d0ctl report disk {one.cluster}",))
 
 
 NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", ("d0ctl daemon start",))

@@ -15,8 +15,6 @@ from d0ctl.units import count, listed
 
 def explain(store: Store, wanted: Selector, now: float) -> Explanation:
     """Explain a job, stage, line, package or binary, or the packages that are meant."""
-    from d0ctl.show.why import group, package
-
     wanted = located(store, wanted)
     if not wanted.is_one:
         choice.choose(store, wanted, now=now)
@@ -24,10 +22,15 @@ def explain(store: Store, wanted: Selector, now: float) -> Explanation:
         if len(rows) > 1:
             return _several(store, wanted, rows, now)
         wanted = select.parse(rows[0].path)
-    if wanted.level == "binary":
-        return package.binary(store, browse.package(store, wanted), wanted.binary.first, now)
-    if wanted.level == "package":
-        return package.package(store, browse.package(store, wanted), now)
+    if wanted.level in ("package", "binary"):
+        from d0ctl.show.why import package
+
+        one = browse.package(store, wanted)
+        if wanted.level == "binary":
+            return package.binary(store, one, wanted.binary.first, now)
+        return package.package(store, one, now)
+    from d0ctl.show.why import group
+
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
         return group.job(store, job, now)

@@ -12,16 +12,17 @@ MOST = 3
 def sentence(one: Straggler, now: float) -> str:
     """Say how long it runs, and how long was expected."""
     return (
-        f"it is a straggler: it runs for {duration(now - one.started)} on `{one.node}`, "
-        f"expected were {duration(one.expected)}, at most {duration(one.high)}"
+        f"it is a straggler: it has been running on `{one.node}` for "
+        f"{duration(now - one.started)}; {duration(one.expected)} were expected, at most "
+        f"{duration(one.high)}"
     )
 
 
 def lines(found: Sequence[Straggler], now: float) -> list[str]:
     """Name the first of them, and count the rest."""
     said = [
-        f"straggler: `{one.path}` runs for {duration(now - one.started)} on `{one.node}`, "
-        f"expected at most {duration(one.high)}"
+        f"straggler: `{one.path}` has been running on `{one.node}` for "
+        f"{duration(now - one.started)}; at most {duration(one.high)} were expected"
         for one in found[:MOST]
     ]
     more = len(found) - MOST

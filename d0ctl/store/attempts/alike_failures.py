@@ -73,7 +73,7 @@ def jobs_to_release(store: Store) -> int:
 
 def forget_jobs(store: Store) -> None:
     """A person has something of the chosen packages' jobs tried again: they are released if d0ctl
-    holds them, and their alike failures count anew.
+    holds them, and their alike failures count from zero.
     """
     for row in store.rows("stopped_jobs_of_chosen", actor=ACTOR):
         lifecycle.release_job(store, row["id"])

@@ -6,7 +6,7 @@ from d0ctl.schedule.resources import suited
 from d0ctl.store.attempts import failures
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import placement
-from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.units import duration
 
 MOST = 100
@@ -39,7 +39,7 @@ def rebroker(store: Store, *, now: float) -> list[str]:
 
 def _better(store: Store, row: Row, now: float) -> str | None:
     """Return the node where a late package would end earlier; None if it is to stay."""
-    requirement = placement.requirement_of(row, Catalogue(store))
+    requirement = requirement_of(row, Catalogue(store))
     waited_s, expected_s = now - row["changed"], row["planned"] - row["changed"]
     if not behind.is_late(waited_s, expected_s):
         return None

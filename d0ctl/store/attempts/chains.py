@@ -5,9 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.policy.rules import RESTARTED
 from d0ctl.store.connection import Row, Store, as_json
-from d0ctl.store.nodes.site import setting
+from d0ctl.store.nodes.site import default, setting
 
 if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending
@@ -71,6 +72,33 @@ def formers(store: Store) -> Mapping[int, list[dict[str, Any]]]:
         }
         found[row["package_id"]].append(former)
     return found
+
+
+def twins(store: Store) -> Mapping[int, list[dict[str, Any]]]:
+    """For the packages decided on, a package of another job whose intermediate files serve them.
+
+    It ran the same binaries on the same node (InGrid, case I). Of several the latest counts; the
+    wrapper compares what they read.
+    """
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row in store.rows("launch_twins") if default(store, "reuse-files") else ():
+        known = found.setdefault(row["package_id"], [_twin(store, row)])
+        if known[0]["attempt"] == row["attempt_id"]:
+            known[0]["twin"]["files"].append({
+                **{name: row[name] for name in ("name", "path", "size", "checksum", "binary")},
+            })  # fmt: skip
+    return found
+
+
+def _twin(store: Store, row: Row) -> dict[str, Any]:
+    """Describe the attempt of a package of another job, still without its files."""
+    inputs = [
+        {"binary": one["binary"], "name": local_name(one["name"], one["local"]),
+         "size": one["size"], "checksum": one["checksum"]}
+        for one in store.rows("inputs_of_twin", package=row["twin_id"])
+    ]  # fmt: skip
+    twin = {"path": row["twin"], "files": [], "inputs": inputs}
+    return {"attempt": row["attempt_id"], "number": row["number"], "twin": twin}
 
 
 def outputs(made: Sequence[Row]) -> list[dict[str, Any]]:

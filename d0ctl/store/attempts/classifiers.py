@@ -45,7 +45,7 @@ class Asked(Struct):
         if isinstance(error, TookTooLong) or self.failures >= MOST_FAILURES:
             self.is_given_up = True
             self.process.end()
-        more = "; it is not asked again until the daemon is started anew" * self.is_given_up
+        more = "; it is not asked again until the daemon is started again" * self.is_given_up
         log.error("%s%s", error, more)
 
 

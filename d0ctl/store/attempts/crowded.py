@@ -4,7 +4,7 @@ from d0ctl.schedule.resources import misfit
 from d0ctl.store.attempts import failures
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import placement
-from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 
 
 def take_back(store: Store, file: int, cluster: int, size: int, *, why: str, now: float) -> None:
@@ -24,7 +24,7 @@ def take_back(store: Store, file: int, cluster: int, size: int, *, why: str, now
     movable = [
         row
         for row in rows
-        if any(misfit(placement.requirement_of(row, catalogue), room) is None for room in rooms)
+        if any(misfit(requirement_of(row, catalogue), room) is None for room in rooms)
     ]
     for row, requirement in zip(movable, failures.avoiding(store, movable), strict=True):
         store.change("take_back", package=row["package"], requirement=requirement, note=why,

@@ -11,6 +11,7 @@ from d0ctl.store.attempts import chains, failures, node_record
 from d0ctl.store.attempts.failures import Answer, Failure
 from d0ctl.store.attempts.node_record import Ended
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.files import copies
 from d0ctl.store.nodes import software
 
 if TYPE_CHECKING:
@@ -80,12 +81,15 @@ def _failures(store: Store, ends: Sequence[End]) -> list[Failure]:
 
 
 def _lost_copies(store: Store, end: "Ending", context: Row) -> bool:
-    """Return whether an attempt failed because recorded copies are gone; note these as lost."""
+    """Return whether an attempt failed because recorded copies are gone; note these as lost.
+
+    In a cache that is in doubt none is lost, but neither is the package at fault.
+    """
     package, node = context["package_id"], context["node_id"]
     lost = [
         store.change("copy_at", package=package, node=node, path=path) for path in end["missing"]
     ]
-    return any(lost)
+    return any(lost) or bool(lost and copies.is_doubted(store, node))
 
 
 def _failure(end: "Ending", context: Row, lost_copies: bool) -> Failure:

@@ -11,7 +11,7 @@ from d0ctl.policy.rules import ONLY
 from d0ctl.schedule.resources import NodeRoom, misfit
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import placement
-from d0ctl.store.nodes.catalogue import NOTHING, Catalogue
+from d0ctl.store.nodes.catalogue import NOTHING, Catalogue, requirement_of
 from d0ctl.store.views.policies import Policies
 
 REFUSED_DELAY_S = 30.0
@@ -125,7 +125,7 @@ class _Places(Struct):
 
     def has_others(self, reason: str, row: Row) -> bool:
         """Whether a node fits on which the package has not failed so, or the cause can be fixed:
-        what is missing of the catalogue's software is brought anew.
+        what is missing of the catalogue's software is brought again.
         """
         if reason == Reason.SOFTWARE_MISSING and row["software"] != NOTHING:
             return True
@@ -139,7 +139,7 @@ class _Places(Struct):
         if requirement not in self._fits:
             row = self.store.row("requirement_by_id", requirement=requirement)
             assert row is not None
-            requests = placement.requirement_of(row, Catalogue(self.store))
+            requests = requirement_of(row, Catalogue(self.store))
             self._fits[requirement] = [n.name for n in self._rooms if misfit(requests, n) is None]
         return self._fits[requirement]
 

@@ -1,4 +1,4 @@
-"""Count packages anew while they move.
+"""Count packages again while they move.
 
 A stage of a million packages is counted by pages, each as it is at a moment of its own. What
 moved between that moment and the last one is in the history, and is set against the sum.

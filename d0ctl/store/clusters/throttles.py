@@ -15,7 +15,12 @@ from d0ctl.units import parse_rate
 
 def rules(store: Store) -> list[Throttle]:
     """Return the throttles of this site."""
-    return [_rule(name, keys) for name, keys in (setting(store, "throttles") or {}).items()]
+    return rules_of(setting(store, "throttles") or {})
+
+
+def rules_of(said: Mapping[str, Mapping[str, Any]]) -> list[Throttle]:
+    """Return the throttles of a section `throttles` of a site file."""
+    return [_rule(name, keys) for name, keys in said.items()]
 
 
 def _rule(name: str, keys: Mapping[str, Any]) -> Throttle:

@@ -33,6 +33,19 @@ def lose_all_of_node(store: Store, *, cluster: int, node: int, now: float) -> No
     remake(store, now=now)
 
 
+def is_doubted(store: Store, node: int) -> bool:
+    """Return whether the cache of a node is in doubt."""
+    return store.value("is_doubted", node=node) is not None
+
+
+def lose_missing(store: Store, *, node: int, since: float, now: float) -> None:
+    """Count the copies as lost that a node has missed since a time, and trust its cache again."""
+    store.change("clear_lost")
+    store.change("lose_missing_copies", node=node, since=since)
+    store.change("trust_cache", node=node)
+    remake(store, now=now)
+
+
 def remake(store: Store, *, now: float) -> None:
     """Forget the copies in `lost_copy`; what is still needed is made again, up the chain.
 

@@ -74,10 +74,9 @@ def page(store: Store, node: int, after: int) -> list[Row]:
     return store.rows("copies_of_node", node=node, after=after, limit=PAGE)
 
 
-def lose(store: Store, found: Sequence[CacheFinding], cluster: int, *, now: float) -> None:
-    """Record copies that vanished or were changed, and count them as lost."""
+def keep(store: Store, found: Sequence[CacheFinding]) -> None:
+    """Record copies that vanished or were changed."""
     store.change_many("keep_cache_finding", found)
-    copies.lose(store, [(one.file, cluster) for one in found if one.file is not None], now=now)
 
 
 def end(store: Store, node: int, unknown: Iterable[str], *, now: float) -> None:

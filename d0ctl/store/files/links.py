@@ -7,13 +7,18 @@ from d0ctl.store.connection import Store
 LEAST_BYTES = 1_000_000
 """Smaller transfers say little: most of their time is not that of the bytes."""
 
+LEAST_SLOW_BYTES = 10_000
+SLOW_S = 2.0
+"""Unless they take as long, as over a very slow link."""
+
 HALF_LIFE_S = 3600.0
 """After this time a transfer counts half as much."""
 
 
 def note(store: Store, source: int, node: int, size: int, took_s: float, *, now: float) -> None:
     """Add a transfer from a node to another; 0 stands for this machine."""
-    if size < LEAST_BYTES or took_s <= 0:
+    least = LEAST_BYTES if took_s < SLOW_S else LEAST_SLOW_BYTES
+    if size < least or took_s <= 0:
         return
     row = store.row("link_between", source=source, node=node)
     if row is None or row["source_id"] == row["cluster_id"]:
@@ -23,6 +28,12 @@ def note(store: Store, source: int, node: int, size: int, took_s: float, *, now:
         "keep_link", source=row["source_id"], cluster=row["cluster_id"], now=now,
         bytes=size + left * (row["bytes"] or 0.0), seconds=took_s + left * (row["seconds"] or 0.0),
     )  # fmt: skip
+
+
+def arriving(store: Store, node: str) -> float | None:
+    """Return the bytes a second at which files have come to the cluster of a node lately."""
+    found: float | None = store.value("rate_to_node", node=node)
+    return found
 
 
 def rates(store: Store) -> Mapping[tuple[int, int], float]:

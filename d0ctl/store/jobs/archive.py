@@ -40,10 +40,11 @@ COPIED = {
 """The tables of an archive, in the order in which they are filled, and which rows it has."""
 
 LEFT_OUT = frozenset([
-    "archive_copy", "bad_node", "broker_answer", "cache_finding", "cleanup_candidate", "delivery",
-    "estimate", "launch_tally", "lease", "link_rate", "location", "need", "node_login", "notice",
-    "notified", "notified_of", "phase", "pilot", "problem", "purge", "share_usage",
-    "software_order", "streamed_input", "transfer", "transition",
+    "archive_copy", "bad_node", "broker_answer", "cache_finding", "cache_overflow",
+    "cleanup_candidate", "delivery", "estimate", "launch_tally", "lease", "link_rate",
+    "location", "need", "node_login", "notice", "notified", "notified_of", "phase", "pilot",
+    "problem", "purge", "replica", "share_usage", "software_order", "streamed_input",
+    "transfer", "transition",
 ])  # fmt: skip
 """The other tables: what is under way, what lies on nodes, and what every database has."""
 

@@ -24,6 +24,11 @@ def latest(store: Store) -> int:
     return int(store.value("last_action"))
 
 
+def latest_on(store: Store, job: str) -> int:
+    """The number of the last thing that anybody did to a job, or may have done to it."""
+    return int(store.value("last_action_on", job=job))
+
+
 def since(store: Store, seen: int) -> AuditEntry | None:
     """The last thing done to any of the chosen packages since that number."""
     return _entry(store.row("audit_entry_since", seen=seen))

@@ -80,9 +80,10 @@ def change_scripts(store: Store, scripts: Iterable[tuple[str | int | None, ...]]
 
 
 def retry(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """failed, canceled, cooloff -> ready or waiting; how many. Their tries count anew, and so does
-    how nodes did with their jobs; a job that d0ctl held for alike failures goes on. Inputs that
-    were removed meanwhile are made again.
+    """failed, canceled, cooloff -> ready or waiting; how many.
+
+    Tries count from zero, also in the records of nodes; a job that d0ctl held for alike failures
+    continues. Inputs that were removed meanwhile are made again.
     """
     store.change("leave_out_dropped")
     black_holes.forget_jobs(store, actor=actor, note=note, now=now)

@@ -18,7 +18,7 @@ KEPT_S = 7 * 86400.0
 LAST_NODE = "last-node"
 """The reason of a notice that a node is down, where no other is up."""
 
-NEEDS_A_PERSON = frozenset({"node-given-up", "node-drained", "stands-still"})
+NEEDS_A_PERSON = frozenset({"node-given-up", "node-drained", "node-doubted", "stands-still"})
 """Kinds of notices that are of what does not end by itself."""
 
 

@@ -4,8 +4,10 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from d0ctl.schedule.resources import Requirement
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import setting
+from d0ctl.store.rows import make
 from d0ctl.units import listed
 
 Researchers = Mapping[str, Mapping[str, Any]]
@@ -153,3 +155,27 @@ class Catalogue:
 def _list(text: str) -> list[str]:
     found: list[str] = json.loads(text)
     return found
+
+
+def requirement_of(row: Row, catalogue: Catalogue) -> Requirement:
+    """A requirement as the scheduler takes it."""
+    return make(
+        Requirement,
+        row,
+        nodes=json.loads(row["nodes"]),
+        exclude_nodes=json.loads(row["exclude_nodes"]),
+        software=catalogue.platforms(row["software"]),
+        needs=catalogue.needs(row["software"], row["needs"]),
+        early=bool(row["early"]),
+        fetches=bool(row["fetches"]),
+        stage=row["stage_id"],
+        job=row["job_id"],
+        barred=catalogue.barred_of_job(row["job_id"]),
+    )
+
+
+def costs_of(store: Store, package: int) -> Row:
+    """What decides how much a package costs on a node: its run time, and whether it has inputs."""
+    row = store.row("requirement_costs", package=package)
+    assert row is not None
+    return row

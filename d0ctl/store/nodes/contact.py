@@ -25,7 +25,7 @@ def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str 
     if is_other_machine(row, facts):
         return (
             f"`{row['destination']}` is another machine than before: several share the name, "
-            f"or it was set up anew (d0ctl node accept-key {row['name']} --reinstalled)"
+            f"or it was reinstalled (d0ctl node accept-key {row['name']} --reinstalled)"
         )
     store.change(
         "node_up",

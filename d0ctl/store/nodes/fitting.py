@@ -9,8 +9,7 @@ from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec, PackageSpec
 from d0ctl.schedule.resources import Requirement
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.catalogue import Catalogue
-from d0ctl.store.nodes.placement import requirement_of
+from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.standstill import node_views
 from d0ctl.units import listed
 

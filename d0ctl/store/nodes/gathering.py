@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from d0ctl.schedule.resources import NodeRoom, suited
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import placement
-from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 
 LEAST = 16
 """A package that waits for fewer files waits for all of them before any is brought."""
@@ -30,7 +30,7 @@ def gather(store: Store, packages: Iterable[int], *, now: float) -> list[int]:
         if row is None:
             continue
         waiting.append(package)
-        fitting = suited(placement.requirement_of(row, catalogue), nodes)
+        fitting = suited(requirement_of(row, catalogue), nodes)
         if fitting:
             most = ANY_SIZE if len({node.cluster for node in fitting}) == 1 else SMALL
             cluster = _cluster(store, package, fitting)

@@ -2,8 +2,7 @@
 
 from d0ctl.schedule.resources import Requirement
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.catalogue import Catalogue
-from d0ctl.store.nodes.placement import requirement_of
+from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 
 
 def find(store: Store, job: int) -> None:

@@ -1,27 +1,23 @@
 """The input of the scheduler, and the rows of its decisions."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from d0ctl.model import Counts
 from d0ctl.schedule.costs import Links, queued
 from d0ctl.schedule.hand import Busy
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
-from d0ctl.store import order
-from d0ctl.store.connection import Row, Store
+from d0ctl.store import stage_order
+from d0ctl.store.connection import Store
+from d0ctl.store.due_times import left_s
 from d0ctl.store.files import links as link_rates
 from d0ctl.store.files.copies import PARKED
-from d0ctl.store.nodes.catalogue import Catalogue, services_of
+from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, services_of
 from d0ctl.store.rows import make
 
 if TYPE_CHECKING:
     from d0ctl.schedule.place import Decision
-
-OVERDUE = 0.1
-"""What a package that takes longer than expected may yet take, as a part of what it took."""
 
 
 def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
@@ -45,23 +41,6 @@ def requirements(store: Store, job: int | None = None) -> list[Requirement]:
     return [requirement_of(row, catalogue) for row in rows]
 
 
-def requirement_of(row: Row, catalogue: Catalogue) -> Requirement:
-    """A requirement as the scheduler takes it."""
-    return make(
-        Requirement,
-        row,
-        nodes=json.loads(row["nodes"]),
-        exclude_nodes=json.loads(row["exclude_nodes"]),
-        software=catalogue.platforms(row["software"]),
-        needs=catalogue.needs(row["software"], row["needs"]),
-        early=bool(row["early"]),
-        fetches=bool(row["fetches"]),
-        stage=row["stage_id"],
-        job=row["job_id"],
-        barred=catalogue.barred_of_job(row["job_id"]),
-    )
-
-
 def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
     """The packages on each node, and how long they may yet take; read while it is decided."""
     found: dict[int, list[Busy]] = {}
@@ -71,17 +50,6 @@ def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
     return found
 
 
-def left_s(row: Row, now: float) -> float:
-    """How long a package may yet take; one that takes longer than expected, a part of it."""
-    passed = max(0.0, now - float(row["changed"]))
-    expected = None if row["seconds"] is None else float(row["seconds"]) / float(row["speed"])
-    if row["queued"]:
-        return expected or 0.0
-    if row["eta"] is not None:
-        return max(0.0, float(row["eta"]) - now)
-    return passed if expected is None else max(expected - passed, OVERDUE * passed)
-
-
 def links(store: Store) -> Links:
     """How fast files came to each cluster lately, and how many bytes are on their way there."""
     waiting = {
@@ -89,13 +57,6 @@ def links(store: Store) -> Links:
         for row in store.rows("transfer_backlog")
     }
     return queued(Links(rates=link_rates.rates(store)), waiting)
-
-
-def costs_of(store: Store, package: int) -> Row:
-    """What decides how much a package costs on a node: its run time, and whether it has inputs."""
-    row = store.row("requirement_costs", package=package)
-    assert row is not None
-    return row
 
 
 def places_of(store: Store, package: int) -> tuple[Mapping[int, int], Brought]:
@@ -172,17 +133,13 @@ def end_jobs(store: Store, *, now: float) -> list[str]:
 
     Stages that come after others begin first, and final stages of jobs that would end.
     """
-    order.open_stages(store, now=now)
+    stage_order.open_stages(store, now=now)
     ended = []
     for row in store.rows("still_jobs"):
-        if not store.row("waits_for_outside", job=row["id"]):
-            if order.open_final(store, row["id"], now=now):
+        waits = store.row("waits_for_outside", job=row["id"])
+        if not (waits or stage_order.jobs_with_open_lines(store, row["id"])):
+            if stage_order.open_final(store, row["id"], now=now):
                 continue
             store.change("end_job", job=row["id"], now=now)
             ended.append(row["name"])
     return ended
-
-
-def counts_of(store: Store, job: int) -> Counts:
-    """How many packages of a job are in each phase."""
-    return {row["phase"]: row["n"] for row in store.rows("job_counts", job=job)}

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -9,11 +10,11 @@ from msgspec.structs import replace
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
 from d0ctl.schedule.resources import NodeRoom
 from d0ctl.schedule.standstill import Cause, NodeState, Standing, Work, of_part, standing
+from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import makers
-from d0ctl.store.nodes.catalogue import Catalogue, services_of
+from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, services_of
 from d0ctl.store.nodes.holder import is_dead
-from d0ctl.store.nodes.placement import counts_of, requirement_of
 from d0ctl.store.nodes.site import default
 from d0ctl.units import duration
 
@@ -57,6 +58,16 @@ class JobStanding(Struct, frozen=True):
     others: tuple[str, ...] = ()
 
 
+class Overflow(NamedTuple):
+    """A cache that is about to have more bytes than it holds: when, and how many at most."""
+
+    cluster: str
+    at: float
+    space: int
+    peak: int
+    peak_at: float
+
+
 class Production(Struct, frozen=True):
     """All jobs that have not ended, the nodes, and the number of failed packages by job."""
 
@@ -64,6 +75,7 @@ class Production(Struct, frozen=True):
     nodes: list[NodeView]
     jobs: list[JobStanding]
     failures: dict[str, int] = field(default_factory=dict)
+    overflows: list[Overflow] = field(default_factory=list)
 
     @property
     def stopped(self) -> list[JobStanding]:
@@ -100,7 +112,12 @@ def production(store: Store, *, now: float, driven: bool | None = None) -> Produ
     driven = any_driver(store) if driven is None else driven
     jobs = _jobs(store, None, nodes, driven=driven)
     failures = {row["name"]: row["failed"] for row in store.rows("jobs_with_failures")}
-    return Production(driven, nodes, jobs, failures)
+    return Production(driven, nodes, jobs, failures, overflows(store))
+
+
+def overflows(store: Store, cluster: int | None = None) -> list[Overflow]:
+    """Return the caches that will overflow as far as the daemon knows, of all or of a cluster."""
+    return [Overflow._make(row) for row in store.rows("overflows", cluster=cluster)]
 
 
 def is_settled(store: Store, job: int, *, now: float = 0.0) -> bool:
@@ -162,7 +179,7 @@ def _node(row: Row, patience_s: float, now: float) -> NodeState:
     room = NodeRoom(
         id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"], used=0,
         memory=row["memory"], platform=row["platform"], services=services_of(row),
-        disk=row["disk"], left_s=row["time_limit"],
+        disk=row["disk"], speed=row["speed"], left_s=row["time_limit"],
     )  # fmt: skip
     return NodeState(
         room, row["state"], bool(row["drained"]), row["bad"] is not None,
@@ -230,6 +247,8 @@ def _judge(
     waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
     if not waits or not found.is_settled or found.cause is Cause.NO_DAEMON:
         return JobStanding(job["id"], job["name"], work, found)
+    if stage_order.jobs_with_open_lines(store, job["id"]):
+        return JobStanding(job["id"], job["name"], work, replace(found, cause=None, returns=True))
     makers.find(store, job["id"])
     rows = store.rows("needed_phases")
     if not rows:
@@ -250,3 +269,8 @@ def _outside(store: Store, rows: Sequence[Row]) -> Work:
         counts[Phase.HELD if is_idle else row["phase"]] += row["n"]
     releases = any(row["phase"] == Phase.HELD and row["releases"] for row in rows)
     return Work(counts, makers.requirements(store), releases=releases)
+
+
+def counts_of(store: Store, job: int) -> Counts:
+    """How many packages of a job are in each phase."""
+    return {row["phase"]: row["n"] for row in store.rows("job_counts", job=job)}

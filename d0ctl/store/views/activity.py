@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -68,7 +67,7 @@ class Straggler(Struct, frozen=True):
     high: float
 
 
-class NodeUse(NamedTuple):
+class NodeUse(Struct, frozen=True):
     """Slots of a node that run packages; packages there that wait for a slot, or for inputs."""
 
     used: int = 0
@@ -82,7 +81,7 @@ def node_use(store: Store) -> dict[int, NodeUse]:
     return {row["node_id"]: NodeUse(row["used"], row["ahead"], row["staging"]) for row in rows}
 
 
-class Headway(NamedTuple):
+class Headway(Struct, frozen=True):
     """How far running packages are: how many, their percents together, when the last will end.
 
     `with_eta` is how many of them have reported when they end.
@@ -93,7 +92,7 @@ class Headway(NamedTuple):
     eta: float | None = None
     with_eta: int = 0
 
-    def __add__(self, other: "Headway") -> "Headway":  # type: ignore[override]
+    def __add__(self, other: "Headway") -> "Headway":
         etas = [eta for eta in (self.eta, other.eta) if eta is not None]
         return Headway(self.live + other.live, self.percents + other.percents,
                        max(etas, default=None), self.with_eta + other.with_eta)  # fmt: skip
@@ -103,7 +102,7 @@ NO_HEADWAY = Headway()
 """Nothing runs."""
 
 
-class JobHeadway(NamedTuple):
+class JobHeadway(Struct, frozen=True):
     """How far the running packages of a job are, of each stage, and of each line, by their ids."""
 
     job: Headway

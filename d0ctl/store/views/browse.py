@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from d0ctl.errors import NotFound
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
-from d0ctl.store import order
+from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
 from d0ctl.store.views import names
@@ -44,7 +44,7 @@ def jobs(store: Store, pattern: str = "*") -> list[JobSummary]:
     counts: dict[int, dict[str, int]] = {}
     for row in store.rows("jobs_counts", pattern=pattern):
         counts.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
-    final = order.final_counts(store)
+    final = stage_order.final_counts(store)
     return [
         make(JobSummary, row, counts=counts.get(row["id"], {}), final=final.get(row["id"], {}),
              blocked=is_blocked(store, row, counts.get(row["id"], {})))

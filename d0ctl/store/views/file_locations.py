@@ -70,6 +70,7 @@ class CopyView(Struct, frozen=True):
     spare: int
     node: str | None
     state: str | None
+    is_doubted: int
 
 
 class TransferView(Struct, frozen=True):

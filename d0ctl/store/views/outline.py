@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from d0ctl.select import Selector
-from d0ctl.store import order
+from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
 from d0ctl.store.views.browse import is_blocked, is_stuck
@@ -42,7 +42,7 @@ def jobs(store: Store, ids: Sequence[int]) -> dict[int, JobSummary]:
     """Some jobs with their counts, by their ids; one that has gone is left out."""
     wanted = json.dumps(list(ids))
     counts = _counts(store.rows("outline_jobs_counts", ids=wanted), "job_id")
-    final = order.final_counts(store)
+    final = stage_order.final_counts(store)
     return {
         row["id"]: make(JobSummary, row, counts=counts.get(row["id"], {}),
                         final=final.get(row["id"], {}),

@@ -551,7 +551,7 @@ create view package_row as
       left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
       left join progress on progress.package_id = package.id;
 
--- How many things a package waits for, counted anew: inputs, the package before it in its line,
+-- How many things a package waits for, counted again: inputs, the package before it in its line,
 -- and the lines and stages before its own.
 create view package_missing as
     select package.id as package_id,
@@ -664,6 +664,9 @@ create table file (
 
 create index file_of_package on file (package_id) where package_id is not null;
 
+-- Kept files, which later jobs with the same binaries begin with.
+create index file_kept on file (name) where present = 1 and dispositions <> '';
+
 create index file_late on file (package_id) where late = 1;
 
 create index file_of_pattern on file (pattern_id) where pattern_id is not null;
@@ -731,6 +734,20 @@ create table transfer (
 
 -- Oldest first.
 create index transfer_due on transfer (not_before, wanted, file_id);
+
+-- A copy that was asked for because many packages that wait read the file, and no node has one of
+-- these yet: how many, how long they compute with it, and how long the copy takes.
+create table replica (
+    file_id    integer not null references file on delete cascade,
+    cluster_id integer not null references cluster on delete cascade,
+    at         real not null,
+    readers    integer not null,
+    work_s     real not null,
+    takes_s    real not null,
+    primary key (file_id, cluster_id)
+) strict, without rowid;
+
+create index replica_of_cluster on replica (cluster_id);
 
 -- What transfers from one cluster to another took, those of long ago less and less; cluster 1 is
 -- this machine.
@@ -945,6 +962,8 @@ create table node (
     clock          real not null default 0,  -- seconds that its clock is ahead
     load           real,
     surveyed       real,                   -- when its cache was last compared with the database
+    doubted        real,                   -- since when most of its cache is missing, and nobody
+                                           -- knows whether for good; null: it is there
 
     drained        integer not null default 0 check (drained in (0, 1)),
     drain_note     text,
@@ -963,6 +982,15 @@ create view node_space as
                   or node.facts ->> 'disk_free' is null then cluster_space.free
                 else node.facts ->> 'disk_free' end as disk_free
       from node left join cluster_space on cluster_space.cluster_id = node.cluster_id;
+
+-- Caches that will have more than they hold, as the daemon foresees it.
+create table cache_overflow (
+    cluster_id integer primary key references cluster on delete cascade,
+    at         real not null,              -- when that begins
+    space      integer not null,           -- bytes that it holds
+    peak       integer not null,           -- bytes that it would have at most
+    peak_at    real not null               -- when
+) strict;
 
 -- What an inventory of a node found in its cache that d0ctl has not done.
 create table cache_finding (
@@ -1203,7 +1231,10 @@ create view node_problem as
       from node where node.state = 'down'
      union all
     select node.id, node.name, 'drained', bad_node.since, bad_node.evidence, bad_node.next_try
-      from bad_node join node on node.id = bad_node.node_id;
+      from bad_node join node on node.id = bad_node.node_id
+     union all
+    select node.id, node.name, 'doubted', node.doubted, node.drain_note, null
+      from node where node.doubted is not null;
 
 
 -- Notifications (docs/mail.md) -----------------------------------------------------------------
@@ -1218,8 +1249,8 @@ insert into notified (id) values (1);
 
 -- A present problem that notifications have seen.
 create table problem (
-    kind       text not null check (kind in ('node-down', 'node-drained', 'held', 'still',
-                                             'stands-still')),
+    kind       text not null check (kind in ('node-down', 'node-drained', 'node-doubted', 'held',
+                                             'still', 'stands-still')),
     subject_id integer not null,
     subject    text not null,
     since      real not null,
@@ -1239,7 +1270,8 @@ create table notice (
     id         integer primary key,
     recipient  text not null,              -- an address, or `command`
     kind       text not null check (kind in ('failures', 'ended', 'node-down', 'node-drained',
-                                             'node-given-up', 'stands-still', 'cleared')),
+                                             'node-doubted', 'node-given-up', 'stands-still',
+                                             'cleared')),
     subject_id integer not null,           -- a job or a node; 0: all production
     subject    text not null,              -- its name
     reason     text not null default '',   -- of failures; of `cleared`, the kind of the problem
@@ -1645,7 +1677,7 @@ begin
     delete from streamed_input where package_id = new.id;
 end;
 
--- A retry by a user lets tries count anew (D0 Job Definition: 10 resubmits after any submit or
+-- A retry by a user lets tries count from zero (D0 Job Definition: 10 resubmits after any submit or
 -- resubmit). Queries that reset the counters themselves need no second update of each row.
 create trigger package_resubmitted after update of phase on package
 when new.actor is not null and (new.phase = 'ready' or new.phase = 'waiting')

@@ -15,6 +15,12 @@ select at, actor, verb, target, note, packages, undo from action
 -- The number of the last thing that anybody did.
 select coalesce(max(id), 0) from action;
 
+-- name: last_action_on
+-- The number of the last thing that anybody did to a job, or to what a pattern names.
+select coalesce(max(id), 0)
+  from action
+ where verb <> 'submit' and (instr(target, :job) > 0 or target glob '*[*?[]*');
+
 -- name: audit_entry_since
 -- The last thing done to any of the chosen packages after an action.
 select action.at, action.actor, action.verb, action.target, action.note,

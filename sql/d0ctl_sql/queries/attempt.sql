@@ -150,6 +150,51 @@ select attempt.package_id, attempt.id, attempt.number, attempt.kept
     or (attempt.outcome = 'lost' and before.id = node.id)
  order by attempt.package_id, attempt.number;
 
+-- name: launch_twins
+-- Files of other jobs in the cache of the node, for first attempts: of intermediate outputs that are
+-- kept, made by the same binaries in the same environment. The latest package comes first. A chain
+-- without input makes its events again.
+select package.id as package_id, twin.id as twin_id, path.path as twin, attempt.id as attempt_id,
+       attempt.number, file.name, file.binary, kept.size, kept.checksum, location.path
+  from decision
+  join package on package.id = decision.package_id and package.attempts = 1
+              and package.early = 0
+  join binary as later on later.package_id = package.id and later.seq = 2
+  join file on file.package_id = package.id and file.dispositions <> ''
+  join file as kept on kept.name = file.name and kept.present = 1 and kept.dispositions <> ''
+                   and kept.binary = file.binary and kept.job_id <> file.job_id
+                   and kept.checksum is not null and kept.partial = 0
+  join location on location.file_id = kept.id and location.node_id = package.node_id
+  join package as twin on twin.id = kept.package_id and twin.phase = 'done'
+                      and twin.environment is package.environment
+                      and twin.wrapper is package.wrapper
+                      and twin.wrapper_parameters is package.wrapper_parameters
+  join attempt on attempt.id = twin.attempt_id and attempt.node_id = package.node_id
+  join package_path as path on path.package_id = twin.id
+ where exists (select 1 from input as raw
+                where raw.package_id = package.id and raw.binary = 1 and raw.own = 0)
+   and not exists (select 1 from file as late where late.package_id = package.id and late.late = 1)
+   and not exists (
+         select 1
+           from binary as mine
+           left join binary as theirs on theirs.package_id = twin.id and theirs.seq = mine.seq
+          where mine.package_id = package.id and mine.seq <= file.binary
+            and (theirs.seq is null
+                 or (mine.name, mine.script, mine.shell, mine.argv, mine.software, mine.version,
+                     mine.parameters, mine.events, mine.image, mine.stdin)
+                    is not (theirs.name, theirs.script, theirs.shell, theirs.argv, theirs.software,
+                            theirs.version, theirs.parameters, theirs.events, theirs.image,
+                            theirs.stdin)))
+ order by package.id, twin.id desc, file.binary, file.id;
+
+-- name: inputs_of_twin
+-- What the binaries of a package have read from outside of it.
+select input.binary, file.name, input.local, file.size, file.checksum
+  from input
+  join file on file.id = input.file_id and file.size is not null and file.checksum is not null
+ where input.package_id = :package and input.own = 0 and input.dropped = 0
+ order by input.binary, input.place;
+
 -- name: killing_attempts
 -- Attempts of a node that are to be ended, and how.
 select attempt_id, coalesce(request, 'kill') as request

@@ -237,7 +237,7 @@ select job.name, job.max_failures as most, sum(stage_count.n) - job.excused as f
  group by job.id;
 
 -- name: excuse_failures_of_job
--- A user releases a job, so its failures count anew.
+-- A user releases a job, so its failures count from zero.
 update job
    set excused = (select coalesce(sum(stage_count.n), 0)
                     from stage
@@ -262,7 +262,7 @@ update job
                 from chosen join package on package.id = chosen.package_id);
 
 -- name: forget_alike_of_job
--- A user releases a job, so its failures for the same reason count anew.
+-- A user releases a job, so its failures for the same reason count from zero.
 delete from alike where stage_id in (select id from stage where job_id = :job);
 
 -- name: stopped_jobs_of_chosen

@@ -101,6 +101,11 @@ select file.name, job.name as job
 -- The chosen packages.
 select package_id from chosen;
 
+-- name: phases_of_choice
+-- The phases of the chosen packages, one by one.
+select package.id, package.phase
+  from chosen join package on package.id = chosen.package_id;
+
 -- name: choose_readers_done
 -- Add to the choice packages that have read what the chosen ones make.
 insert or ignore into chosen (package_id)
@@ -197,6 +202,14 @@ update file
        min_size = ?, checksum_asked = ?, min_count = null,
        dropped = (select phase = 'dropped' from package where package.id = ?)
  where id = ?;
+
+-- name: drop_added_files
+-- What dropped packages make by another definition is dropped, too.
+update file set dropped = 1
+ where package_id in (select package.id
+                        from chosen join package on package.id = chosen.package_id
+                       where package.phase = 'dropped')
+   and dropped = 0;
 
 -- name: unassign_chosen
 -- assigned -> ready: packages that are to do something else.

@@ -196,6 +196,23 @@ select job.name as job, stage.name as stage, attempt.expected, attempt.expected_
    and attempt.started is not null and attempt.delivers = 0
  order by job.id desc, stage.seq;
 
+-- name: attempt_outcomes
+-- How the latest attempts ended, those alike together: by place in a job file, software and node;
+-- `lasted` is what they took together. What a person ended is left out.
+select job.source, stage.name as stage, package.seq as place, requirement.software,
+       attempt.node_name as node, iif(attempt.outcome = 'successful', null, attempt.reason) as reason,
+       count(*) as n,
+       sum(max(0.0, attempt.ended - coalesce(attempt.started, attempt.launched))) as lasted
+  from (select * from attempt order by id desc limit :limit) as attempt
+  join package on package.id = attempt.package_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+  join requirement on requirement.id = package.requirement_id
+ where attempt.delivers = 0
+   and (attempt.outcome = 'successful'
+        or attempt.outcome in ('failed', 'lost') and attempt.reason <> 'killed')
+ group by 1, 2, 3, 4, 5, 6;
+
 -- name: charged_job
 -- The job of packages with a requirement, who submitted it, and how many CPUs each uses.
 select job.name, job.originator, requirement.cpus * requirement.cpu / 100.0 as load

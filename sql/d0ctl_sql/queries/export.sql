@@ -102,6 +102,7 @@ select package.id as package_id, package_path.path, binary.seq, binary.name, bin
        attempt.id as attempt_id, attempt.number as attempt, attempt.node_name as node,
        node.platform, coalesce(ran.started, attempt.started) as started,
        coalesce(ran.ended, attempt.ended) as ended, ran.exit_code,
+       iif(attempt.began > binary.seq, attempt.began_why, null) as taken,
        software.checksum as software_checksum
   from chosen
   cross join package on package.id = chosen.package_id

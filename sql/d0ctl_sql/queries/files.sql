@@ -1,6 +1,9 @@
 -- name: lose_copy
--- A copy that is certainly gone.
-insert into lost_copy (file_id, cluster_id) values (?, ?);
+-- A copy that is gone, unless its whole cache is in doubt.
+insert into lost_copy (file_id, cluster_id)
+select gone.column1, gone.column2
+  from (values (?, ?)) as gone
+ where not exists (select 1 from node where cluster_id = gone.column2 and doubted is not null);
 
 -- name: some_lost
 -- Whether any copy is known to be lost.
@@ -154,11 +157,13 @@ select distinct input.file_id, :cluster, :now
                       and location.cluster_id = :cluster);
 
 -- name: copies_of
--- Where a file can be had: at any node of a cluster that has it, but first where it was made.
-select location.cluster_id, location.path, node.id as node_id, node.name as node, node.state
+-- Where a file can be had: at any node of a cluster that has it, but first where it was made, and
+-- last in a cache that is in doubt.
+select location.cluster_id, location.path, node.id as node_id, node.name as node, node.state,
+       node.doubted
   from location left join node on node.cluster_id = location.cluster_id
  where location.file_id = :file
- order by node.id = location.node_id desc, node.id;
+ order by node.doubted is not null, node.id = location.node_id desc, node.id;
 
 -- name: nodes_of_cluster
 -- Nodes that write into the cache of a cluster and answer, with the free space of their disks.
@@ -178,7 +183,7 @@ insert or replace into arrived_copy
 values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: postpone_outdated
--- Copies of files that were made anew meanwhile are made once more.
+-- Copies of files that were made again meanwhile are made once more.
 update transfer set not_before = :now
  where (file_id, cluster_id, result) in
        (select arrived_copy.file_id, arrived_copy.cluster_id, arrived_copy.result
@@ -368,3 +373,77 @@ select id, attempt_id, path from purge where node_id = :node order by id limit :
 -- name: purged
 -- It is gone from the node.
 delete from purge where id = ?;
+
+-- name: hot_stages
+-- Stages with many packages that wait for files, of jobs that may run, the most urgent first.
+select stage.id
+  from job
+  join stage on stage.job_id = job.id
+  join stage_count on stage_count.stage_id = stage.id and stage_count.phase = 'waiting'
+                  and stage_count.n >= :least
+ where job.visible = 1 and job.ended is null and job.hold = 0 and job.pause = 0
+   and job.finish is null
+ order by job.priority desc, job.id, stage.seq
+ limit :limit;
+
+-- name: hot_inputs
+-- What a few of the last packages of a stage read that is there already.
+select distinct input.file_id, coalesce(file.size, file.size_asked) as size
+  from (select id from line where stage_id = :stage order by seq desc limit 3) as last
+  join package on package.line_id = last.id and package.phase = 'waiting'
+  join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+            and input.acquire = 'pre-fetch' and input.writable = 0
+  join file on file.id = input.file_id and file.present = 1 and file.late = 0
+           and coalesce(file.size, file.size_asked) >= :least
+           and (file.package_id is not null or file.locator is null)
+ limit :limit;
+
+-- name: hot_readers
+-- How many packages that have not begun read a file, and how many CPU seconds each needs.
+select count(*) as n, max(package.requirement_id) as requirement_id,
+       avg(requirement.seconds * requirement.cpus * requirement.cpu / 100.0) as seconds
+  from (select package_id from input
+         where file_id = :file and dropped = 0
+         order by package_id desc
+         limit :most) as reader
+  join package on package.id = reader.package_id
+              and package.phase in ('waiting', 'ready', 'cooloff')
+  join requirement on requirement.id = package.requirement_id;
+
+-- name: giving_clusters
+-- The clusters that can give a file: those with a copy on a node that is up; this machine has those
+-- from outside.
+select location.cluster_id
+  from location
+  join node on node.cluster_id = location.cluster_id and node.state = 'up' and node.doubted is null
+ where location.file_id = :file
+ union
+select 1 from file where id = :file and package_id is null;
+
+-- name: coming_copies
+-- The clusters that a file is on its way to.
+select cluster_id from transfer where file_id = :file and result = 0;
+
+-- name: want_replica
+-- Ask for a further copy of a file, for packages that still wait.
+insert or ignore into transfer (file_id, cluster_id, wanted) values (:file, :cluster, :now);
+
+-- name: keep_replica
+-- Why it was asked for.
+insert or replace into replica (file_id, cluster_id, at, readers, work_s, takes_s)
+values (:file, :cluster, :now, :readers, :work_s, :takes_s);
+
+-- name: forget_replicas
+-- Copies that are there no more, nor on their way.
+delete from replica
+ where not exists (select 1 from location where location.file_id = replica.file_id
+                                            and location.cluster_id = replica.cluster_id)
+   and not exists (select 1 from transfer where transfer.file_id = replica.file_id
+                                            and transfer.cluster_id = replica.cluster_id);
+
+-- name: replicas_of_file
+-- The copies of a file that were begun before a package was sent to their cluster.
+select cluster.name, replica.at, replica.readers, replica.work_s, replica.takes_s
+  from replica join cluster on cluster.id = replica.cluster_id
+ where replica.file_id = :file
+ order by replica.at;

@@ -71,3 +71,57 @@ select node.name as node, node.base, cache_finding.path, cache_finding.noticed
  where cache_finding.finding = 'unknown'
  order by node.name, cache_finding.path
  limit :limit;
+
+-- name: doubt_cache
+-- Most of the cache of a node is missing: it takes no new packages until that is settled.
+update node
+   set doubted = :since, drained_at = case when drained = 1 then drained_at else :since end,
+       drain_note = case when drained = 1 then drain_note else :note end, drained = 1
+ where id = :node;
+
+-- name: trust_cache
+-- The cache of a node is in doubt no more. The node takes packages again, unless it was drained for
+-- another reason.
+update node
+   set drain_note = case when drained_at = doubted then null else drain_note end,
+       drained = case when drained_at = doubted then 0 else drained end,
+       drained_at = case when drained_at = doubted then null else drained_at end,
+       doubted = null
+ where id = :node;
+
+-- name: is_doubted
+-- Since when the cache of a node is in doubt.
+select doubted from node where id = :node;
+
+-- name: doubted_nodes
+-- Nodes whose cache is in doubt.
+select id, name, doubted, drain_note from node where doubted is not null order by name;
+
+-- name: missing_copies
+-- How many copies an inventory missed in the cache of a node since a time, how many of them are the
+-- last of their file, and their size.
+select count(*) as copies, sum(file.size) as size,
+       count(*) filter (where not exists (
+         select 1 from location as other
+          where other.file_id = location.file_id and other.cluster_id <> location.cluster_id)) as last
+  from cache_finding
+  join location on location.file_id = cache_finding.file_id and location.node_id = :node
+               and location.path = cache_finding.path and location.made < cache_finding.noticed
+  join file on file.id = location.file_id
+ where cache_finding.node_id = :node and cache_finding.finding <> 'unknown'
+   and cache_finding.noticed >= :since;
+
+-- name: lose_missing_copies
+-- The copies that an inventory missed in the cache of a node since a time.
+insert into lost_copy (file_id, cluster_id)
+select location.file_id, location.cluster_id
+  from cache_finding
+  join location on location.file_id = cache_finding.file_id and location.node_id = :node
+               and location.path = cache_finding.path and location.made < cache_finding.noticed
+ where cache_finding.node_id = :node and cache_finding.finding <> 'unknown'
+   and cache_finding.noticed >= :since;
+
+-- name: forget_missing_copies
+-- What an inventory missed since a time is there again.
+delete from cache_finding
+ where node_id = :node and finding <> 'unknown' and noticed >= :since;

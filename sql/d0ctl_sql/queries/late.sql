@@ -100,7 +100,28 @@ select distinct job.id, job.name
  cross join package on package.line_id = line.id and package.seq = 1
  cross join job on job.id = package.job_id
  where line.is_open = 1 and package.phase = 'waiting' and package.missing = 1
-   and job.visible = 1 and job.hold = 0;
+   and job.visible = 1 and job.hold = 0 and (:job is null or job.id = :job);
+
+-- name: late_names
+-- How many files the late outputs of a job stand for, and the newest of them.
+select count(*) as files, coalesce(max(found.id), 0) as newest
+  from file as pattern
+  join file as found on found.pattern_id = pattern.id
+ where pattern.job_id = :job and pattern.late = 1;
+
+-- name: leave_to_lines
+-- What stands for the lines of all groups does not read the files any more that are there and
+-- that the chosen packages read, which are of such lines. Most of its inputs go step by step so.
+delete from input
+ where package_id in (select package.id
+                        from line indexed by line_open
+                       cross join package on package.line_id = line.id
+                       where line.is_open = 1 and package.job_id = :job)
+   and file_id in (select input.file_id
+                     from chosen
+                     join input on input.package_id = chosen.package_id and input.own = 0
+                     join file on file.id = input.file_id and file.pattern_id is not null
+                    where file.present = 1);
 
 -- name: known_late_outputs
 -- The late outputs of a job that are known, with the files they stand for; those of dropped lines

@@ -136,7 +136,7 @@ select file.name from chosen join file on file.package_id = chosen.package_id
  where file.dropped = 0 order by file.id limit :limit;
 
 -- name: unassign_losing
--- assigned -> ready: packages that lose an input are planned anew.
+-- assigned -> ready: packages that lose an input are planned again.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
  where phase = 'assigned'

@@ -393,10 +393,11 @@ select distinct file.package_id
                      where far.name = substr(file.locator, 1, instr(file.locator, ':') - 1)));
 
 -- name: copy_at
--- The copy that lies at a path on a node, for a package that did not find it there.
+-- The copy that lies at a path on a node, for a package that did not find it there; none of a cache
+-- that is in doubt.
 insert into lost_copy (file_id, cluster_id)
 select input.file_id, location.cluster_id
   from input
-  join node on node.id = :node
+  join node on node.id = :node and node.doubted is null
   join location on location.file_id = input.file_id and location.cluster_id = node.cluster_id
  where input.package_id = :package and location.path = :path;

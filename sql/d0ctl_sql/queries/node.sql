@@ -84,15 +84,18 @@ select count(*) from package
    and is_live = 1;
 
 -- name: drain_node
--- Let a node take no new packages.
+-- Let a node take no new packages; one whose cache is in doubt also when that is over.
 update node
-   set drained_at = case when drained = 1 then drained_at else :now end, drained = 1,
-       drain_note = :note
+   set drained_at = case when drained = 1 and drained_at is not doubted then drained_at
+                         else :now end,
+       drained = 1, drain_note = :note
  where id = :node;
 
 -- name: resume_node
--- Let a node take packages again.
-update node set drained = 0, drain_note = null, drained_at = null where id = :node;
+-- Let a node take packages again, unless its cache is in doubt.
+update node
+   set drained = 0, drain_note = null, drained_at = null
+ where id = :node and doubted is null;
 
 -- name: note_free_disk
 -- How much of the disk of a node is free now.

@@ -18,7 +18,8 @@ on conflict do update
 -- name: withdraw_notices
 -- Drop the notices of a problem that is over; the failures in it are still reported.
 delete from notice
- where problem = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained', 'stands-still');
+ where problem = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained',
+                                                                       'node-doubted', 'stands-still');
 
 -- name: withdraw_cleared
 -- Notices of a problem that is over are not sent any more, to one recipient or to all.

@@ -1,6 +1,6 @@
 -- name: schedulable_nodes
--- Nodes that may take packages, with the CPUs, memory and disk that live packages use there, the
--- CPUs of packages whose inputs are in transit, the number of packages that wait there for inputs,
+-- Nodes that may take packages, with the CPUs and memory that live packages use there, the disk
+-- that those of all nodes with the same cache use, the CPUs of packages whose inputs are in transit, the number of packages that wait there for inputs,
 -- and of those that only deliver outputs, which use neither memory nor disk; also nodes that d0ctl
 -- drained and that one package is to try, with the stage that failed there.
 select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform,
@@ -8,7 +8,8 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
        coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
        coalesce(live.open, 0) as open, coalesce(live.delivering, 0) as delivering,
        bad_node.stage_id as on_trial,
-       coalesce(live.memory, 0) as memory_used, coalesce(live.space, 0) as disk_used,
+       coalesce(live.memory, 0) as memory_used,
+       cast(coalesce(sum(live.space) over (partition by node.cluster_id), 0) as integer) as disk_used,
        node_space.disk, node_space.disk_free,
        (select pilot.ends - :now from pilot indexed by pilot_of_node
          where pilot.node_id = node.id and pilot.state <> 'ended') as left_s
@@ -182,6 +183,12 @@ insert into link_rate (source_id, cluster_id, bytes, seconds, at)
 values (:source, :cluster, :bytes, :seconds, :now)
 on conflict do update
    set bytes = excluded.bytes, seconds = excluded.seconds, at = excluded.at;
+
+-- name: rate_to_node
+-- At which rate files have come to the cluster of a node.
+select sum(link_rate.bytes) / sum(link_rate.seconds)
+  from node join link_rate on link_rate.cluster_id = node.cluster_id
+ where node.name = :node;
 
 -- name: link_rates
 -- What transfers took from one cluster to another, and from all clusters (0) to each.
@@ -502,3 +509,84 @@ on conflict do update set n = n + excluded.n;
 -- name: forget_launches
 -- Counts of launches that limit nothing any more.
 delete from launch_tally where throttle = :throttle and name = :name and at <= :before;
+
+-- name: caches
+-- The cache of each cluster with nodes: how many bytes it holds, and how many are free; null: not
+-- known.
+select cluster.id, cluster.name, min(node_space.disk) as space, min(node_space.disk_free) as free
+  from node
+  join cluster on cluster.id = node.cluster_id
+  join node_space on node_space.node_id = node.id
+ group by cluster.id
+ order by cluster.name;
+
+-- name: live_on_caches
+-- Packages on nodes, how long they may yet take, what they take of disk, and which part of their
+-- outputs stays there when they have ended.
+select package.id, node.cluster_id, requirement.seconds, node.speed, package.changed, progress.eta,
+       package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued,
+       stage.sizes,
+       (select coalesce(avg(file.result = 0 or file.dispositions <> ''), 1.0) from file
+         where file.package_id = package.id) as staying
+  from package indexed by package_live
+  join node on node.id = package.node_id
+  join requirement on requirement.id = package.requirement_id and requirement.stay is null
+  join stage on stage.id = package.stage_id
+  left join progress on progress.package_id = package.id
+ where package.is_live = 1 and package.node_id in (select id from node)
+ limit :limit;
+
+-- name: sizes_of_requirement
+-- The same of a requirement with ready packages.
+select stage.sizes,
+       (select coalesce(avg(file.result = 0 or file.dispositions <> ''), 1.0) from file
+         where file.package_id = (select id from package
+                                   where package.requirement_id = requirement.id
+                                     and package.phase = 'ready'
+                                   order by id limit 1)) as staying
+  from requirement join stage on stage.id = requirement.stage_id
+ where requirement.id = :requirement;
+
+-- name: freed_after
+-- The bytes of copies that no package needs after some packages have ended, by cluster, in cluster 0
+-- those of one copy of each file; files that a disposition keeps stay.
+with freed as (
+    select wanted.value as package_id, file.id as file_id, file.size
+      from json_each(:packages) as wanted
+      join input on input.package_id = wanted.value and input.own = 0 and input.dropped = 0
+      join file on file.id = input.file_id and file.size > 0
+     where iif(file.disposition is null,
+               file.dispositions not like '%retain%'
+               and coalesce(input.disposition not like 'retain%', 1),
+               file.disposition = 'deletable')
+       and (select 1
+              from input as other
+              join package on package.id = other.package_id
+                          and package.phase not in ('transferring', 'done', 'dropped')
+             where other.file_id = file.id and other.dropped = 0
+               and other.package_id <> wanted.value
+             order by other.package_id desc
+             limit 1) is null
+     group by wanted.value, file.id)
+select freed.package_id, location.cluster_id, sum(freed.size) as bytes
+  from freed
+  join location on location.file_id = freed.file_id and location.node_id is not null
+ group by freed.package_id, location.cluster_id
+ union all
+select package_id, 0, sum(size) from freed group by package_id;
+
+-- name: forget_overflows
+-- Begin a new forecast of the caches.
+delete from cache_overflow;
+
+-- name: keep_overflow
+-- A cache that will have more than it holds.
+insert into cache_overflow (cluster_id, at, space, peak, peak_at) values (?, ?, ?, ?, ?);
+
+-- name: overflows
+-- The caches that will have more than they hold, the next one first.
+select cluster.name, cache_overflow.at, cache_overflow.space, cache_overflow.peak,
+       cache_overflow.peak_at
+  from cache_overflow join cluster on cluster.id = cache_overflow.cluster_id
+ where :cluster is null or cluster.id = :cluster
+ order by cache_overflow.at;

@@ -117,7 +117,7 @@ on conflict (node_id, checksum) do update
 delete from archive_copy where node_id = :node and checksum = :checksum;
 
 -- name: forget_archives_of_package
--- A node turned out not to have the software of a package: its archives are brought anew.
+-- A node turned out not to have the software of a package: its archives are brought again.
 delete from archive_copy
  where node_id = :node
    and checksum in (select software.checksum

@@ -4,14 +4,15 @@
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.platform, node.services, cluster.services as cluster_services, node.state,
        node.since, node.drained, node.drain_note, node.last_error, node.contact,
-       bad_node.node_id as bad, node_space.disk, null as time_limit
+       node.speed, bad_node.node_id as bad, node_space.disk, null as time_limit
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
   left join bad_node on bad_node.node_id = node.id
 union all
 select -id, name, id, 'slurm', pilots ->> 'cpus', pilots ->> 'cpus', pilots ->> 'memory', platform,
-       '[]', services, 'unknown', null, 0, null, null, null, null, null, pilots ->> 'wall_time'
+       '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null,
+       pilots ->> 'wall_time'
   from cluster
  where pilots is not null
  order by 1;

@@ -244,7 +244,7 @@ select package.id, package.job_id, stage.seq as stage, line.seq as line, package
  order by stage.seq, line.seq, package.seq;
 
 -- name: retry_packages
--- failed, canceled, cooloff -> ready or waiting: by a person, so that tries count anew.
+-- failed, canceled, cooloff -> ready or waiting: by a person, so that tries count from zero.
 update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
        not_before = null, restarts = 0, tried_from = attempts, request = 'resubmit',

@@ -107,7 +107,7 @@ class Pager(Struct):
         return piece[at - begin : at - begin + length]
 
     def forget(self) -> None:
-        """Read anew: the file has grown."""
+        """Read again: the file has grown."""
         self._piece = (0, b"")
 
     def _end(self, at: int) -> int:

@@ -33,7 +33,7 @@ class Branch(Struct):
         return self._index
 
     def forget(self) -> None:
-        """Reckon anew at the next look."""
+        """Reckon again at the next look."""
         self._index = None
 
 

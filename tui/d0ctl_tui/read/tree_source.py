@@ -50,7 +50,7 @@ class Source:
         self._store = None
 
     def forget(self) -> None:
-        """Read everything anew at the next look, and the list of jobs at once."""
+        """Read everything again at the next look, and the list of jobs at once."""
         self.error = None
         self._reopen_if_replaced()
         self._old = self._pages or self._old

@@ -4,13 +4,13 @@ import time
 
 from textual.app import ComposeResult
 
+from d0ctl.show.card_contents import Gone, about_binary, about_file
 from d0ctl.show.cards import binary, file
 from d0ctl.show.cards.binary import Binary
 from d0ctl.show.cards.file import File
 from d0ctl.show.cards.file_lists import WHOLE
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import Line
-from d0ctl.show.read import Gone, about_binary, about_file
 from d0ctl.store.connection import Store
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import CARD, SUB, bindings

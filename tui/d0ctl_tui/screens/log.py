@@ -289,7 +289,7 @@ class LogScreen(SubScreen):
             self._tell_error(error)
 
     def _tell_error(self, error: Exception) -> None:
-        """In the reading thread: say that it can't be read; the next try connects anew."""
+        """In the reading thread: say that it can't be read; the next try connects again."""
         self.log_file.close()
         self.post_message(WindowRead([], 0, 0, error=str(error)))
 

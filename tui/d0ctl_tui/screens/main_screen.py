@@ -32,7 +32,7 @@ from d0ctl_tui.widgets.status_lines import Band, Page
 from d0ctl_tui.widgets.tree import Tree
 
 SETTLE_S = 0.04
-"""How long the sheet gets to be read before anything is drawn."""
+"""How long the panes get to find their sizes, once the card is read, before they are drawn."""
 
 
 class MainScreen(Screen[None]):
@@ -46,7 +46,7 @@ class MainScreen(Screen[None]):
         super().__init__()
         self.dashboard = dashboard
         self.start = start
-        self.zoomed = False
+        self.zoomed = self._is_settled = False
         glyphs = dashboard.glyphs
         self.tree_view = Tree(dashboard.source, glyphs)
         self.about = AboutPane(dashboard.source, glyphs, dashboard.interval)
@@ -89,7 +89,22 @@ class MainScreen(Screen[None]):
         elif self.tree_view.outline.height:
             self._unfold_first()
         self.update()
-        self.set_timer(SETTLE_S, self.dashboard.settle)
+        self.set_timer(SETTLE_S, self._settle)
+
+    def _settle(self) -> None:
+        """Draw from now on: at the start, panes find their sizes one after the other."""
+        if self.about.is_unread:
+            self.set_timer(SETTLE_S, self._settle)
+            return
+        self._is_settled = True
+        self.refresh()
+
+    def _compositor_refresh(self) -> None:
+        if self._is_settled:
+            super()._compositor_refresh()
+        else:  # Textual forgets what it has drawn; else it would draw that as well as all
+            self._dirty_widgets.clear()
+            self._compositor._dirty_regions.clear()
 
     def _unfold_first(self) -> None:
         """Open the job that there is, if there is just one."""

@@ -4,11 +4,11 @@ import time
 
 from textual.app import ComposeResult
 
+from d0ctl.show.card_contents import About, Gone, about_node
 from d0ctl.show.cards import node
 from d0ctl.show.cards.node import Node
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import EMPTY, Line
-from d0ctl.show.read import About, Gone, about_node
 from d0ctl_tui.app_events import CursorMoved, LineOpened
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import NODES, SUB, bindings

@@ -88,7 +88,7 @@ class PlanDialog(Dialog[bool]):
         self._go_on()
 
     def _go_on(self) -> None:
-        """Plan anew what was changed, else do it; once it is done or refused, close."""
+        """Plan again what was changed, else do it; once it is done or refused, close."""
         if self.state == "changed":
             self._change()
         elif self.state == "planned":

@@ -7,6 +7,7 @@ from textual import work
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
+from d0ctl.show.card_contents import About, Gone, about
 from d0ctl.show.cards import package, part
 from d0ctl.show.cards.file_lists import WHOLE, Limits
 from d0ctl.show.cards.package import Package
@@ -14,7 +15,6 @@ from d0ctl.show.cards.part import Part
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.signs import Glyphs, is_live
 from d0ctl.show.drawing.spans import Line
-from d0ctl.show.read import About, Gone, about
 from d0ctl.store.connection import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import Handed
@@ -47,6 +47,11 @@ class AboutPane(Page):
         self._timer: Timer | None = None
         self._read_at = 0.0
         self._tail_timer: Timer | None = None
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the first card is still to be read."""
+        return self.selector is not None and not self._read_at
 
     def show(self, selector: str | None, *, soon: bool = False) -> None:
         """Show this card; a card that is shown already is read again after an interval."""

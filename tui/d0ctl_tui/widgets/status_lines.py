@@ -67,7 +67,7 @@ class Page(LineView):
             self.post_message(PathClicked(path))
 
     def renew(self) -> None:
-        """Draw anew."""
+        """Draw again."""
         self._columns = self.size.width
         if self._columns:
             self._lines = self._draw(self._columns)

@@ -101,7 +101,7 @@ class Tree(LineView):
         self.renew()
 
     def refresh_rows(self, now: float, slots: int) -> None:
-        """Look at everything anew: the list of jobs may be another."""
+        """Look at everything again: the list of jobs may be another."""
         self.now, self.slots = now, slots
         chosen = self.chosen if self.filtered is None else None
         self._found.clear()

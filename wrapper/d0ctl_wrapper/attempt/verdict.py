@@ -1,5 +1,6 @@
 """The verdict on how a binary ended, with the meaning of its exit code."""
 
+import errno
 import os
 import signal
 from typing import Any, Dict
@@ -55,10 +56,13 @@ class MissingOutput(Failed):
 
 
 def with_disk(failed: Failed, folder: bytes) -> Failed:
-    """Return a failure with reason `disk-full` if the disk of the folder is full.
+    """Return a failure with reason `disk-full` if the disk of the folder is full, or was.
 
-    The log of a program may be on the same disk, so it may not say so itself.
+    The log of a program may be on the same disk, so it may not say so itself. If it does, others
+    may have made room since.
     """
+    if failed.reason == "exit-code" and failed.detail.endswith(os.strerror(errno.ENOSPC)):
+        return Failed("disk-full", failed.detail)
     try:
         status = os.statvfs(folder)
     except OSError:

@@ -75,13 +75,26 @@ RETAINED = shape.record(
     },
 )
 
+CONTENTS = shape.record(
+    {"binary": shape.positive, "name": _TEXT, "size": shape.whole, "checksum": _TEXT}
+)
+"""What an input of a binary was."""
+
+TWIN = shape.record({"path": _TEXT, "files": shape.many(FILE), "inputs": shape.many(CONTENTS)})
+"""A package of another job with the same binaries, what they read, and their files on this node."""
+
 PREVIOUS = shape.record(
     {"attempt": shape.positive},
-    {"retained": (shape.maybe(RETAINED), None), "number": (shape.positive, 1)},
+    {
+        "retained": (shape.maybe(RETAINED), None),
+        "number": (shape.positive, 1),
+        "twin": (shape.maybe(TWIN), None),
+    },
 )
 """A previous attempt; without `retained` it sent nothing, and its record on the node counts.
 
-`number` counts the attempts of the package from 1, `attempt` those of the whole site.
+`number` counts the attempts of the package from 1, `attempt` those of the whole site. With `twin`
+it is the successful attempt of a package of another job.
 """
 
 EVENTS = shape.record({"first": shape.whole, "last": shape.whole, "part": shape.relative})

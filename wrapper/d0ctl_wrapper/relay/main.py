@@ -14,7 +14,7 @@ from d0ctl_wrapper.protocol.frames import LISTED, Stream
 from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 from d0ctl_wrapper.relay import facts, lock
 from d0ctl_wrapper.relay.loop import Loop
-from d0ctl_wrapper.relay.reading import ReadOnlyService
+from d0ctl_wrapper.relay.read_only_service import ReadOnlyService
 
 Frame = Dict[str, Any]
 

@@ -11,7 +11,7 @@ from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay import files, listing
 from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
 from d0ctl_wrapper.relay.helpers import Helpers
-from d0ctl_wrapper.relay.reading import ReadOnlyService
+from d0ctl_wrapper.relay.read_only_service import ReadOnlyService
 from d0ctl_wrapper.relay.uplink import Uplink
 
 Frame = Dict[str, Any]

@@ -10,7 +10,7 @@ from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, glyphs, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import BadUsage, ExitCode, NotFound, NotSent, Refused
-from d0ctl.show import mail_queue as queue
+from d0ctl.show.notifications import mail_queue as queue
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes.site import site_name
 from d0ctl.units import clean, iso
@@ -114,7 +114,7 @@ def _test_mail(said: dict[str, Any], address: str) -> None:
     if "host" not in said:
         raise Refused("the site's `mail` has no `host`, so no mail can be sent", hint=queue.HINT)
     if not is_address(address):
-        raise BadUsage(f"`{address}` is no address such as `emmy@example.org`")
+        raise BadUsage(f"`{address}` is not an address such as `emmy@example.org`")
     mail = letter(sender=said["sender"], recipient=address, message_id=make_id(said["sender"]),
                   title=queue.TEST_TITLE, text=queue.TEST_TEXT, at=time.time())  # fmt: skip
     with Server(said, timeout=TEST_TIMEOUT_S) as server:

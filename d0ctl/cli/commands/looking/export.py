@@ -13,7 +13,7 @@ from d0ctl.errors import BadUsage
 from d0ctl.show.export import dagman, graph, prov, wfcommons
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
-from d0ctl.store.views.job_files import definition, provenance, text
+from d0ctl.store.views.job_files import definition, job_file_text, provenance
 
 app = single()
 
@@ -24,8 +24,8 @@ def _prov(store: Store, job: definition.JobRows, now: float) -> str:
 
 
 FORMATS: dict[str, Callable[[Store, definition.JobRows, float], str]] = {
-    "yaml": lambda store, job, now: text.text(job),
-    "json": lambda store, job, now: text.as_json(job),
+    "yaml": lambda store, job, now: job_file_text.text(job),
+    "json": lambda store, job, now: job_file_text.as_json(job),
     "dagman": lambda store, job, now: dagman.text(job),
     "dot": lambda store, job, now: graph.dot(job),
     "mermaid": lambda store, job, now: graph.mermaid(job),

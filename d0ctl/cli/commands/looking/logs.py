@@ -9,12 +9,11 @@ from d0ctl.cli import log_names, options, session
 from d0ctl.cli.commands.looking.pages.visits import visit_each
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import refuse_both, say
-from d0ctl.cli.terminal.passthrough import Raw
+from d0ctl.cli.terminal.passthrough import Passthrough
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import PackageView
-from d0ctl.units import clean
 
 app = single()
 
@@ -24,7 +23,9 @@ def logs(
     package: options.Target,
     follow: Annotated[
         bool,
-        typer.Option("--follow", "-f", help="Print more as it is written, until the package ends."),
+        typer.Option(
+            "--follow", "-f", help="Print new output as it is written, until the package ends."
+        ),
     ] = False,
     attempt: Annotated[
         int | None,
@@ -72,17 +73,17 @@ def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]
     """Print the logs as they are now."""
     from d0ctl.cli import visiting
     from d0ctl.nodes.visits.peek import visit
+    from d0ctl.show import following
 
     tried = visiting.attempt_of(store, browse.package(store, wanted), attempt)
     if tried.began_why:
-        say(f"attempt {tried.number} began at binary {tried.began}: {clean(tried.began_why)}")
+        say(following.resumed(tried))
     with visit(visiting.where(store, tried)) as here:
         sizes = {entry["name"]: entry["size"] for entry in here.listing()["entries"]}
         found = [name for name in names if sizes.get(name)]
         if not found:
-            gone = f"its log is not on `{clean(tried.node_name)}` any more"
-            say(f"`{wanted.brief}` has printed nothing" if sizes else gone)
-        raw = Raw()
+            say(following.printed_nothing(wanted.brief) if sizes else following.log_gone(tried))
+        raw = Passthrough()
         raw.has_first_head = len(found) > 1
         for name in found:
             for piece in here.pieces(name, 0, sizes[name]):

@@ -8,7 +8,7 @@ from msgspec import Struct
 from d0ctl.cli.commands.looking import peek_folder
 from d0ctl.cli.commands.looking.peek_folder import Seen
 from d0ctl.cli.terminal.output import is_terminal, say
-from d0ctl.cli.terminal.passthrough import Raw
+from d0ctl.cli.terminal.passthrough import Passthrough
 from d0ctl.errors import NotFound, Refused
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.visits.peek import Visit, visit
@@ -61,11 +61,11 @@ def _find(seen: Seen, here: Visit, path: str) -> tuple[str, Frame]:
 
 
 def _print(path: str, pieces: Iterator[bytes]) -> None:
-    raw = Raw()
+    raw = Passthrough()
     for place, piece in enumerate(pieces):
         if place == 0 and is_terminal(sys.stdout) and b"\0" in piece:
-            raise Refused(f"`{path}` is no text, so it is not for a terminal",
-                          hint="let its output go to a file or a pipe")  # fmt: skip
+            raise Refused(f"`{path}` is not text, so it is not printed on a terminal",
+                          hint="redirect the output to a file or a pipe")  # fmt: skip
         raw.write(path, piece)
     if raw.is_terminal:
         raw.end_line()

@@ -46,7 +46,7 @@ def show(seen: Seen, json: bool) -> None:
                 found = live_status.read(here.status(), time.time())
     except NodeUnreachable as error:
         node = clean(seen.attempt.node_name)
-        say(f"d0ctl: node `{node}` does not answer, so this is what the database knows: "
+        say(f"d0ctl: node `{node}` does not answer, so this is the state in the database: "
             f"{clean(str(error))}")  # fmt: skip
         _show_known(seen, json)
         raise typer.Exit(ExitCode.NODE) from error

@@ -1,4 +1,4 @@
-"""`d0ctl policy`: what follows which failure, and who said so."""
+"""`d0ctl policy`: what d0ctl does after each failure, and which file says so."""
 
 import time
 from pathlib import Path
@@ -22,7 +22,7 @@ app = group("What d0ctl does after each kind of failure: show, try.")
 TrialFile = Annotated[Path, typer.Argument(metavar="FILE", show_default=False,
                                            help="A site file with another `policy`.")]  # fmt: skip
 Since = Annotated[str, typer.Option("--since", metavar="TIME",
-                                    help="How far back failures are judged.")]  # fmt: skip
+                                    help="Age of the oldest failures to judge.")]  # fmt: skip
 
 
 @app.command()

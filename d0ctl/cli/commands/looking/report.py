@@ -2,8 +2,9 @@
 
 import shlex
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from msgspec.structs import asdict
 
 from d0ctl import select
@@ -11,19 +12,26 @@ from d0ctl.cli import options, session
 from d0ctl.cli.commands.looking.usage_report import usage
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, sheet, show
+from d0ctl.errors import NotFound
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.lists import cause
 from d0ctl.units import count, iso, moment
 
 if TYPE_CHECKING:
     from d0ctl.policy.blame import Blame
+    from d0ctl.schedule.disk_profile import Profile
     from d0ctl.store.views.failure_counts import Alike, Report
 
-app = group("Statistics of a production: failures and usage.")
+app = group("Statistics of a production: failures, usage and disk.")
 
 _COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
              "input": "d0ctl why {0}"}  # fmt: skip
 """What to type about what stands out."""
+
+Cluster = Annotated[
+    str | None,
+    typer.Argument(metavar="CLUSTER", help="A cluster: its cache by the hour.", show_default=False),
+]
 
 MOST_SHOWN = 8
 MOST_IN_DOCUMENT = 1_000
@@ -57,6 +65,35 @@ def failures(
 
 
 app.command("usage")(usage)
+
+
+@app.command()
+def disk(cluster: Cluster = None, json: options.Json = False) -> None:
+    """Show how full caches become in the next 24 hours."""
+    from d0ctl.show.usage import disk as card
+    from d0ctl.store.clusters import disk_forecast
+
+    now = time.time()
+    with session.reader() as store, store.reading():
+        found = disk_forecast.forecast(store, now=now)
+    if cluster is not None:
+        found = [one for one in found if one.cache.name == cluster]
+        if not found:
+            raise NotFound(f"no cluster `{cluster}` has a node", hint="d0ctl cluster list")
+    if json:
+        emit_json({"caches": [_profile(one, now) for one in found]})
+        return
+    page = sheet()
+    card.draw(page, found, now, is_whole=cluster is not None)
+    show(page)
+
+
+def _profile(one: "Profile", now: float) -> Any:
+    at_s, peak = one.peak
+    return {"cluster": one.cache.name, "space": one.cache.space, "used": one.cache.used,
+            "peak": peak, "peak_at": iso(now + at_s),
+            "full_at": None if one.full_s is None else iso(now + one.full_s),
+            "profile": [{"at": iso(now + at), "bytes": has} for at, has in one.points]}  # fmt: skip
 
 
 def _document(found: "Report") -> dict[str, Any]:

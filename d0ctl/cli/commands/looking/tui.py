@@ -31,7 +31,7 @@ def tui(
                      help="dark, light, colour-blind or terminal."),
     ] = None,
     ascii: Annotated[
-        bool, typer.Option("--ascii", help="Draw without glyphs beyond ASCII.")
+        bool, typer.Option("--ascii", help="Use only ASCII characters.")
     ] = False,
     interval: Annotated[
         float, typer.Option("--interval", metavar="SECONDS", min=0, max=3600, show_default=False,
@@ -40,7 +40,7 @@ def tui(
 ) -> None:  # fmt: skip
     """Watch jobs and nodes, and act on them, in the terminal."""
     if selector is not None and not (wanted := select.parse(selector)).is_one:
-        raise BadUsage(f"`{wanted}` names several, and `tui` opens at one of them",
+        raise BadUsage(f"`{wanted}` names several, but `tui` opens at one",
                        hint=f"d0ctl tui {wanted.job}")  # fmt: skip
     if not all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise BadUsage("`tui` needs a terminal", hint="d0ctl status --watch")

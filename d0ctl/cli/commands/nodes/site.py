@@ -13,19 +13,19 @@ from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import ExitCode
 
 if TYPE_CHECKING:
-    from d0ctl.store.nodes.site import Difference
+    from d0ctl.store.clusters.site_changes import Difference
 
 app = group("Settings of the site, in one file: check, diff, apply, show.")
 
 SiteFile = Annotated[
     Path | None,
-    typer.Argument(metavar="FILE", help="A site file; else `site.yaml` in the home."),
+    typer.Argument(metavar="FILE", help="A site file (default: `site.yaml` in the home)."),
 ]
 
 
 @app.command()
 def check(file: SiteFile = None, json: options.Json = False) -> None:
-    """List every fault and warning of a site file, and do nothing."""
+    """List faults and warnings of a site file, and do nothing."""
     from d0ctl.actions import site_file
     from d0ctl.show.cards import site as site_text
 
@@ -46,11 +46,11 @@ def diff(file: SiteFile = None, json: options.Json = False) -> None:
     """Show what `site apply` would change, with values."""
     from d0ctl.actions import site_file
     from d0ctl.show.cards import site as site_text
-    from d0ctl.store.nodes import site
+    from d0ctl.store.clusters import site_changes
 
     wanted = site_file.read(file, session.home())
     with changing.rehearsal() as store:
-        found = site.compare(store, wanted)
+        found = site_changes.compare(store, wanted)
     if json:
         emit_json({"changes": [{"verb": one.verb, "kind": one.kind, "name": one.name,
                                 "keys": list(one.keys)} for one in found]})  # fmt: skip
@@ -68,21 +68,23 @@ def apply(
     from d0ctl.actions import site_file
     from d0ctl.cli.action_command import AtTerminal
     from d0ctl.show.cards import site as site_text
-    from d0ctl.store.nodes import site
+    from d0ctl.store.clusters import site_changes
 
     path = site_file.path_of(file, session.home())
     wanted = site_file.read(file, session.home())
     if changing.is_rehearsal():
         with changing.rehearsal() as store:
-            _print(site.compare(store, wanted), would=True)
+            _print(site_changes.compare(store, wanted), would=True)
         return
     with session.founder() as store:
-        found = site.compare(store, wanted)
+        found = site_changes.compare(store, wanted)
         if found:
             changing.confirm("apply this?", site_text.differences(found))
         facts = site_file.meet(store, wanted, found, AtTerminal())
-        found = site.apply(store, wanted, facts, actor=session.actor(), note=changing.reason(),
-                            now=time.time(), source=str(path))  # fmt: skip
+        found = site_changes.apply(
+            store, wanted, facts, actor=session.actor(), note=changing.reason(),
+            now=time.time(), source=str(path),
+        )  # fmt: skip
     _print(found, would=False)
 
 
@@ -97,15 +99,15 @@ def _print(found: "list[Difference]", *, would: bool) -> None:
 def rotate_key() -> None:
     """Replace the key that signs attempts; running ones keep theirs."""
     from d0ctl.show.cards import site as site_text
-    from d0ctl.store.nodes import site
+    from d0ctl.store.clusters import site_changes
 
     if changing.is_rehearsal():
         with session.reader() as store:
-            emit(site_text.rotated(site.signed_attempts(store)["running"], would=True))
+            emit(site_text.rotated(site_changes.signed_attempts(store)["running"], would=True))
         return
     with session.writer() as store:
         changing.confirm("replace the key of the site?")
-        running = site.rotate_key(
+        running = site_changes.rotate_key(
             store, actor=session.actor(), note=changing.reason(), now=time.time()
         )
     emit(site_text.rotated(running, would=False))
@@ -116,7 +118,7 @@ def show(json: options.Json = False) -> None:
     """Print the current settings, as a file for `site apply`."""
     from d0ctl.sitefile.spec import Site
     from d0ctl.sitefile.writer import document, text
-    from d0ctl.store.nodes.site import current
+    from d0ctl.store.clusters.site_changes import current
 
     site = Site()
     if session.has_home():

@@ -24,14 +24,14 @@ app = group("The software of the site and of its nodes: list, add and more.")
 
 Title = Annotated[str, typer.Argument(metavar="NAME/VERSION", help="As a job file calls it.")]
 Platform = Annotated[
-    str, typer.Option(metavar="PLATFORM", help="For this platform only; else for any.")
+    str, typer.Option(metavar="PLATFORM", help="Only for this platform (default: any).")
 ]
 
 
 Nodes = Annotated[
     list[str] | None,
     typer.Option("--node", metavar="NODE", autocompletion=completion.node_names,
-                 help="This node; may be repeated. Else all nodes."),
+                 help="Only this node; may be repeated (default: all nodes)."),
 ]  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def add(
     ] = None,
     platform: Platform = "",
     script: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What a job without `run` executes.")
+        str | None, typer.Option(metavar="TEXT", help="Script for binaries without `run`.")
     ] = None,
     checksum: Annotated[
         str | None,
@@ -88,8 +88,8 @@ def add(
 ) -> None:
     """Add software to the catalogue, and check its tar file."""
     from d0ctl.show.cards import software as software_text
+    from d0ctl.store.clusters.site_changes import keep_software, software_name
     from d0ctl.store.lifecycle import keep_action
-    from d0ctl.store.nodes.site import keep_software, software_name
 
     if changing.is_rehearsal():
         with changing.rehearsal() as store:
@@ -108,8 +108,8 @@ def add(
 
 
 def _check_new(store: "Store", entry: "SoftwareEntry") -> None:
+    from d0ctl.store.clusters.site_changes import software_name
     from d0ctl.store.nodes import catalogue
-    from d0ctl.store.nodes.site import software_name
 
     if catalogue.has_entry(store, entry.name, entry.version, entry.platform):
         raise Refused(f"there is software `{software_name(entry)}` already",
@@ -156,9 +156,9 @@ def remove(
 ) -> None:
     """Remove software from the catalogue, but from no node."""
     from d0ctl.show.cards import software as software_text
+    from d0ctl.store.clusters.site_changes import current, remove_software
     from d0ctl.store.lifecycle import keep_action
     from d0ctl.store.nodes import catalogue
-    from d0ctl.store.nodes.site import current, remove_software
 
     name, version = split(title)
     if not session.has_home():

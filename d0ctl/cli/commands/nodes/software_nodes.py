@@ -104,8 +104,8 @@ def _entries(store: Store, verb: str, title: str, node: Row, *, is_named: bool) 
         raise no_such(title)
     if is_named:
         platform = node["platform"] or "unknown: d0ctl node check " + node["name"]
-        raise Refused(f"software `{title}` is not there for node `{node['name']}`, whose platform "
-                      f"is {platform}")  # fmt: skip
+        raise Refused(f"there is no software `{title}` for the platform of node "
+                      f"`{node['name']}`, {platform}")  # fmt: skip
     return []
 
 

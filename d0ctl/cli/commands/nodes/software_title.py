@@ -7,7 +7,7 @@ def split(title: str) -> tuple[str, str]:
     """Return the name and the version of software. Raises BadUsage."""
     name, slash, version = title.partition("/")
     if not (name and slash and version):
-        raise BadUsage(f"`{title}` is no software: it reads NAME/VERSION, as `reco/v12-01`")
+        raise BadUsage(f"`{title}` is not software: write NAME/VERSION, e.g. `reco/v12-01`")
     return name, version
 
 

@@ -8,7 +8,7 @@ import typer
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import say
 from d0ctl.errors import BadJobFile, ExitCode, Refused
-from d0ctl.importers.read import FORMATS, read
+from d0ctl.importers.formats import FORMATS, read
 from d0ctl.jobfile.reader import read_text
 from d0ctl.units import clean, count
 
@@ -36,7 +36,7 @@ def import_file(
 ) -> None:  # fmt: skip
     """Print the workflow of another program as a job file.
 
-    What can't be carried over is named on stderr, and the exit code is 1.
+    Everything that can't be converted is listed on stderr, and the exit code is 1.
     """
     found = read(file, form)
     target = output or file.with_suffix(".yaml")
@@ -47,7 +47,7 @@ def import_file(
     if output is None:
         typer.echo(found.text, nl=False)
     elif output.exists():
-        raise Refused(f"there is a file `{output}` already")
+        raise Refused(f"the file `{output}` already exists")
     else:
         output.write_text(found.text)
         if output.parent.resolve() != file.parent.resolve():

@@ -53,8 +53,8 @@ def refuse_part(file: str) -> None:
     path = select.split(select.slashed(file))[0]
     job, _, levels = path.partition("/")
     if levels and not Path(file).exists() and submit.is_name(job) and job_named(job):
-        raise Refused(f"`{file}` is a part of job `{job}`, and only whole jobs are submitted",
-                      hint=f"a job of its own: d0ctl clone {quote(file)}")  # fmt: skip
+        raise Refused(f"`{file}` is a part of job `{job}`, but only whole jobs can be submitted",
+                      hint=f"as a job of its own: d0ctl clone {quote(file)}")  # fmt: skip
 
 
 def read(request: SubmitRequest) -> tuple[SubmitRequest, JobSpec]:

@@ -13,7 +13,7 @@ from d0ctl.cli.terminal.output import emit_json, sheet, show
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import reports
-    from d0ctl.store.jobs.rehearsal import Rehearsed
+    from d0ctl.store.jobs.rehearsal.rehearse import Rehearsed
 
 app = single()
 
@@ -34,7 +34,7 @@ def rehearse(
     """Run a job on a virtual clock, to see how long it takes."""
     from d0ctl.show.forecast import rehearsal as card
     from d0ctl.sitefile import reader
-    from d0ctl.store.jobs.rehearsal import rehearse_job
+    from d0ctl.store.jobs.rehearsal.rehearse import rehearse_job
 
     spec = intake.read(intake.request_of(file, parameter))[1]
     nodes = reader.read(site) if site is not None else None
@@ -57,6 +57,14 @@ def _document(found: "Rehearsed") -> "reports.Rehearsal":
         "longest_chain": found.chain_s,
         "work": found.work_s,
         "with_one_more": {"like": found.model, "makespan": found.with_one_more_s},
+        "failures": {
+            "earlier_attempts": found.attempts,
+            "tried_again": dict(outcome.retried),
+            "failed_for_good": dict(outcome.failed),
+            "never_run": outcome.stuck,
+            "cpu_lost": outcome.wasted_s,
+            "makespan_without": found.smooth_s,
+        },
         "bytes_carried": outcome.carried,
         "nodes": [{"node": name, "use": use} for name, use in found.use.items()],
         "caches": [{"cluster": name, "peak": outcome.peaks.get(number, 0)}

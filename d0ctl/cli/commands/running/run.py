@@ -55,7 +55,7 @@ def run(
         _rehearse(file, job, parameter, name, force)
         return
     if job is not None and (parameter or name):
-        raise BadUsage(f"`{file}` is a job already, so --set and --as come too late")
+        raise BadUsage(f"`{file}` is an existing job, so it can't take --set or --as")
     with _Interrupts() as interrupts:
         if job is None:
             _check_file(file)

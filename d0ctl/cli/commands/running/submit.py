@@ -28,7 +28,7 @@ Update = Annotated[
 ]
 Again = Annotated[
     bool,
-    typer.Option("--again", help="With --update: run again what ran with another definition."),
+    typer.Option("--again", help="With --update: rerun packages that ran with another definition."),
 ]
 
 
@@ -39,7 +39,7 @@ def _run(request: SubmitRequest, update: bool, again: bool, wait: bool, json: bo
             _wait(updated)
         return
     if again:
-        raise BadUsage("--again goes with --update")
+        raise BadUsage("--again needs --update")
     if request.target.text is None and (job := intake.job_named(request.target.brief)):
         raise BadUsage(f"`{job}` is a job, not a job file", hint=f"to continue it: d0ctl run {job}")
     request, spec = intake.read(request)

@@ -18,7 +18,7 @@ from d0ctl.show.cards import job_template
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
 
-app = group("Job files to begin with: list, show and new.")
+app = group("Templates of job files: list, show, new.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a template, or its file.")]
 Out = Annotated[
@@ -79,8 +79,8 @@ def write(text: str, output: str, force: bool) -> None:
         with path.open("w" if force else "x") as file:
             file.write(text)
     except FileExistsError:
-        raise Refused(f"there is a file {output} already",
-                      hint="-o FILE writes another, --force writes over it") from None  # fmt: skip
+        raise Refused(f"the file {output} already exists",
+                      hint="-o FILE names another, --force overwrites it") from None  # fmt: skip
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise BadUsage(f"{output} can't be written: {reason}") from error

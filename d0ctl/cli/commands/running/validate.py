@@ -34,7 +34,7 @@ def validate(
     graph: Graph = False,
     json: options.Json = False,
 ) -> None:
-    """List every fault and warning of a job file, and do nothing."""
+    """List faults and warnings of a job file, and do nothing."""
     spec = intake.read(intake.request_of(file, parameter))[1]
     with intake.store_if_any() as store:
         warnings = all_warnings(store, spec, file, time.time())

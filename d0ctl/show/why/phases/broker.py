@@ -1,12 +1,15 @@
 """Nodes that the broker of the site refuses or prefers for a package."""
 
+from typing import TYPE_CHECKING
+
 from d0ctl.show.why.common import MOST
 from d0ctl.show.why.subject import Subject
-from d0ctl.store import brokers
-from d0ctl.store.brokers import BrokerAnswer
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes.site import setting
 from d0ctl.units import count, listed, moment
+
+if TYPE_CHECKING:
+    from d0ctl.store.brokers import BrokerAnswer
 
 
 def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
@@ -40,8 +43,10 @@ def chosen(subject: Subject) -> None:
         subject.fact(f"broker `{name}` prefers {first}")
 
 
-def _answer(subject: Subject, name: str) -> BrokerAnswer | None:
+def _answer(subject: Subject, name: str) -> "BrokerAnswer | None":
     """Return what the broker says of a package; add a fact if it has failed."""
+    from d0ctl.store import brokers  # few sites have one
+
     kept = brokers.of_package(subject.store, subject.package.id)
     if kept is None or kept.broker != name:
         return None
@@ -52,14 +57,14 @@ def _answer(subject: Subject, name: str) -> BrokerAnswer | None:
     }  # fmt: skip
     if answer.error is not None:
         subject.fact(
-            f"broker `{name}` gives no answer since {moment(kept.at, subject.now)}, "
+            f"broker `{name}` has given no answer since {moment(kept.at, subject.now)}, "
             f"so nodes are chosen without it: {answer.error}"
         )
         subject.command("d0ctl plugins")
     return answer
 
 
-def _preferred(answer: BrokerAnswer, able: set[str]) -> str:
+def _preferred(answer: "BrokerAnswer", able: set[str]) -> str:
     """Return the nodes that it prefers to others, the first ones first; empty if it does not."""
     merits = {name: answer.preferred.get(name, 0.0) for name in able - answer.refused.keys()}
     if len(set(merits.values())) < 2:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from d0ctl.model import Phase, Reason
+from d0ctl.model import Reason
 from d0ctl.show.why.advice import Advice, advice
 from d0ctl.show.why.common import MOST
 from d0ctl.show.why.phases import recovery
@@ -14,7 +14,7 @@ from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import browse, dependencies
 from d0ctl.store.views.shapes import AttemptView
-from d0ctl.units import count, duration, listed, moment, size
+from d0ctl.units import listed, moment, size
 from d0ctl_wrapper import merge_types
 
 OVERRULED = frozenset({
@@ -23,41 +23,10 @@ OVERRULED = frozenset({
 })  # fmt: skip
 """Reasons for which a package may have made whole outputs."""
 
-MOST_ACTIONS = 1000
-"""How many of the latest actions on its job are looked through."""
-
-_EXCEPTION = re.compile(
-    r"^Traceback \(most recent call last\)|terminate called|^[\w.]*(?:Error|Exception)\b",
-    re.MULTILINE,
+_EXCEPTION = (
+    r"(?m)^Traceback \(most recent call last\)|terminate called|^[\w.]*(?:Error|Exception)\b"
 )
 """What a program prints that an exception ended."""
-
-
-def done(subject: Subject) -> None:
-    """Explain a successful package."""
-    tries = browse.attempts(subject.store, subject.package.id)
-    took = ""
-    if tries and tries[-1].ended is not None and tries[-1].started is not None:
-        took = f" in {duration(tries[-1].ended - tries[-1].started)} on `{tries[-1].node_name}`"
-    subject.explanation.answer = f"{subject.name} is successful: it ended {subject.since()}{took}"
-    if len(tries) > 1:
-        subject.fact(f"it took {count(len(tries), 'attempt')}")
-    _overruled(subject, tries)
-    subject.command(f"d0ctl status {subject.package.path}")
-
-
-def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
-    """Say who set it to successful, and how it had failed."""
-    deed = subject.last_action()
-    if deed is None or deed.old != Phase.FAILED:
-        return
-    actions = browse.actions(subject.store, subject.job.name, MOST_ACTIONS)
-    if not any(one.verb == "set-status" and one.at == deed.at for one in actions):
-        return
-    reason = next((one.message or one.reason for one in reversed(tries) if one.reason), None)
-    subject.fact(
-        f"set successful by {deed.actor}; it had failed: {reason or 'for no known reason'}"
-    )
 
 
 def failed(subject: Subject) -> None:
@@ -124,7 +93,7 @@ def _may_overrule(subject: Subject, last: AttemptView) -> bool:
     reason = last.reason or ""
     if reason not in OVERRULED and not reason.startswith("site:"):
         return False
-    if _EXCEPTION.search(last.stderr or ""):
+    if re.search(_EXCEPTION, last.stderr or ""):
         return False
     failed = [one for one in browse.binaries(subject.store, subject.package.id)
               if one.seq == last.binary]  # fmt: skip

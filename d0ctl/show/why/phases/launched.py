@@ -77,7 +77,7 @@ def unreachable(subject: Subject) -> None:
     """Explain a package whose node does not answer."""
     one = subject.package
     subject.explanation.answer = (
-        f"{subject.name} was launched on `{one.node}`, which does not answer since "
+        f"{subject.name} was launched on `{one.node}`, which has not answered since "
         f"{subject.since()}"
     )
     if one.note:

@@ -5,10 +5,11 @@ from d0ctl.show.why.common import MOST, kept_back, transfer_text
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import room
 from d0ctl.show.why.subject import Subject, job_hold
+from d0ctl.store.files import links
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views import browse, dependencies
 from d0ctl.store.views.dependencies import Transfer
-from d0ctl.units import count, duration, iso, moment
+from d0ctl.units import count, duration, iso, moment, size
 
 
 def ready(subject: Subject) -> None:
@@ -80,14 +81,16 @@ def assigned(subject: Subject) -> None:
     if one.staging and moving:
         inputs = count(one.staging, "input is", "inputs are")
         explanation.answer = (
-            f"{subject.name} is to run on `{one.node}`, where {inputs} not yet present"
+            f"{subject.name} will run on `{one.node}`, where {inputs} not yet present"
         )
         explanation.facts += [_fetch(file) for file in moving]
+        if rate := links.arriving(subject.store, one.node or ""):
+            subject.fact(f"files have come to `{one.node}` at {size(rate)}/s lately")
         explanation.commands += [
             f"d0ctl node check {file.source}" for file in moving if _is_away(file)
         ]
     else:
-        explanation.answer = f"{subject.name} is to run on `{one.node}` and is launched next"
+        explanation.answer = f"{subject.name} will run on `{one.node}` and is launched next"
         _archives(subject)
     if not any_driver(subject.store):
         subject.fact("no daemon is running, so nothing launches it")
@@ -101,7 +104,7 @@ def _archives(subject: Subject) -> None:
     if rows:
         node = subject.package.node
         subject.explanation.answer = (
-            f"{subject.name} is to run on `{node}`, where its software is not yet present"
+            f"{subject.name} will run on `{node}`, where its software is not yet present"
         )
     for row in rows:
         tries = count(row["tries"] or 0, "try", "tries")

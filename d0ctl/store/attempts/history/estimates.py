@@ -19,7 +19,7 @@ LEAST_S = 0.001
 """The least that a run counts."""
 
 WORTH = 0.05
-"""A stage is estimated anew when the estimate changes by this part."""
+"""A stage is estimated again when the estimate changes by this part."""
 
 Samples = Mapping[str, Sequence[float]]
 """The latest runs: the values of each quantity, the oldest first."""
@@ -66,7 +66,7 @@ class Histories:
 
 
 def learn(store: Store, ends: Iterable[tuple["Ending", Row]], *, now: float) -> None:
-    """Keep what successful attempts took, and estimate anew what remains of their stages."""
+    """Keep what successful attempts took, and estimate again what remains of their stages."""
     by_stage: dict[int, list[int]] = defaultdict(list)
     for end, context in ends:
         is_whole = not context["delivers"] and end.get("began") in (None, 1)

@@ -2,8 +2,8 @@
 
 from d0ctl.model import by_status, roll_up, without
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.placement import counts_of
-from d0ctl.store.order import final_counts
+from d0ctl.store.nodes.standstill import counts_of
+from d0ctl.store.stage_order import final_counts
 
 
 def variables(store: Store, job: int) -> dict[str, str]:

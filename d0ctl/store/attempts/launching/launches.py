@@ -63,7 +63,7 @@ def details(store: Store) -> dict[int, list[Launch]]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
-    formers, judges = chains.formers(store), chains.site_judges(store)
+    formers, judges = {**chains.twins(store), **chains.formers(store)}, chains.site_judges(store)
     catalogue, site, nice = Catalogue(store), run_time_history.site(store), default(store, "nice")
     leave = default(store, "keep-failed") > 0
     carried = input_sources.Rules(store)

@@ -1,23 +1,28 @@
 """Whether a job can be corrected as things stand."""
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.language.file_names import foreign
 from d0ctl.jobfile.spec import JobSpec, LineSpec, PackageSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction.comparison import Comparison, NewLine
-from d0ctl.store.jobs.correction.revision import Known, known_files
+from d0ctl.store.jobs.correction.revision import Known
 
 
-def check(store: Store, job: int, spec: JobSpec, found: Comparison, written: Set[int]) -> None:
+def check(
+    store: Store, job: int, spec: JobSpec, found: Comparison, written: Set[int], known: Known
+) -> None:
     """Raise Refused if something would read what nothing makes.
 
-    `written` are the packages that get another definition.
+    `written` are the packages that get another definition, `known` the files of the job.
     """
-    known = known_files(store, job)
-    files = [*known.ids.items(), *known.late.items()]
-    made = {name for name, file in files if known.makers[file] not in written}
+    made: set[str] = set()
+
+    def is_made(name: str) -> bool:
+        there = [files[name] for files in (known.ids, known.late) if name in files]
+        return name in made or any(known.makers[file] not in written for file in there)
+
     for line, _ in _pairs(spec, found):
         for number, definition in enumerate(line.definitions):
             package = line.package(number)
@@ -27,13 +32,13 @@ def check(store: Store, job: int, spec: JobSpec, found: Comparison, written: Set
     for line, of in _pairs(spec, found):
         for number, one in enumerate(of.packages):
             if (package := line.package(number)) is None or package in written:
-                _check_inputs(one, made)
+                _check_inputs(one, is_made)
     _check_elsewhere(store, job, found, known, written)
 
 
 def _pairs(spec: JobSpec, found: Comparison) -> Iterator[tuple[NewLine, LineSpec]]:
     for stage, of in zip(found.stages, spec.stages, strict=True):
-        yield from stage.pairs(of)
+        yield from ((line, one) for _, line, one in stage.pairs(of))
 
 
 def _check_makers(
@@ -48,10 +53,10 @@ def _check_makers(
             )
 
 
-def _check_inputs(package: PackageSpec, made: set[str]) -> None:
+def _check_inputs(package: PackageSpec, is_made: Callable[[str], bool]) -> None:
     wrapper = [package.wrapper] if package.wrapper else []
     for entry in [*(one for each in package.binaries for one in each.inputs), *wrapper]:
-        if entry.made and entry.file not in made and not foreign(entry.file):
+        if entry.made and not (is_made(entry.file) or foreign(entry.file)):
             raise Refused(
                 f"`{entry.file}` is to be made by a package that has already made other files",
                 hint="--again runs it once more, if it does not run now",

@@ -1,6 +1,6 @@
 """What a corrected job file changes in a job that was submitted before."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
@@ -39,10 +39,22 @@ class NewStage(Struct):
     old: StandingStage | None = None
     is_left: bool = False
     """Whether its lines stay as they are, and are not here."""
+    rest: dict[int, LineSpec] | None = None
+    """The lines that are still to be made or changed, by their numbers; None if all may be."""
 
-    def pairs(self, spec: StageSpec) -> Iterable[tuple[NewLine, LineSpec]]:
-        """Return its lines beside those of the job file."""
-        return () if self.is_left else zip(self.lines, spec.lines, strict=True)
+    @property
+    def numbered(self) -> Iterable[tuple[int, NewLine]]:
+        """Its lines that are not as the job file says yet, with their numbers in it."""
+        if self.rest is None:
+            return enumerate(self.lines, 1)
+        return ((number, self.lines[number - 1]) for number in self.rest)
+
+    def pairs(self, spec: StageSpec) -> Iterable[tuple[int, NewLine, LineSpec]]:
+        """Return the same beside what the job file says of them."""
+        if self.is_left:
+            return ()
+        specs = spec.lines if self.rest is None else self.rest.values()
+        return ((*line, of) for line, of in zip(self.numbered, specs, strict=True))
 
 
 class Place(Struct, frozen=True):
@@ -91,16 +103,30 @@ class Sides(Struct):
     """Of each stage the names of its lines, and the definitions of their packages."""
     left: set[str]
     """The stages that are not compared."""
+    reads: set[str]
+    """The files of the job that the packages of the others read."""
 
 
 def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> Sides:
     """Read a job and a job file, or only the stages that depend on groups of late outputs."""
     left = {one.name for one in spec.stages if only_late and not one.is_late}
     new: list[list[tuple[str, list[Definition]]]] = []
+    reads: set[str] = set()
     for stage in spec.stages:
-        lines = () if stage.name in left else stage.lines
-        new.append([(line.name, _definitions(line)) for line in lines])
-    return Sides(standing.read(store, job, left), new, left)
+        new.append([])
+        for line in () if stage.name in left else stage.lines:
+            new[-1].append((line.name, _definitions(line)))
+            reads.update(made_inputs(line))
+    return Sides(standing.read(store, job, left), new, left, reads)
+
+
+def made_inputs(line: LineSpec) -> Iterator[str]:
+    """Go over the files that the packages of a line read and packages make."""
+    for package in line.packages:
+        for binary in package.binaries:
+            yield from (one.file for one in binary.inputs if one.made)
+        if package.wrapper is not None and package.wrapper.made:
+            yield package.wrapper.file
 
 
 def compare(sides: Sides, spec: JobSpec) -> Comparison:

@@ -26,7 +26,7 @@ from d0ctl.store.jobs.correction.revision import Known, Revision, Rewriting, kno
 from d0ctl.store.jobs.submission.intake import line_row
 from d0ctl.store.jobs.submission.intake_rows import Chunk
 from d0ctl.store.jobs.submission.submit import job_columns
-from d0ctl.store.jobs.submission.urgency import urgency
+from d0ctl.store.jobs.submission.urgency import Urgency, urgency
 
 LINES_AT_ONCE = 1_000
 """The number of lines whose rows are inserted together."""
@@ -65,23 +65,15 @@ def _sides(store: Store, job: int, spec: JobSpec, before: Reading | None) -> Sid
 
 
 def plan(
-    store: Store,
-    job: int,
-    spec: JobSpec,
-    *,
-    again: bool = False,
-    only_late: bool = False,
-    before: Reading | None = None,
+    store: Store, job: int, spec: JobSpec, *, again: bool = False, before: Reading | None = None
 ) -> Outline:
     """Return what a job file would change in a job. Raises Refused."""
-    sides = _sides(store, job, spec, before)
-    if sides is None:
-        sides = comparison.read(store, job, spec, only_late=only_late)
+    sides = _sides(store, job, spec, before) or comparison.read(store, job, spec)
     found = comparison.compare(sides, spec)
     readers = frozenset(_readers_done(store, found.outdated)) - found.unlisted
     rerun = frozenset(readers.union(found.outdated) if again else ())
     written = frozenset(found.rewritten).union(rerun - readers)
-    check(store, job, spec, found, written)
+    check(store, job, spec, found, written, known_files(store, job))
     return Outline(found, readers, rerun, written)
 
 
@@ -117,8 +109,12 @@ class Correction(Struct):
     note: str
     now: float
     known: Known
+    expected: Urgency | None = None
+    """What is expected of its packages, if that is known already."""
+    declared: list[str] | None = None
+    """The files that go to results/, likewise."""
     touched: set[int] = field(default_factory=set)
-    """Packages whose counters are counted anew."""
+    """Packages whose counters are counted again."""
 
     def apply(self) -> None:
         """Change the rows."""
@@ -177,7 +173,7 @@ class Correction(Struct):
 
     def _taken(self) -> Iterator[int]:
         for stage in self.found.stages:
-            for line in stage.lines:
+            for _, line in stage.numbered:
                 for number, definition in enumerate(line.definitions):
                     package = line.package(number)
                     if package is None or package in self.written:
@@ -212,7 +208,7 @@ class Correction(Struct):
         """Write what the job file adds and changes."""
         rows = Rewriting(self.store, self.job, known=self.known, written=self.written)
         number = max(1, len(self.found.added))
-        expected = urgency(self.store, self.spec)
+        expected = self.expected or urgency(self.store, self.spec)
         revision = Revision(self.job, number, self.now, rows.reserve, expected, self.known)
         numbers = line_numbers(self.found.stages)
         self.store.change("clear_incoming_requirements")
@@ -220,8 +216,8 @@ class Correction(Struct):
         pairs = zip(stages, self.found.stages, self.spec.stages, strict=True)
         for place, (stage, new, of) in enumerate(pairs, 1):
             chunk = Chunk()
-            for at, (line, spec) in enumerate(new.pairs(of), 1):
-                named = _named(spec, at, line.seq)
+            for at, line, spec in new.pairs(of):
+                named = named_by_number(spec, at, line.seq)
                 before = [numbers(one) for one in spec.after]
                 revision.line(chunk, stage, (place, at), line, named, before, self.written)
                 if line.old and (line.old.name, line.old.is_early, line.old.is_open) != (
@@ -237,6 +233,8 @@ class Correction(Struct):
         for chunk in revision.rest():
             rows.insert(chunk)
         self.store.change_many("correct_line", names)
+        lifecycle.choose(self.store, self.written)
+        self.store.change("drop_added_files")
         self.touched |= {*self.written, *rows.added}
 
     def _order(self, stages: list[int]) -> None:
@@ -252,7 +250,9 @@ class Correction(Struct):
                     self.store.change("order_stage", job=self.job, seq=new.seq, after=after)
                 if of.final:
                     self.store.change("order_final", job=self.job, seq=new.seq)
-            if before or there:
+            if before == there and new.rest is not None:
+                self.store.change("open_added_lines", stage=stage)
+            elif before or there:
                 self.store.change("close_stage", stage=stage)
                 self.store.change("open_added_lines", stage=stage)
                 lifecycle.choose(self.store, ())
@@ -266,7 +266,7 @@ class Correction(Struct):
         changed: list[tuple[int]] = []
         orders: list[tuple[int, int, int, int]] = []
         for new, of in zip(self.found.stages, self.spec.stages, strict=True):
-            for line, spec in new.pairs(of):
+            for _, line, spec in new.pairs(of):
                 after = {numbers(one) for one in spec.after}
                 if line.old and after != {places.get(one) for one in line.old.after}:
                     changed.append((line.old.id,))
@@ -276,17 +276,8 @@ class Correction(Struct):
         self.store.change_many("order_line", orders)
 
     def _count(self) -> None:
-        """Count anew what packages wait for, and let them wait or be ready."""
-        lifecycle.choose(self.store, self.touched)
-        late = [
-            (row["id"], row["package_id"], row["binary"], row["pattern"])
-            for row in self.store.rows("take_known_late_files")
-            if takes(row["match"], row["name"])
-        ]
-        self.store.change_many("read_late_file", late)
-        self.store.change("count_early_inputs")
-        self.store.change("count_missing")
-        self.store.change("leave_out_all_dropped")
+        """Count again what packages wait for, and let them wait or be ready."""
+        count_anew(self.store, self.touched)
         self.store.change("wait_corrected", **self._by)
         lifecycle.choose(self.store, self.written)
         self.store.change("end_cooloff_of_chosen", **self._by)
@@ -317,26 +308,50 @@ class Correction(Struct):
     def _settle(self) -> None:
         """Let what was removed and is read again be made again, and record what the job is."""
         store, spec = self.store, self.spec
-        lifecycle.choose(store, self.touched)
-        store.change("clear_lost")
-        store.change("lose_absent_inputs")
-        copies.remake(store, now=self.now)
+        make_absent_again(store, self.touched, now=self.now)
         store.change("reopen_jobs")
         store.change("reopen_finished")
         store.change("forget_needs", job=self.job)
-        declared = [
-            output.file
-            for stage in spec.stages
-            for line in stage.lines
-            for package in line.packages
-            for binary in package.binaries
-            for output in binary.outputs
-            if output.result
-        ]
+        declared = declared_results(spec) if self.declared is None else self.declared
         store.change("correct_results", job=self.job, declared=json.dumps(declared))
         store.change("correct_job", job=self.job, **job_columns(spec))
 
 
-def _named(spec: LineSpec, number: int, seq: int) -> LineSpec:
+def count_anew(store: Store, packages: Iterable[int]) -> None:
+    """Count what packages wait for, with the files of the late outputs that they read."""
+    lifecycle.choose(store, packages)
+    late = [
+        (row["id"], row["package_id"], row["binary"], row["pattern"])
+        for row in store.rows("take_known_late_files")
+        if takes(row["match"], row["name"])
+    ]
+    store.change_many("read_late_file", late)
+    store.change("count_early_inputs")
+    store.change("count_missing")
+    store.change("leave_out_all_dropped")
+
+
+def make_absent_again(store: Store, packages: Iterable[int], *, now: float) -> None:
+    """Have made again what packages read and what has been removed."""
+    lifecycle.choose(store, packages)
+    store.change("clear_lost")
+    store.change("lose_absent_inputs")
+    copies.remake(store, now=now)
+
+
+def declared_results(spec: JobSpec) -> list[str]:
+    """Return the files that a job file sends to results/."""
+    return [
+        output.file
+        for stage in spec.stages
+        for line in stage.lines
+        for package in line.packages
+        for binary in package.binaries
+        for output in binary.outputs
+        if output.result
+    ]
+
+
+def named_by_number(spec: LineSpec, number: int, seq: int) -> LineSpec:
     """Return a line under its number in the job, if it is named by that in the job file."""
     return replace(spec, name=str(seq)) if spec.name == str(number) != str(seq) else spec

@@ -81,6 +81,10 @@ class Revision(Intake):
                     chunk, stage, line, key, number + 1, package, is_early, waits, expected
                 )
 
+    def knows(self, file: str) -> bool:
+        """Whether a file has a row that packages of the job make."""
+        return file in self._made
+
     def rest(self) -> list[Chunk]:
         """Return the rows that need to know all lines."""
         return [Chunk(orders=list(self._orders)), *self._late_inputs()]
@@ -98,6 +102,8 @@ class Rewriting(Insertion):
     """Packages that have rows."""
     added: list[int] = field(default_factory=list)
     """Packages that got their first rows."""
+    _there: frozenset[int] | None = None
+    """The files that had rows before."""
 
     def insert(self, chunk: Chunk) -> None:
         """Insert the rows of a chunk, or put them in the place of older ones."""
@@ -116,7 +122,9 @@ class Rewriting(Insertion):
         ])  # fmt: skip
 
     def _files(self, rows: Sequence[Row]) -> None:
-        there = set(self.known.ids.values())
+        if self._there is None:
+            self._there = frozenset(self.known.ids.values())
+        there = self._there
         of = [FileRow(*row) for row in rows]
         super()._files([row for row in of if row.id not in there])
         self._change_many("correct_file", [

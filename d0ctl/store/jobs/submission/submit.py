@@ -129,7 +129,7 @@ def _begin(
         if name is None:
             name = free_name(store, spec.name)
         elif name in {row[0] for row in store.rows("job_names_like", pattern=name)}:
-            raise Refused(f"there is a job `{name}` already", hint=f"--as {free_name(store, name)}")
+            raise Refused(f"job `{name}` already exists", hint=f"--as {free_name(store, name)}")
         job = store.value(
             "make_job",
             name=name,

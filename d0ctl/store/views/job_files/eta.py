@@ -9,7 +9,7 @@ from msgspec import Struct
 from d0ctl.schedule.estimates import NO_SIZES, Range, Sizes, sizes_of
 from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes.placement import left_s
+from d0ctl.store.due_times import left_s
 
 
 def horizon(store: Store, *, now: float) -> Horizon:

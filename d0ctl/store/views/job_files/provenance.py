@@ -49,6 +49,8 @@ class Run(Struct):
     started: float | None
     ended: float | None
     exit_code: int | None
+    taken: str | None
+    """Why it did not run, if its outputs are those of another job."""
     image: str | None
     software: str | None
     software_checksum: str | None

@@ -8,6 +8,7 @@ import errno
 import os
 from typing import Any, Dict, List
 
+from d0ctl_wrapper import disk
 from d0ctl_wrapper.attempt.chain import late_outputs
 from d0ctl_wrapper.attempt.deliver import outputs
 from d0ctl_wrapper.attempt.digests import Digests
@@ -63,11 +64,12 @@ class Resume:
             return 0
         try:
             for file in found.files:
-                self._link(to_path(file["path"]), file["name"])
+                take = self._copy if found.is_twin else self._link
+                take(to_path(file["path"]), file["name"])
         except OSError as error:
             for file in found.files:
                 remove(self._work_path(file["name"]))
-            shown = "attempt %d: %s" % (found.number, error.strerror)
+            shown = "%s: %s" % (found.who, error.strerror)
             if self._launch["accept"] is not None:
                 raise Failed("stage-out", "can't reuse files of " + shown)
             return self._report_start(
@@ -84,6 +86,8 @@ class Resume:
             )
             self._declare(binary)
         self._through = found.through
+        if found.is_twin and found.through:
+            self._keep_record(found.through)
         self.stored = list(found.stored)
         return self._report_start(found)
 
@@ -120,13 +124,28 @@ class Resume:
         os.chmod(target, status.st_mode & 0o700 | 0o600)  # a later binary may go on with it
         self.linked[status.st_dev, status.st_ino] = status.st_nlink
 
+    def _copy(self, path: bytes, name: str) -> None:
+        """Copy a file of another job into the working directory, or unpack a directory there."""
+        target = self._work_path(name)
+        os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
+        if packing.is_folder(name):
+            stage.unpack(path, target, self.digests.pause_point)
+            return
+        with open(path, "rb") as source:
+            copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                disk.copy_pieces(source, copy, self.digests.pause_point)
+            finally:
+                os.close(copy)
+
     def _report_start(self, found: Reusable) -> int:
         """Send a remark on where the chain begins and why; return how many binaries are done."""
         why = found.why
         if found.through:
-            which = "binary 1 is" if found.through == 1 else "binaries 1 to %d are" % found.through
-            why = "the outputs of %s whole, as attempt %d left them" % (which, found.number)
-            why += "; %s" % found.why if found.through < len(self._binaries) else ""
+            which = "binary 1" if found.through == 1 else "binaries 1 to %d" % found.through
+            why = "the outputs of %s are whole, as %s left them" % (which, found.who)
+            is_part = found.why and found.through < len(self._binaries)
+            why += "; %s" % found.why if is_part else ""
         began = found.through + 1
         where = "at binary %d" % began if began <= len(self._binaries) else "after its last binary"
         self.began = {"began": began, "began_why": one_line(why)}
@@ -207,9 +226,16 @@ class Resume:
         """Record the work on the node, in case the wrapper dies."""
         try:
             self._files += [self._describe(number, output) for output in binary["outputs"]]
-            if self._files:
-                self._write({**self._record(number), "files": self._files})
         except (OSError, Failed):
+            return False
+        return self._keep_record(number)
+
+    def _keep_record(self, through: int) -> bool:
+        """Record the files of the first binaries, for later attempts; return whether it worked."""
+        try:
+            if self._files:
+                self._write({**self._record(through), "files": self._files})
+        except OSError:
             return False
         return True
 

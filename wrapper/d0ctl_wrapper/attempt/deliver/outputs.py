@@ -47,7 +47,7 @@ def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
 def as_file(
     work: bytes, name: str, inputs: "set[str]", pause_point: "Callable[[], None]"
 ) -> "tuple[bytes, int]":
-    """Return path and size of an output as one file, for which a directory is packed anew."""
+    """Return path and size of an output as one file, for which a directory is packed again."""
     real, size = find(work, name, inputs)
     if not packing.is_folder(name):
         return real, size

@@ -1,5 +1,6 @@
 """The processes of an attempt: wait for them, signal them, end them."""
 
+import math
 import os
 import resource  # noqa: F401  (os.wait4 imports it, and the import is done once, before the fork)
 import signal
@@ -12,6 +13,9 @@ from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.paths import AttemptFolder
 
 _ORDERS = (signal.SIGTERM, signal.SIGUSR1)
+
+CLEANUP_S = 1.5
+"""How long a process that begins while others are ended may take before its TERM."""
 
 
 class Terminated(Exception):
@@ -145,10 +149,13 @@ class ProcessTree:
     def end(self, grace: "Callable[[], float]") -> str:
         """End every process: TERM, then KILL after `grace()` seconds, until none is left.
 
+        Processes that begin meanwhile may be what cleans up after a TERM, as that of a container
+        does: they get their TERM a little later.
+
         Returns which signal was enough. With another SIGTERM meanwhile, `grace` is called again.
         """
         deadline = time.monotonic() + grace()
-        signaled: "set[int]" = set()
+        due: "dict[int, float]" = {}
         is_late = False
         while self._reap() or not self.is_reaper:
             members = self._members()
@@ -156,7 +163,7 @@ class ProcessTree:
                 break
             is_late = is_late or bool(members and time.monotonic() >= deadline)
             remaining = deadline - time.monotonic()
-            self._send_end(members, signaled, remaining <= 0)
+            self._send_end(members, due, remaining <= 0)
             pause = min(remaining, 0.5) if remaining > 0 else 0.05
             if self._sleep(pause) == signal.SIGTERM:
                 deadline = min(deadline, time.monotonic() + grace())
@@ -179,14 +186,17 @@ class ProcessTree:
             self.on_status_request()
         return caught.si_signo
 
-    def _send_end(self, members: "set[int]", signaled: "set[int]", is_late: bool) -> None:
+    def _send_end(self, members: "set[int]", due: "dict[int, float]", is_late: bool) -> None:
+        """Send TERM to processes when it is `due`, or KILL to all."""
+        now = time.monotonic()
+        first = now + CLEANUP_S if due else now
         for pid in members:
             if is_late:
                 process.send(pid, signal.SIGKILL)
-            elif pid not in signaled:
+            elif due.setdefault(pid, first) <= now:
                 process.send(pid, signal.SIGTERM)
                 process.send(pid, signal.SIGCONT)
-                signaled.add(pid)
+                due[pid] = math.inf
 
     def _members(self) -> "set[int]":
         processes = process.table()

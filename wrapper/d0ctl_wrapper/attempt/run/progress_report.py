@@ -36,7 +36,7 @@ class Eta:
         self._points: "List[Tuple[float, float]]" = [(0.0, 0.0)]
 
     def add(self, now: float, done: float) -> None:
-        """Record how much is done; a lower value starts the estimate anew."""
+        """Record how much is done; a lower value starts the estimate again."""
         if done < self._points[-1][1]:
             self._points = []
         self._points.append((now, done))

@@ -4,9 +4,11 @@
 that it is fetched once and not removed while in use.
 """
 
+import errno
 import fcntl
 import hashlib
 import os
+import time
 from typing import Any, Callable, Dict, NamedTuple
 
 from d0ctl_wrapper.host import packing
@@ -16,6 +18,9 @@ from d0ctl_wrapper.protocol.paths import NodePaths, inside, read, remove, to_pat
 
 LOCK_POLL_S = 0.2
 """The seconds between two tries to get a lock."""
+
+LAST_USER_S = 2.0
+"""The seconds for which a removal waits for the wrapper that used a copy last, and is ending."""
 
 _MARK = b"u-"
 
@@ -82,7 +87,7 @@ class SharedCopy:
         os.rename(self.folder + b"/.whole.aside", self.folder + b"/.whole")
 
     def discard(self) -> None:
-        """Remove an incomplete copy; the next user makes it anew."""
+        """Remove an incomplete copy; the next user makes it again."""
         try:
             remove(self.folder)
         except OSError:
@@ -109,7 +114,7 @@ def is_shared(path: bytes) -> bool:
 
 
 def remove_copy(path: bytes) -> None:
-    """Remove a shared copy, or raise BlockingIOError while it is in use."""
+    """Remove a shared copy; raise OSError if it stays in use."""
     folder = os.path.dirname(path)
     try:
         lock = os.open(folder + b"/.lock", os.O_RDWR)
@@ -117,7 +122,18 @@ def remove_copy(path: bytes) -> None:
         remove(folder)
         return
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _await_last_user(lock)
         remove(folder)
     finally:
         os.close(lock)
+
+
+def _await_last_user(lock: int) -> None:
+    deadline = time.monotonic() + LAST_USER_S
+    while True:
+        try:
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise OSError(errno.EBUSY, "it is in use")
+        time.sleep(LOCK_POLL_S)

@@ -94,7 +94,7 @@ def unpack(path: bytes, target: bytes, pause_point: "Callable[[], None]") -> Non
             archive.unpack(file, target, pause_point)
     except archive.BadArchive as error:
         shown = one_line(to_text(path))
-        raise Failed("stage-in", "`%s` is no packed directory: %s" % (shown, error))
+        raise Failed("stage-in", "`%s` is not a packed directory: %s" % (shown, error))
 
 
 def unlink(work: bytes, entries: "List[Dict[str, Any]]") -> None:

@@ -29,16 +29,17 @@ NOTHING: Retained = {
 class Reusable(NamedTuple):
     """The reusable work of a previous attempt: its first binaries, and why no more.
 
-    `number` is the number of the attempt in its package.
+    `who` names the attempt. The files of a twin belong to another job, so they are copied.
     `stored` are the outputs that it has delivered to their locators.
     """
 
     attempt: int
-    number: int
+    who: str
     through: int
     files: "List[Dict[str, Any]]"
     why: str
     stored: "List[Dict[str, str]]"
+    is_twin: bool
 
 
 class PreviousAttempts:
@@ -54,7 +55,12 @@ class PreviousAttempts:
         self._boot_id = boot_id
         self._top = os.path.realpath(os.path.dirname(folder.node.base))
         self._digests = digests
-        self._numbers = {previous["attempt"]: previous["number"] for previous in launch["previous"]}
+        self._names = {previous["attempt"]: _name(previous) for previous in launch["previous"]}
+        self._twins = {
+            previous["attempt"]: previous["twin"]
+            for previous in launch["previous"]
+            if previous["twin"] is not None
+        }
         self._previous = [previous for previous in launch["previous"] if self._is_over(previous)]
 
     def _is_over(self, previous: "Dict[str, Any]") -> bool:
@@ -79,7 +85,19 @@ class PreviousAttempts:
         return best
 
     def _retained(self, previous: "Dict[str, Any]") -> Retained:
-        """Return the retained work of a previous attempt, by its message or its record here."""
+        """Return the retained work of a previous attempt, by its message or its record here.
+
+        A twin has its files where the control host says, if no later binary has changed them.
+        """
+        if previous["twin"] is not None:
+            record = self._in_record(previous["attempt"]) or NOTHING
+            known = {(file["binary"], file["name"], file["checksum"]) for file in record["files"]}
+            files = [
+                file
+                for file in previous["twin"]["files"]
+                if (file["binary"], file["name"], file["checksum"]) in known
+            ]
+            return {**NOTHING, "through": record["through"], "files": files}
         retained = (
             previous["retained"]
             or self._in_message(previous["attempt"])
@@ -112,27 +130,45 @@ class PreviousAttempts:
 
     def _whole(self, attempt: int, retained: Retained) -> Reusable:
         """Verify the files of a previous attempt, binary by binary."""
-        tried = self._numbers[attempt]
+        who = self._names[attempt]
+        is_twin = attempt in self._twins
         used: "List[Dict[str, Any]]" = []
         through = min(retained["through"], len(self._binaries))
         for number in range(1, through + 1):
-            if self._supplied(number) != (retained["supplied"][number - 1 :] or [""])[0]:
-                why = "binary %d had other inputs in attempt %d" % (number, tried)
-                return Reusable(attempt, tried, number - 1, used, why, [])
+            if not self._had_same_inputs(attempt, number, retained):
+                why = "binary %d had other inputs in %s" % (number, who)
+                return Reusable(attempt, who, number - 1, used, why, [], is_twin)
             files: "List[Dict[str, Any]]" = []
             for output in self._binaries[number - 1]["outputs"]:
                 found = _files_of(output, number, retained["files"])
                 is_short = len(found) < (output["min_count"] if output["late"] else 1)
                 fault = "is not recorded" if is_short else self._first_fault(found)
                 if fault:
-                    shown = one_line(output["name"]), tried, fault
-                    why = "output `%s` of attempt %d %s" % shown
-                    return Reusable(attempt, tried, number - 1, used, why, [])
+                    why = "output `%s` of %s %s" % (one_line(output["name"]), who, fault)
+                    return Reusable(attempt, who, number - 1, used, why, [], is_twin)
                 files += found
             used = used + files
-        why = retained["why"] or "attempt %d got no further" % tried
+        why = retained["why"]
+        if not why and not (is_twin and through):
+            why = "%s got no further" % who
         stored = retained["stored"] if through == len(self._binaries) else []
-        return Reusable(attempt, tried, through, used, one_line(why), stored)
+        return Reusable(attempt, who, through, used, one_line(why), stored, is_twin)
+
+    def _had_same_inputs(self, attempt: int, number: int, retained: Retained) -> bool:
+        """Return whether a binary had the inputs that it would get now."""
+        if attempt not in self._twins:
+            return bool(self._supplied(number) == (retained["supplied"][number - 1 :] or [""])[0])
+        had = {
+            one["name"]: (one["size"], one["checksum"])
+            for one in self._twins[attempt]["inputs"]
+            if one["binary"] == number
+        }
+        try:
+            paths = supplied.outside(self._launch, number, self._work)
+            has = {name: self._digests.of(path) for name, path in paths.items()}
+        except OSError:
+            return False
+        return had == has
 
     def accepted(self, attempt: int) -> Reusable:
         """Find all outputs of a previous attempt, which a person accepts as they are.
@@ -141,7 +177,7 @@ class PreviousAttempts:
         """
         known = [previous for previous in self._previous if previous["attempt"] == attempt]
         retained = self._retained(known[0]) if known else NOTHING
-        tried = self._numbers.get(attempt, 1)
+        who = self._names.get(attempt, "attempt 1")
         used: "List[Dict[str, Any]]" = []
         for number, binary in enumerate(self._binaries, 1):
             for output in binary["outputs"]:
@@ -149,12 +185,13 @@ class PreviousAttempts:
                 is_lacking = not found and not output["late"]
                 fault = "is not recorded" if is_lacking else self._first_fault(found)
                 if fault:
-                    shown = one_line(output["name"]), tried, fault
-                    raise Failed("missing-output", "output `%s` of attempt %d %s" % shown)
+                    shown = one_line(output["name"]), who, fault
+                    raise Failed("missing-output", "output `%s` of %s %s" % shown)
                 used += found
         return Reusable(
-            attempt, tried, len(self._binaries), used, "a person accepts them", retained["stored"]
-        )
+            attempt, who, len(self._binaries), used, "a person accepts them", retained["stored"],
+            False,
+        )  # fmt: skip
 
     def _first_fault(self, files: "List[Dict[str, Any]]") -> str:
         """Return what is wrong with the first file that is not whole; empty if all are."""
@@ -187,7 +224,7 @@ class PreviousAttempts:
         found: "List[Part]" = []
         taken: Ranges = []
         for previous in sorted(self._previous, key=lambda previous: int(previous["attempt"])):
-            part = self._part(previous, number, asked)
+            part = None if previous["twin"] else self._part(previous, number, asked)
             if part is not None and part.done and not ranges.common(taken, part.done):
                 taken = ranges.join([*taken, *part.done])
                 found.append(part)
@@ -222,6 +259,12 @@ class PreviousAttempts:
             return None
         done = read_done(folder.file(b"%d.done" % number), all_events)
         return Part(attempt, done, path, None, None)
+
+
+def _name(previous: "Dict[str, Any]") -> str:
+    """Name a previous attempt, or the package of another job, for people."""
+    twin = previous["twin"]
+    return "attempt %d" % previous["number"] if twin is None else "`%s`" % one_line(twin["path"])
 
 
 def _files_of(

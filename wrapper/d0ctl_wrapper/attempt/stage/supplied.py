@@ -1,6 +1,6 @@
 """The fingerprint of a binary and its inputs.
 
-Between two attempts an input may be dropped or made anew; then outputs made from the old one are
+Between two attempts an input may be dropped or made again; then outputs made from the old one are
 not reused.
 """
 
@@ -20,14 +20,20 @@ _FIELDS = ("name", "script", "shell", "argv", "inputs", "events", "software", "s
 def fingerprint(launch: Launch, number: int, work: bytes) -> str:
     """Return a digest of a binary, and of its inputs from outside of the attempt."""
     binary: "Dict[str, Any]" = launch["binaries"][number - 1]
-    outside = {entry["name"]: _path(entry, work) for entry in launch["inputs"]}
+    known = outside(launch, number, work)
     parts = [
         [binary.get(name) for name in _FIELDS],
         [output["name"] for output in binary["outputs"]],
         sorted(launch["environment"].items()),
-        [_look(outside[name]) for name in _read_by(binary) if name in outside],
+        [_look(known[name]) for name in _read_by(binary) if name in known],
     ]
     return hashlib.sha256(shape.encode(parts).encode("ascii")).hexdigest()
+
+
+def outside(launch: Launch, number: int, work: bytes) -> "Dict[str, bytes]":
+    """Return the paths of the inputs of a binary from outside of the attempt, by name."""
+    paths = {entry["name"]: _path(entry, work) for entry in launch["inputs"]}
+    return {name: paths[name] for name in _read_by(launch["binaries"][number - 1]) if name in paths}
 
 
 def _read_by(binary: "Dict[str, Any]") -> "List[str]":

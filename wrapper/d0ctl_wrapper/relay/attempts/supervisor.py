@@ -216,7 +216,9 @@ class Supervisor:
         if attempt is None:
             return
         self._forget(attempt)
-        if not records.has_ended(self.paths.attempt(attempt)):
+        if records.has_ended(self.paths.attempt(attempt)):
+            self._send_end(attempt)  # it may have died before it did so itself
+        else:
             self.reaper.begin(attempt, "its wrapper %s" % _ending(status), session=pid)
 
     def check_adopted(self) -> None:
@@ -229,6 +231,7 @@ class Supervisor:
         record = records.read_record(self.paths.attempt(attempt))
         is_running = records.is_running(record, self.context.boot_id)
         if records.has_ended(self.paths.attempt(attempt)):
+            self._send_end(attempt)  # it may have died before it did so itself
             return False
         if not is_running:
             self.reaper.begin(attempt, "its wrapper is gone")

@@ -10,7 +10,7 @@ from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import BadUsage, D0Error, ExitCode
 from d0ctl.nodes.visits.peek import visit
 from d0ctl.select import Selector
-from d0ctl.show import live_status, read
+from d0ctl.show import card_contents, live_status
 from d0ctl.show.cards import package
 from d0ctl.show.cards.file_lists import SCREEN
 from d0ctl.show.live_status import LiveStatus
@@ -29,7 +29,7 @@ def show(store: Store, wanted: Selector | None, json: bool) -> None:
     with store.reading():
         view, now = browse.package(store, wanted), time.time()
         document = package_documents.package(store, view, now) if json else None
-        card = read.package(store, view, now)
+        card = card_contents.package(store, view, now)
     status, failed = _ask(store, card.attempts)
     if document is not None:
         emit_json({**document, "now": documents.live_status(status)})
@@ -40,7 +40,7 @@ def show(store: Store, wanted: Selector | None, json: bool) -> None:
         if status is not None:
             live_status.draw(sheet, status)
         elif not failed:
-            sheet.say("now    no attempt is running, so there is nobody to ask")
+            sheet.say("now    no attempt is running, so no wrapper can be asked")
         output.show(sheet)
     if failed:
         raise typer.Exit(ExitCode.NODE)
@@ -55,11 +55,11 @@ def _ask(store: Store, attempts: list[AttemptView]) -> tuple[LiveStatus | None, 
         with visit(visiting.where(store, attempts[-1])) as here:
             status = live_status.read(here.status(), time.time())
     except D0Error as error:
-        say(f"d0ctl: node `{node}` can't be asked, so this is what the database knows: "
+        say(f"d0ctl: node `{node}` can't be asked, so this is the state in the database: "
             f"{clean(str(error))}")  # fmt: skip
         return None, True
     if status.state == "running" and status.report is None:
-        say(f"d0ctl: the wrapper on `{node}` can't be asked, so this is what the database knows: "
+        say(f"d0ctl: the wrapper on `{node}` can't be asked, so this is the state in the database: "
             f"{clean(status.message)}")  # fmt: skip
         return status, True
     return status, False

@@ -75,12 +75,12 @@ def _document(store: Store, wanted: Selector | None, now: float) -> object:
         return {"packages": [documents.package_row(row, now) for row in choice.chosen(store)]}
     if wanted.level in ("package", "binary"):
         from d0ctl.cli import package_documents
-        from d0ctl.show import read
+        from d0ctl.show import card_contents
 
         package = browse.package(store, wanted)
         if wanted.level == "package":
             return package_documents.package(store, package, now)
-        return package_documents.binary(read.binary(store, package, wanted.binary.first))
+        return package_documents.binary(card_contents.binary(store, package, wanted.binary.first))
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
         return documents.job_card(store, job, now)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from d0ctl.nodes.frames import Frame
+from d0ctl.nodes.frame_checks import Frame
 
 
 class NodeUp(Struct, frozen=True):

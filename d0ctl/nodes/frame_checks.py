@@ -61,14 +61,14 @@ class Pieces:
         Raises NodeUnreachable for what no relay sends.
         """
         if self._texts and self._name != file["name"]:
-            raise NodeUnreachable("the relay mixes the pieces of two files")
+            raise NodeUnreachable("the relay mixed the pieces of two files")
         if not (file["more"] or self._texts):
             return True
         self._name = file["name"]
         self._texts.append(file["text"])
         self._size += len(file["text"])
         if self._size > LONGEST_TEXT + PIECE:
-            raise NodeUnreachable("the relay sends a file without end")
+            raise NodeUnreachable("the relay sent an endless file")
         if not file["more"]:
             file["text"] = "".join(self._texts)
             self._texts, self._size = [], 0

@@ -20,8 +20,8 @@ MOST_TOLD = 50
 """The most notices in a mail; it counts the rest."""
 
 _WEIGHTS = {
-    "stands-still": 0, "ended": 1, "node-given-up": 2, "node-drained": 2, "failures": 4,
-    "node-down": 5, "cleared": 6,
+    "stands-still": 0, "ended": 1, "node-given-up": 2, "node-drained": 2, "node-doubted": 2,
+    "failures": 4, "node-down": 5, "cleared": 6,
 }  # fmt: skip
 
 Endings = Mapping[int, Ending]
@@ -97,10 +97,15 @@ def _drained(one: Notice, endings: Endings) -> str:
     return f"node {one.subject} is drained: packages fail there that succeed elsewhere"
 
 
+def _doubted(one: Notice, endings: Endings) -> str:
+    return f"the cache of node {one.subject} is in doubt: most of its files are missing"
+
+
 def _cleared(one: Notice, endings: Endings) -> str:
     return {
         "node-down": f"node {one.subject} is back",
         "node-drained": f"node {one.subject} takes packages again",
+        "node-doubted": f"the cache of node {one.subject} is in doubt no more",
         "held": f"{one.subject}: no package is held any more",
         "still": f"{one.subject}: moves again",
         "stands-still": "production moves again",
@@ -109,7 +114,8 @@ def _cleared(one: Notice, endings: Endings) -> str:
 
 _HEADLINES: Mapping[str, Callable[[Notice, Endings], str]] = {
     "failures": _failures, "ended": _ended, "node-given-up": _given_up, "node-down": _down,
-    "node-drained": _drained, "stands-still": _standstill, "cleared": _cleared,
+    "node-drained": _drained, "node-doubted": _doubted, "stands-still": _standstill,
+    "cleared": _cleared,
 }  # fmt: skip
 
 
@@ -219,6 +225,8 @@ def _about_node(one: Notice) -> Iterator[str]:
     yield f"  d0ctl node check {one.subject}"
     if one.kind == "node-drained":
         yield f"  d0ctl node resume {one.subject}"
+    if one.kind == "node-doubted":
+        yield f"  d0ctl node accept-loss {one.subject}   # if the files are gone for good"
 
 
 def when(at: float) -> str:

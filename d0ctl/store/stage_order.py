@@ -1,6 +1,6 @@
 """Stages that begin after others: their lines are released, some at a time."""
 
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 
 MOST = 20_000
 """The most lines that are released in one transaction."""
@@ -47,3 +47,8 @@ def final_counts(store: Store, job: int | None = None) -> dict[int, dict[str, in
     for row in store.rows("final_counts", job=job):
         counts.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
     return counts
+
+
+def jobs_with_open_lines(store: Store, job: int | None = None) -> list[Row]:
+    """Return the jobs, or this one, that wait for lines of late groups which can be made now."""
+    return store.rows("jobs_with_open_lines", job=job)

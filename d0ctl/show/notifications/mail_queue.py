@@ -59,9 +59,8 @@ def _ended(row: Row, now: float, glyphs: Glyphs) -> list[Cell]:
 
 
 def hurried(number: int) -> str:
-    """Say that messages that have waited are sent now."""
-    words = "that has waited is" if number == 1 else "that have waited are"
-    return f"{count(number, 'message')} {words} sent now"
+    """Say that waiting messages are sent now."""
+    return f"sending {count(number, 'waiting message')} now"
 
 
 def failed(error: str, glyphs: Glyphs) -> list[Cell]:

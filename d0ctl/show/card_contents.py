@@ -1,20 +1,18 @@
 """Read everything that a card shows from the store, at one moment.
 
-The explanations are imported late: imports are most of the time of a call.
+Explanations and the cards of all but parts are imported late: imports are most of the time of a
+call.
 """
+
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
 from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector, parse
-from d0ctl.show.cards.binary import Binary
-from d0ctl.show.cards.file import File
-from d0ctl.show.cards.node import Node
-from d0ctl.show.cards.package import Package
 from d0ctl.show.cards.part import Part
 from d0ctl.show.why import group
-from d0ctl.show.why.phases.node_pauses import excluded
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill
@@ -24,6 +22,12 @@ from d0ctl.store.views.file_locations import FileView
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import short_packages
 from d0ctl.store.views.shapes import JobSummary, PackageView
+
+if TYPE_CHECKING:
+    from d0ctl.show.cards.binary import Binary
+    from d0ctl.show.cards.file import File
+    from d0ctl.show.cards.node import Node
+    from d0ctl.show.cards.package import Package
 
 MOST_LIVE, MOST_KEPT_BACK, MOST_FAILED = 10, 3, 4
 MOST_LINES, MOST_OF_LINE = 40, 200
@@ -39,7 +43,7 @@ class Gone(Struct, frozen=True):
     words: str
 
 
-About = Part | Package | Node | File | Gone
+About: TypeAlias = "Part | Package | Node | File | Gone"
 
 
 def about(store: Store, selector: str, now: float) -> About:
@@ -55,6 +59,7 @@ def about(store: Store, selector: str, now: float) -> About:
 
 def about_node(store: Store, name: str, now: float) -> About:
     """Read the card of a node."""
+    from d0ctl.show.cards.node import Node
     from d0ctl.show.why import node as explain_node
 
     try:
@@ -67,7 +72,7 @@ def about_node(store: Store, name: str, now: float) -> About:
     return Node(row, used, why, live)
 
 
-def about_file(store: Store, job: str, name: str, now: float) -> File | Gone:
+def about_file(store: Store, job: str, name: str, now: float) -> "File | Gone":
     """Read the card of a file of a job."""
     try:
         return file(store, file_locations.in_job(store, job, name), now)
@@ -75,15 +80,17 @@ def about_file(store: Store, job: str, name: str, now: float) -> File | Gone:
         return Gone(str(error))
 
 
-def file(store: Store, view: FileView, now: float) -> File:
+def file(store: Store, view: FileView, now: float) -> "File":
     """Read the card of a file."""
+    from d0ctl.show.cards.file import File
     from d0ctl.show.why import file as explain_file
 
     return File(view.maker, explain_file.file(store, view, now))
 
 
-def package(store: Store, view: PackageView, now: float) -> Package:
+def package(store: Store, view: PackageView, now: float) -> "Package":
     """Read the card of a package."""
+    from d0ctl.show.cards.package import Package
     from d0ctl.show.why import package as explain_package
 
     return Package(
@@ -101,7 +108,7 @@ def package(store: Store, view: PackageView, now: float) -> Package:
     )
 
 
-def about_binary(store: Store, selector: str) -> Binary | Gone:
+def about_binary(store: Store, selector: str) -> "Binary | Gone":
     """Read the card of the binary of a path."""
     wanted = parse(selector, with_binary=True)
     try:
@@ -110,8 +117,10 @@ def about_binary(store: Store, selector: str) -> Binary | Gone:
         return Gone(str(error))
 
 
-def binary(store: Store, view: PackageView, number: int) -> Binary:
+def binary(store: Store, view: PackageView, number: int) -> "Binary":
     """Read the card of a binary. Raises NotFound."""
+    from d0ctl.show.cards.binary import Binary
+
     return Binary(
         view,
         browse.binary(store, view, number),
@@ -161,10 +170,20 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         where=browse.where(store, job.id),
         problems=browse.failed_transfers(store, job.id),
         short=short_packages(store, job.id) if dropped else [],
-        excluded=[excluded(row) for row in node_record.exclusions(store, job.id)],
+        excluded=_excluded(store, job.id),
         actions=browse.actions(store, job.name, MOST_ACTIONS),
         dropped=dropped,
         headway=headway.job,
         estimate=eta.end_of(store, job.id, now=now) if job.ended is None else None,
         stage_headways=headway.stages,
     )  # fmt: skip
+
+
+def _excluded(store: Store, job: int) -> list[str]:
+    """Return the sentences about nodes that a job excludes."""
+    rows = node_record.exclusions(store, job)
+    if not rows:
+        return []
+    from d0ctl.show.why.phases.node_pauses import excluded
+
+    return [excluded(row) for row in rows]

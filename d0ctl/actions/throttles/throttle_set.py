@@ -1,0 +1,151 @@
+"""throttle set: limit how much of nodes, researchers or jobs runs and starts at once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.actions import undo, wording
+from d0ctl.actions.action import Action, AnyRequest, Author, Plan
+from d0ctl.actions.option import Options, ValueType, value
+from d0ctl.errors import BadUsage
+from d0ctl.sitefile.shares import KINDS, THROTTLE_TYPES
+from d0ctl.store.clusters import throttles
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.site import setting
+from d0ctl.units import listed
+
+NONE = "none"
+"""Stands for no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThrottleName:
+    """A throttle by what it limits."""
+
+    kind: str
+    pattern: str
+
+    @property
+    def brief(self) -> str:
+        """It in a sentence, as in the site file."""
+        return f"{self.kind} {self.pattern}"
+
+    @property
+    def words(self) -> list[str]:
+        """The words that name it on the command line."""
+        return [self.kind, self.pattern]
+
+    def __str__(self) -> str:
+        return self.brief
+
+
+def parse(words: Sequence[str]) -> ThrottleName:
+    """Read a kind and a name or pattern. Raises BadUsage."""
+    if len(words) != 2 or words[0] not in KINDS or len(words[1].split()) != 1:
+        raise BadUsage(f"`{' '.join(words)}` is not a {listed(KINDS, 'or')} and its name",
+                       hint="d0ctl throttle set researcher emmy --max-running 50")  # fmt: skip
+    return ThrottleName(*words)
+
+
+def _limit(key: str) -> ValueType:
+    def read(text: str) -> Any:
+        try:
+            return NONE if text == NONE else THROTTLE_TYPES[key].convert(text)
+        except ValueError as error:
+            expected = THROTTLE_TYPES[key].expected
+            raise ValueError(f"it takes {expected}, or `{NONE}`, not `{text}`") from error
+
+    return ValueType(read)
+
+
+@dataclass(frozen=True, slots=True)
+class ThrottleOptions(Options):
+    """Options of throttle set."""
+
+    max_running: int | str | None = value(
+        "--max-running", "N", "Largest number of packages on nodes at once, or `none`.",
+        type=_limit("max-running"), example="4", log=lambda limit: [str(limit)],
+    )  # fmt: skip
+    max_launches: str | None = value(
+        "--max-launches", "N/TIME", "Most packages sent to nodes in a time, or `none`.",
+        type=_limit("max-launches"), example="100/1m", log=lambda limit: [limit],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThrottlePlan(Plan):
+    """The limits before and after."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+    @property
+    def limits(self) -> Mapping[str, tuple[Any, Any]]:
+        """Each limit that changes, before and after."""
+        pairs = {key: (self.before.get(key, NONE), self.after.get(key, NONE))
+                 for key in THROTTLE_TYPES}  # fmt: skip
+        return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def plan(
+    store: Store, request: AnyRequest[ThrottleName, ThrottleOptions], now: float
+) -> ThrottlePlan:
+    """Plan the limits."""
+    options = request.options
+    given = {"max-running": options.max_running, "max-launches": options.max_launches}
+    changes = {key: limit for key, limit in given.items() if limit is not None}
+    before = (setting(store, "throttles") or {}).get(request.target.brief, {})
+    after = {key: limit for key, limit in {**before, **changes}.items() if limit != NONE}
+    return ThrottlePlan(request=request, before=before, after=after,
+                        is_empty=bool(changes) and after == before)  # fmt: skip
+
+
+def change(store: Store, plan: ThrottlePlan, by: Author) -> None:
+    """Put the limits in force. Raises BadUsage if none was given."""
+    name = plan.request.target.brief
+    if not plan.limits:
+        raise BadUsage("say what to limit", hint=f"d0ctl throttle set {name} --max-running 4")
+    throttles.change(store, name, plan.after)
+
+
+def undo_set(plan: ThrottlePlan) -> str | None:
+    """Return the command that undoes it."""
+    words = [word for key, (before, _) in plan.limits.items() for word in (f"--{key}", str(before))]
+    return undo.command("throttle set", plan.request.target.words, *words) if words else None
+
+
+def describe(plan: ThrottlePlan) -> Iterator[str]:
+    """Say what the limits would be."""
+    yield _said(plan, "would change limits of")
+
+
+def report(plan: ThrottlePlan) -> Iterator[str]:
+    """Say what the limits are now."""
+    yield _said(plan, "limits of")
+
+
+def _said(plan: ThrottlePlan, verb: str) -> str:
+    if not plan.limits and not plan.is_empty:
+        return "say what to limit"
+    return wording.new_values(verb, plan.limits, plan.request.target.brief, "limits")
+
+
+ACTION = Action(
+    name="throttle set",
+    help="Set or lift limits of nodes, researchers or jobs.",
+    more_help="Running packages continue. The next `site apply` restores the limits of the site "
+    "file.",
+    example="researcher emmy --max-running 50 --max-launches 100/1m",
+    exit_status="0 done, 2 bad usage",
+    past="changed limits of",
+    options=ThrottleOptions,
+    plan=plan,
+    act=change,
+    undo=undo_set,
+    describe=describe,
+    report=report,
+    level="throttle",
+    may_be_first=True,
+    starts_packages=True,
+    title="throttle nodes, researchers or jobs",
+)

@@ -1,0 +1,132 @@
+"""How full caches become: by the packages on their nodes, and those that are ready."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from msgspec import Struct
+
+from d0ctl.schedule.costs import Cost
+from d0ctl.schedule.hand import Busy, Hand
+from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
+
+HORIZON_S = 24 * 3600.0
+"""How far a profile looks ahead."""
+
+MOST_PLANNED = 1_000
+"""How many of the packages that are ready are planned."""
+
+UNKNOWN_S = 600.0
+"""How long a package runs of which nothing is known."""
+
+
+class Cache(Struct, frozen=True):
+    """The cache of a cluster: how many bytes it holds, None if not known, and how many are used."""
+
+    cluster: int
+    name: str
+    space: int | None
+    used: int
+
+
+class Change(Struct, frozen=True):
+    """So many bytes more in a cache, or fewer, in some seconds."""
+
+    at_s: float
+    cluster: int
+    bytes: float
+
+
+class Alike(Struct, frozen=True):
+    """Ready packages with a requirement: what one of them takes of a cache.
+
+    `inputs` are the bytes that it reads, by the clusters that have them, 0 for all; `freed` the
+    bytes that no package needs after it, likewise.
+    """
+
+    requirement: Requirement
+    inputs: Mapping[int, float]
+    freed: Mapping[int, float]
+    work: float
+    outputs: float
+
+
+class Profile(Struct, frozen=True):
+    """The bytes in a cache from now on: `points` are times in seconds, and the bytes from then."""
+
+    cache: Cache
+    points: Sequence[tuple[float, int]]
+
+    @property
+    def peak(self) -> tuple[float, int]:
+        """When it is fullest, and how many bytes it then has."""
+        return max(self.points, key=lambda point: (point[1], -point[0]))
+
+    @property
+    def full_s(self) -> float | None:
+        """In how many seconds it has more than it holds; None if that is not to be expected."""
+        space = self.cache.space
+        return next((at for at, has in self.points if space is not None and has > space), None)
+
+    def rows(self, step_s: float) -> list[tuple[float, int]]:
+        """Return the most bytes in each part of the time that begins at a multiple of `step_s`."""
+        found, last = list[tuple[float, int]](), self.cache.used
+        for part, of_part in groupby(self.points, key=lambda point: int(point[0] // step_s)):
+            points = [has for _, has in of_part]
+            found.append((part * step_s, max(last, *points) if part else max(points)))
+            last = points[-1]
+        return found
+
+
+def profiles(caches: Sequence[Cache], changes: Sequence[Change]) -> list[Profile]:
+    """Return how caches fill by some changes."""
+    found = []
+    for cache in caches:
+        own = sorted((max(0.0, one.at_s), one.bytes) for one in changes
+                     if one.cluster == cache.cluster and one.at_s <= HORIZON_S)  # fmt: skip
+        has, points = float(cache.used), {0.0: cache.used}
+        for at_s, size in own:
+            has += size
+            points[at_s] = round(max(0.0, has))
+        found.append(Profile(cache, list(points.items())))
+    return found
+
+
+def planned(
+    nodes: Sequence[NodeRoom], busy: Mapping[int, Sequence[Busy]], ready: Sequence[Alike]
+) -> list[Change]:
+    """Return what ready packages change if each goes where it ends first, in their order."""
+    hands = [Hand(node, node.cpus, node.cpus, {}) for node in nodes]
+    for hand in hands:
+        hand.know(busy.get(hand.node.id, ()))
+    changes: list[Change] = []
+    left = MOST_PLANNED
+    for one in ready:
+        wanted = one.requirement
+        fits = [hand for hand in hands if misfit(wanted, hand.node) is None]
+        for _ in range(min(wanted.ready, left) if fits else 0):
+            cost, hand = min(
+                ((_cost(wanted, hand), hand) for hand in fits), key=lambda pair: pair[0].end_s
+            )
+            if cost.start_s > HORIZON_S:
+                break
+            hand.occupy(wanted, cost)
+            changes += _changes(one, hand.node.cluster, cost)
+            left -= 1
+    return changes
+
+
+def _cost(wanted: Requirement, hand: Hand) -> Cost:
+    seconds = wanted.pace if wanted.seconds is None else wanted.seconds
+    run_s = (UNKNOWN_S if seconds is None else seconds) / hand.node.speed
+    return Cost(0.0, hand.wait_s(wanted), run_s)
+
+
+def _changes(one: Alike, cluster: int, cost: Cost) -> list[Change]:
+    brought = one.inputs.get(0, 0.0) - one.inputs.get(cluster, 0.0)
+    found = [
+        Change(cost.start_s, cluster, brought + one.work),
+        Change(cost.end_s, cluster, one.outputs - one.work - one.freed.get(0, 0.0)),
+    ]
+    found += [Change(cost.end_s, other, -size) for other, size in one.freed.items()
+              if other not in (0, cluster)]  # fmt: skip
+    return [change for change in found if change.bytes]

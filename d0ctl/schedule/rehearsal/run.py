@@ -1,0 +1,467 @@
+"""The clock of a rehearsal: packages are placed, their inputs come, they run and end."""
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from d0ctl.schedule.costs import Links
+from d0ctl.schedule.hand import EPSILON, Busy
+from d0ctl.schedule.moves.replicas import LEAST_READERS, HotFile, replicas
+from d0ctl.schedule.place import Decision, place
+from d0ctl.schedule.quota import Allowances, Quota
+from d0ctl.schedule.rehearsal.records import Conditions, Failure, File, Outcome, Task
+from d0ctl.schedule.rehearsal.throttled import Throttled
+from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
+
+LAUNCH_S = 0.02
+"""From the decision to the start of the first binary, in seconds."""
+
+EXACT = 30_000
+"""Packages times nodes up to which each end of a package is followed by a pass of its own."""
+
+PULSES = 1_000
+"""Otherwise there are about so many passes in the least time that the whole may take."""
+
+END, ARRIVE, FAIL, RELEASE, WAKE = range(5)
+"""What happens: a package ends, its inputs are there, it fails, it may be tried again; a throttle
+allows more.
+"""
+
+
+class _Live(Struct):
+    """What a node has at a moment."""
+
+    running: dict[int, float] = field(default_factory=dict)
+    """When each task ends."""
+    queue: deque[int] = field(default_factory=deque)
+    """Tasks whose inputs are there, and that wait for CPUs."""
+    bringing: set[int] = field(default_factory=set)
+    cpus: float = 0
+    """CPUs of running tasks."""
+
+
+def rehearse(
+    nodes: Sequence[NodeRoom],
+    requirements: Sequence[Requirement],
+    tasks: Sequence[Task],
+    files: Sequence[File],
+    conditions: Conditions | None = None,
+) -> Outcome:
+    """Run all tasks; `requirements` come in the order in which the scheduler takes them."""
+    return Rehearsal(nodes, requirements, tasks, files, conditions or Conditions()).run()
+
+
+class Rehearsal:
+    """A job on a virtual clock."""
+
+    def __init__(
+        self,
+        nodes: Sequence[NodeRoom],
+        requirements: Sequence[Requirement],
+        tasks: Sequence[Task],
+        files: Sequence[File],
+        conditions: Conditions,
+    ) -> None:
+        self.rooms = {node.id: node for node in nodes}
+        self.disks = {node.id: node.disk_free for node in nodes}
+        self.live = {node.id: _Live() for node in nodes}
+        self.requirements = list(requirements)
+        self.by_id = {one.id: one for one in requirements}
+        self.tasks, self.files, self.links = tasks, files, conditions.links
+        self.conditions = conditions
+        self.excused = Counter(conditions.excused)
+        self.throttled = Throttled(conditions, {node.id: node.name for node in nodes})
+        self.wanted = [task.requirement for task in tasks]
+        """The requirement of each task, which changes when it fails."""
+        self.others: dict[tuple[int, str | None], int] = {}
+        """Requirements of packages that were tried before."""
+        self.failing: dict[int, Failure] = {}
+        self.placed: Counter[int] = Counter()
+        self.ready: dict[int, dict[int, None]] = {one.id: {} for one in requirements}
+        """The tasks that are ready with a requirement, the oldest first."""
+        self.waiting: dict[int, int] = dict.fromkeys(self.ready, 0)
+        self.missing = [0] * len(tasks)
+        self.readers: list[list[int]] = [[] for _ in files]
+        self.followers: list[list[int]] = [[] for _ in tasks]
+        self.unread = [0] * len(files)
+        self.copies: list[set[int]] = [set() for _ in files]
+        self.kept: Counter[int] = Counter()
+        self.promised: Counter[int] = Counter()
+        """Bytes that packages there may yet use, by cluster."""
+        self.link_free: dict[tuple[str, int], float] = {}
+        self.arrives: dict[tuple[int, int], float] = {}
+        """When copies are there, by file and cluster."""
+        self.powers: Counter[int] = Counter()
+        """CPUs times speed of each cluster."""
+        for node in nodes:
+            self.powers[node.cluster] += node.cpus * node.speed  # type: ignore[assignment]
+        self.hot: Counter[int] = Counter()
+        """The files with many readers, and how many of these are on no node yet."""
+        self.hot_seconds: dict[int, float] = {}
+        """The mean CPU seconds of these."""
+        self.events: list[tuple[float, int, int]] = []
+        self.wakes: set[float] = set()
+        self.marks: list[int] = []
+        self.now = 0.0
+        self.outcome = Outcome(
+            starts=[0.0] * len(tasks), ends=[0.0] * len(tasks),
+            nodes=[0 if task.requirement else -1 for task in tasks],
+        )  # fmt: skip
+        self._connect()
+
+    def _connect(self) -> None:
+        for number, file in enumerate(self.files):
+            if file.cluster is not None:
+                self.copies[number].add(file.cluster)
+        for number, task in enumerate(self.tasks):
+            for one in task.inputs:
+                self.unread[one] += 1
+                if self.files[one].cluster is None:
+                    self.readers[one].append(number)
+                    self.missing[number] += 1
+            for before in task.after:
+                self.followers[before].append(number)
+                self.missing[number] += 1
+        self.hot.update({one: n for one, n in enumerate(self.unread) if n >= LEAST_READERS})
+        whole: Counter[int] = Counter()
+        for number, task in enumerate(self.tasks) if self.hot else ():
+            for one in self.hot.keys() & task.inputs:
+                whole[one] += task.seconds * self._cpus(number)  # type: ignore[assignment]
+        self.hot_seconds = {one: whole[one] / n for one, n in self.hot.items()}
+        for number in range(len(self.tasks)):
+            if not self.missing[number]:
+                self._release(number)
+        self._pass_marks()
+
+    def run(self) -> Outcome:
+        """Take passes until nothing happens any more."""
+        pulse = self._pulse()
+        self._schedule()
+        self._spread()
+        while self.events:
+            until, is_free = self.events[0][0] + pulse, False
+            while self.events and self.events[0][0] <= until:
+                self.now, kind, task = heapq.heappop(self.events)
+                self._happen(kind, task)
+                is_free = is_free or kind != ARRIVE
+            if is_free:
+                self._schedule()
+                self._spread()
+        self.outcome.makespan_s = max(self.outcome.ends, default=0.0)
+        return self.outcome
+
+    def _happen(self, kind: int, task: int) -> None:
+        if kind == END:
+            self._end(task)
+        elif kind == ARRIVE:
+            self._arrive(task)
+        elif kind == FAIL:
+            self._fail(task)
+        elif kind == RELEASE:
+            self._release(task)
+
+    def _pulse(self) -> float:
+        """Return for how long what happens shares a pass."""
+        if len(self.tasks) * len(self.rooms) <= EXACT or not self.tasks:
+            return 0.0
+        least = min(task.seconds for task in self.tasks if task.requirement)
+        capacity = sum(node.cpus * node.speed for node in self.rooms.values())
+        bound = sum(task.seconds for task in self.tasks) / max(capacity, 1e-9)
+        return max(min(bound / PULSES, least / 20), bound / (20 * PULSES))
+
+    def _release(self, task: int) -> None:
+        one = self.wanted[task]
+        if not one:
+            self.marks.append(task)
+            return
+        self.ready[one][task] = None
+        self.waiting[one] += 1
+
+    def _schedule(self) -> None:
+        wanted = [
+            replace(one, ready=self.waiting[one.id])
+            for one in self.requirements
+            if self.waiting[one.id]
+        ]
+        if not wanted:
+            return
+        allowed = self.throttled.allowances(
+            {node: len(live.running) + len(live.queue) + len(live.bringing)
+             for node, live in self.live.items()}, self.now,
+        )  # fmt: skip
+        decisions = place(
+            [self._room(node) for node in self.live],
+            wanted,
+            self._oldest,
+            self._local_bytes,
+            self._brought,
+            quota=self._quota(allowed),
+            busy=self._busy,
+            links=self._links,
+        )
+        for decision in decisions:
+            self._assign(decision)
+        self.throttled.count(allowed, self.now)
+        opens = self.throttled.next_launch(allowed)
+        if opens is not None and opens > self.now and opens not in self.wakes:
+            self.wakes.add(opens)
+            heapq.heappush(self.events, (opens, WAKE, 0))
+
+    def _quota(self, allowed: Allowances) -> Quota:
+        limits = self.conditions.limits
+        left = {stage: most - self.placed[stage] for stage, most in limits.items()}
+        return Quota(
+            {stage: most for stage, most in left.items() if stage},
+            {0: left[0]} if 0 in left else {},
+            throttled=allowed.jobs,
+            nodes=allowed.nodes,
+        )
+
+    def _pass_marks(self) -> None:
+        while self.marks:
+            mark = self.marks.pop()
+            self.outcome.starts[mark] = self.outcome.ends[mark] = self.now
+            for follower in self.followers[mark]:
+                self._lack_less(follower)
+
+    def _room(self, node: int) -> NodeRoom:
+        live, room = self.live[node], self.rooms[node]
+        used = live.cpus + sum(self._cpus(task) for task in live.queue)
+        bringing = sum(self._cpus(task) for task in live.bringing)
+        disk_free = self.disks[node]
+        if disk_free is not None:
+            disk_free -= self.kept[room.cluster]
+        promised = self.promised[room.cluster]
+        if (room.used, room.bringing, room.disk_free, room.disk_used) != (
+            used, bringing, disk_free, promised
+        ):  # fmt: skip
+            here = [*live.running, *live.queue, *live.bringing]
+            wanted = [self.by_id[self.wanted[task]] for task in here]
+            room = self.rooms[node] = replace(
+                room, used=used, bringing=bringing, disk_free=disk_free,
+                memory_used=sum(one.memory or one.memory_expected or 0 for one in wanted),
+                disk_used=promised,
+            )  # fmt: skip
+        return room
+
+    def _cpus(self, task: int) -> float:
+        return self.by_id[self.wanted[task]].load
+
+    def _oldest(self, requirement: int, limit: int) -> list[int]:
+        return list(islice(self.ready[requirement], limit))
+
+    def _local_bytes(self, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
+        found: dict[int, dict[int, int]] = {}
+        for package in packages:
+            places = found.setdefault(package, {})
+            for one in self.tasks[package].inputs:
+                size = self.files[one].size
+                places[0] = places.get(0, 0) + size
+                for cluster in self.copies[one]:
+                    places[cluster] = places.get(cluster, 0) + size
+        return found
+
+    def _brought(self, packages: Sequence[int]) -> Mapping[int, Brought]:
+        found: dict[int, Brought] = {}
+        for package in packages:
+            inputs = self.tasks[package].inputs
+            there: Counter[int] = Counter()
+            for one in inputs:
+                there.update(self.copies[one])
+            found[package] = Brought(len(inputs), there)
+        return found
+
+    def _busy(self) -> Mapping[int, Sequence[Busy]]:
+        return {node: list(self._busy_on(node)) for node in self.live}
+
+    def _busy_on(self, node: int) -> Iterable[Busy]:
+        live, speed = self.live[node], self.rooms[node].speed
+        for task, end in live.running.items():
+            yield self._takes(task, end - self.now)
+        for task in (*live.queue, *live.bringing):
+            yield self._takes(task, self.tasks[task].seconds / speed, queued=True)
+
+    def _takes(self, task: int, left_s: float, *, queued: bool = False) -> Busy:
+        one = self.by_id[self.wanted[task]]
+        return Busy(one.cpus, left_s * one.cpu / 100, queued)
+
+    def _links(self) -> Links:
+        backlog = {
+            cluster: max(0.0, free - self.now) * self.links.rate
+            for (way, cluster), free in self.link_free.items()
+            if way == "to" and free > self.now
+        }
+        return replace(self.links, backlog=backlog)
+
+    def _assign(self, decision: Decision) -> None:
+        task, node = decision.package, decision.node
+        one = self.tasks[task]
+        self.ready[self.wanted[task]].pop(task, None)
+        self.waiting[self.wanted[task]] -= 1
+        self._read_hot(task, -1)
+        self._count(self.wanted[task], self.rooms[node].cluster, 1)
+        self.outcome.nodes[task] = node
+        arrival = self._carry(one, self.rooms[node].cluster)
+        self.live[node].bringing.add(task)
+        heapq.heappush(self.events, (max(arrival, self.now + LAUNCH_S), ARRIVE, task))
+
+    def _read_hot(self, task: int, more: int) -> None:
+        """Count a reader of files with many that is on no node, or does not count any more."""
+        for one in self.tasks[task].inputs if self.hot else ():
+            if one in self.hot:
+                self.hot[one] += more
+
+    def _count(self, requirement: int, cluster: int, more: int) -> None:
+        one = self.by_id[requirement]
+        self.placed[0] += more
+        self.placed[one.stage] += more
+        self.promised[cluster] += more * (one.space_expected or one.space or 0)
+
+    def _carry(self, task: Task, cluster: int) -> float:
+        """Have the inputs that a cluster lacks brought; return when the last is there."""
+        arrival = self.now
+        for one in task.inputs:
+            if not self.copies[one]:
+                continue
+            if cluster not in self.copies[one]:
+                self._bring(one, cluster)
+            arrival = max(arrival, self.arrives.get((one, cluster), 0.0))
+        return arrival
+
+    def _bring(self, file: int, cluster: int) -> None:
+        """Copy a file to a cluster from the one that can give it first."""
+        size = self.files[file].size
+        free_s, source = min((self._gives(file, at), at) for at in self.copies[file])
+        begins = max(free_s, self.link_free.get(("to", cluster), 0.0))
+        ends = begins + size / self.links.rate
+        self.link_free["from", source] = self.link_free["to", cluster] = ends
+        self.arrives[file, cluster] = ends + self.links.file_s
+        self._keep(file, cluster)
+        self.outcome.carried += size
+
+    def _gives(self, file: int, cluster: int) -> float:
+        """Return when a cluster has a file and is not busy with giving another."""
+        return max(self.now, self.link_free.get(("from", cluster), 0.0),
+                   self.arrives.get((file, cluster), 0.0))  # fmt: skip
+
+    def _spread(self) -> None:
+        """Begin further copies of files that many packages will read."""
+        hot = [one for one, left in self.hot.items() if left >= LEAST_READERS and self.copies[one]]
+        if not hot:
+            return
+        busy = {at for (_, at), until in self.link_free.items() if until > self.now}
+        free = {
+            room.cluster: room.disk_free - room.disk_used
+            for node in self.live
+            if (room := self._room(node)).disk_free is not None
+        }
+        found = replicas([self._hot_file(one) for one in hot], self.powers, self._links(), free,
+                         busy)  # fmt: skip
+        for one in found:
+            self._bring(one.file, one.cluster)
+            heapq.heappush(self.events, (self.arrives[one.file, one.cluster], WAKE, 0))
+
+    def _hot_file(self, file: int) -> HotFile:
+        coming = {at for at in self.copies[file] if self.arrives.get((file, at), 0.0) > self.now}
+        return HotFile(file, self.files[file].size, self.hot[file], self.hot_seconds[file],
+                       self.copies[file] - coming, coming, self.powers)  # fmt: skip
+
+    def _keep(self, file: int, cluster: int) -> None:
+        self.copies[file].add(cluster)
+        self.kept[cluster] += self.files[file].size
+        self.outcome.peaks[cluster] = max(self.outcome.peaks[cluster], self.kept[cluster])
+
+    def _arrive(self, task: int) -> None:
+        node = self.outcome.nodes[task]
+        live = self.live[node]
+        live.bringing.discard(task)
+        live.queue.append(task)
+        self._start_next(node)
+
+    def _start_next(self, node: int) -> None:
+        live, room = self.live[node], self.rooms[node]
+        while live.queue and live.cpus + self._cpus(live.queue[0]) <= room.cpus + EPSILON:
+            task = live.queue.popleft()
+            cpus, took, kind = self._cpus(task), self.tasks[task].seconds / room.speed, END
+            if (failure := self.conditions.fails(task, node)) is not None:
+                self.failing[task], took, kind = failure, failure.lasts_s, FAIL
+                self.outcome.wasted_s += cpus * took
+            live.cpus += cpus
+            live.running[task] = self.now + took
+            self.outcome.starts[task] = self.now
+            busy = self.outcome.busy_s
+            busy[node] = busy.get(node, 0.0) + cpus * took
+            heapq.heappush(self.events, (self.now + took, kind, task))
+
+    def _end(self, task: int) -> None:
+        node = self._leave(task)
+        for one in self.tasks[task].outputs:
+            self._keep(one, self.rooms[node].cluster)
+        self._let_go_on(task)
+        for one in self.tasks[task].inputs:
+            self.unread[one] -= 1
+            if not self.unread[one] and not self.files[one].stays:
+                self._forget(one)
+        self._start_next(node)
+
+    def _leave(self, task: int) -> int:
+        """Free the CPUs of a package; return its node."""
+        node = self.outcome.nodes[task]
+        live = self.live[node]
+        del live.running[task]
+        live.cpus -= self._cpus(task)
+        self.outcome.ends[task] = self.now
+        self._count(self.wanted[task], self.rooms[node].cluster, -1)
+        return node
+
+    def _let_go_on(self, task: int) -> None:
+        """Release what waits for a package and its files."""
+        for one in self.tasks[task].outputs:
+            for reader in self.readers[one]:
+                self._lack_less(reader)
+        for follower in self.followers[task]:
+            self._lack_less(follower)
+        self._pass_marks()
+
+    def _fail(self, task: int) -> None:
+        """End an attempt that fails; its package is tried again or has failed for good."""
+        node, failure = self._leave(task), self.failing.pop(task)
+        if failure.again_s is not None:
+            self.outcome.retried[failure.reason] += 1
+            self._read_hot(task, 1)
+            self.outcome.nodes[task] = 0
+            self.wanted[task] = self._tried(
+                task, self.rooms[node].name if failure.elsewhere else None
+            )
+            heapq.heappush(self.events, (self.now + failure.again_s, RELEASE, task))
+        else:
+            self.outcome.failed[failure.reason] += 1
+            stage = self.by_id[self.wanted[task]].stage
+            if self.excused[stage] > 0:
+                self.excused[stage] -= 1
+                self._let_go_on(task)
+        self._start_next(node)
+
+    def _tried(self, task: int, avoid: str | None) -> int:
+        """Return the requirement for another attempt; such packages come first."""
+        key = self.tasks[task].requirement, avoid
+        if key not in self.others:
+            number = self.others[key] = max(self.by_id) + 1
+            one = replace(self.by_id[key[0]], id=number, avoid=avoid)
+            self.requirements.insert(0, one)
+            self.by_id[number], self.ready[number], self.waiting[number] = one, {}, 0
+        return self.others[key]
+
+    def _lack_less(self, task: int) -> None:
+        self.missing[task] -= 1
+        if not self.missing[task]:
+            self._release(task)
+
+    def _forget(self, file: int) -> None:
+        for cluster in self.copies[file]:
+            self.kept[cluster] -= self.files[file].size
+        self.copies[file] = set()

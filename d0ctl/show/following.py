@@ -1,0 +1,52 @@
+"""What `logs` says beside the logs: of attempts that wait, end, or are out of reach."""
+
+from d0ctl.store.views.shapes import AttemptView, PackageView
+from d0ctl.units import clean
+
+NOT_RECORDED = "it has ended, but no daemon is running to record that: d0ctl daemon start"
+
+
+def printed_nothing(name: str) -> str:
+    """Say that there is no output."""
+    return f"`{clean(name)}` has printed nothing"
+
+
+def log_gone(tried: AttemptView) -> str:
+    """Say that the log was removed."""
+    return f"its log is no longer on `{clean(tried.node_name)}`"
+
+
+def resumed(tried: AttemptView) -> str:
+    """Say at which binary an attempt began, and why."""
+    return f"attempt {tried.number} began at binary {tried.began}: {clean(tried.began_why or '')}"
+
+
+def not_launched(one: PackageView) -> str:
+    """Say that a package has no attempt yet."""
+    return f"package `{clean(one.path)}` is {one.phase}: waiting for its launch"
+
+
+def begun(tried: AttemptView) -> str:
+    """Name the attempt whose logs follow."""
+    return f"attempt {tried.number} on `{clean(tried.node_name)}`"
+
+
+def between(tried: AttemptView, phase: str) -> str:
+    """Say that an attempt has ended and another will follow."""
+    why = f"{tried.reason}, " if tried.reason else ""
+    return f"attempt {tried.number} has ended ({why}{phase}): waiting for the next"
+
+
+def not_started(tried: AttemptView) -> str:
+    """Say that the node does not have the attempt yet."""
+    return f"attempt {tried.number} is not on `{clean(tried.node_name)}` yet: waiting for it"
+
+
+def out_of_reach(tried: AttemptView, why: str) -> str:
+    """Say that the node does not answer."""
+    return f"node `{clean(tried.node_name)}` does not answer, trying again: {clean(why)}"
+
+
+def back(tried: AttemptView) -> str:
+    """Say that the node answers again."""
+    return f"node `{clean(tried.node_name)}` answers again"

@@ -1,0 +1,1 @@
+"""What mail and notifications say, and the list of those that wait."""

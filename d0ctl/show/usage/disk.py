@@ -1,0 +1,44 @@
+"""How full caches become."""
+
+from collections.abc import Sequence
+
+from d0ctl.schedule.disk_profile import HORIZON_S, Profile
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.units import count, duration, moment, size
+
+STEP_S = 3600.0
+"""The time of a row."""
+
+NO_CACHES = "no nodes yet: d0ctl node add NAME [user@]host"
+
+
+def draw(sheet: Sheet, found: Sequence[Profile], now: float, *, is_whole: bool) -> None:
+    """Draw a line for each cache; the whole profile has a row for each hour that changes it."""
+    sheet.head("caches", f"the next {count(round(HORIZON_S / 3600), 'hour')}")
+    sheet.table([_line(one, now) for one in found])
+    for one in found if is_whole else ():
+        sheet.head(one.cache.name, "the most in each hour")
+        sheet.table([_row(one, at, has, now, sheet) for at, has in one.rows(STEP_S)])
+
+
+def _line(one: Profile, now: float) -> list[Cell]:
+    cache, (peak_s, peak) = one.cache, one.peak
+    holds = f" of {size(cache.space)}" if cache.space is not None else ""
+    grows = "does not grow"
+    if peak > cache.used:
+        grows = f"up to {size(peak)} at {moment(now + peak_s, now)}"
+    full: Cell = ""
+    if one.full_s is not None:
+        full = (
+            f"full in {duration(one.full_s)}, {size(peak - (cache.space or 0))} too much",
+            "bad",
+        )
+    return [(cache.name, "strong"), f"{size(cache.used)}{holds}", grows, full]
+
+
+def _row(one: Profile, at_s: float, has: int, now: float, sheet: Sheet) -> list[Cell]:
+    space = one.cache.space
+    part = "" if not space else f"{has / space:.0%}"
+    gauge: Cell = signs.gauge(min(1.0, has / space), 20, sheet.glyphs) if space else ""
+    return [(moment(now + at_s, now), "faint"), size(has), part, gauge]

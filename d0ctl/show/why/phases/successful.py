@@ -1,0 +1,39 @@
+"""How a package succeeded, or who said that it did."""
+
+from collections.abc import Sequence
+
+from d0ctl.model import Phase
+from d0ctl.show.why.subject import Subject
+from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import AttemptView
+from d0ctl.units import count, duration
+
+MOST_ACTIONS = 1000
+"""How many of the latest actions on its job are looked through."""
+
+
+def done(subject: Subject) -> None:
+    """Explain a successful package."""
+    tries = browse.attempts(subject.store, subject.package.id)
+    took = ""
+    if tries and tries[-1].ended is not None and tries[-1].started is not None:
+        took = f" in {duration(tries[-1].ended - tries[-1].started)} on `{tries[-1].node_name}`"
+    subject.explanation.answer = f"{subject.name} is successful: it ended {subject.since()}{took}"
+    if len(tries) > 1:
+        subject.fact(f"it took {count(len(tries), 'attempt')}")
+    _overruled(subject, tries)
+    subject.command(f"d0ctl status {subject.package.path}")
+
+
+def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
+    """Say who set it to successful, and how it had failed."""
+    deed = subject.last_action()
+    if deed is None or deed.old != Phase.FAILED:
+        return
+    actions = browse.actions(subject.store, subject.job.name, MOST_ACTIONS)
+    if not any(one.verb == "set-status" and one.at == deed.at for one in actions):
+        return
+    reason = next((one.message or one.reason for one in reversed(tries) if one.reason), None)
+    subject.fact(
+        f"set successful by {deed.actor}; it had failed: {reason or 'for no known reason'}"
+    )

@@ -1,0 +1,103 @@
+"""How full caches become in the next hours, and which of them will overflow."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from d0ctl.schedule.disk_profile import Alike, Cache, Change, Profile, planned, profiles
+from d0ctl.schedule.estimates import sizes_of
+from d0ctl.store.connection import Store
+from d0ctl.store.due_times import left_s
+from d0ctl.store.nodes import placement
+
+MOST_LIVE = 5_000
+"""How many packages on nodes are looked at."""
+
+MOST_KINDS = 100
+"""Of how many requirements with ready packages the inputs are looked at, the most urgent first."""
+
+SAMPLE = 3
+"""Of how many packages of each."""
+
+
+def forecast(store: Store, *, now: float) -> list[Profile]:
+    """Return what is in each cache, what packages will add, and what is removed after them."""
+    caches = [
+        Cache(
+            row["id"], row["name"], row["space"], max(0, (row["space"] or 0) - (row["free"] or 0))
+        )
+        for row in store.rows("caches")
+    ]
+    nodes, busy = placement.nodes(store, now=now), placement.busy(store, now=now)
+    ready = _ready(store)
+    return profiles(caches, [*_on_the_way(store), *_live(store, now), *planned(nodes, busy, ready)])
+
+
+def _on_the_way(store: Store) -> list[Change]:
+    """Return the files that are being brought to each cache, by the rate of its link."""
+    links = placement.links(store)
+    return [
+        Change(links.seconds(cluster, 0, 1), cluster, links.backlog[cluster])
+        for cluster in links.backlog
+    ]
+
+
+def _live(store: Store, now: float) -> list[Change]:
+    """Return what packages on nodes leave when they end, and what is removed then."""
+    rows = store.rows("live_on_caches", limit=MOST_LIVE)
+    freed = _freed(store, [row["id"] for row in rows])
+    changes = []
+    for row in rows:
+        left, sizes = left_s(row, now), sizes_of(row["sizes"])
+        made = sizes.output.middle * row["staying"] if sizes.output else 0.0
+        changes.append(Change(left, row["cluster_id"], made))
+        if row["queued"] and sizes.work:
+            changes += [Change(0.0, row["cluster_id"], sizes.work),
+                        Change(left, row["cluster_id"], -sizes.work)]  # fmt: skip
+        changes += [Change(left, at, -size) for at, size in freed.get(row["id"], {}).items() if at]
+    return changes
+
+
+def _ready(store: Store) -> list[Alike]:
+    """Return the requirements with ready packages, and what one of these takes."""
+    found = []
+    for wanted in placement.requirements(store)[:MOST_KINDS]:
+        if wanted.early or wanted.stay:
+            continue
+        row = store.row("sizes_of_requirement", requirement=wanted.id)
+        assert row is not None
+        sizes = sizes_of(row["sizes"])
+        packages = placement.oldest(store, wanted.id, SAMPLE)
+        inputs, freed = Counter[int](), Counter[int]()
+        for package in packages if wanted.fetches else ():
+            inputs.update(placement.places_of(store, package)[0])
+        for of_package in _freed(store, packages).values():
+            freed.update(of_package)
+        number = max(1, len(packages))
+        found.append(Alike(
+            wanted, _mean(inputs, number), _mean(freed, number), sizes.work,
+            sizes.output.middle * row["staying"] if sizes.output else 0.0,
+        ))  # fmt: skip
+    return found
+
+
+def _mean(total: Mapping[int, int], number: int) -> dict[int, float]:
+    return {key: value / number for key, value in total.items()}
+
+
+def _freed(store: Store, packages: Sequence[int]) -> dict[int, dict[int, int]]:
+    """Return for packages the bytes that no package needs after them, by cluster; 0 for all."""
+    found: dict[int, dict[int, int]] = {}
+    for row in store.rows("freed_after", packages=json.dumps(packages)):
+        found.setdefault(row["package_id"], {})[row["cluster_id"]] = row["bytes"]
+    return found
+
+
+def keep(store: Store, found: Sequence[Profile], *, now: float) -> None:
+    """Keep which caches will overflow, for those who look."""
+    store.change("forget_overflows")
+    store.change_many(
+        "keep_overflow",
+        ((one.cache.cluster, now + one.full_s, one.cache.space, one.peak[1], now + one.peak[0])
+         for one in found if one.full_s is not None),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The rehearsal of a job that is not submitted."""

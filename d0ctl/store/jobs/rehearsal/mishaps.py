@@ -1,0 +1,150 @@
+"""Which attempts of a rehearsal fail, by how earlier ones did, and what their policy answers."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct, field
+
+from d0ctl.jobfile.spec import JobSpec
+from d0ctl.policy.decide import Case, judge
+from d0ctl.policy.rules import ONLY, RESTARTED
+from d0ctl.schedule.rehearsal.records import Failure
+from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
+from d0ctl.sitefile.spec import Site
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs.rehearsal.work import Kind, Work
+from d0ctl.store.views.policies import NOTHING, Policies
+
+MOST_ATTEMPTS = 10_000
+"""How many of the latest attempts are looked at."""
+
+OF_ALL = 10
+"""The rate of all nodes counts as much as so many attempts on a node."""
+
+Group: TypeAlias = tuple[str, ...]
+"""Attempts that are alike: those from a place of a job file, of some software, or all."""
+
+
+class Record(Struct):
+    """How the attempts of a group ended."""
+
+    attempts: Counter[str] = field(default_factory=Counter)
+    """By node."""
+    failures: dict[str, Counter[str]] = field(default_factory=dict)
+    """By reason and node."""
+    seconds: Counter[str] = field(default_factory=Counter)
+    """What the failures took together, by reason."""
+
+    def rate(self, reason: str, node: str) -> float:
+        """Return which part of the attempts on a node fails for a reason.
+
+        A node with few attempts is taken to be like the others.
+        """
+        failed, whole = self.failures[reason], self.attempts.total()
+        usual = failed.total() / whole
+        return (failed[node] + OF_ALL * usual) / (self.attempts[node] + OF_ALL)
+
+    def lasted_s(self, reason: str) -> float:
+        """Return what an attempt took that failed for a reason."""
+        return self.seconds[reason] / self.failures[reason].total()
+
+
+class _Past(Struct):
+    """What happened to a package in the rehearsal so far."""
+
+    reasons: Counter[str] = field(default_factory=Counter)
+    lasted_s: float = 0.0
+
+
+class Mishaps:
+    """The failures that are to be expected, as often as they happened before."""
+
+    def __init__(self, store: Store, spec: JobSpec, work: Work, site: Site) -> None:
+        self._work, self._source = work, spec.source
+        self._policies = Policies(store, site=json.dumps(site.settings.get("policy") or {}))
+        self._job_policy = json.dumps(spec.policy) if spec.policy else NOTHING
+        self._requirements = {one.id: one for one in work.requirements}
+        self._records: dict[Group, Record] = defaultdict(Record)
+        self._of_kind: dict[Kind, Sequence[tuple[Group, str]]] = {}
+        self.attempts = 0
+        """How many earlier attempts were looked at."""
+        for row in store.rows("attempt_outcomes", limit=MOST_ATTEMPTS):
+            self.attempts += row["n"]
+            place = row["source"], row["stage"], str(row["place"])
+            for group in {place, (row["software"],), ()}:
+                self._add(self._records[group], row["node"], row["reason"], row["n"], row["lasted"])
+
+    def _add(self, to: Record, node: str, reason: str | None, n: int, lasted: float) -> None:
+        to.attempts[node] += n
+        if reason is not None:
+            to.failures.setdefault(reason, Counter())[node] += n
+            to.seconds[reason] += lasted  # type: ignore[assignment]
+
+    def on(self, nodes: Sequence[NodeRoom]) -> Callable[[int, int], Failure | None]:
+        """Return what says whether the next attempt of a task on one of these nodes fails.
+
+        Each failure comes when enough attempts were made for one more to be expected, so a
+        rehearsal has as many as on average, and is the same each time.
+        """
+        rooms = {node.id: node for node in nodes}
+        due: dict[tuple[Group, str], float] = defaultdict(lambda: 0.5)
+        past: dict[int, _Past] = defaultdict(_Past)
+        fits: dict[int, int] = {}
+        """How many nodes fit each requirement."""
+
+        def fails(task: int, node: int) -> Failure | None:
+            kind, room = self._work.kinds[task], rooms[node]
+            for group, reason in self._reasons(kind):
+                key, record = (group, reason), self._records[group]
+                due[key] += record.rate(reason, room.name)
+                if due[key] >= 1.0:
+                    due[key] -= 1.0
+                    wanted = self._requirements[self._work.tasks[task].requirement]
+                    if wanted.id not in fits:
+                        fits[wanted.id] = sum(misfit(wanted, one) is None for one in nodes)
+                    return self._failure(kind, wanted, reason, record.lasted_s(reason), past[task],
+                                         room.platform, fits[wanted.id] > 1)  # fmt: skip
+            return None
+
+        return fails
+
+    def _reasons(self, kind: Kind) -> Sequence[tuple[Group, str]]:
+        """Return why packages of a kind may fail, by the closest group that was seen before."""
+        known = self._of_kind.get(kind)
+        if known is None:
+            groups: list[Group] = [(self._source, kind.stage, str(kind.place))]
+            groups += [(kind.software,)] if kind.software != "[]" else []
+            seen = next((group for group in groups if group in self._records), None)
+            # Of others only that tells something which no package causes.
+            known = self._of_kind[kind] = [
+                (seen or (), reason)
+                for reason in sorted(self._records[seen or ()].failures)
+                if seen is not None or reason in RESTARTED
+            ]
+        return known
+
+    def _failure(
+        self,
+        kind: Kind,
+        wanted: Requirement,
+        reason: str,
+        lasted_s: float,
+        past: _Past,
+        platform: str | None,
+        has_others: bool,
+    ) -> Failure:
+        """Return what follows by the policy of a package."""
+        policy = self._policies.of(self._job_policy, kind.policy, kind.software, platform)
+        past.reasons[reason] += 1
+        past.lasted_s += lasted_s
+        restarts = sum(past.reasons[one] for one in RESTARTED)
+        found = judge(policy, Case(
+            reason, max(0, restarts - (reason in RESTARTED)), past.reasons[reason],
+            past.reasons.total() - restarts, lasted_s, past.lasted_s, memory=wanted.memory,
+            wall_time=kind.wall_time,
+            has_others=has_others or policy.rule(reason).elsewhere != ONLY,
+        ))  # fmt: skip
+        again_s = (found.delay or 0.0) if found.is_again else found.delay
+        return Failure(reason, lasted_s, again_s, bool(found.elsewhere))

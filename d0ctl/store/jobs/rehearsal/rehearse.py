@@ -1,0 +1,138 @@
+"""The rehearsal of a job: what happens, what bounds it, and what one more node would bring."""
+
+from collections.abc import Mapping, Sequence
+from math import floor
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from d0ctl.errors import Refused
+from d0ctl.jobfile.spec import JobSpec
+from d0ctl.schedule import critical_path
+from d0ctl.schedule.rehearsal.records import Conditions, Outcome
+from d0ctl.schedule.rehearsal.run import rehearse
+from d0ctl.schedule.resources import NodeRoom
+from d0ctl.sitefile.spec import Site
+from d0ctl.store.clusters import throttles
+from d0ctl.store.clusters.site_changes import current
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs.rehearsal.mishaps import Mishaps
+from d0ctl.store.jobs.rehearsal.nodes import CONTROL, nodes_of
+from d0ctl.store.jobs.rehearsal.work import Work, check, seconds_of, work_of
+from d0ctl.store.jobs.submission.urgency import Steps, steps_of
+from d0ctl.store.nodes.catalogue import researcher_of
+from d0ctl.store.views.job_files import forecast
+
+
+class Stage(Struct, frozen=True):
+    """When the packages of a stage begin and end, in seconds from the begin of the job."""
+
+    name: str
+    packages: int
+    begins_s: float
+    ends_s: float
+
+
+class Rehearsed(Struct, frozen=True):
+    """What a rehearsal found; `chain_s` is the longest chain of packages on the fastest node,
+    `work_s` all work on all CPUs, `with_one_more_s` how long it takes with another `model`.
+    """
+
+    job: str
+    packages: int
+    nodes: Sequence[NodeRoom]
+    clusters: Mapping[int, str]
+    outcome: Outcome
+    stages: Sequence[Stage]
+    chain_s: float
+    work_s: float
+    model: str
+    with_one_more_s: float
+    smooth_s: float
+    """How long it takes if nothing fails."""
+    attempts: int
+    """The number of earlier attempts of which it is known whether they failed."""
+    earlier: str | None = None
+    """The job from which run times are known that the job file does not say."""
+
+    @property
+    def use(self) -> dict[str, float]:
+        """Which part of its CPU time each node computes."""
+        whole = max(self.outcome.makespan_s, 1e-9)
+        return {
+            node.name: self.outcome.busy_s.get(node.id, 0.0) / (node.cpus * whole)
+            for node in self.nodes
+        }
+
+
+def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) -> Rehearsed:
+    """Rehearse a job on all nodes, or on those of a site file.
+
+    Raises Refused where run times are not known, or where no node can take a package.
+    """
+    inside = current(store) if site is None else site
+    nodes, clusters = nodes_of(store, site, inside, spec.originator, now)
+    if not nodes:
+        raise Refused("there is no node to rehearse on", hint="d0ctl rehearse FILE --site FILE")
+    steps = steps_of(store, spec, None)
+    earlier = forecast.run_times(store, spec.source)
+    seconds = seconds_of(steps, spec, earlier.seconds if earlier else {})
+    work = work_of(store, spec, steps, seconds)
+    check(work, nodes, spec)
+    model = max(nodes, key=lambda node: (node.cpus * node.speed, node.name))
+    more = [*nodes, replace(model, id=_next(nodes), name="+", cluster=_next_cluster(nodes))]
+    mishaps = Mishaps(store, spec, work, inside)
+    plain = _conditions(spec, inside, work)
+
+    def run(on: Sequence[NodeRoom], *, is_lucky: bool) -> Outcome:
+        conditions = plain if is_lucky else replace(plain, fails=mishaps.on(on))
+        return rehearse(on, work.requirements, work.tasks, work.files, conditions)
+
+    outcome = run(nodes, is_lucky=False)
+    has_failed = bool(outcome.retried or outcome.failed)
+    smooth = run(nodes, is_lucky=True) if has_failed else outcome
+    other = run(more, is_lucky=False)
+    chain_s = max(critical_path.ranks(seconds, steps.before), default=0.0)
+    capacity = sum(node.cpus * node.speed for node in nodes)
+    by_id = {one.id: one.load for one in work.requirements}
+    needed = sum(task.seconds * by_id.get(task.requirement, 0) for task in work.tasks)
+    return Rehearsed(
+        spec.name, spec.packages, nodes, clusters, outcome, _stages(spec, steps, outcome),
+        chain_s / max(node.speed for node in nodes), needed / capacity,
+        model.name, other.makespan_s, smooth.makespan_s, mishaps.attempts,
+        earlier.job if earlier else None,
+    )  # fmt: skip
+
+
+def _conditions(spec: JobSpec, site: Site, work: Work) -> Conditions:
+    """Return what holds besides failures: limits of the job file, throttles of the site."""
+    limits = {n: one.max_running for n, one in enumerate(spec.stages, 1) if one.max_running}
+    limits |= {0: spec.max_running} if spec.max_running else {}
+    originator = spec.originator
+    researcher = researcher_of(originator, site.settings.get("researchers") or {}) or originator
+    return Conditions(
+        limits=limits, throttles=throttles.rules_of(site.settings.get("throttles") or {}),
+        job=spec.name, researcher=researcher,
+        excused={stage: floor((1 - asked) * work.packages[stage] + 1e-9)
+                 for stage, asked in work.required.items()},
+    )  # fmt: skip
+
+
+def _next(nodes: Sequence[NodeRoom]) -> int:
+    return max(node.id for node in nodes) + 1
+
+
+def _next_cluster(nodes: Sequence[NodeRoom]) -> int:
+    return max(CONTROL, *(node.cluster for node in nodes)) + 1
+
+
+def _stages(spec: JobSpec, steps: Steps, outcome: Outcome) -> list[Stage]:
+    times: dict[int, list[tuple[float, float]]] = {}
+    for (stage, _, _), step in steps.packages.items():
+        if outcome.nodes[step]:
+            times.setdefault(stage, []).append((outcome.starts[step], outcome.ends[step]))
+    return [
+        Stage(spec.stages[number - 1].name, len(found), min(begin for begin, _ in found),
+              max(end for _, end in found))
+        for number, found in times.items()
+    ]  # fmt: skip

@@ -1,0 +1,193 @@
+"""The packages of a job that is not submitted, their files, and what they request."""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from d0ctl.errors import Refused
+from d0ctl.jobfile.spec import InputSpec, JobSpec, OutputSpec, PackageSpec
+from d0ctl.schedule.estimates import NO_SIZES, Sizes
+from d0ctl.schedule.rehearsal.records import File, Task
+from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs.rehearsal.nodes import CONTROL
+from d0ctl.store.jobs.submission.urgency import Steps, urgency
+from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.fitting import space, wants
+from d0ctl.store.views.policies import NOTHING
+from d0ctl.units import listed
+
+
+class Kind(Struct, frozen=True):
+    """What packages at a place in the lines of a stage have in common: software and policy."""
+
+    stage: str
+    place: int
+    software: str
+    policy: str
+    wall_time: float | None
+
+
+class Work(Struct):
+    """All packages of a job, as a rehearsal takes them."""
+
+    requirements: list[Requirement] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
+    files: list[File] = field(default_factory=list)
+    kinds: dict[int, Kind] = field(default_factory=dict)
+    """The kind of each task that is a package."""
+    packages: Counter[int] = field(default_factory=Counter)
+    """How many packages each stage has."""
+    required: dict[int, float] = field(default_factory=dict)
+    """Which part of a stage must succeed for all stages that read from it, where that is less."""
+
+
+def seconds_of(steps: Steps, spec: JobSpec, earlier: Mapping[str, float]) -> list[float]:
+    """Return the run time of each step. Raises Refused for stages where it is not known."""
+    found = [0.0 if one is None else one for one in steps.seconds]
+    unknown: dict[str, None] = {}
+    for (stage, _, _), step in steps.packages.items():
+        if steps.seconds[step] is None:
+            name = spec.stages[stage - 1].name
+            if name in earlier:
+                found[step] = earlier[name]
+            else:
+                unknown[name] = None
+    if unknown:
+        stages = listed(f"`{name}`" for name in list(unknown)[:5])
+        raise Refused(f"the run time of packages of {stages} is unknown",
+                      hint="give `runtime` in the job file, or run it once")  # fmt: skip
+    return found
+
+
+def work_of(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float]) -> Work:
+    """Return tasks, files and requirements, these in the order of the scheduler."""
+    urgent, catalogue, work = urgency(store, spec), Catalogue(store), Work()
+    numbers: dict[str, int] = {}
+    kinds: dict[tuple[object, ...], Requirement] = {}
+    priorities: dict[int, int] = {}
+    """The priority of each requirement."""
+    work.tasks = [Task(0, 0.0, after=tuple(before)) for before in steps.before]
+    for stage, of_stage in enumerate(spec.stages, 1):
+        for seq, line in enumerate(of_stage.lines, 1):
+            for place, package in enumerate(line.packages, 1):
+                step, sizes = steps.packages[stage, seq, place], steps.sizes.get(stage, NO_SIZES)
+                rank, usual = urgent.of(stage, seq, place)[:2]
+                key = (stage, package.cpus, package.cpu, package.memory, space(package),
+                       package.platform, package.nodes, package.exclude_nodes, package.priority,
+                       *wants(package), rank, usual)  # fmt: skip
+                kind = kinds.get(key)
+                if kind is None:
+                    kind = kinds[key] = _requirement(
+                        len(kinds) + 1, package, stage, rank, usual or seconds[step], catalogue,
+                        sizes,
+                    )  # fmt: skip
+                priorities[kind.id] = (
+                    spec.priority if package.priority is None else package.priority
+                )
+                inputs, outputs = _files(package, numbers, work.files, spec.directory, sizes)
+                work.kinds[step] = _kind(of_stage.name, place, package)
+                work.tasks[step] = replace(
+                    work.tasks[step], requirement=kind.id, seconds=seconds[step],
+                    inputs=inputs, outputs=outputs,
+                )  # fmt: skip
+    work.requirements = sorted(
+        kinds.values(), key=lambda one: (-priorities[one.id], -one.rank, one.id)
+    )
+    work.packages.update(stage for stage, _, _ in steps.packages)
+    work.required = _required(work, {step: stage for (stage, _, _), step in steps.packages.items()},
+                              spec)  # fmt: skip
+    return work
+
+
+def _kind(stage: str, place: int, package: PackageSpec) -> Kind:
+    policy = json.dumps(package.policy) if package.policy else NOTHING
+    return Kind(stage, place, json.dumps(wants(package)[0]), policy, package.wall_time)
+
+
+def _required(work: Work, stages: Mapping[int, int], spec: JobSpec) -> dict[int, float]:
+    """Return which part of stages has to succeed, by the stages that read from them."""
+    makers = {file: stages[step] for step in stages for file in work.tasks[step].outputs}
+    asked: dict[int, float] = {}
+    for step, stage in stages.items():
+        for before in {makers[file] for file in work.tasks[step].inputs if file in makers}:
+            asked[before] = max(asked.get(before, 0.0), spec.stages[stage - 1].require)
+    return {stage: part for stage, part in asked.items() if part < 1.0}
+
+
+def _requirement(
+    number: int,
+    package: PackageSpec,
+    stage: int,
+    rank: float,
+    seconds: float,
+    catalogue: Catalogue,
+    sizes: Sizes,
+) -> Requirement:
+    software, needs = (json.dumps(names) for names in wants(package))
+    return Requirement(
+        number, 0, package.cpus, package.memory, package.platform, package.nodes,
+        package.exclude_nodes, catalogue.platforms(software), catalogue.needs(software, needs),
+        seconds=seconds, rank=rank, stage=stage, space=space(package),
+        fetches=any(binary.inputs for binary in package.binaries), cpu=package.cpu,
+        memory_expected=round(sizes.memory.high) if sizes.memory and not package.memory else None,
+        space_expected=max(space(package) or 0, sizes.space) if sizes.space and not package.disk
+        else None,
+    )  # fmt: skip
+
+
+def _files(
+    package: PackageSpec, numbers: dict[str, int], files: list[File], directory: str, sizes: Sizes
+) -> tuple[list[int], list[int]]:
+    """Return what a package reads of others and from outside, and what it makes."""
+    outputs, made = [], {one.file: one for binary in package.binaries for one in binary.outputs}
+    usual = _usual_size(made.values(), sizes)
+    for output in made.values():
+        number = numbers.setdefault(output.file, len(files))
+        file = File(usual if output.size is None else output.size, None,
+                    stays=output.result or not output.dispositions)  # fmt: skip
+        files[number : number + 1] = [file]
+        outputs.append(number)
+    inputs: dict[int, None] = {}
+    for binary in package.binaries:
+        for one in binary.inputs:
+            if one.file in made or one.acquire != "pre-fetch":
+                continue
+            number = numbers.setdefault(one.file, len(files))
+            if number == len(files):
+                # One of another job is there; one that is made later here replaces this.
+                files.append(File(0 if one.made else _size(one, directory), CONTROL))
+            inputs[number] = None
+    return list(inputs), outputs
+
+
+def _usual_size(made: Collection[OutputSpec], sizes: Sizes) -> int:
+    """Return the size of each output that says none: its part of what is expected of all."""
+    unsaid = sum(one.size is None for one in made)
+    if not unsaid or sizes.output is None:
+        return 0
+    said = sum(one.size or 0 for one in made)
+    return max(0, round((sizes.output.middle - said) / unsaid))
+
+
+def _size(one: InputSpec, directory: str) -> int:
+    if one.size is not None:
+        return one.size
+    try:
+        return Path(directory, one.file).stat().st_size
+    except OSError:
+        return 0
+
+
+def check(work: Work, nodes: Sequence[NodeRoom], spec: JobSpec) -> None:
+    """Raise Refused for packages that no node can take."""
+    for one in work.requirements:
+        found = {node.name: misfit(one, node) for node in nodes}
+        if None not in found.values():
+            name, why = next(iter(found.items()))
+            raise Refused(f"no node can take packages of stage `{spec.stages[one.stage - 1].name}`:"
+                          f" `{name}` is ruled out ({why})", hint="d0ctl node list")  # fmt: skip

@@ -1,0 +1,58 @@
+"""Bad days from end to end: nothing is lost, `why` names the cause, and others go on."""
+
+import time
+from pathlib import Path
+
+from d0ctl.daemon.desk import Desk
+from d0ctl.jobfile.spec import InputSpec
+from d0ctl.select import parse
+from d0ctl.show.why.package import package as why_package
+from d0ctl.store.views import browse
+from tests.daemon.contact import turn_until
+from tests.support.jobs import binary, job, package, phases, simple, submitted
+from tests.support.rows import read
+
+
+def setting(desk: Desk, name: str, value: str) -> None:
+    """Say something in the site file."""
+    with desk.store.writing():
+        desk.store.change("keep_setting", name=name, value=value)
+
+
+def why(desk: Desk, path: str) -> str:
+    """What `why` says of a package."""
+    explained = why_package(desk.store, browse.package(desk.store, parse(path)), time.time())
+    return "\n".join([explained.answer, *explained.facts, *explained.commands])
+
+
+def test_a_file_whose_checksum_never_matches_fails_its_package_after_the_tries_of_the_policy(
+    desk: Desk, tmp_path: Path
+) -> None:
+    setting(desk, "policy", '{"stage-in": {"tries": 2, "delay": [0.1]}}')
+    other = tmp_path / "input"
+    other.write_text("not what was promised\n")
+    wrong = InputSpec(
+        file="/data/input", made=False, locator=f"file://{other}", checksum="sha256:" + "0" * 64
+    )
+    submitted(desk.store, job("job", [simple("cat input", [wrong]), simple("echo well")]))
+
+    turn_until(desk, lambda: set(phases(desk.store).values()) == {"failed", "done"})
+
+    assert phases(desk.store) == {"job/1/1/1": "failed", "job/1/2/1": "done"}
+    tried = read(desk.store, "attempt", "reason", package_id=1)
+    assert tried == [("stage-in",)] * 3
+    said = why(desk, "job/1/1/1")
+    assert "its checksum is sha256:9d7e36" in said
+    assert f"not sha256:{'0' * 64}" in said
+    assert "not retried: it was tried again 2 times" in said
+    assert other.read_text() == "not what was promised\n"
+
+
+def test_estimates_that_are_wrong_by_a_hundred_delay_nothing_and_end_nothing(desk: Desk) -> None:
+    long = [package(binary("sleep 0.2", runtime=0.002)) for _ in range(4)]
+    short = [package(binary("true", runtime=20.0)) for _ in range(4)]
+    submitted(desk.store, job("job", long, short))
+
+    turn_until(desk, lambda: set(phases(desk.store).values()) == {"done"})
+
+    assert read(desk.store, "attempt", "outcome") == [("successful",)] * 8

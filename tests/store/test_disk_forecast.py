@@ -1,0 +1,103 @@
+"""Caches that will overflow, and who says so."""
+
+import time
+from typing import Any
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.daemon.drive import driving
+from d0ctl.daemon.steps.cleanup import foresee_caches
+from d0ctl.daemon.turn import Turn
+from d0ctl.jobfile.spec import BinarySpec, Disposition, InputSpec, JobSpec, OutputSpec, PackageSpec
+from d0ctl.model import Address
+from d0ctl.schedule.disk_profile import Profile
+from d0ctl.show.why import node as why_node
+from d0ctl.show.why.production import obstacles
+from d0ctl.store import Store
+from d0ctl.store.clusters import disk_forecast
+from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.standstill import production
+from tests.support.building import Site, job, line
+
+MB = 1_000_000
+
+
+@pytest.fixture
+def farm(store: Store) -> Site:
+    """A node with two CPUs and 100 MB of disk, of which 60 MB are free."""
+    site = Site(store)
+    registry.add(store, Address("n1", destination="n1"), cpus=2)
+    site.up("n1", cpus=2, machine_id="m1", disk_total=100 * MB, disk_free=60 * MB)
+    return site
+
+
+def chain(size: int, **more: Any) -> JobSpec:
+    """Packages that make a file each, and readers of these."""
+    makers = [package(f"a{n}", size, runtime=100.0, **more) for n in range(3)]
+    readers = [package(f"b{n}", 1, runtime=50.0, reads=f"a{n}") for n in range(3)]
+    return job(("make", [line(one) for one in makers]), ("read", [line(one) for one in readers]),
+               name="mc")  # fmt: skip
+
+
+def package(
+    output: str, size: int, *, runtime: float, reads: str = "", keep: bool = False
+) -> PackageSpec:
+    """A package that makes a file of so many MB."""
+    kept = frozenset([Disposition.RETAIN_INDEF] if keep else ())
+    return PackageSpec("1", (BinarySpec(
+        "tool", script="tool", runtime=runtime, inputs=(InputSpec(reads),) if reads else (),
+        outputs=(OutputSpec(output, size=size * MB, dispositions=kept),),
+    ),))  # fmt: skip
+
+
+def foreseen(site: Site) -> Profile:
+    """What is foreseen of the cache of the node."""
+    found = disk_forecast.forecast(site.store, now=time.time())
+    return next(one for one in found if one.cache.name == "n1")
+
+
+def test_outputs_of_ready_and_running_packages_fill_the_cache(farm: Site) -> None:
+    farm.submit(chain(25))
+    assert foreseen(farm).cache.used == 40 * MB
+
+    at_s, peak = foreseen(farm).peak
+    assert (round(at_s), peak) == (200, 115 * MB)
+    farm.launch("mc/1/1/1", "n1")
+    later = foreseen(farm)
+
+    assert later.peak[1] == 115 * MB
+    assert later.full_s == pytest.approx(200, abs=5)
+
+
+@pytest.mark.parametrize(("keep", "freed"), [(False, 25 * MB), (True, 0)])
+def test_inputs_leave_with_their_last_reader_unless_a_disposition_keeps_them(
+    farm: Site, keep: bool, freed: int
+) -> None:
+    farm.submit(chain(25, keep=keep))
+    farm.launch("mc/1/1/1", "n1")
+    farm.end("mc/1/1/1", outputs=[{"name": "a0", "path": "/tmp/base/cache/1/a0",
+                                   "size": 25 * MB, "checksum": "sha256:00"}])  # fmt: skip
+    before = foreseen(farm).points[-1][1]
+    farm.launch("mc/2/1/1", "n1")
+
+    assert before == foreseen(farm).points[-1][1] == (40 + 2 * 25) * MB - freed
+
+
+def test_status_and_why_say_when_a_cache_will_overflow(farm: Site, home: Home) -> None:
+    farm.submit(chain(25))
+    with driving(home, None) as desk:
+        with desk.store.writing():
+            foresee_caches(desk, Turn(time.time()))
+        found = production(farm.store, now=time.time(), driven=True)
+        (one,) = [one for one in obstacles(found, time.time()) if "cache" in one.text]
+        assert one.text.startswith("the cache of `n1` will be full at about")
+        assert "115 MB" in one.text and "it holds 100 MB" in one.text
+        assert one.commands == ("d0ctl report disk n1",)
+        assert one.text in why_node.node(farm.store, "n1", time.time()).facts
+
+        farm.up("n1", cpus=2, machine_id="m1", disk_total=1000 * MB, disk_free=900 * MB)
+        desk.forecast_due = 0.0
+        with desk.store.writing():
+            foresee_caches(desk, Turn(time.time()))
+        assert production(farm.store, now=time.time()).overflows == []
