@@ -17,7 +17,7 @@ WITH_SQL = ("store/", "sql/", "bench/", "support/rows.py")
 """Where tests may use SQL: those of the store and of the schema, benchmarks, and one helper."""
 
 OTHERS_WITH_SQL = {
-    "cli/test_backup.py": 6,
+    "cli/test_backup.py": 5,
     "daemon/test_refused.py": 1,
     "doctor/conftest.py": 1,
     "e2e/site.py": 1,

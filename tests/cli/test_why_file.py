@@ -84,7 +84,7 @@ def test_a_result_says_so_and_that_nobody_reads_it(site: Site, d0ctl: Type) -> N
     facts = reported(d0ctl, "plot.png")["facts"]
 
     assert "it is a result" in facts
-    assert "no other package reads it" in facts
+    assert "no package reads it" in facts
 
 
 def test_a_dropped_file_says_by_whom_and_how_it_comes_back(site: Site, d0ctl: Type) -> None:

@@ -77,5 +77,5 @@ ACTION = Action(
     level="file",
     question="do that?",
     destroys=True,
-    title="purge files: remove their copies",
+    title="purge: remove copies of files",
 )

@@ -75,5 +75,5 @@ ACTION = replace(
     may_be_first=False,
     starts_packages=True,
     key="A",
-    title="submit it once more",
+    title="clone: submit it once more",
 )

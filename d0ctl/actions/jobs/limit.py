@@ -143,5 +143,5 @@ ACTION = Action(
     report=report,
     starts_packages=True,
     key="B",
-    title="limit running packages",
+    title="limit: how many run at once",
 )

@@ -147,5 +147,5 @@ ACTION = Action(
     is_flag=True,
     conflicts=frozenset({"remove"}),
     key="P",
-    title="priority",
+    title="priority: what starts first",
 )

@@ -243,5 +243,5 @@ ACTION = Action(
     level="job file",
     may_be_first=True,
     in_pieces=True,
-    title="submit a job file",
+    title="submit: a job file",
 )

@@ -230,7 +230,7 @@ ACTION = Action(
     starts_packages=True,
     question="update it?",
     key="W",
-    title="update it by its job file",
+    title="update: correct it by its job file",
     ways=(
         Way("leave what has run"),
         Way("run again what is out of date", frozenset({"--again"})),

@@ -69,5 +69,5 @@ ACTION = Action(
     destroys=True,
     starts_packages=True,
     key="l",
-    title="accept the loss of a cache in doubt",
+    title="accept-loss: of a cache in doubt",
 )

@@ -154,7 +154,7 @@ ACTION = Action(
     level="new node",
     may_be_first=True,
     key="A",
-    title="add a node",
+    title="add: a node",
 )
 
 

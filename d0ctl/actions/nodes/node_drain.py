@@ -57,5 +57,5 @@ ACTION = Action(
     level="node",
     may_be_first=True,
     key="d",
-    title="drain: give a node no new packages",
+    title="drain: give it no new packages",
 )

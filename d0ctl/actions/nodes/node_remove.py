@@ -38,5 +38,5 @@ ACTION = Action(
     question="remove it?",
     destroys=True,
     key="X",
-    title="remove a node",
+    title="remove: a node",
 )

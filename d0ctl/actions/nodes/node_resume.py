@@ -40,5 +40,5 @@ ACTION = Action(
     level="node",
     starts_packages=True,
     key="u",
-    title="resume: a drained node takes packages again",
+    title="resume: let it take packages again",
 )

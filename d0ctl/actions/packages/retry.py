@@ -185,7 +185,7 @@ ACTION = Action(
     report=report,
     starts_packages=True,
     key="R",
-    title="retry failed packages",
+    title="retry: run failed packages again",
     ways=(
         Way("use the files that earlier attempts kept"),
         Way("start from scratch", frozenset({"--from-scratch"})),

@@ -121,5 +121,5 @@ ACTION = Action(
     question="do that?",
     destroys=True,
     key="M",
-    title="set-status by hand",
+    title="set-status: by hand",
 )

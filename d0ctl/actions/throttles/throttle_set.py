@@ -147,5 +147,5 @@ ACTION = Action(
     level="throttle",
     may_be_first=True,
     starts_packages=True,
-    title="throttle nodes, researchers or jobs",
+    title="throttle set: limit nodes, people or jobs",
 )

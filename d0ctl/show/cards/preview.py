@@ -49,16 +49,20 @@ def _stage(
     if fits:
         rows.append([("runs on", "faint"), _nodes(fits)])
     if (seconds := _seconds(stage, earlier)) is not None:
-        rows.append([("takes", "faint"), f"about {duration(seconds)} each"])
+        rows.append([("takes", "faint"), _each(seconds)])
     sheet.table(rows, indent=3)
 
 
 CHANGES = {
-    "split": "more than in the stages it reads",
-    "merge": "fewer than in the stages it reads",
+    "split": "splits what it reads",
+    "merge": "merges what it reads",
     "open": "for all groups of late outputs until these are known",
 }
-"""How the number of lines changes against the stages that a stage reads."""
+"""What the number of lines says against that of the stages that a stage reads: more, fewer."""
+
+
+def _each(seconds: float) -> str:
+    return f"about {duration(seconds)} each" if seconds >= 0.05 else "less than 0.1 s each"
 
 
 def _order(stage: StagePreview) -> str:

@@ -247,7 +247,7 @@ def _readers(about: _AboutFile) -> None:
             f"and it is read by {count(len(waiting_readers) - MOST, 'more package')}: {more}"
         )
     if not readers:
-        facts.append("no other package reads it")
+        facts.append("no package reads it")
     elif len(waiting_readers) < len(readers):
         done = len(readers) - len(waiting_readers)
         least = "at least " if len(readers) >= file_locations.MOST_READERS else ""
