@@ -29,6 +29,16 @@ OTHERS_WITH_SQL = {
 }
 """How often other modules use it: to damage a database, or as another program does."""
 
+ONE_SUBJECT = """
+    app archive backup bad_nodes behind benchmark broker candidates catalogues courier_reports
+    daemon dagman dropbox errors estimates eta explanation failures file finish forecast
+    guards input_stream intake inventory job jobs late_outputs leases live_status log_rules
+    logs mail mail_queue node nodes orders outline outputs package pause peek pilot pilots
+    plugins policy preview reader rehearse replicas restore_line results retry run script
+    selection shares site software spec standstill status stores submit throttle wfcommons
+"""
+"""Names of several modules: each of them is about the same thing, e.g. an action and its rows."""
+
 EXECUTE = {"execute", "executemany", "executescript"}
 
 
@@ -57,3 +67,10 @@ def test_no_folder_of_the_product_has_more_than_fifteen_modules() -> None:
     folders = Counter(path.parent for root in roots for path in root.rglob("*.py"))
 
     assert {str(folder): number for folder, number in folders.items() if number > 15} == {}
+
+
+def test_modules_of_the_same_name_are_about_the_same_thing() -> None:
+    roots = [TESTS.parent / name for name in ("d0ctl", "tui", "wrapper")]
+    names = Counter(path.stem for root in roots for path in root.rglob("[!_]*.py"))
+
+    assert {name for name, number in names.items() if number > 1} == set(ONE_SUBJECT.split())

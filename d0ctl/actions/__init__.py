@@ -12,7 +12,7 @@ from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
-from d0ctl.store.views.choice import located
+from d0ctl.store.views.selection import located
 from d0ctl.units import clean
 
 __all__ = ["ACTIONS", "Action", "Plan", "Request", "apply", "describe", "latest", "preview",

@@ -9,7 +9,7 @@ from d0ctl.select import brief
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.audit import AuditEntry
-from d0ctl.store.views import browse, choice
+from d0ctl.store.views import browse, selection
 from d0ctl.units import moment
 
 OTHER_PAST = {"require": "left out a part of", "group": "made lines of"}
@@ -40,7 +40,7 @@ def refuse_second(store: Store, request: Request[Any], seen: int | None, now: fl
     if target.names_jobs and request.action.is_flag:
         entry = _on_jobs(store, request, seen)
     else:
-        choice.choose(store, target, now=now)
+        selection.choose(store, target, now=now)
         entry = audit.since(store, seen)
     if entry is not None:
         raise Refused(f"{sentence(entry, now)}, after the plan was made, so nothing was done",

@@ -9,10 +9,10 @@ from d0ctl.actions.action import AnyRequest, Plan
 from d0ctl.actions.option import OptionsType
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store.connection import Store
-from d0ctl.store.files import selection
-from d0ctl.store.files.selection import Weight
+from d0ctl.store.files import selected_files
+from d0ctl.store.files.selected_files import Weight
 from d0ctl.store.views import browse
-from d0ctl.store.views.choice import check_node
+from d0ctl.store.views.selection import check_node
 from d0ctl.units import count
 
 SHOWN = 50
@@ -94,15 +94,15 @@ class Lost(NamedTuple):
 
 def only_copies(store: Store, jobs: Sequence[str]) -> Lost:
     """Return the files that go with jobs: no results, and stored nowhere."""
-    weight = selection.select_of_jobs(store, jobs, MOST_LOST)
-    return Lost(weight.files, weight.bytes, selection.largest(store, SHOWN))
+    weight = selected_files.select_of_jobs(store, jobs, MOST_LOST)
+    return Lost(weight.files, weight.bytes, selected_files.largest(store, SHOWN))
 
 
 def choose(store: Store, choice: FileChoice) -> Weight:
     """Select files; how many and how large they are. Raises NotFound if there is none."""
     if choice.node is not None:
         check_node(store, choice.node)
-    weight = selection.select(store, choice.job, choice.name, node=choice.node,
+    weight = selected_files.select(store, choice.job, choice.name, node=choice.node,
                               disposition=choice.disposition)  # fmt: skip
     if not weight.files:
         if not set("*?[") & set(choice.job):

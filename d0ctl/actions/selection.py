@@ -12,7 +12,7 @@ from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
-from d0ctl.store.views import browse, choice
+from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import JobSummary
 
 BY_POLICY = "policy"
@@ -85,7 +85,7 @@ def changeable(
     An action that `hastens` also changes packages being killed that could end sooner. Raises
     NotFound if nothing matches, Refused if nothing can be changed.
     """
-    choice.choose(store, target, now=now)
+    selection.choose(store, target, now=now)
     split = split_selected(store, able, hastens=hastens)
     if not split.packages:
         raise nothing_for(store, target, split.kept, past)

@@ -9,8 +9,8 @@ from d0ctl.actions.file_choice import FileChoice
 from d0ctl.api.verbs import FileVerbs
 from d0ctl.config import find_home
 from d0ctl.store import opening
-from d0ctl.store.files import selection
-from d0ctl.store.files.selection import FileRow
+from d0ctl.store.files import selected_files
+from d0ctl.store.files.selected_files import FileRow
 
 
 class Files(FileVerbs):
@@ -39,7 +39,7 @@ class Files(FileVerbs):
         for choice in self.choices:
             with opening.reader(self.home) as store:
                 file_choice.choose(store, choice)
-                rows = list(selection.pages(store, 0))
+                rows = list(selected_files.pages(store, 0))
             yield from (row for row in rows if row.id not in seen)
             seen.update(row.id for row in rows)
 

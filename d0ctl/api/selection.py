@@ -100,19 +100,19 @@ class Selection(Verbs):
 
     def __iter__(self) -> Iterator[PackageRow]:
         """Go over its packages."""
-        from d0ctl.store.views import choice
+        from d0ctl.store.views import selection
 
         with self._reading() as store:
-            choice.choose(store, self.wanted, now=time.time(), lenient=True)
-            rows = choice.chosen(store)
+            selection.choose(store, self.wanted, now=time.time(), lenient=True)
+            rows = selection.chosen(store)
         return iter(rows)
 
     def __len__(self) -> int:
         """Count its packages."""
-        from d0ctl.store.views import choice
+        from d0ctl.store.views import selection
 
         with self._reading() as store:
-            return choice.choose(store, self.wanted, now=time.time(), lenient=True)
+            return selection.choose(store, self.wanted, now=time.time(), lenient=True)
 
     @overload
     def __getitem__(self, at: int) -> "Selection": ...

@@ -56,9 +56,9 @@ def _answer() -> bool:
             print(answer)
             return True
     _import_msgspec()
-    from d0ctl.cli import direct
+    from d0ctl.cli import fast_path
 
-    if (call := direct.parse(sys.argv[1:])) is not None:
-        direct.run(call)
+    if (call := fast_path.parse(sys.argv[1:])) is not None:
+        fast_path.run(call)
         return True
     return False

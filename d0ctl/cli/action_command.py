@@ -30,7 +30,7 @@ from d0ctl.cli.changing import (
 )
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.terminal import completion
-from d0ctl.cli.terminal.failures import report
+from d0ctl.cli.terminal.errors import report
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import can_ask, confirmed, emit, is_terminal, say
 from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound

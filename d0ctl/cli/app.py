@@ -12,7 +12,7 @@ from d0ctl import __version__
 from d0ctl.cli.completion_table import HEADINGS
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.session import settings
-from d0ctl.cli.terminal.failures import forget_output, reported_failures
+from d0ctl.cli.terminal.errors import forget_output, reported_failures
 from d0ctl.cli.terminal.fast_typer import plain, usage_in_our_words
 from d0ctl.errors import ExitCode
 

@@ -9,8 +9,8 @@ from d0ctl.select import parse
 from d0ctl.show.live_status import TIMES, LiveStatus
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.files.selection import FileRow
-from d0ctl.store.views import activity, browse, choice
+from d0ctl.store.files.selected_files import FileRow
+from d0ctl.store.views import activity, browse, selection
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import Shortfall, short_packages
 from d0ctl.store.views.shapes import (
@@ -194,10 +194,10 @@ def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
     """All about a line. Raises NotFound."""
     path = f"{of.name}/{stage.seq}/{number}"
     one = browse.line(store, of, stage, number)
-    choice.choose(store, parse(path), now=now)
+    selection.choose(store, parse(path), now=now)
     return {
         "job": of.name, "stage": stage.seq, "stage_name": stage.name, **line(one),
-        "path": path, "package_list": [package_row(row, now) for row in choice.chosen(store)],
+        "path": path, "package_list": [package_row(row, now) for row in selection.chosen(store)],
     }  # fmt: skip
 
 

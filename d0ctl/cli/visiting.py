@@ -10,8 +10,8 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.nodes.site import site_name
-from d0ctl.store.views import browse, choice
-from d0ctl.store.views.choice import located
+from d0ctl.store.views import browse, selection
+from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes import AttemptView, PackageView
 from d0ctl.units import count
 
@@ -29,8 +29,8 @@ def packages(
     wanted = located(store, select.parse_all([text], with_binary=with_binary))
     if wanted.is_one and wanted.level in ("package", "binary"):
         return [wanted]
-    number = choice.choose(store, wanted, now=time.time())
-    found = [row.path for row in choice.chosen(store, MOST)]
+    number = selection.choose(store, wanted, now=time.time())
+    found = [row.path for row in selection.chosen(store, MOST)]
     if number > (1 if alone else MOST):
         takes = f"{verb} {alone}".strip()
         most = "one package" if alone else f"at most {MOST} packages"

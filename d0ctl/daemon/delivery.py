@@ -8,7 +8,7 @@ from typing import Any
 
 from d0ctl.config import Home
 from d0ctl.errors import D0Error, NotSent
-from d0ctl.notify import command, compose, notifier
+from d0ctl.notify import compose, notifier, site_command
 from d0ctl.notify.routes import COMMAND
 from d0ctl.store import Store, open_store
 from d0ctl.store.connection import Row
@@ -124,9 +124,9 @@ class Carrier(threading.Thread):
                 self._keep(store, row, error)
 
     def _run(self, said: Mapping[str, Any], row: Row) -> None:
-        timeout = said.get("command-timeout", command.TIMEOUT_S)
+        timeout = said.get("command-timeout", site_command.TIMEOUT_S)
         try:
-            command.run(
+            site_command.run(
                 notifier.command(said) or (), row["body"], timeout=timeout, stop=self._abandoned,
                 name=notifier.way(said),
             )  # fmt: skip

@@ -19,6 +19,7 @@ from d0ctl.daemon.steps.cleanup import (
     remove_unneeded,
     sweep_caches,
 )
+from d0ctl.daemon.steps.courier_reports import act_on_reports
 from d0ctl.daemon.steps.gather import gather_inputs
 from d0ctl.daemon.steps.inventory import take_inventories
 from d0ctl.daemon.steps.monitor import (
@@ -32,7 +33,6 @@ from d0ctl.daemon.steps.monitor import (
 from d0ctl.daemon.steps.notifications import queue_notifications
 from d0ctl.daemon.steps.orders import send_inputs, send_orders
 from d0ctl.daemon.steps.pilots import manage_pilots
-from d0ctl.daemon.steps.reports import act_on_reports
 from d0ctl.daemon.steps.retention import archive_ended
 from d0ctl.daemon.steps.schedule import rebroker, schedule, settle_jobs
 from d0ctl.daemon.steps.software import manage_software

@@ -20,7 +20,7 @@ from d0ctl.store.attempts import crowded
 from d0ctl.store.connection import Row
 from d0ctl.store.files import copies
 from d0ctl.store.jobs import unneeded_files
-from d0ctl.store.nodes import logins, registry
+from d0ctl.store.nodes import direct_logins, registry
 from d0ctl.store.nodes.site import default
 from d0ctl.units import size
 from d0ctl_wrapper.host import packing
@@ -215,7 +215,7 @@ class TransferPlan(Struct, frozen=True):
         is_remote = all(node is not None and node.address.kind == "ssh" for node in nodes)
         if not (is_large and is_remote and default(store, "direct-streams")):
             return []
-        return logins.to_try(store, *pair, now=self.turn.now)
+        return direct_logins.to_try(store, *pair, now=self.turn.now)
 
     def _fetch(self, transfer: Transfer, row: Row) -> None:
         """Begin a transfer from a node that has the file; if no copy is left, remake the file."""

@@ -12,7 +12,7 @@ from d0ctl.doctor.finding import ANEW, Finding
 from d0ctl.doctor.home import failing_turns, furniture
 from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
 from d0ctl.doctor.logins import logins
-from d0ctl.doctor.nodes import Nodes, caches_in_doubt, unknown_files
+from d0ctl.doctor.node_files import Nodes, caches_in_doubt, unknown_files
 from d0ctl.doctor.results import copies_here, deliveries, in_transit
 from d0ctl.doctor.stores import unreachable_stores
 from d0ctl.store import Store

@@ -12,8 +12,8 @@ from msgspec import Struct
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
 from d0ctl.jobfile.language.file_names import base_name, input_name, output_name
+from d0ctl.jobfile.language.placeholders import LoopGroup, LoopValues
 from d0ctl.jobfile.language.script import Arguments, Script
-from d0ctl.jobfile.language.template import LoopGroup, LoopValues
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import (
     BinaryRecipe,

@@ -20,8 +20,8 @@ from d0ctl.jobfile.language.file_names import (
     own_name,
     path_below,
 )
+from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.language.quoting import as_word
-from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe
 from d0ctl.jobfile.yaml.faults import shown
 

@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from d0ctl.errors import BadJobFile, BadUsage, NotFound
-from d0ctl.jobfile.language.template import Scope
-from d0ctl.jobfile.sections.declared import Declaration, Declared, check_values, read_declaration
+from d0ctl.jobfile.language.placeholders import Scope
+from d0ctl.jobfile.sections.declared_parameters import (
+    Declaration,
+    Declared,
+    check_values,
+    read_declaration,
+)
 from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.sections.stages import JOB_KEYS
 from d0ctl.jobfile.source import mapping_of, text_of

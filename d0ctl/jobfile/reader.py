@@ -15,7 +15,7 @@ from d0ctl.jobfile.checks.job import Checked, check_job
 from d0ctl.jobfile.checks.warnings import advise
 from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.expand import LineKinds, StageLines
-from d0ctl.jobfile.language.template import Scope
+from d0ctl.jobfile.language.placeholders import Scope
 from d0ctl.jobfile.recipe import JobRecipe
 from d0ctl.jobfile.sections.late_outputs import late_stages
 from d0ctl.jobfile.sections.level import Reading

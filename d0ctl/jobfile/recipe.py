@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from d0ctl.jobfile.language.placeholders import LoopName, LoopValues, Template
 from d0ctl.jobfile.language.script import Run, Script
-from d0ctl.jobfile.language.template import LoopName, LoopValues, Template
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.yaml.faults import Position
 

@@ -18,7 +18,7 @@ from d0ctl.nodes.courier_reports import FileFacts
 from d0ctl.nodes.link import Link
 from d0ctl.nodes.transports.bulk import bulk
 from d0ctl.nodes.transports.download import Garbled, Limits, Oversized, Spoilt
-from d0ctl_wrapper.host import archive, packing, process
+from d0ctl_wrapper.host import packing, process, software_archive
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
 from d0ctl_wrapper.protocol.paths import remove
@@ -234,8 +234,8 @@ def _unpack(copy: Copy, aside: Path, target: Path) -> None:
         try:
             packing.check(os.fsencode(aside))
             with aside.open("rb") as file:
-                archive.unpack(file, os.fsencode(fresh))
-        except (archive.BadArchive, packing.NotPackable) as error:
+                software_archive.unpack(file, os.fsencode(fresh))
+        except (software_archive.BadArchive, packing.NotPackable) as error:
             raise Spoilt(f"`{copy.source}` is not a packed directory: {error}") from error
         if os.path.lexists(target):
             target.rename(former)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from d0ctl.notify.routes import COMMAND, HOUR_S, Routes
-from d0ctl.show.ending import Ending, ending
+from d0ctl.show.job_end import Ending, ending
 from d0ctl.show.notifications import mail
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue

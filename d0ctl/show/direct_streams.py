@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import logins
+from d0ctl.store.nodes import direct_logins
 
 MOST = 5
 """The most other nodes that are named."""
@@ -14,7 +14,7 @@ def lines(store: Store, node: int, name: str) -> Iterator[str]:
     """Say it of a node and those that it has exchanged large files with."""
     faults: dict[str, list[str]] = defaultdict(list)
     direct = []
-    for row in logins.of_node(store, node):
+    for row in direct_logins.of_node(store, node):
         other = row["callee"] if row["caller"] == name else row["caller"]
         if row["fault"]:
             text = f"`{row['caller']}` can't log in at `{row['callee']}`: {row['fault']}"

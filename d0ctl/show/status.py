@@ -10,8 +10,8 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.why.production import obstacles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import production
-from d0ctl.store.views import browse, choice
-from d0ctl.store.views.choice import located
+from d0ctl.store.views import browse, selection
+from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count
 
@@ -86,8 +86,8 @@ def draw_part(
 
 
 def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
-    number = choice.choose(store, wanted, now=now, lenient=True)
-    rows = choice.chosen(store, MOST_LISTED)
+    number = selection.choose(store, wanted, now=now, lenient=True)
+    rows = selection.chosen(store, MOST_LISTED)
     blocked = {job.name for job in browse.jobs(store, wanted.job) if job.blocked}
     lists.packages(page, rows, now, indent=0,
                    is_blocked=lambda row: row.path.partition("/")[0] in blocked)  # fmt: skip

@@ -10,10 +10,10 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from d0ctl.jobfile.language.placeholders import LoopName, Scope
 from d0ctl.jobfile.language.quoting import as_word
 from d0ctl.jobfile.language.script import Script, compile_script
 from d0ctl.jobfile.language.shell import Context
-from d0ctl.jobfile.language.template import LoopName, Scope
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, Position
 

@@ -10,16 +10,16 @@ from msgspec.structs import replace
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import BadValueError
-from d0ctl.jobfile.language.template import Scope
+from d0ctl.jobfile.language.placeholders import Scope
 from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.source import mapping_of, text_of
 from d0ctl.jobfile.yaml.faults import Faults, Position
-from d0ctl.sitefile.archives import ArchiveContents, inspect
 from d0ctl.sitefile.nodes import check_clusters, read_clusters, read_nodes
 from d0ctl.sitefile.researchers import check_private
 from d0ctl.sitefile.settings import SETTINGS
 from d0ctl.sitefile.shares import check_known
 from d0ctl.sitefile.software import read_software
+from d0ctl.sitefile.software_archives import ArchiveContents, inspect
 from d0ctl.sitefile.spec import Site, SoftwareEntry
 
 SECTIONS = ("nodes", "clusters", "software", *SETTINGS)

@@ -23,7 +23,7 @@ from d0ctl.jobfile.language.field_types import (
     whole,
     words,
 )
-from d0ctl.jobfile.sections.commands import (
+from d0ctl.jobfile.sections.file_commands import (
     MERGE_NAMES,
     TRANSFER_KEYS,
     TRANSFER_NAMES,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from d0ctl.jobfile.language.field_types import LOOP_NAME, PATTERN, SIZE, TEXT, TIME, words
-from d0ctl.jobfile.language.template import RESERVED
+from d0ctl.jobfile.language.placeholders import RESERVED
 from d0ctl.jobfile.sections.binaries import PROGRESS_TYPES
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.sections.policy import read_policy

@@ -20,7 +20,7 @@ from d0ctl.select import parse
 from d0ctl.store import Store, lifecycle, open_store
 from d0ctl.store.jobs.submission.submit import submit
 from d0ctl.store.nodes.registry import add_localhost
-from d0ctl.store.views import choice
+from d0ctl.store.views import selection
 from tests.bench.measure import (
     PYTHON,
     Figure,
@@ -184,7 +184,7 @@ def _commits(board: Terminal, home: Home) -> Iterator[Figure]:
 
 def _flip(store: Store, selector: str, held: bool) -> None:
     with store.writing():
-        choice.choose(store, parse(selector), now=time.time())
+        selection.choose(store, parse(selector), now=time.time())
         if held:
             lifecycle.hold(store, actor="bench", note=None, now=time.time())
         else:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from d0ctl.cli import direct
+from d0ctl.cli import fast_path
 from d0ctl.cli.app import app
-from d0ctl.cli.direct import Call
+from d0ctl.cli.fast_path import Call
 
 USUAL = (
     "status", "status reco001", "status reco001/1/2/1", "status reco001:failed",
@@ -29,7 +29,7 @@ OTHERS = (
 @pytest.mark.parametrize("line", USUAL)
 def test_the_usual_forms_mean_what_typer_reads_in_them(line: str) -> None:
     words = line.split()
-    call = direct.parse(words)
+    call = fast_path.parse(words)
     assert call is not None
 
     root = typer.main.get_command(app)
@@ -47,11 +47,11 @@ def test_the_usual_forms_mean_what_typer_reads_in_them(line: str) -> None:
 
 @pytest.mark.parametrize("line", OTHERS)
 def test_all_else_goes_to_typer(line: str) -> None:
-    assert direct.parse(line.split(" ") if line else []) is None
+    assert fast_path.parse(line.split(" ") if line else []) is None
 
 
 def test_the_home_counts_before_and_behind_the_command() -> None:
     home = Path("/tmp/x")
 
-    assert direct.parse(["--home", "/tmp/x", "status"]) == Call("status", home=home)
-    assert direct.parse(["status", "a", "--home", "/tmp/x"]) == Call("status", "a", home=home)
+    assert fast_path.parse(["--home", "/tmp/x", "status"]) == Call("status", home=home)
+    assert fast_path.parse(["status", "a", "--home", "/tmp/x"]) == Call("status", "a", home=home)

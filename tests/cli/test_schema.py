@@ -5,7 +5,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from d0ctl.cli.schemas.table import DOCUMENTS
+from d0ctl.cli.schemas.by_command import DOCUMENTS
 from tests.cli.conftest import Type
 from tests.support import schemas
 from tests.support.building import Site, document, production

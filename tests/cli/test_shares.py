@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from d0ctl.store.attempts.history import usage
+from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.nodes import placement
 from tests.cli.conftest import Type
 from tests.support.building import Site, document
@@ -43,7 +43,7 @@ def test_a_share_takes_the_jobs_of_a_researcher_by_the_id(
     site.submit(job("mc", [simple()], originator="emmy@lab01"))
     site.submit(job("other", [simple()], originator="eve@lab01"))
 
-    fair = usage.standing(site.store, placement.nodes(site.store), now=time.time())
+    fair = share_usage.standing(site.store, placement.nodes(site.store), now=time.time())
     found = document(d0ctl("researcher", "list", "--json").stdout)["researchers"]
 
     assert fair is not None and sorted(fair.paths.values()) == ["physics", "rest"]

@@ -8,9 +8,9 @@ import pytest
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.loop import Loop
+from d0ctl.daemon.steps.courier_reports import act_on_reports
 from d0ctl.daemon.steps.monitor import reload_settings
 from d0ctl.daemon.steps.orders import kill_orders, send_orders
-from d0ctl.daemon.steps.reports import act_on_reports
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes import health_check
 from d0ctl.nodes.courier import Courier

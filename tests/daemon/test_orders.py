@@ -1,8 +1,8 @@
 """Orders to nodes: how many of them there are."""
 
 from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.steps.courier_reports import act_on_reports
 from d0ctl.daemon.steps.orders import PURGE_AGAIN_S, PURGE_EVERY_S, send_orders
-from d0ctl.daemon.steps.reports import act_on_reports
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier_reports import Received
 from d0ctl.nodes.transports.transport import Address

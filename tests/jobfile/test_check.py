@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from d0ctl.jobfile.checks.job import check_job
-from d0ctl.jobfile.language.template import Scope
+from d0ctl.jobfile.language.placeholders import Scope
 from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.sections.stages import read_job
 from d0ctl.jobfile.site_names import NOTHING_KNOWN

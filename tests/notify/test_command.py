@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.errors import NotSent
-from d0ctl.notify.command import run
+from d0ctl.notify.site_command import run
 from tests.notify.conftest import script
 from tests.support.waiting import Pid, wait_until
 

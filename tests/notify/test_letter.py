@@ -14,7 +14,7 @@ from d0ctl.model import Group
 from d0ctl.notify.compose import document
 from d0ctl.notify.mail_message import letter, make_id
 from d0ctl.select import parse
-from d0ctl.show.ending import Ending, Segment
+from d0ctl.show.job_end import Ending, Segment
 from d0ctl.show.notifications import mail
 from d0ctl.store.mail.mail_queue import Notice
 

@@ -3,7 +3,7 @@
 from d0ctl.model import Address
 from d0ctl.show.why.node import node as why_node
 from d0ctl.store import Store
-from d0ctl.store.nodes import logins, registry
+from d0ctl.store.nodes import direct_logins, registry
 from tests.support.jobs import NOW
 
 
@@ -21,7 +21,7 @@ def test_a_node_says_with_which_others_it_exchanges_files_directly(store: Store)
             ("a", "d", "refused"),
             ("b", "c", "not of a"),
         ):
-            logins.note(store, ids[caller], ids[callee], fault, now=NOW)
+            direct_logins.note(store, ids[caller], ids[callee], fault, now=NOW)
 
     facts = why_node(store, "a", NOW).facts
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.jobfile.sections.commands import TRANSFER_KEYS
+from d0ctl.jobfile.sections.file_commands import TRANSFER_KEYS
 from d0ctl.model import Address
 from d0ctl.sitefile.bad_nodes import BAD_NODE_KEYS, EXCLUSION_KEYS
 from d0ctl.sitefile.defaults import BAD_NODES, EXCLUSION, STANDARD

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import event, given, settings
 
 from d0ctl.errors import BadJobFile
-from d0ctl.sitefile.archives import ArchiveContents
 from d0ctl.sitefile.reader import SECTIONS, read_text
+from d0ctl.sitefile.software_archives import ArchiveContents
 from tests.support.examples import examples
 from tests.support.key_tables import documented
 from tests.support.planting import changed

@@ -13,7 +13,7 @@ from d0ctl.errors import NotFound
 from d0ctl.model import Phase
 from d0ctl.select import parse
 from d0ctl.store.nodes.standstill import is_settled
-from d0ctl.store.views import browse, choice, search
+from d0ctl.store.views import browse, search, selection
 from tests.support.building import Site, job, line, package, production
 from tests.support.rows import change
 
@@ -79,8 +79,8 @@ def test_what_is_chosen_is_what_a_selector_means(site: Site) -> None:
     site.fail("prod/1/2/1")
 
     def chosen(text: str, **filters: Any) -> list[str]:
-        choice.choose(site.store, parse(text, **filters), now=time.time())
-        return [row.path for row in choice.chosen(site.store)]
+        selection.choose(site.store, parse(text, **filters), now=time.time())
+        return [row.path for row in selection.chosen(site.store)]
 
     assert chosen("prod/1/2-3/1") == ["prod/1/2/1", "prod/1/3/1"]
     assert chosen("prod/merge") == ["prod/2/1/1"]
@@ -95,8 +95,8 @@ def test_nothing_chosen_is_not_found(site: Site) -> None:
 
     for text in ("prod:failed", "prod/1/4-9", "prod/4-5/1"):
         with pytest.raises(NotFound):
-            choice.choose(site.store, parse(text), now=time.time())
-    assert choice.choose(site.store, parse("prod:failed"), now=time.time(), lenient=True) == 0
+            selection.choose(site.store, parse(text), now=time.time())
+    assert selection.choose(site.store, parse("prod:failed"), now=time.time(), lenient=True) == 0
 
 
 def test_failures_come_the_latest_first_and_bounded(site: Site) -> None:

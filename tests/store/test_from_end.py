@@ -5,8 +5,8 @@ import pytest
 from d0ctl.errors import NotFound
 from d0ctl.select import parse_all
 from d0ctl.store import Store
-from d0ctl.store.views import choice
-from d0ctl.store.views.choice import located
+from d0ctl.store.views import selection
+from d0ctl.store.views.selection import located
 from tests.support.jobs import NOW, job, line, simple, stage, submitted
 
 
@@ -32,9 +32,9 @@ def chains(store: Store) -> Store:
     ],
 )
 def test_what_is_last_depends_on_where_it_is(chains: Store, text: str, paths: str) -> None:
-    choice.choose(chains, parse_all(text.split()), now=NOW)
+    selection.choose(chains, parse_all(text.split()), now=NOW)
 
-    assert [row.path for row in choice.chosen(chains)] == paths.split()
+    assert [row.path for row in selection.chosen(chains)] == paths.split()
 
 
 def test_a_slice_of_nothing_is_not_found(chains: Store) -> None:

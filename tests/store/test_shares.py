@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from d0ctl.store import Store
-from d0ctl.store.attempts.history import usage
+from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.nodes import placement
 from tests.support.jobs import NOW, job, simple, submitted
 from tests.support.rows import read
@@ -80,8 +80,8 @@ def test_what_a_group_used_costs_it_cpus_until_it_is_forgotten(store: Store, wor
     packages(store, "top")
     nodes = placement.nodes(store)
 
-    soon = usage.standing(store, nodes, now=NOW + 1e4)
-    late = usage.standing(store, nodes, now=NOW + 60 * 7 * 86400)
+    soon = share_usage.standing(store, nodes, now=NOW + 1e4)
+    late = share_usage.standing(store, nodes, now=NOW + 60 * 7 * 86400)
 
     assert soon is not None and late is not None
     assert soon.groups["physics"].used == pytest.approx(8, abs=0.5)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from d0ctl.cli.schemas.table import DOCUMENTS
+from d0ctl.cli.schemas.by_command import DOCUMENTS
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 HEAD = "| document | what it is | its keys |\n|---|---|---|\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from d0ctl.cli.schemas.table import DOCUMENTS
+from d0ctl.cli.schemas.by_command import DOCUMENTS
 
 
 def names_of(words: Sequence[str]) -> list[str]:

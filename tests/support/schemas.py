@@ -10,8 +10,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from d0ctl.jobfile.language import field_types as t
-from d0ctl.jobfile.language.template import RESERVED
-from d0ctl.jobfile.sections import binaries, declared, groups, log_rules, loops, policy, stages
+from d0ctl.jobfile.language.placeholders import RESERVED
+from d0ctl.jobfile.sections import (
+    binaries,
+    declared_parameters,
+    groups,
+    log_rules,
+    loops,
+    policy,
+    stages,
+)
 from d0ctl.model import Reason
 from tests.support import schema_types as types
 from tests.support.key_tables import loop_values, of_level
@@ -196,14 +204,16 @@ def events() -> Schema:
 
 def template() -> Schema:
     """What a template says of itself and of its parameters."""
-    known = {"type": types.words(declared.TYPES), "help": SCALAR, "one-of": {
+    known = {"type": types.words(declared_parameters.TYPES), "help": SCALAR, "one-of": {
         "type": ["array", "null"], "minItems": 1, "items": SCALAR,
     }}  # fmt: skip
     told = of_level("jobfile", "Parameter")
-    parameter = record(described({key: known[key] for key in declared.DECLARED_KEYS}, told))
+    parameter = record(
+        described({key: known[key] for key in declared_parameters.DECLARED_KEYS}, told)
+    )
     parameters = mapping({**parameter, "type": ANY_OR_PART})
     keys = {"about": SCALAR, "parameters": parameters}
-    return {**record({key: keys[key] for key in declared.TEMPLATE_KEYS}),
+    return {**record({key: keys[key] for key in declared_parameters.TEMPLATE_KEYS}),
             "type": ["object", "null"]}  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from d0ctl.jobfile.language import field_types as t
-from d0ctl.jobfile.sections import commands
+from d0ctl.jobfile.sections import file_commands
 from d0ctl.model import Reason
 from d0ctl.sitefile import (
     bad_nodes,
@@ -132,7 +132,7 @@ def site_schema() -> Schema:
         "classifier": {**SCALAR, "description": "The plug-in that gives failures a reason."},
         "hooks": ref("hooks"),
         "defaults": section("Defaults", settings.DEFAULTS, defaults),
-        "transfer": mapping(record(level("Transfer", commands.TRANSFER_KEYS, TRANSFER)),
+        "transfer": mapping(record(level("Transfer", file_commands.TRANSFER_KEYS, TRANSFER)),
                             "^[a-z][a-z0-9+.-]*$"),
         "stores": mapping(section("Store", stores.STORE_KEYS, STORE), _NAME),
         "merge": mapping(SCALAR),

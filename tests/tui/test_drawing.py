@@ -13,10 +13,10 @@ from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.views.activity import Failed
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
-from d0ctl_tui.draw import rows, strips
+from d0ctl_tui.draw import strips, tree_rows
 from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Share, remaining
-from d0ctl_tui.draw.groups import clusters
+from d0ctl_tui.draw.failure_groups import clusters
 from d0ctl_tui.draw.rates import Rates, plot
 from d0ctl_tui.read.snapshot import NodeLine, Snapshot
 
@@ -207,7 +207,7 @@ def test_a_column_without_anything_in_it_is_left_out() -> None:
     of = Columns.of(160, wanted(tally=0, time=0))
 
     assert (of.tally, of.time) == (0, 0)
-    assert "end" not in text(rows.heading(of))
+    assert "end" not in text(tree_rows.heading(of))
 
 
 def test_titles_have_all_their_room_on_a_wide_screen() -> None:

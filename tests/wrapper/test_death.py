@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl_wrapper.attempt.run.detach import RelayContext
-from d0ctl_wrapper.host import records
+from d0ctl_wrapper.host import attempt_records
 from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay.attempts.pool import WrapperPool
@@ -287,8 +287,8 @@ def test_an_attempt_that_ends_while_it_is_adopted_is_not_dead(
         (folder / "end").write_text("{}\n")
         return False
 
-    monkeypatch.setattr(records, "is_running", end_just_now)
-    records.write_record(places.attempt(7), records.Record(1, 1, "boot", 1))
+    monkeypatch.setattr(attempt_records, "is_running", end_just_now)
+    attempt_records.write_record(places.attempt(7), attempt_records.Record(1, 1, "boot", 1))
     context = RelayContext(places, "boot", {}, 0o077)
     pool = WrapperPool(context, lambda *_: None, lambda _: None, lambda *_: None)
     supervisor = Supervisor(context, 1, pool, lambda _: None, lambda _: None, lambda _: None)

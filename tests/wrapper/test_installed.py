@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from d0ctl_wrapper.host import archive
+from d0ctl_wrapper.host import software_archive
 from tests.support.archives import member, packed
 from tests.wrapper.client import Client
 from tests.wrapper.ordering import ask, cached, names, order
@@ -27,11 +27,11 @@ def test_verify_finds_changed_and_missing_files(node: Client, reco: Path) -> Non
 
 def test_a_manifest_is_sealed_by_the_catalogue(node: Client, reco: Path) -> None:
     with reco.open("rb") as file:
-        sealed = order(reco, manifest=archive.seal(archive.contents(file)))
+        sealed = order(reco, manifest=software_archive.seal(software_archive.contents(file)))
     assert ask(node, "pull", sealed)[0]
     assert ask(node, "verify", sealed)[0]
 
-    record = cached(node) / archive.RECORD
+    record = cached(node) / software_archive.RECORD
     record.write_text(record.read_text().replace("link:reco", "link:other"))
     assert ask(node, "verify", sealed)[2] == ["its list of files differs from the catalogue"]
     record.write_text("{")

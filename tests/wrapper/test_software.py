@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from d0ctl_wrapper.host import archive, software
+from d0ctl_wrapper.host import software_archive, software_cache
 from d0ctl_wrapper.protocol.paths import NodePaths
 from tests.support.archives import RECO, Server, member, packed
 from tests.support.waiting import wait_until
@@ -154,7 +154,7 @@ def test_a_file_url_with_signs_in_it_names_a_file_of_the_node(node: Client, tmp_
         ),
         ([member("f", type=tarfile.FIFOTYPE)], "`f` is neither file, directory nor link"),
         ([member("a", "1"), member("./a", "2")], "it has `a` twice"),
-        ([member(archive.RECORD, "{}")], "is reserved"),
+        ([member(software_archive.RECORD, "{}")], "is reserved"),
     ],
 )
 def test_an_archive_that_leads_out_of_its_folder_is_refused(
@@ -192,7 +192,7 @@ def test_a_half_archive_is_not_unpacked(node: Client, tmp_path: Path, reco: Path
 
 def test_an_attempt_that_waits_for_software_can_be_ended(node: Client, reco: Path) -> None:
     places = NodePaths(os.fsencode(node.base))
-    with software._locked(places, order(reco), archive.no_pause):
+    with software_cache._locked(places, order(reco), software_archive.no_pause):
         node.launch(launch(1, binary("reco", software=order(reco))))
         wait_until(lambda: any(one["kind"] == "start" for one in _messages(node)))
         node.send("kill", attempts=[1], grace=1)

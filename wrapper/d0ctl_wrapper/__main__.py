@@ -19,7 +19,7 @@ def main() -> None:
     elif words[:1] == ["arrive"] and len(words) == 2:
         import os
 
-        from d0ctl_wrapper.host.direct.connection import arrive
+        from d0ctl_wrapper.host.direct.node_connection import arrive
 
         sys.exit(arrive(os.fsencode(words[1])))
     else:

@@ -9,7 +9,7 @@ from d0ctl.actions.file_choice import SHOWN, FilePlan, FileRequest, choose
 from d0ctl.actions.option import Options
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
-from d0ctl.store.files import selection
+from d0ctl.store.files import selected_files
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.units import count, size
 
@@ -25,8 +25,8 @@ class PurgePlan(FilePlan):
 def plan(store: Store, request: FileRequest[Options], now: float) -> PurgePlan:
     """Plan for the files that no package needs. Raises NotFound and Refused."""
     choose(store, request.target)
-    needed = selection.keep_removable(store)
-    weight = selection.weight(store)
+    needed = selected_files.keep_removable(store)
+    weight = selected_files.weight(store)
     if not weight.files:
         why = f"{needed} needed by packages that have not ended" if needed else "no copy is kept"
         raise Refused(f"no file of `{request.target}` can be purged: {why}",
@@ -35,7 +35,7 @@ def plan(store: Store, request: FileRequest[Options], now: float) -> PurgePlan:
         request=request,
         files=weight.files,
         bytes=weight.bytes,
-        largest=selection.largest(store, SHOWN),
+        largest=selected_files.largest(store, SHOWN),
         needed=needed,
     )
 

@@ -15,7 +15,7 @@ from d0ctl.actions.file_choice import (
 )
 from d0ctl.actions.option import Options, argument
 from d0ctl.store.connection import Store
-from d0ctl.store.files import selection
+from d0ctl.store.files import selected_files
 from d0ctl.units import size
 
 AS_WRITTEN = "as-written"
@@ -52,15 +52,15 @@ def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> 
         request=request,
         files=weight.files,
         bytes=weight.bytes,
-        largest=selection.largest(store, SHOWN),
-        previous=tuple(selection.dispositions(store)),
+        largest=selected_files.largest(store, SHOWN),
+        previous=tuple(selected_files.dispositions(store)),
     )
 
 
 def set_disposition(store: Store, plan: DispositionPlan, by: Author) -> None:
     """Set the disposition of files; unneeded ones are removed accordingly."""
     word = plan.request.options.disposition
-    selection.set_disposition(store, None if word == AS_WRITTEN else word)
+    selected_files.set_disposition(store, None if word == AS_WRITTEN else word)
 
 
 def describe(plan: DispositionPlan) -> Iterator[str]:

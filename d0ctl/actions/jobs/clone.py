@@ -15,7 +15,7 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.submit import free_name, text_of
-from d0ctl.store.views import browse, choice
+from d0ctl.store.views import browse, selection
 from d0ctl.store.views.job_files.known_names import known_names
 
 
@@ -57,8 +57,8 @@ def _part(store: Store, target: Selector, name: str) -> str:
 
     rows = definition.read(store, name)
     assert rows is not None
-    choice.choose(store, target, now=0.0)
-    ids = {row.id for row in choice.chosen(store)}
+    selection.choose(store, target, now=0.0)
+    ids = {row.id for row in selection.chosen(store)}
     return job_file_text.text(definition.part(rows, ids))
 
 

@@ -10,7 +10,7 @@ from d0ctl.actions.selection import jobs_of
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs import limits
+from d0ctl.store.jobs import job_limits
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary, StageSummary
 
@@ -101,11 +101,11 @@ def limit(store: Store, plan: LimitPlan, by: Author) -> None:
         raise BadUsage("say what to limit", hint=f"d0ctl limit {plan.brief} --max-running 4")
     if "max-running" in changes:
         if isinstance(plan.row, JobSummary):
-            limits.limit_job(store, plan.row.id, changes["max-running"])
+            job_limits.limit_job(store, plan.row.id, changes["max-running"])
         else:
-            limits.limit_stage(store, plan.row.id, changes["max-running"])
+            job_limits.limit_stage(store, plan.row.id, changes["max-running"])
     if "max-failures" in changes:
-        limits.limit_failures(store, plan.row.id, changes["max-failures"])
+        job_limits.limit_failures(store, plan.row.id, changes["max-failures"])
 
 
 def undo_limit(plan: LimitPlan) -> str | None:

@@ -13,7 +13,7 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Phase
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
-from d0ctl.store.views import choice
+from d0ctl.store.views import selection
 from d0ctl.units import count, listed
 
 EDITABLE = frozenset({Phase.WAITING, Phase.READY, Phase.COOLOFF, Phase.HELD})
@@ -35,7 +35,7 @@ class EditPlan(Plan):
 def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPlan:
     """Plan for packages that have no node, without those that no node could take afterwards."""
     for node in request.options.nodes:
-        choice.check_node(store, node)
+        selection.check_node(store, node)
     split = changeable(store, request.target, EDITABLE, "edited", now)
     retry.keep_phases(store, EDITABLE)
     reasons = without_node(store, request.options.requirement, now)

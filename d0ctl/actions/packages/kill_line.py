@@ -17,7 +17,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.audit import AuditEntry
-from d0ctl.store.views import browse, choice
+from d0ctl.store.views import browse, selection
 from d0ctl.units import count
 
 
@@ -60,7 +60,7 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
         if not browse.jobs(store, part.job):
             raise browse.no_such_job(store, part.job)
     check_level(target)
-    choice.choose(store, target, now=now)
+    selection.choose(store, target, now=now)
     if not lifecycle.lines(store)["undropped"]:
         what = "line" if target.is_one else "every line of"
         raise Conflict(

@@ -21,7 +21,7 @@ from d0ctl.errors import Refused
 from d0ctl.model import Phase, by_status
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
-from d0ctl.store.views import browse, choice
+from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count, moment
 
@@ -97,7 +97,7 @@ was asked to pause."""
 
 def of_part(store: Store, request: Request[Any], able: Able, past: str, now: float) -> PausePlan:
     """Plan for the packages of a part of a job to which an action applies."""
-    choice.choose(store, request.target, now=now)
+    selection.choose(store, request.target, now=now)
     changed: Counter[str] = Counter()
     kept: Counter[str] = Counter()
     for phase, is_parked, is_asked, number in pauses.pausable(store):

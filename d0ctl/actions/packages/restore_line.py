@@ -14,7 +14,7 @@ from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit, restore_line
-from d0ctl.store.views import choice
+from d0ctl.store.views import selection
 from d0ctl.units import count, moment
 
 
@@ -43,7 +43,7 @@ class RestoreLinePlan(Plan):
 def plan_restore_line(store: Store, request: Request[Options], now: float) -> RestoreLinePlan:
     """Plan for the dropped lines, and for all that was dropped because of them."""
     check_level(request.target)
-    choice.choose(store, request.target, now=now)
+    selection.choose(store, request.target, now=now)
     is_dropped = bool(lifecycle.lines(store)["dropped"])
     if not (own := restore_line.keep_named(store)):
         raise _not_restorable(request, is_dropped)

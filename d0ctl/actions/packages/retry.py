@@ -25,7 +25,7 @@ from d0ctl.store.attempts import alike_failures
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.scripts import Script
-from d0ctl.store.views import choice
+from d0ctl.store.views import selection
 from d0ctl.units import count
 
 BY_NAME = frozenset({Phase.CANCELED, Phase.COOLOFF})
@@ -63,7 +63,7 @@ def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request
     if not options.parameters:
         return request
     with store.reading():
-        choice.choose(store, request.target, now=now)
+        selection.choose(store, request.target, now=now)
         retry.keep_phases(store, retryable(request.target))
         if not lifecycle.count(store):
             return request
@@ -74,9 +74,9 @@ def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request
 def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> RetryPlan:
     """Plan for the failed packages, without those that would fail again."""
     for node in request.options.nodes:
-        choice.check_node(store, node)
+        selection.check_node(store, node)
     able = retryable(request.target)
-    choice.choose(store, request.target, now=now)
+    selection.choose(store, request.target, now=now)
     phases = lifecycle.phases(store)
     kept = {phase: n for phase, n in phases.items() if phase not in able}
     if len(kept) == len(phases):

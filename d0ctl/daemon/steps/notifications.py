@@ -11,7 +11,7 @@ from d0ctl.jobfile.spec import MailMode
 from d0ctl.model import Group
 from d0ctl.notify.routes import Person, Routes
 from d0ctl.schedule.standstill import DELIBERATE
-from d0ctl.show.ending import status_of
+from d0ctl.show.job_end import status_of
 from d0ctl.show.why import production as wording
 from d0ctl.store import Store
 from d0ctl.store.attempts import alike_failures

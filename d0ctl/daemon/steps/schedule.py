@@ -14,7 +14,7 @@ from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import NodeRoom, Requirement, lead_s
 from d0ctl.store import Store, brokers, stage_order
 from d0ctl.store.attempts import behind, node_record
-from d0ctl.store.attempts.history import usage
+from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.clusters import throttles
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import let_go_on
@@ -135,7 +135,7 @@ def _shared(
     store: Store, nodes: Sequence[NodeRoom], requirements: list[Requirement], now: float
 ) -> tuple[Quota, list[Requirement]]:
     """Return the limits of this pass, and the requirements in the order of the shares."""
-    quota, fair = placement.quota(store), usage.standing(store, nodes, now=now)
+    quota, fair = placement.quota(store), share_usage.standing(store, nodes, now=now)
     if fair is None:
         return quota, requirements
     quota.paths = fair.paths

@@ -17,7 +17,7 @@ from d0ctl.store.clusters import replicas
 from d0ctl.store.connection import Row
 from d0ctl.store.files import copies, links
 from d0ctl.store.files.copies import Arrival
-from d0ctl.store.nodes import logins, registry
+from d0ctl.store.nodes import direct_logins, registry
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def begin_transfers(desk: Desk, turn: Turn) -> None:
 
 def note_login(desk: Desk, report: LoginTried, now: float) -> None:
     """Record whether a node could log in at another one."""
-    logins.note(desk.store, report.node, report.callee, report.fault, now=now)
+    direct_logins.note(desk.store, report.node, report.callee, report.fault, now=now)
     if report.fault:
         ends = desk.name_of(report.node), desk.name_of(report.callee)
         log.info("node %s can't log in at %s: %s", *ends, report.fault)

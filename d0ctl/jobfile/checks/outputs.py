@@ -7,7 +7,7 @@ from d0ctl.jobfile.checks.layout import Layout, PackageRange
 from d0ctl.jobfile.checks.package import outputs_of
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import is_pattern, output_name
-from d0ctl.jobfile.language.template import LoopValues
+from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.recipe import JobRecipe, OutputRecipe
 from d0ctl.jobfile.sections.late_outputs import check_late_pattern
 from d0ctl.jobfile.yaml.faults import Faults, Position, shown

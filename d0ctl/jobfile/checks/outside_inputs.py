@@ -10,7 +10,7 @@ from d0ctl.jobfile.checks.outputs import Outputs
 from d0ctl.jobfile.input_files import Origin
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import foreign, is_pattern
-from d0ctl.jobfile.language.template import LoopValues
+from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.recipe import InputRecipe
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import Acquire

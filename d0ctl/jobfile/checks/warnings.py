@@ -8,8 +8,8 @@ from functools import partial
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.file_names import base_name, is_pattern
+from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.language.script import Arguments, Script
-from d0ctl.jobfile.language.template import LoopValues
 from d0ctl.jobfile.recipe import BinaryRecipe, JobRecipe, PackageRecipe, StageRecipe
 from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.jobfile.yaml.document import Scalar

@@ -9,9 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from d0ctl.jobfile.language.quoting import UNSAFE, group_of, is_plain, quote
-from d0ctl.jobfile.language.shell import Context, contexts
-from d0ctl.jobfile.language.template import (
+from d0ctl.jobfile.language.placeholders import (
     RUN_WORDS,
     Getter,
     LoopValues,
@@ -20,6 +18,8 @@ from d0ctl.jobfile.language.template import (
     resolve,
     split,
 )
+from d0ctl.jobfile.language.quoting import UNSAFE, group_of, is_plain, quote
+from d0ctl.jobfile.language.shell import Context, contexts
 from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, Position, shown

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from d0ctl.jobfile.language.field_types import BadValueError, FieldType
-from d0ctl.jobfile.language.template import LoopValues, Template
+from d0ctl.jobfile.language.placeholders import LoopValues, Template
 from d0ctl.jobfile.yaml.faults import Faults, Position, shown
 
 

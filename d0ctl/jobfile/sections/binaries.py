@@ -26,11 +26,11 @@ from d0ctl.jobfile.language.field_types import (
     words,
 )
 from d0ctl.jobfile.language.file_names import renaming
+from d0ctl.jobfile.language.placeholders import Scope, Template, constant
 from d0ctl.jobfile.language.script import Run, compile_arguments, compile_script
-from d0ctl.jobfile.language.template import Scope, Template, constant
 from d0ctl.jobfile.language.values import Fields, TextValue, mapping_value
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, OutputRecipe
-from d0ctl.jobfile.sections import commands
+from d0ctl.jobfile.sections import file_commands
 from d0ctl.jobfile.sections.catalogues import read_rows
 from d0ctl.jobfile.sections.groups import row_members
 from d0ctl.jobfile.sections.late_outputs import check_late_keys
@@ -210,8 +210,8 @@ def _merge_command(text: str, reading: Reading) -> str | None:
     own = [suffix for suffix in site if text.endswith(suffix)]
     if own or merge_types.kind_of(text) is not None:
         return site[max(own, key=len)] if own else None
-    plugin = commands.merging_plugin(text)
-    return None if plugin is None else commands.merge_command(plugin)
+    plugin = file_commands.merging_plugin(text)
+    return None if plugin is None else file_commands.merge_command(plugin)
 
 
 def _is_yes(scalar: Scalar, reading: Reading) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import FLAG, SIZE, BadValueError
 from d0ctl.jobfile.language.file_names import is_pattern, output_name, own_name
-from d0ctl.jobfile.language.template import LoopGroup
+from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.jobfile.recipe import BinaryRecipe, StageRecipe
 from d0ctl.jobfile.sections import other_files, splitters
 from d0ctl.jobfile.sections.splitters import Member

@@ -5,8 +5,8 @@ from typing import Any
 
 from d0ctl.jobfile.input_files import InputFiles, Origin
 from d0ctl.jobfile.language.field_types import BadValueError
+from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.jobfile.language.script import Insertion
-from d0ctl.jobfile.language.template import LoopGroup
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import BinaryRecipe, LineRecipe, StageRecipe
 from d0ctl.jobfile.sections.level import Level

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from d0ctl.jobfile.language.field_types import LOCATOR, BadValueError, FieldType
-from d0ctl.jobfile.sections.commands import transport
+from d0ctl.jobfile.sections.file_commands import transport
 from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.plugins import PluginFailed

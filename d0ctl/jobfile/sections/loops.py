@@ -7,8 +7,8 @@ from typing import Any, overload
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.field_types import LOOP_NAME
+from d0ctl.jobfile.language.placeholders import RESERVED, LoopGroup, LoopName
 from d0ctl.jobfile.language.quoting import is_plain
-from d0ctl.jobfile.language.template import RESERVED, LoopGroup, LoopName
 from d0ctl.jobfile.recipe import Loop, Names
 from d0ctl.jobfile.sections import other_files
 from d0ctl.jobfile.sections.catalogues import read_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from d0ctl.jobfile.language.template import LoopGroup
+from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.jobfile.yaml.document import Mapping
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.plugins import Plugin, PluginFailed, installed, named

@@ -27,7 +27,7 @@ from d0ctl.jobfile.language.field_types import (
     unfit_variable,
     words,
 )
-from d0ctl.jobfile.language.template import RESERVED, Scope, Template, constant
+from d0ctl.jobfile.language.placeholders import RESERVED, Scope, Template, constant
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import (
     InputRecipe,
@@ -38,7 +38,7 @@ from d0ctl.jobfile.recipe import (
     StageRecipe,
 )
 from d0ctl.jobfile.sections.binaries import BINARY_KEYS, read_binary
-from d0ctl.jobfile.sections.declared import check_values, read_declaration
+from d0ctl.jobfile.sections.declared_parameters import check_values, read_declaration
 from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.sections.loops import read_loop
 from d0ctl.jobfile.sections.policy import read_policy

@@ -8,7 +8,7 @@ from d0ctl.model import Phase
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
-from d0ctl.store.files.selection import FileRow
+from d0ctl.store.files.selected_files import FileRow
 from d0ctl.units import listed, size
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from shlex import quote
 
 from d0ctl.jobfile.job_templates import JobTemplate
-from d0ctl.jobfile.sections.declared import Declared
+from d0ctl.jobfile.sections.declared_parameters import Declared
 from d0ctl.show.drawing.sheet import Cell, Sheet
 
 NO_VALUE = "needed"

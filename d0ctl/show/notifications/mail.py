@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from d0ctl.model import Group
-from d0ctl.show.ending import Ending, Segment
+from d0ctl.show.job_end import Ending, Segment
 from d0ctl.store.mail.mail_queue import Notice
 from d0ctl.units import clean, count, duration
 

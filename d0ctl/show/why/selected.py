@@ -7,8 +7,8 @@ from d0ctl.model import Status
 from d0ctl.select import Selector
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse, choice
-from d0ctl.store.views.choice import located
+from d0ctl.store.views import browse, selection
+from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count, listed
 
@@ -17,8 +17,8 @@ def explain(store: Store, wanted: Selector, now: float) -> Explanation:
     """Explain a job, stage, line, package or binary, or the packages that are meant."""
     wanted = located(store, wanted)
     if not wanted.is_one:
-        choice.choose(store, wanted, now=now)
-        rows = choice.chosen(store)
+        selection.choose(store, wanted, now=now)
+        rows = selection.chosen(store)
         if len(rows) > 1:
             return _several(store, wanted, rows, now)
         wanted = select.parse(rows[0].path)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from d0ctl.jobfile.language.field_types import TEXT, FieldType, words
-from d0ctl.jobfile.sections.commands import check_command
+from d0ctl.jobfile.sections.file_commands import check_command
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
 from d0ctl.jobfile.yaml.document import Node

@@ -22,7 +22,7 @@ from d0ctl.store.attempts import (
     outputs,
 )
 from d0ctl.store.attempts.endings import ended_by_control
-from d0ctl.store.attempts.history import estimates, usage
+from d0ctl.store.attempts.history import estimates, share_usage
 from d0ctl.store.attempts.history.run_time_history import learn
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import PARKED, remake
@@ -179,7 +179,7 @@ def _apply_ends(
     applied.verdicts += alike_failures.stop(store, endings.stopping(ends, verdicts), now=now)
     learn(store, ends)
     estimates.learn(store, ends, now=now)
-    usage.charge(store, ends, now=now)
+    share_usage.charge(store, ends, now=now)
     # Last: copies may have been lost at any step, and packages that have all inputs are released.
     remake(store, now=now)
 

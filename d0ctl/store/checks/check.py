@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from d0ctl.store.backup import GENERATION_BITS
 from d0ctl.store.checks.counting import miscounts
-from d0ctl.store.checks.definition import drifts
+from d0ctl.store.checks.database_schema import drifts
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store
 from d0ctl.store.files.copies import PARKED

@@ -6,7 +6,7 @@ from typing import Any
 
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.registry import CONTROL
-from d0ctl_wrapper.host.software import ARCHIVES
+from d0ctl_wrapper.host.software_cache import ARCHIVES
 
 RETRY_S = 5.0
 """How long an archive that could not be brought waits, times the tries it has had."""

@@ -9,8 +9,8 @@ from d0ctl.select import Selector, union
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import JobStanding, job_standing, part_standing
-from d0ctl.store.views import browse, choice
-from d0ctl.store.views.choice import located
+from d0ctl.store.views import browse, selection
+from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes import JobSummary
 
 
@@ -69,6 +69,6 @@ def _part(store: Store, job: JobSummary, wanted: Selector, now: float) -> Awaite
         stage = browse.stage(store, job, wanted)
         found = part_standing(store, job.id, stage.counts, stage.id, now=now)
         return Awaited(job, stage.counts, found)
-    choice.choose(store, wanted, now=now)
+    selection.choose(store, wanted, now=now)
     counts = lifecycle.phases(store)
     return Awaited(job, counts, part_standing(store, job.id, counts, now=now))

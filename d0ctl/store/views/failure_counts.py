@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from d0ctl.policy.blame import Blame, Share, blame
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import browse, choice
+from d0ctl.store.views import browse, selection
 
 GROUPS = ("reason", "node", "software", "input")
 """What failures may have in common, the most telling first."""
@@ -75,7 +75,7 @@ def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -
     whole = store.row("failures_in_all")
     assert whole is not None
     if not whole["count"] and wanted is not None and wanted.node is not None:
-        choice.check_node(store, wanted.node)
+        selection.check_node(store, wanted.node)
     groups = {
         group: [_alike(store, row) for row in store.rows(_QUERIES[group], limit=limit)]
         for group in GROUPS
@@ -93,7 +93,7 @@ def _take_in(store: Store, wanted: Selector, scope: dict[str, int | None], now: 
     elif place == Selector():
         store.change("report_all")
     else:
-        choice.choose(store, place, now=now, lenient=True)
+        selection.choose(store, place, now=now, lenient=True)
         store.change("report_chosen")
         scope["chosen"] = _choose_around(store, place, now)
     if wanted.reason is not None:
@@ -105,7 +105,7 @@ def _choose_around(store: Store, wanted: Selector, now: float) -> int:
     if wanted.depth == 1 and wanted.job == "*":
         return 0
     place = replace(wanted, states=(), older_than=None)
-    return min(1, choice.choose(store, place, now=now, lenient=True))
+    return min(1, selection.choose(store, place, now=now, lenient=True))
 
 
 def _blamed(store: Store, scope: Mapping[str, int | None]) -> list[Blame]:

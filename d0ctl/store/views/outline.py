@@ -11,7 +11,7 @@ from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
 from d0ctl.store.views.browse import is_blocked, is_stuck
-from d0ctl.store.views.choice import choose
+from d0ctl.store.views.selection import choose
 from d0ctl.store.views.shapes import (
     JobSummary,
     LineSummary,

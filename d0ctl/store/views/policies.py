@@ -12,7 +12,7 @@ from d0ctl.policy.decide import Case, judge
 from d0ctl.policy.rules import Layer, Policy, combine
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import browse, choice
+from d0ctl.store.views import browse, selection
 
 NOTHING = "{}"
 """A policy that says nothing."""
@@ -82,7 +82,7 @@ def in_force(store: Store, wanted: Selector | None, *, now: float) -> list[InFor
         job = browse.job(store, wanted.job)
         rows = store.rows("policies_of_job", job=job.id)
         return [_of_job(policies, row) for row in rows]
-    choice.choose(store, wanted, now=now)
+    selection.choose(store, wanted, now=now)
     return [_of_some(store, policies, row)
             for row in store.rows("policies_of_chosen", limit=MOST_SHOWN)]  # fmt: skip
 

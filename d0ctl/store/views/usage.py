@@ -7,7 +7,7 @@ from msgspec import Struct
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
-from d0ctl.store.views import choice
+from d0ctl.store.views import selection
 
 GROUPS = ("node", "software", "researcher", "job", "stage")
 """What attempts are counted by."""
@@ -97,7 +97,7 @@ def read(store: Store, wanted: Selector | None, *, since: float, now: float) -> 
     if wanted is None:
         store.change("use_of_all", since=since)
     else:
-        choice.choose(store, wanted, now=now, lenient=True)
+        selection.choose(store, wanted, now=now, lenient=True)
         store.change("use_of_chosen", since=since)
     rows = store.rows("use_by_stage_and_node")
     groups = {key: _grouped(rows, name) for key, name in _NAMES.items()}

@@ -14,7 +14,7 @@ from d0ctl.store.views.activity import Event
 from d0ctl.units import count, moment
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw.rates import STRETCH_S, Rates, plot
-from d0ctl_tui.draw.rows import clock
+from d0ctl_tui.draw.tree_rows import clock
 from d0ctl_tui.read.snapshot import NodeLine, Snapshot
 
 ALWAYS = ("help", "quit", "back")

@@ -16,10 +16,10 @@ from d0ctl.units import count, listed
 from d0ctl_tui.app_events import Handed, LineOpened
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import FAILURES, SUB, bindings
-from d0ctl_tui.draw import rows
+from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns
-from d0ctl_tui.draw.groups import PROPERTIES, Cluster, clusters
-from d0ctl_tui.draw.rows import Sight, clock
+from d0ctl_tui.draw.failure_groups import PROPERTIES, Cluster, clusters
+from d0ctl_tui.draw.tree_rows import Sight, clock
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.outline import Outline
 from d0ctl_tui.read.tree_source import PAGE
@@ -65,7 +65,7 @@ class Groups(LineView):
         if len(path) > 1:
             sight = Sight(1, self.glyphs, time.time(), with_path=True)
             row = self.package(number)
-            return rows.draw(row, Columns.of(columns, rows.need(row, sight)), sight)
+            return tree_rows.draw(row, Columns.of(columns, tree_rows.need(row, sight)), sight)
         return self._cluster(self.found[path[0]], self.outline.is_open(path), columns)
 
     def package(self, number: int) -> PackageRow | None:

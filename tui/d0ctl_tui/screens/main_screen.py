@@ -18,7 +18,7 @@ from d0ctl.store.views import outline, search
 from d0ctl_tui.app_events import ColumnsMoved, CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
-from d0ctl_tui.draw import rows
+from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read import walk
 from d0ctl_tui.screens import search_results
@@ -319,7 +319,7 @@ class MainScreen(Screen[None]):
         self.details.widen()
 
     def _heading(self, columns: int) -> Line:
-        return rows.heading(self.tree_view.columns)
+        return tree_rows.heading(self.tree_view.columns)
 
     def _footer(self, columns: int) -> Line:
         return self.dashboard.foot(MAIN, columns, self._chosen())

@@ -13,10 +13,10 @@ from d0ctl.store.views.activity import Headway
 from d0ctl.store.views.shapes import BinaryView, JobSummary, PackageRow, StageSummary
 from d0ctl_tui.app_events import ColumnsMoved, RowChosen, RowOpened
 from d0ctl_tui.commands import TREE, bindings
-from d0ctl_tui.draw import rows
+from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Estimate, Share, remaining
-from d0ctl_tui.draw.rows import Row, Sight
+from d0ctl_tui.draw.tree_rows import Row, Sight
 from d0ctl_tui.marks import Marks, Whole, beside, filtered
 from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.tree_source import PAGE, Source
@@ -58,7 +58,7 @@ class Tree(LineView):
     def line(self, number: int, columns: int) -> Line:
         """A row."""
         row, sight = self._sight(number)
-        return rows.draw(row, self.columns, sight)
+        return tree_rows.draw(row, self.columns, sight)
 
     def _sight(self, number: int) -> tuple[Row | None, Sight]:
         if self.filtered is not None:
@@ -89,7 +89,7 @@ class Tree(LineView):
     def _measure_columns(self, top: int) -> None:
         need = self._need
         for number in range(top, min(top + self.size.height, self.line_count())):
-            need |= rows.need(*self._sight(number))
+            need |= tree_rows.need(*self._sight(number))
         if need != self._need:
             self._need = need
             self.post_message(ColumnsMoved())

@@ -7,7 +7,7 @@ import os
 import time
 from typing import Any, Dict, Iterator
 
-from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.reporter import Reporter
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.checks import shape
@@ -20,7 +20,7 @@ MOST_LOOKED_AT = 1000
 """The most files of the working directory that are checked for a sign of life."""
 
 
-def write(report: Report, tree: ProcessTree) -> None:
+def write(report: Reporter, tree: ProcessTree) -> None:
     """Write the status of an attempt; on a full disk the request times out."""
     path = report.folder.file(STATUS)
     text = shape.encode(_state(report, tree))
@@ -31,7 +31,7 @@ def write(report: Report, tree: ProcessTree) -> None:
         pass
 
 
-def _state(report: Report, tree: ProcessTree) -> "Dict[str, Any]":
+def _state(report: Reporter, tree: ProcessTree) -> "Dict[str, Any]":
     usage = tree.usage()
     return {
         **report.dated(report.progress_now()),
@@ -57,13 +57,13 @@ def _free(path: bytes) -> "int | None":
     return status.f_bavail * status.f_frsize
 
 
-def _last_sign(report: Report) -> "float | None":
+def _last_sign(report: Reporter) -> "float | None":
     """Return when a log, the progress file or a working file was last written."""
     latest = max(_times(report), default=None)
     return None if latest is None else round(report.now() - (time.time() - latest), 3)
 
 
-def _times(report: Report) -> "Iterator[float]":
+def _times(report: Reporter) -> "Iterator[float]":
     folder = report.folder.path
     for name in (b"progress", b"%d.out" % (report.binary or 0), b"%d.err" % (report.binary or 0)):
         try:

@@ -11,7 +11,7 @@ from d0ctl_wrapper.attempt.deliver import outputs
 from d0ctl_wrapper.attempt.deliver.lease_wait import LeaseWait
 from d0ctl_wrapper.attempt.deliver.stageout import StageOut
 from d0ctl_wrapper.attempt.guards import cpu_request
-from d0ctl_wrapper.attempt.report import Report, Tell
+from d0ctl_wrapper.attempt.reporter import Reporter, Tell
 from d0ctl_wrapper.attempt.run import environment
 from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.attempt.run.processes import ProcessTree, Terminated
@@ -43,7 +43,7 @@ class Wrapper:
         self.folder = context.paths.attempt(launch["attempt"])
         self.slot = slot
         self.is_simple = _is_simple(launch)
-        self.report = Report(self.folder, launch, tell)
+        self.report = Reporter(self.folder, launch, tell)
         self.tree = ProcessTree(self.folder, self._write_status, self.report.send_held)
         self.chain = Chain(context, launch, self.tree, self.report, slot)
         self.inputs = self.chain.inputs

@@ -176,9 +176,9 @@ def _begin(files: "List[Arriving]") -> "List[Tuple[int, int]]":
 
 
 def _receive_directly(paths: NodePaths, direct: Order, files: "List[Arriving]") -> None:
-    from d0ctl_wrapper.host.direct import connection  # other streams need nothing of it
+    from d0ctl_wrapper.host.direct import node_connection  # other streams need nothing of it
 
-    way = connection.connect(paths, direct, sys.stdin.buffer)
+    way = node_connection.connect(paths, direct, sys.stdin.buffer)
     with open(way.receive, "rb", CHUNK, closefd=False) as stream:
         for file in files:
             _receive(file, stream)

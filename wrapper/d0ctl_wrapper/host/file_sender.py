@@ -40,9 +40,9 @@ def main() -> int:
 
 
 def _send_directly(paths: NodePaths, order: Order) -> None:
-    from d0ctl_wrapper.host.direct import connection  # other streams need nothing of it
+    from d0ctl_wrapper.host.direct import node_connection  # other streams need nothing of it
 
-    way = connection.connect(paths, order["direct"], sys.stdin.buffer)
+    way = node_connection.connect(paths, order["direct"], sys.stdin.buffer)
     for file in order["files"]:
         _send(paths, file, way.send)
     way.finish()

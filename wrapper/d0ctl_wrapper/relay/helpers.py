@@ -7,7 +7,7 @@ from typing import Any, Callable, Deque, Dict, Iterable, Set, Tuple
 
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.checks import shape
-from d0ctl_wrapper.relay.loop import Loop
+from d0ctl_wrapper.relay.event_loop import Loop
 
 Frame = Dict[str, Any]
 Work = Callable[[], Iterable[Frame]]

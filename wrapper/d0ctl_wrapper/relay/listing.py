@@ -7,7 +7,7 @@ import time
 from typing import Any, Dict, Iterator, List
 
 from d0ctl_wrapper.disk import digest
-from d0ctl_wrapper.host import process, records
+from d0ctl_wrapper.host import attempt_records, process
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.frames import SPLIT_AT, in_parts
@@ -28,7 +28,7 @@ def listing(paths: NodePaths, frame: Frame) -> Frame:
     `state` is the state of the attempt just before.
     """
     folder = paths.attempt(frame["attempt"])
-    state = records.state(folder, process.boot_id())
+    state = attempt_records.state(folder, process.boot_id())
     answer = {"kind": "listing", "id": frame["id"], "state": state, "type": "", "entries": [],
               "more": False, "message": ""}  # fmt: skip
     try:
@@ -105,7 +105,7 @@ def _survey_entries(paths: NodePaths, checksums: bool) -> "Iterator[Frame]":
     boot_id = process.boot_id()
     for attempt in _recorded(paths):
         folder = paths.attempt(attempt)
-        state = records.state(folder, boot_id)
+        state = attempt_records.state(folder, boot_id)
         yield {"attempt": attempt, "path": "attempts/%d" % attempt, "state": state, "age": 0}
         if os.path.isdir(folder.work):
             yield {"attempt": attempt, "path": "attempts/%d/work" % attempt, "state": state,
@@ -131,7 +131,7 @@ def _copy(path: bytes, checksums: bool) -> Frame:
 
 def _recorded(paths: NodePaths) -> "list[int]":
     try:
-        return records.recorded(paths)
+        return attempt_records.recorded(paths)
     except FileNotFoundError:
         return []
 

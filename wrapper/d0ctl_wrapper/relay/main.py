@@ -8,12 +8,12 @@ import time
 from typing import Any, Dict, List
 
 from d0ctl_wrapper.attempt.run import detach
-from d0ctl_wrapper.host import records
+from d0ctl_wrapper.host import attempt_records
 from d0ctl_wrapper.protocol import requests
 from d0ctl_wrapper.protocol.frames import LISTED, Stream
 from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 from d0ctl_wrapper.relay import facts, lock
-from d0ctl_wrapper.relay.loop import Loop
+from d0ctl_wrapper.relay.event_loop import Loop
 from d0ctl_wrapper.relay.read_only_service import ReadOnlyService
 
 Frame = Dict[str, Any]
@@ -72,7 +72,7 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
 
         cpus = hello["cpus"] or facts.cpus()
         periodic = Periodic(loop, paths, cpus, umask, hello["keep_logs"])
-        _greet(stream, paths, periodic.adopt(), records.cached(paths))
+        _greet(stream, paths, periodic.adopt(), attempt_records.cached(paths))
         loop.serve(lines, periodic.service.obey, periodic.work)
 
 

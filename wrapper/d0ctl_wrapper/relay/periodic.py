@@ -14,8 +14,8 @@ from d0ctl_wrapper.relay import lock, sweep
 from d0ctl_wrapper.relay.attempts import reaper
 from d0ctl_wrapper.relay.attempts.pool import WrapperPool
 from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
+from d0ctl_wrapper.relay.event_loop import Loop
 from d0ctl_wrapper.relay.helpers import Helpers
-from d0ctl_wrapper.relay.loop import Loop
 from d0ctl_wrapper.relay.service import Service
 from d0ctl_wrapper.relay.uplink import Uplink
 

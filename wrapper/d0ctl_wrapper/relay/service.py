@@ -4,11 +4,11 @@ from typing import Any, Callable, Dict
 
 from d0ctl_wrapper import benchmark
 from d0ctl_wrapper.attempt import orders
-from d0ctl_wrapper.host import software
+from d0ctl_wrapper.host import software_cache
 from d0ctl_wrapper.protocol import lease
 from d0ctl_wrapper.protocol.frames import Stream
 from d0ctl_wrapper.protocol.paths import NodePaths
-from d0ctl_wrapper.relay import files, listing
+from d0ctl_wrapper.relay import file_requests, listing
 from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.read_only_service import ReadOnlyService
@@ -66,16 +66,16 @@ class Service(ReadOnlyService):
         attempts = self.supervisor.forget(frame["attempts"])
         frame = {**frame, "attempts": attempts}
         failed = {"kind": "fault", "message": "the helper process that removes files died"}
-        self.helpers.submit(lambda: files.forget(self.paths, frame), failed)
+        self.helpers.submit(lambda: file_requests.forget(self.paths, frame), failed)
 
     def _take(self, frame: Frame) -> None:
         umask = self.supervisor.context.umask
-        failed = files.not_taken(frame, "the helper process died")
-        self.helpers.submit(lambda: [files.take(self.paths, frame, umask)], failed)
+        failed = file_requests.not_taken(frame, "the helper process died")
+        self.helpers.submit(lambda: [file_requests.take(self.paths, frame, umask)], failed)
 
     def _hash(self, frame: Frame) -> None:
-        failed = files.not_hashed(frame, "the helper process died")
-        self.helpers.submit(lambda: [files.hashed(self.paths, frame)], failed)
+        failed = file_requests.not_hashed(frame, "the helper process died")
+        self.helpers.submit(lambda: [file_requests.hashed(self.paths, frame)], failed)
 
     def _list_all(self, frame: Frame) -> None:
         """Survey in a helper: packages begin and end meanwhile."""
@@ -83,5 +83,5 @@ class Service(ReadOnlyService):
         self.helpers.submit(lambda: listing.survey(self.paths, frame), failed)
 
     def _software(self, frame: Frame) -> None:
-        failed = software.failed(frame, "the helper process died")
-        self.helpers.submit(lambda: [software.answer(self.paths, frame)], failed)
+        failed = software_cache.failed(frame, "the helper process died")
+        self.helpers.submit(lambda: [software_cache.answer(self.paths, frame)], failed)

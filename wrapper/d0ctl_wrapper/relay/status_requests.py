@@ -6,10 +6,10 @@ import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from d0ctl_wrapper.attempt.status_file import STATUS
-from d0ctl_wrapper.host import process, records
+from d0ctl_wrapper.host import attempt_records, process
 from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import NodePaths, read
-from d0ctl_wrapper.relay.loop import LONGEST_WAIT_S
+from d0ctl_wrapper.relay.event_loop import LONGEST_WAIT_S
 
 Frame = Dict[str, Any]
 
@@ -46,8 +46,8 @@ class StatusRequests:
         before, until = self._mark(attempt), time.monotonic() + ANSWER_TIMEOUT_S
         self._open.append(StatusRequest(frame["id"], attempt, before, until))
         folder = self._paths.attempt(attempt)
-        record = records.read_record(folder)
-        if record is not None and records.state(folder, self._boot_id) == "running":
+        record = attempt_records.read_record(folder)
+        if record is not None and attempt_records.state(folder, self._boot_id) == "running":
             process.send(record.pid, signal.SIGUSR1)
 
     def work(self) -> float:
@@ -57,7 +57,7 @@ class StatusRequests:
 
     def _settle(self, request: StatusRequest) -> bool:
         """Answer a request if possible; return whether it was."""
-        state = records.state(self._paths.attempt(request.attempt), self._boot_id)
+        state = attempt_records.state(self._paths.attempt(request.attempt), self._boot_id)
         if state != "running":
             return self._answer(request, state)
         if self._mark(request.attempt) != request.before:

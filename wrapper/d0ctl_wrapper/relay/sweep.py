@@ -9,7 +9,7 @@ from typing import Collection, List
 
 from d0ctl_wrapper.attempt.deliver import stageout
 from d0ctl_wrapper.attempt.stage.previous import RECORD
-from d0ctl_wrapper.host import records, spool
+from d0ctl_wrapper.host import attempt_records, spool
 from d0ctl_wrapper.host.direct import key
 from d0ctl_wrapper.protocol import file_stream
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, remove
@@ -28,7 +28,7 @@ def clean(folder: AttemptFolder) -> None:
     """
     stageout.clear_unfinished(folder)
     _try_remove(folder.file(b"staging"))
-    if records.has_ended(folder) or not _is_of_use(folder):
+    if attempt_records.has_ended(folder) or not _is_of_use(folder):
         _try_remove(folder.work)
 
 

@@ -127,8 +127,8 @@ def _test_command(said: dict[str, Any], site: str) -> None:
     import threading
     from json import dumps
 
-    from d0ctl.notify.command import TIMEOUT_S, run
     from d0ctl.notify.notifier import command, way
+    from d0ctl.notify.site_command import TIMEOUT_S, run
 
     words, name = command(said), way(said)
     if words is None or name is None:

@@ -38,7 +38,7 @@ def plugins(json: options.Json = False) -> None:
 
 def _problem(plugin: Plugin) -> str | None:
     """Import a plug-in, and return why it can't be used."""
-    from d0ctl.jobfile.sections.commands import merge_command, transport_commands
+    from d0ctl.jobfile.sections.file_commands import merge_command, transport_commands
 
     checks = {"merger": merge_command, "transport": transport_commands}
     try:

@@ -13,8 +13,8 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.lists import STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import browse, choice, failure_counts
-from d0ctl.store.views.choice import located
+from d0ctl.store.views import browse, failure_counts, selection
+from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes import PackageView
 from d0ctl.units import count, iso, moment
 
@@ -58,7 +58,7 @@ def _read(store: Store, wanted: Selector, limit: int) -> "reports.History":
         reasons = failure_counts.reasons_of_job(store, job.id)
         failed = failure_counts.attempts_of_job(store, job.id, limit)
     else:
-        choice.choose(store, wanted, now=time.time(), lenient=True)
+        selection.choose(store, wanted, now=time.time(), lenient=True)
         reasons = failure_counts.reasons_of_chosen(store)
         failed = failure_counts.attempts_of_chosen(store, limit)
     if wanted.is_one and wanted.level == "package":

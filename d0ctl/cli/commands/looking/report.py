@@ -70,7 +70,7 @@ app.command("usage")(usage)
 @app.command()
 def disk(cluster: Cluster = None, json: options.Json = False) -> None:
     """Show how full caches become in the next 24 hours."""
-    from d0ctl.show.usage import disk as card
+    from d0ctl.show.usage import cache_levels as card
     from d0ctl.store.clusters import disk_forecast
 
     now = time.time()

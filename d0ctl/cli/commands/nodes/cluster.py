@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
-from d0ctl.show import groups as lines
+from d0ctl.show import site_lists as lines
 from d0ctl.units import iso
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
-    from d0ctl.store.clusters.groups import ClusterView
+    from d0ctl.store.clusters.cluster_views import ClusterView
 
 app = group("Nodes that share a cache: list.")
 
@@ -18,12 +18,12 @@ app = group("Nodes that share a cache: list.")
 @app.command("list")
 def list_clusters(json: options.Json = False) -> None:
     """Show every cluster with its nodes, owners, cache and software."""
-    from d0ctl.store.clusters import groups
+    from d0ctl.store.clusters import cluster_views
 
     found: list[ClusterView] = []
     if session.has_home():
         with session.reader() as store, store.reading():
-            found = groups.clusters(store)
+            found = cluster_views.clusters(store)
     if json:
         emit_json({"clusters": [_document(one) for one in found]})
     elif found:

@@ -30,7 +30,7 @@ def list_files(
     from d0ctl.actions import file_choice
     from d0ctl.cli import documents
     from d0ctl.show.cards.file import cells, line_of
-    from d0ctl.store.files.selection import pages
+    from d0ctl.store.files.selected_files import pages
 
     choice = file_choice.parse(selector, node=node, disposition=disposition)
     with session.reader() as store:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
-from d0ctl.show import groups as lines
+from d0ctl.show import site_lists as lines
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
-    from d0ctl.store.clusters.groups import ResearcherView
+    from d0ctl.store.clusters.cluster_views import ResearcherView
 
 app = group("Researchers of the site: list.")
 
@@ -17,12 +17,12 @@ app = group("Researchers of the site: list.")
 @app.command("list")
 def list_researchers(json: options.Json = False) -> None:
     """Show researchers with mail, private clusters and jobs."""
-    from d0ctl.store.clusters import groups
+    from d0ctl.store.clusters import cluster_views
 
     found: list[ResearcherView] = []
     if session.has_home():
         with session.reader() as store, store.reading():
-            found = groups.researchers(store)
+            found = cluster_views.researchers(store)
     if json:
         emit_json({"researchers": [_document(one) for one in found]})
     elif found:

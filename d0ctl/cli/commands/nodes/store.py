@@ -11,7 +11,7 @@ from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
 from d0ctl.errors import BadUsage, NotFound
-from d0ctl.show import groups as lines
+from d0ctl.show import site_lists as lines
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site

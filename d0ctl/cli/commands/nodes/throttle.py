@@ -7,7 +7,7 @@ from d0ctl.cli import options, session
 from d0ctl.cli.action_command import Actions
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
-from d0ctl.show import groups as lines
+from d0ctl.show import site_lists as lines
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site

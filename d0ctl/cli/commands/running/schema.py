@@ -22,7 +22,7 @@ FILES = {
 
 
 def _names(incomplete: str) -> list[str]:
-    from d0ctl.cli.schemas.table import DOCUMENTS
+    from d0ctl.cli.schemas.by_command import DOCUMENTS
 
     return [name for name in (*FILES, *DOCUMENTS) if name.startswith(incomplete)]
 
@@ -37,15 +37,15 @@ def schema(
     ] = None,
 ) -> None:  # fmt: skip
     """Print the JSON Schema of a file or of a command's --json."""
-    from d0ctl.cli.schemas import table
+    from d0ctl.cli.schemas import by_command
 
     if name is None:
         for each in _names(""):
             emit(each)
     elif name in FILES:
         typer.echo(FILES[name].read_text(), nl=False)
-    elif name in table.DOCUMENTS:
-        emit_json(table.schema(name))
+    elif name in by_command.DOCUMENTS:
+        emit_json(by_command.schema(name))
     else:
         hint = did_you_mean(name, _names(""))
         raise NotFound(f"there is no schema {shown(name)}{hint}", hint="d0ctl schema")

@@ -66,7 +66,7 @@ def room(subject: Subject) -> str:
         _close_matches(subject, rows, requirement)
         explanation.commands.append("d0ctl node list")
         return "no node can take it"
-    from d0ctl.show.why.phases.turn import turn
+    from d0ctl.show.why.phases.queue_position import turn
 
     why = turn(subject, fits, requirement)
     if "full_since" in explanation.details:

@@ -1,7 +1,7 @@
 """How the share of the CPUs stands that the job of a ready package belongs to."""
 
 from d0ctl.show.why.subject import Subject
-from d0ctl.store.attempts.history import usage
+from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.site import default
 from d0ctl.units import duration
@@ -10,7 +10,7 @@ from d0ctl.units import duration
 def standing(subject: Subject) -> str | None:
     """Say how many CPUs its group has and is to have; None if the site has no shares."""
     store, job = subject.store, subject.job
-    fair = usage.standing(store, placement.nodes(store), now=subject.now)
+    fair = share_usage.standing(store, placement.nodes(store), now=subject.now)
     group = None if fair is None else fair.groups.get(fair.paths.get(job.id, ""))
     if group is None:
         return None

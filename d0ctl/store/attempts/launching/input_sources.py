@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d0ctl.jobfile.language.file_names import local_name
-from d0ctl.jobfile.sections.commands import transport
+from d0ctl.jobfile.sections.file_commands import transport
 from d0ctl.jobfile.sections.locators import WITHOUT_COMMAND
 from d0ctl.plugins import PluginFailed
 from d0ctl.sitefile.transfer import stores

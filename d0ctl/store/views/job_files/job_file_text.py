@@ -8,8 +8,8 @@ from typing import Any
 
 from d0ctl.importers.draft import Entry, as_text
 from d0ctl.jobfile.language.file_names import base_name, is_pattern, local_name, path_below
+from d0ctl.jobfile.language.placeholders import PLACEHOLDER, RESERVED
 from d0ctl.jobfile.language.quoting import members_of, with_groups
-from d0ctl.jobfile.language.template import PLACEHOLDER, RESERVED
 from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.store.views.job_files.definition import (
     Columns,

@@ -12,7 +12,7 @@ from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.select import parse
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
-from d0ctl.store.views import choice
+from d0ctl.store.views import selection
 
 
 class FileFacts(Struct, frozen=True):
@@ -62,13 +62,13 @@ class Run(Struct):
 
 def runs_of_job(store: Store, job: str, *, now: float) -> list[Run]:
     """Return the runs of the packages of a job that have succeeded."""
-    choice.choose(store, parse(job), now=now)
+    selection.choose(store, parse(job), now=now)
     return _runs(store)
 
 
 def run_of_file(store: Store, file: int, maker: str, *, now: float) -> Run | None:
     """Return the run that made a file; None if it is not known."""
-    choice.choose(store, parse(maker), now=now)
+    selection.choose(store, parse(maker), now=now)
     return next((run for run in _runs(store) if any(one.id == file for one in run.made)), None)
 
 

@@ -10,14 +10,14 @@ from d0ctl_wrapper import merge_types
 from d0ctl_wrapper.attempt import orders, verdict
 from d0ctl_wrapper.attempt.chain import late_outputs
 from d0ctl_wrapper.attempt.chain.hooks import Hooks
-from d0ctl_wrapper.attempt.chain.resume import Resume
+from d0ctl_wrapper.attempt.chain.resumption import Resumption
 from d0ctl_wrapper.attempt.deliver import outputs, unexpected
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.guards import cpu_request
 from d0ctl_wrapper.attempt.guards.guards import Guards
 from d0ctl_wrapper.attempt.guards.log_rules import Rules
 from d0ctl_wrapper.attempt.intervals import Watch, Watcher
-from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.reporter import Reporter
 from d0ctl_wrapper.attempt.run import cores, script
 from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.command_file import CommandFile
@@ -62,7 +62,7 @@ class Chain:
         context: RelayContext,
         launch: Launch,
         tree: ProcessTree,
-        report: Report,
+        report: Reporter,
         slot: Slot,
     ) -> None:
         self.context = context
@@ -86,7 +86,7 @@ class Chain:
         self._environment = of_binary(context.environment, self.folder, launch)
         self._software: "List[bytes | None]" = []
         self._is_open = False
-        self.resume = Resume(
+        self.resume = Resumption(
             self.folder, launch, context.boot_id, report, Digests(self.pause_point)
         )
         self.script_context = ScriptContext(

@@ -6,7 +6,7 @@ the binary has failed already.
 
 from typing import Any, Dict, List
 
-from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.reporter import Reporter
 from d0ctl_wrapper.attempt.run.script import Script, ScriptContext, facts, run
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.protocol.launch import Launch
@@ -17,7 +17,7 @@ Binary = Dict[str, Any]
 class Hooks:
     """The hooks of one attempt: those of its site, and for each binary those of its software."""
 
-    def __init__(self, context: ScriptContext, launch: Launch, report: Report) -> None:
+    def __init__(self, context: ScriptContext, launch: Launch, report: Reporter) -> None:
         self._context = context
         self._hooks: "List[Dict[str, Any]]" = launch["hooks"]
         self._report = report

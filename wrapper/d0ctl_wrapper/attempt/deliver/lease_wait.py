@@ -1,4 +1,5 @@
 """Waiting for the lease before any change outside of the node.
+from d0ctl_wrapper.attempt.reporter import Reporter
 
 A wrapper that was out of contact for longer than its lease may have been replaced. It continues
 to compute, but delivers nothing before the control host renews the lease or ends it.
@@ -6,7 +7,7 @@ to compute, but delivers nothing before the control host renews the lease or end
 
 import time
 
-from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.reporter import Reporter
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.protocol import lease
 from d0ctl_wrapper.protocol.paths import NodePaths
@@ -19,7 +20,7 @@ class LeaseWait:
     """The lease of one attempt."""
 
     def __init__(
-        self, paths: NodePaths, boot_id: str, seconds: float, tree: ProcessTree, report: Report
+        self, paths: NodePaths, boot_id: str, seconds: float, tree: ProcessTree, report: Reporter
     ) -> None:
         self._paths, self._boot_id = paths, boot_id
         self._first = lease.now() + seconds

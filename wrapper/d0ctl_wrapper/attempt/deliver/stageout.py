@@ -7,7 +7,7 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper.attempt.deliver.lease_wait import LeaseWait
-from d0ctl_wrapper.attempt.stage import transfers
+from d0ctl_wrapper.attempt.stage import builtin_transfers
 from d0ctl_wrapper.attempt.stage.carrier import (
     Carrier,
     LeaseLapsed,
@@ -77,7 +77,7 @@ class StageOut:
         elif target is not None:
             self._copy_to(source, target, output)
         elif scheme in ("http", "https"):
-            self._carrier.do("storing", lambda: transfers.put(source, locator))
+            self._carrier.do("storing", lambda: builtin_transfers.put(source, locator))
         else:
             raise NoTransferCommand(
                 "the site has no command for `%s`" % (transport or one_line(locator))
@@ -112,7 +112,7 @@ def copy_for_user(source: bytes, aside: bytes, umask: int) -> None:
     os.makedirs(os.path.dirname(aside), exist_ok=True)
     remove(aside)
     file = os.open(source, os.O_RDONLY)
-    transfers.copy(file, aside)
+    builtin_transfers.copy(file, aside)
 
 
 def note_unfinished(folder: AttemptFolder, path: bytes) -> None:

@@ -9,7 +9,7 @@ from d0ctl_wrapper.attempt.guards.load_guard import ForeignWork, Judge, LoadGuar
 from d0ctl_wrapper.attempt.guards.looping import LifeSigns, Looping
 from d0ctl_wrapper.attempt.guards.rotation import Rotation
 from d0ctl_wrapper.attempt.intervals import Watcher
-from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.reporter import Reporter
 from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.attempt.run.progress_report import ProgressReport
@@ -25,7 +25,7 @@ class Guards:
     """The guards of one attempt, over one binary after the other."""
 
     def __init__(
-        self, folder: AttemptFolder, launch: Launch, tree: ProcessTree, report: Report
+        self, folder: AttemptFolder, launch: Launch, tree: ProcessTree, report: Reporter
     ) -> None:
         self._folder = folder
         self._launch = launch

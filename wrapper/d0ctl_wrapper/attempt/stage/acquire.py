@@ -6,7 +6,7 @@ A file is fetched aside, verified, and renamed to a copy that all attempts of th
 import os
 from typing import Any, Callable, Dict, List
 
-from d0ctl_wrapper.attempt.stage import transfers
+from d0ctl_wrapper.attempt.stage import builtin_transfers
 from d0ctl_wrapper.attempt.stage.cache import CopyContent, SharedCopy
 from d0ctl_wrapper.attempt.stage.carrier import (
     Carrier,
@@ -132,7 +132,7 @@ def _make(
         copy.settle(aside, _verify(aside, entry, carrier))
         return
     is_folder = packing.is_folder(entry["name"])
-    way = transfers.pack if is_folder else transfers.fetch
+    way = builtin_transfers.pack if is_folder else builtin_transfers.fetch
     carrier.do("copying", lambda: way(paths, entry["original"], aside), aside)
     content = _verify(aside, entry, carrier)
     if copy.path != SharedCopy(paths, entry).path:
@@ -149,7 +149,7 @@ def _fetch(paths: NodePaths, locator: str, carrier: Carrier, aside: bytes) -> No
     if argv is not None:
         carrier.run("fetching by the site's command for `%s`" % transport, argv, aside)
     elif scheme in ("http", "https", "file"):
-        carrier.do("fetching", lambda: transfers.fetch(paths, locator, aside), aside)
+        carrier.do("fetching", lambda: builtin_transfers.fetch(paths, locator, aside), aside)
     else:
         raise NoTransferCommand("the site has no command for `%s`" % transport)
 

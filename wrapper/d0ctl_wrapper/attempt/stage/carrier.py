@@ -11,7 +11,7 @@ from d0ctl_wrapper.attempt.intervals import Backoff, Watch, Watcher
 from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.attempt.run.spawn import Command, spawn
-from d0ctl_wrapper.attempt.stage import transfers
+from d0ctl_wrapper.attempt.stage import builtin_transfers
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.paths import remove, to_path
 from d0ctl_wrapper.protocol.text import last_line
@@ -111,7 +111,7 @@ class Carrier:
         """Run a transfer of the wrapper in a forked process."""
         self._clear()
         log = self._log + b".err"
-        status = self._wait(what, transfers.fork(work, log), target)
+        status = self._wait(what, builtin_transfers.fork(work, log), target)
         if status != 0:
             raise _transfer_error(what, status, last_line(log))
 
@@ -173,17 +173,17 @@ def _command_error(what: str, status: int, output: str, target: "bytes | None") 
     if os.WIFSIGNALED(status):
         return TransferFailed("%s: ended by signal %d" % (what, os.WTERMSIG(status)))
     code = os.WEXITSTATUS(status)
-    kind = SourceMissing if code == transfers.EXIT_MISSING else TransferFailed
+    kind = SourceMissing if code == builtin_transfers.EXIT_MISSING else TransferFailed
     return kind("%s: exit code %d%s" % (what, code, ": " + output if output else ""))
 
 
 def _transfer_error(what: str, status: int, output: str) -> TransferFailed:
     """Return why a forked transfer failed, by its exit code."""
-    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else transfers.EXIT_FAILED
-    if code == transfers.EXIT_FULL:
+    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else builtin_transfers.EXIT_FAILED
+    if code == builtin_transfers.EXIT_FULL:
         return NoSpace("%s: the disk is full" % what)
     message = "%s: %s" % (what, output or "it broke off")
-    is_missing = code == transfers.EXIT_MISSING
+    is_missing = code == builtin_transfers.EXIT_MISSING
     return SourceMissing(message) if is_missing else TransferFailed(message)
 
 

@@ -9,7 +9,7 @@ from d0ctl_wrapper.attempt.stage import acquire
 from d0ctl_wrapper.attempt.stage.carrier import Carrier
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, copy_pieces
-from d0ctl_wrapper.host import archive, packing
+from d0ctl_wrapper.host import packing, software_archive
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, to_path, to_text
@@ -91,8 +91,8 @@ def unpack(path: bytes, target: bytes, pause_point: "Callable[[], None]") -> Non
     """Unpack a directory that has come as one file; raise Failed if that is none."""
     try:
         with open(path, "rb") as file:
-            archive.unpack(file, target, pause_point)
-    except archive.BadArchive as error:
+            software_archive.unpack(file, target, pause_point)
+    except software_archive.BadArchive as error:
         shown = one_line(to_text(path))
         raise Failed("stage-in", "`%s` is not a packed directory: %s" % (shown, error))
 

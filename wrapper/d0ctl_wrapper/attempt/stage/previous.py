@@ -8,7 +8,7 @@ from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.events import Part, read_done
 from d0ctl_wrapper.attempt.stage import supplied
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.host import records as attempts
+from d0ctl_wrapper.host import attempt_records as attempts
 from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.protocol.checks import ranges, shape
 from d0ctl_wrapper.protocol.checks.ranges import Ranges

@@ -4,7 +4,7 @@ import os
 from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.host import software
+from d0ctl_wrapper.host import software_cache
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.protocol.text import one_line
 
@@ -17,10 +17,12 @@ def provide(
     """Return the folder of each binary's software, pulled if needed; raise Failed if impossible."""
     try:
         return [
-            software.pull(paths, binary["software"], pause_point) if binary["software"] else None
+            software_cache.pull(paths, binary["software"], pause_point)
+            if binary["software"]
+            else None
             for binary in binaries
         ]
-    except software.SoftwareUnavailable as error:
+    except software_cache.SoftwareUnavailable as error:
         raise Failed(error.reason, one_line(error.detail))
 
 

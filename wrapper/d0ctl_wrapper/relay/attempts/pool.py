@@ -7,7 +7,7 @@ from typing import Callable, Dict, List, Set
 from d0ctl_wrapper.attempt import serve
 from d0ctl_wrapper.attempt.run import detach
 from d0ctl_wrapper.attempt.run.detach import RelayContext
-from d0ctl_wrapper.host import channel, process, records
+from d0ctl_wrapper.host import attempt_records, channel, process
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, remove
 from d0ctl_wrapper.relay.attempts.cpus import load, needs_none
@@ -30,7 +30,7 @@ class WrapperProcess:
         self.attempt: "int | None" = None
         self.launch: "Launch | None" = None
         """The launch of this attempt, unless it was inherited."""
-        self.record: "records.Record | None" = None
+        self.record: "attempt_records.Record | None" = None
         self.recorded: "AttemptFolder | None" = None
         """The folder in which this record was written."""
         self.attempts = 0
@@ -121,10 +121,12 @@ class WrapperPool:
 
         An equal record of its previous attempt is linked, if it exists and has links left.
         """
-        record = records.Record(wrapper.pid, wrapper.started, self._context.boot_id, cpus)
+        record = attempt_records.Record(wrapper.pid, wrapper.started, self._context.boot_id, cpus)
         try:
-            if record != wrapper.record or not records.link_record(folder, wrapper.recorded):
-                records.write_record(folder, record)
+            if record != wrapper.record or not attempt_records.link_record(
+                folder, wrapper.recorded
+            ):
+                attempt_records.write_record(folder, record)
                 wrapper.record, wrapper.recorded = record, folder
         except OSError:
             self._rest(wrapper)

@@ -7,7 +7,7 @@ from typing import Any, Callable, Collection, Dict, List, NamedTuple
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.disk import FULL
-from d0ctl_wrapper.host import records, spool
+from d0ctl_wrapper.host import attempt_records, spool
 from d0ctl_wrapper.host.input_stream import InputStreams
 from d0ctl_wrapper.protocol import launch as launches
 from d0ctl_wrapper.protocol import text
@@ -57,15 +57,15 @@ class Supervisor:
 
     def adopt(self) -> "List[Frame]":
         """Take over from previous relays, and list all attempts with their states."""
-        states = {attempt: self._adopt(attempt) for attempt in records.recorded(self.paths)}
+        states = {attempt: self._adopt(attempt) for attempt in attempt_records.recorded(self.paths)}
         for attempt in self.reaper.proceed(self.pool.pids):
             states[attempt] = "dead"
         return [{"attempt": attempt, "state": state} for attempt, state in states.items()]
 
     def _adopt(self, attempt: int) -> str:
-        record = records.read_record(self.paths.attempt(attempt))
-        is_running = records.is_running(record, self.context.boot_id)
-        if records.has_ended(self.paths.attempt(attempt)):  # last, as it may end meanwhile
+        record = attempt_records.read_record(self.paths.attempt(attempt))
+        is_running = attempt_records.is_running(record, self.context.boot_id)
+        if attempt_records.has_ended(self.paths.attempt(attempt)):  # last, as it may end meanwhile
             return "ended"
         if record is not None and record.boot_id != self.context.boot_id:
             return "dead"
@@ -106,7 +106,7 @@ class Supervisor:
             return None
 
     def _is_here(self, attempt: int) -> bool:
-        return attempt in self.queue or records.exists(self.paths.attempt(attempt))
+        return attempt in self.queue or attempt_records.exists(self.paths.attempt(attempt))
 
     def start_waiting(self) -> None:
         """Start waiting attempts while there are free CPUs."""
@@ -216,7 +216,7 @@ class Supervisor:
         if attempt is None:
             return
         self._forget(attempt)
-        if records.has_ended(self.paths.attempt(attempt)):
+        if attempt_records.has_ended(self.paths.attempt(attempt)):
             self._send_end(attempt)  # it may have died before it did so itself
         else:
             self.reaper.begin(attempt, "its wrapper %s" % _ending(status), session=pid)
@@ -228,9 +228,9 @@ class Supervisor:
                 self._forget(attempt)
 
     def _is_busy(self, attempt: int) -> bool:
-        record = records.read_record(self.paths.attempt(attempt))
-        is_running = records.is_running(record, self.context.boot_id)
-        if records.has_ended(self.paths.attempt(attempt)):
+        record = attempt_records.read_record(self.paths.attempt(attempt))
+        is_running = attempt_records.is_running(record, self.context.boot_id)
+        if attempt_records.has_ended(self.paths.attempt(attempt)):
             self._send_end(attempt)  # it may have died before it did so itself
             return False
         if not is_running:
@@ -251,9 +251,11 @@ class Supervisor:
         absent = []
         self.check_adopted()
         for attempt in attempts:
-            if attempt in self.live and not records.has_ended(self.paths.attempt(attempt)):
+            if attempt in self.live and not attempt_records.has_ended(self.paths.attempt(attempt)):
                 self._kill(attempt, kill)
-            elif self.queue.drop(attempt) or not records.exists(self.paths.attempt(attempt)):
+            elif self.queue.drop(attempt) or not attempt_records.exists(
+                self.paths.attempt(attempt)
+            ):
                 absent.append(attempt)
             else:
                 self._send_end(attempt)
@@ -263,10 +265,10 @@ class Supervisor:
         """Send the end messages of ended attempts again."""
         absent = []
         for attempt in attempts:
-            if records.has_ended(self.paths.attempt(attempt)):
+            if attempt_records.has_ended(self.paths.attempt(attempt)):
                 self._send_end(attempt)
             elif attempt not in self.live and attempt not in self.queue:
-                if records.exists(self.paths.attempt(attempt)):
+                if attempt_records.exists(self.paths.attempt(attempt)):
                     self._send_end(attempt)
                 else:
                     absent.append(attempt)
@@ -317,7 +319,7 @@ class Supervisor:
 
     def _send_end(self, attempt: int) -> None:
         """Send the end message of an attempt without a wrapper, or have it reaped."""
-        name = records.end_name(self.paths.attempt(attempt))
+        name = attempt_records.end_name(self.paths.attempt(attempt))
         if name is None:
             self.reaper.begin(attempt, "its wrapper is gone")
         else:

@@ -15,9 +15,9 @@ from d0ctl.show import status
 from d0ctl.show.cards import jobs
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse, choice
-from d0ctl.store.views.choice import located
+from d0ctl.store.views import browse, selection
 from d0ctl.store.views.job_files import eta
+from d0ctl.store.views.selection import located
 
 LOOK_S = 0.2
 """How often --watch asks whether anything has changed."""
@@ -71,8 +71,8 @@ def _document(store: Store, wanted: Selector | None, now: float) -> object:
         of = eta.horizon(store, now=now)
         return {"jobs": [documents.job(job, of, now) for job in status.jobs_of(store, wanted)]}
     if not wanted.is_one:
-        choice.choose(store, wanted, now=now, lenient=True)
-        return {"packages": [documents.package_row(row, now) for row in choice.chosen(store)]}
+        selection.choose(store, wanted, now=now, lenient=True)
+        return {"packages": [documents.package_row(row, now) for row in selection.chosen(store)]}
     if wanted.level in ("package", "binary"):
         from d0ctl.cli import package_documents
         from d0ctl.show import card_contents

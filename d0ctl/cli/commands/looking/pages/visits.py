@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from d0ctl.cli.terminal.failures import report
+from d0ctl.cli.terminal.errors import report
 from d0ctl.cli.terminal.output import emit, paint
 from d0ctl.errors import D0Error, ExitCode
 from d0ctl.select import Selector

@@ -53,7 +53,7 @@ def _take_home(words: list[str]) -> Path | None:
 def run(call: Call) -> None:
     """Run a command, and end as it would end by Typer."""
     from d0ctl.cli import session
-    from d0ctl.cli.terminal.failures import reported_failures
+    from d0ctl.cli.terminal.errors import reported_failures
 
     session.settings.home = call.home
     with reported_failures():

@@ -13,7 +13,7 @@ from d0ctl_wrapper.attempt.chain import late_outputs
 from d0ctl_wrapper.attempt.deliver import outputs
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.events import Events, Part
-from d0ctl_wrapper.attempt.report import Report
+from d0ctl_wrapper.attempt.reporter import Reporter
 from d0ctl_wrapper.attempt.stage import inputs as stage
 from d0ctl_wrapper.attempt.stage import supplied
 from d0ctl_wrapper.attempt.stage.previous import NOTHING, RECORD, PreviousAttempts, Reusable
@@ -28,11 +28,16 @@ from d0ctl_wrapper.protocol.text import one_line
 Binary = Dict[str, Any]
 
 
-class Resume:
+class Resumption:
     """The part of the chain that is done, by this attempt and previous ones."""
 
     def __init__(
-        self, folder: AttemptFolder, launch: Launch, boot_id: str, report: Report, digests: Digests
+        self,
+        folder: AttemptFolder,
+        launch: Launch,
+        boot_id: str,
+        report: Reporter,
+        digests: Digests,
     ) -> None:
         self.digests = digests
         self._folder = folder

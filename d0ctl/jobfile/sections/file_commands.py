@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from d0ctl.jobfile.language.field_types import words
+from d0ctl.jobfile.language.placeholders import LoopName, Scope
 from d0ctl.jobfile.language.script import compile_script
 from d0ctl.jobfile.language.shell import Context
-from d0ctl.jobfile.language.template import LoopName, Scope
 from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, Position

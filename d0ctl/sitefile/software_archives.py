@@ -5,7 +5,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from d0ctl.jobfile.language.field_types import BadValueError
-from d0ctl_wrapper.host import archive
+from d0ctl_wrapper.host import software_archive
 
 
 class ArchiveContents(Struct, frozen=True):
@@ -21,13 +21,13 @@ def inspect(path: Path) -> ArchiveContents:
     """Read a whole archive as a node would. Raises BadValueError if a node would refuse it."""
     try:
         with path.open("rb") as file:
-            checksum = archive.copy(file, None, archive.no_pause)
+            checksum = software_archive.copy(file, None, software_archive.no_pause)
             size = file.tell()
             file.seek(0)
-            found = archive.contents(file)
-    except archive.BadArchive as error:
+            found = software_archive.contents(file)
+    except software_archive.BadArchive as error:
         raise BadValueError(f"archive `{path}`: {error}") from error
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise BadValueError(f"archive `{path}` can't be read: {reason}") from error
-    return ArchiveContents(size, checksum, len(found), archive.seal(found))
+    return ArchiveContents(size, checksum, len(found), software_archive.seal(found))

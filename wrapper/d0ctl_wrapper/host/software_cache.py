@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import IO, Any, Callable, Dict, Iterator, List
 
 from d0ctl_wrapper.disk import FULL, sync
-from d0ctl_wrapper.host import archive
+from d0ctl_wrapper.host import software_archive
 from d0ctl_wrapper.host.fetch import SourceNotFound, Unreachable, opened
 from d0ctl_wrapper.protocol.paths import NodePaths, inside, remove, to_path
 
@@ -42,7 +42,7 @@ class SoftwareUnavailable(Exception):
 
 
 def pull(
-    paths: NodePaths, order: Order, pause_point: "Callable[[], None]" = archive.no_pause
+    paths: NodePaths, order: Order, pause_point: "Callable[[], None]" = software_archive.no_pause
 ) -> bytes:
     """Return the folder of software, and unpack it first if needed; raise SoftwareUnavailable.
 
@@ -60,7 +60,7 @@ def pull(
         raise SoftwareUnavailable("software-missing", _sentence(order, str(error)))
     except Unreachable as error:
         raise SoftwareUnavailable("stage-in", _sentence(order, str(error)))
-    except archive.BadArchive as error:
+    except software_archive.BadArchive as error:
         raise SoftwareUnavailable("software-missing", _sentence(order, "its archive: %s" % error))
     except OSError as error:
         reason = "disk-full" if error.errno in FULL else "stage-in"
@@ -81,7 +81,7 @@ def _install(
     try:
         with opened(paths, order["source"], aside + b"/archive", pause_point) as file:
             _compare(file, order, pause_point)
-            manifest = archive.unpack(file, aside + b"/new", pause_point)
+            manifest = software_archive.unpack(file, aside + b"/new", pause_point)
         _check_seal(order, manifest)
         record = {"checksum": order["checksum"], "manifest": manifest}
         _write_record(aside + b"/new", record)
@@ -91,18 +91,18 @@ def _install(
 
 
 def _compare(file: "IO[bytes]", order: Order, pause_point: "Callable[[], None]") -> None:
-    if archive.copy(file, None, pause_point) != order["checksum"]:
-        raise archive.BadArchive("its checksum differs from the catalogue")
+    if software_archive.copy(file, None, pause_point) != order["checksum"]:
+        raise software_archive.BadArchive("its checksum differs from the catalogue")
     file.seek(0)
 
 
-def _check_seal(order: Order, manifest: archive.Manifest) -> None:
-    if order["manifest"] and archive.seal(manifest) != order["manifest"]:
-        raise archive.BadArchive("its files differ from the catalogue")
+def _check_seal(order: Order, manifest: software_archive.Manifest) -> None:
+    if order["manifest"] and software_archive.seal(manifest) != order["manifest"]:
+        raise software_archive.BadArchive("its files differ from the catalogue")
 
 
 def _write_record(folder: bytes, record: "Dict[str, Any]") -> None:
-    path = os.path.join(folder, to_path(archive.RECORD))
+    path = os.path.join(folder, to_path(software_archive.RECORD))
     data = json.dumps(record).encode("ascii")
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
@@ -136,7 +136,7 @@ def _key(order: Order) -> str:
 def _record(folder: bytes) -> "Dict[str, Any]":
     """Read the record of a folder; empty if it is missing or not valid."""
     try:
-        with open(os.path.join(folder, to_path(archive.RECORD)), "rb") as file:
+        with open(os.path.join(folder, to_path(software_archive.RECORD)), "rb") as file:
             found = json.loads(file.read().decode("ascii"))
     except (OSError, ValueError):
         return {}
@@ -172,7 +172,7 @@ def _lock(file: int) -> bool:
 def purge(paths: NodePaths, order: Order) -> str:
     """Remove software and its archive; return a sentence."""
     folder, aside = _folder(paths, order), _aside(paths, order)
-    with _locked(paths, order, archive.no_pause):
+    with _locked(paths, order, software_archive.no_pause):
         was_there = os.path.isdir(folder)
         remove(aside)
         os.makedirs(aside, 0o700)
@@ -192,7 +192,7 @@ def verify(paths: NodePaths, order: Order) -> "List[str]":
         return ["not installed" if not os.path.isdir(folder) else "can't read its record"]
     if record.get("checksum") != order["checksum"]:
         return ["it comes from another archive than in the catalogue"]
-    if order["manifest"] and archive.seal(record["manifest"]) != order["manifest"]:
+    if order["manifest"] and software_archive.seal(record["manifest"]) != order["manifest"]:
         return ["its list of files differs from the catalogue"]
     return [fault for name in sorted(record["manifest"])
             for fault in _faults(folder, name, record["manifest"][name])]  # fmt: skip
@@ -200,7 +200,7 @@ def verify(paths: NodePaths, order: Order) -> "List[str]":
 
 def _faults(folder: bytes, name: str, expected: str) -> "List[str]":
     try:
-        found = archive.state(folder, name)
+        found = software_archive.state(folder, name)
     except FileNotFoundError:
         return ["`%s` is missing" % name]
     except OSError as error:

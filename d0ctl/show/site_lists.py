@@ -7,7 +7,7 @@ from d0ctl.schedule.quota import Allowance, Throttle
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.why import pilots
 from d0ctl.sitefile.transfer import stores
-from d0ctl.store.clusters.groups import ClusterView, ResearcherView
+from d0ctl.store.clusters.cluster_views import ClusterView, ResearcherView
 from d0ctl.units import count, duration, listed, size
 
 NO_STORES = "no stores: add `stores:` to the site file"

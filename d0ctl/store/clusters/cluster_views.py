@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from d0ctl.store.attempts.history import usage
+from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.clusters.pilots import Pilot, alive
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import owners_of, researcher_of
@@ -67,7 +67,7 @@ def researchers(store: Store) -> list[ResearcherView]:
     for row in store.rows("originators"):
         name = researcher_of(row["originator"], said) or row["originator"]
         jobs[name] = jobs.get(name, 0) + row["jobs"]
-    shares = usage.tree(store)
+    shares = share_usage.tree(store)
     found = []
     for name, number in jobs.items():
         entry = said.get(name, {})

@@ -26,7 +26,7 @@ Tell = Callable[[bytes, bytes], None]
 """Tell the relay of a message in the spool, by name and text."""
 
 
-class Report:
+class Reporter:
     """The messages of one attempt, in their order."""
 
     def __init__(self, folder: AttemptFolder, launch: Launch, tell: Tell) -> None:
