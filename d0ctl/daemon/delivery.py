@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from d0ctl.config import Home
@@ -30,6 +30,9 @@ MOST_RUNS = 6
 LEAVE_S = 3.0
 """How long the end of a process waits for notifications that are being sent."""
 
+END_S = 3.0
+"""How long it waits then until a command that hangs is killed."""
+
 Report = Callable[[Row], None]
 """Sends one notification. Raises NotSent."""
 
@@ -42,7 +45,7 @@ class Carrier(threading.Thread):
     ) -> None:
         super().__init__(name="command" if is_command else "mail", daemon=True)
         self._home = home
-        self._is_command = is_command
+        self.is_command = is_command
         self._clock = clock
         self._leaving = threading.Event()
         self._abandoned = threading.Event()
@@ -97,17 +100,17 @@ class Carrier(threading.Thread):
             for recipient in self._waiting(store, now):
                 compose.write(store, said, recipient, now=now)
         rows = self._open(store, now)
-        if rows and self._is_command and notifier.command(said):
+        if rows and self.is_command and notifier.command(said):
             self._carry(store, rows, lambda row: self._run(said, row))
-        elif rows and not self._is_command and "host" in said:
+        elif rows and not self.is_command and "host" in said:
             self._mail(store, rows, said)
 
     def _waiting(self, store: Store, now: float) -> list[str]:
         found = mail_queue.due(store, now=now)
-        return [one for one in found if (one == COMMAND) is self._is_command]
+        return [one for one in found if (one == COMMAND) is self.is_command]
 
     def _open(self, store: Store, now: float) -> list[Row]:
-        return mail_queue.to_send(store, is_command=self._is_command, now=now)
+        return mail_queue.to_send(store, is_command=self.is_command, now=now)
 
     def _mail(self, store: Store, rows: list[Row], said: Mapping[str, Any]) -> None:
         """Send mails over one connection to the server."""
@@ -169,12 +172,22 @@ class Delivery:
         for carrier in self._carriers:
             carrier.start()
 
-    def stop(self) -> None:
-        """Send what is due for a bounded time; the rest is left for the next process."""
+    def stop(self, timeout: float = LEAVE_S) -> None:
+        """Send what is due for a bounded time; the rest is left for the next process.
+
+        The thread that runs the command ends it. Nobody else could: a process that ends does not
+        wait for its threads, and the command is in a session of its own.
+        """
         for carrier in self._carriers:
             carrier.leave()
-        deadline = time.monotonic() + LEAVE_S
+        self._join(self._carriers, timeout)
         for carrier in self._carriers:
+            carrier.abandon()
+        self._join([one for one in self._carriers if one.is_command], END_S)
+
+    @staticmethod
+    def _join(carriers: Iterable[Carrier], timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        for carrier in carriers:
             if carrier.is_alive():
                 carrier.join(max(0.0, deadline - time.monotonic()))
-            carrier.abandon()

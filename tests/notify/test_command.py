@@ -1,13 +1,19 @@
 """The site's command: what it gets, how long it may take, and what it leaves."""
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from d0ctl.config import Home
+from d0ctl.daemon.delivery import Delivery
+from d0ctl.daemon.steps.notifications import collect
 from d0ctl.errors import NotSent
 from d0ctl.notify.site_command import run
-from tests.notify.conftest import script
+from tests.notify.conftest import Say, script
+from tests.notify.events import end, many
+from tests.support.building import Site
 from tests.support.waiting import Pid, wait_until
 
 
@@ -44,6 +50,25 @@ def test_a_command_is_ended_with_d0ctl(tmp_path: Path) -> None:
     stop.set()
     with pytest.raises(NotSent, match="was stopped"):
         run([script(tmp_path / "hook", "sleep 600")], "", timeout=600, stop=stop)
+
+
+def test_a_command_that_hangs_is_gone_when_delivery_has_stopped(
+    home: Home, site: Site, say: Say, tmp_path: Path
+) -> None:
+    event = tmp_path / "event"
+    hook = script(tmp_path / "hook", f"echo $$ > {event}.new", f"mv {event}.new {event}",
+                  "exec sleep 600")  # fmt: skip
+    say(command=[hook], command_timeout=300)
+    site.submit(many(1))
+    end(site, 1.0)
+    with site.store.writing():
+        collect(site.store, now=time.time())
+    delivery = Delivery(home)
+    delivery.start()
+    wait_until(event.exists)
+    delivery.stop(0)
+
+    assert Pid.of(int(event.read_text())) is None
 
 
 @pytest.mark.parametrize(
