@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from d0ctl_wrapper.attempt.guards.disk_guard import DiskGuard
 from d0ctl_wrapper.attempt.guards.rotation import Rotation
+from d0ctl_wrapper.attempt.intervals import SOONEST_S
 from d0ctl_wrapper.protocol.paths import NodePaths
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
@@ -84,6 +86,55 @@ def test_a_program_that_says_that_the_disk_was_full_is_believed(node: Client) ->
 
     assert sums_up(end) == ("failed", "disk-full", 1)
     assert end["detail"].endswith("No space left on device")
+
+
+def test_a_program_that_says_more_after_the_full_disk_is_believed(node: Client) -> None:
+    says = "echo \"dd: writing 'x': No space left on device\" >&2; echo 1+0 records in >&2; exit 1"
+    end = node.run(binary(script=says))
+
+    assert sums_up(end) == ("failed", "disk-full", 1)
+    assert end["detail"].endswith("1+0 records in: dd: writing 'x': No space left on device")
+
+
+def test_attempts_that_meet_a_full_disk_together_both_say_so(node: Client) -> None:
+    waits = "until [ -e ../go ]; do sleep 0.05; done; exit 3"
+    node.launch(launch(1, binary(script="echo 'x: No space left on device' >&2; exit 1")))
+    node.launch(launch(2, binary(script=waits)))
+    assert sums_up(node.end(1)) == ("failed", "disk-full", 1)
+
+    (node.folder(2) / "go").touch()
+    end = node.end(2)
+
+    assert sums_up(end) == ("failed", "disk-full", 1)
+    assert re.search(r"exit code 3; the disk was full \d+(\.\d)? s ago$", end["detail"])
+
+
+def test_a_small_disk_is_checked_soon_again_after_space_has_risen(disk: Path) -> None:
+    folder = NodePaths(os.fsencode(disk)).attempt(1)
+    guard = DiskGuard(folder, 10**6, 60.0, None, None, None)  # type: ignore[arg-type]
+    (disk / "filler").write_bytes(bytes(2**20))
+    guard.poll()
+    (disk / "filler").unlink()
+
+    assert guard.poll() == SOONEST_S
+
+
+def test_of_attempts_that_all_wait_for_space_the_last_ends_and_others_continue(
+    connect: Connect, disk: Path
+) -> None:
+    node = on_disk(connect, disk)
+    state(node, "suspended")
+    (disk / "filler").write_bytes(bytes(25 * 2**20))
+    makes = f"head -c 14M /dev/zero > scratch; {STAYS}"
+    node.launch(launch(2, binary(script=makes), guards={"reserve": 10**9, "patience": 30.0}))
+
+    end = node.end(2)
+    state(node, "running")
+    (node.folder(1) / "go").touch()
+
+    assert sums_up(end) == ("failed", "disk-full", 1)
+    assert end["detail"].endswith("all attempts here wait for space, and this one began last")
+    assert node.end(1)["outcome"] == "successful"
 
 
 def test_an_attempt_that_gets_no_space_fails_after_its_patience(

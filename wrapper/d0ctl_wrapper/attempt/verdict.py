@@ -3,9 +3,11 @@
 import errno
 import os
 import signal
+import time
 from typing import Any, Dict
 
-from d0ctl_wrapper.protocol.text import last_line, signal_name
+from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
+from d0ctl_wrapper.protocol.text import last_line, last_lines, signal_name, span
 
 _NUMBERS = frozenset(int(number) for number in signal.Signals) | frozenset(
     range(signal.SIGRTMIN, signal.SIGRTMAX + 1)
@@ -26,6 +28,12 @@ _SYSEXITS = {
 
 FULL_BELOW = 64 * 1024
 """The free bytes below which a disk is full."""
+
+FULL_RECENTLY_S = 30.0
+"""The seconds for which a program may still fail because the disk was full."""
+
+LAST_LINES = 5
+"""The lines at the end of a log in which a program says that the disk is full; some say more."""
 
 
 class Failed(Exception):
@@ -55,23 +63,48 @@ class MissingOutput(Failed):
         self.name = name
 
 
-def with_disk(failed: Failed, folder: bytes) -> Failed:
-    """Return a failure with reason `disk-full` if the disk of the folder is full, or was.
+def with_disk(failed: Failed, folder: AttemptFolder, err: bytes) -> Failed:
+    """Return a failure with reason `disk-full` if the disk of the folder is full, or just was.
 
-    The log of a program may be on the same disk, so it may not say so itself. If it does, others
-    may have made room since.
+    A program that meets a full disk may be unable to say so, because its log is there, and others
+    that met it may have made room since.
     """
-    if failed.reason == "exit-code" and failed.detail.endswith(os.strerror(errno.ENOSPC)):
-        return Failed("disk-full", failed.detail)
+    if failed.reason not in ("exit-code", "signal"):
+        return failed
+    said = os.strerror(errno.ENOSPC)
+    line = next((line for line in last_lines(err, LAST_LINES) if said in line), "")
+    if line:
+        note_full(folder.node)
+        return Failed("disk-full", failed.detail + ("" if line in failed.detail else ": " + line))
     try:
-        status = os.statvfs(folder)
+        status = os.statvfs(folder.work)
     except OSError:
         return failed
     free = status.f_bavail * status.f_frsize
-    is_full = free < FULL_BELOW or (status.f_files > 0 and status.f_favail == 0)
-    if not is_full or failed.reason not in ("exit-code", "signal"):
+    if free < FULL_BELOW or (status.f_files > 0 and status.f_favail == 0):
+        note_full(folder.node)
+        return Failed("disk-full", "%s; the disk is full (%d bytes free)" % (failed.detail, free))
+    age = _full_for(folder.node)
+    if age is None or not 0.0 <= age < FULL_RECENTLY_S:
         return failed
-    return Failed("disk-full", "%s; the disk is full (%d bytes free)" % (failed.detail, free))
+    return Failed("disk-full", "%s; the disk was full %s ago" % (failed.detail, span(age)))
+
+
+def note_full(node: NodePaths) -> None:
+    """Note that the disk of a node is full now, for others whose programs meet that."""
+    try:
+        os.close(os.open(node.full, os.O_WRONLY | os.O_CREAT, 0o600))
+        os.utime(node.full)
+    except OSError:
+        pass
+
+
+def _full_for(node: NodePaths) -> "float | None":
+    """Return for how many seconds the disk has not been seen full; None if it never was."""
+    try:
+        return time.time() - os.stat(node.full).st_mtime
+    except OSError:
+        return None
 
 
 def decode(status: int) -> "tuple[int | None, int | None]":

@@ -33,6 +33,7 @@ class NodePaths:
         self.software = base + b"/software"
         self.wake = base + b"/wake"
         self.lock = base + b"/lock"
+        self.full = base + b"/full"
 
     def attempt(self, attempt: int) -> "AttemptFolder":
         """Return the folder of one attempt."""

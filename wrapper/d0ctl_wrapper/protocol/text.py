@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from typing import List
 
 from d0ctl_wrapper.protocol.message import STDERR_LIMIT
 
@@ -60,8 +61,13 @@ def tail(path: bytes) -> str:
 
 def last_line(path: bytes) -> str:
     """Return the last line of a log that is not blank."""
-    lines = tail(path).split("\n")
-    return next((one_line(line) for line in reversed(lines) if line.strip()), "")
+    return next(iter(last_lines(path, 1)), "")
+
+
+def last_lines(path: bytes, most: int) -> "List[str]":
+    """Return the last lines of a log that are not blank, the last one first."""
+    lines = [line for line in tail(path).split("\n") if line.strip()]
+    return [one_line(line) for line in lines[: -most - 1 : -1]]
 
 
 def size(number: float) -> str:

@@ -195,7 +195,7 @@ class Chain:
         try:
             verdict.judge(who, code, signal_number, by_shell, err)
         except Failed as failed:
-            raise verdict.with_disk(failed, self.folder.work)
+            raise verdict.with_disk(failed, self.folder, err)
         if rules is not None:
             rules.require()
 

@@ -1,7 +1,8 @@
 """The disk guard: keeps an attempt from filling the disk of its node.
 
 InGrid, "Response to Failures": the binary is suspended, the control host is asked to purge files,
-and the binary is resumed when there is space again.
+and the binary is resumed when there is space again. If all attempts of the node wait for that, and
+it comes from nowhere, the one that began last ends, so that the others continue.
 """
 
 import os
@@ -9,9 +10,11 @@ import time
 from typing import Callable
 
 from d0ctl_wrapper.attempt.guards.rotation import Rotation
+from d0ctl_wrapper.attempt.guards.space_queue import SpaceQueue
 from d0ctl_wrapper.attempt.intervals import LONGEST_S, SOONEST_S
 from d0ctl_wrapper.attempt.run.suspend import Suspension
-from d0ctl_wrapper.attempt.verdict import Failed
+from d0ctl_wrapper.attempt.verdict import FULL_BELOW, Failed, note_full
+from d0ctl_wrapper.protocol.paths import AttemptFolder
 from d0ctl_wrapper.protocol.text import size, span
 
 MOST = 0.05
@@ -23,6 +26,12 @@ AGAIN = 1.25
 ASK_EVERY_S = 30.0
 """The seconds between two requests for space."""
 
+FILL_RATE = 200_000_000
+"""The bytes per second at which others may begin to fill a disk between two checks."""
+
+GIVE_UP_AFTER = 1 / 30
+"""The part of its patience after which an attempt may end so that others continue."""
+
 GRACE_S = 1.0
 """The seconds that a binary has to pause by itself."""
 
@@ -31,18 +40,19 @@ CAUSE = "disk"
 
 
 class DiskGuard:
-    """The guard over the free space on the disk under BASE."""
+    """The guard over the free space on the disk under BASE, for the attempt in FOLDER."""
 
     def __init__(
         self,
-        base: bytes,
+        folder: AttemptFolder,
         reserve: float,
         patience_s: float,
         suspension: Suspension,
         rotation: Rotation,
         ask: "Callable[[int, str], None]",
     ) -> None:
-        self._base = base
+        self._node = folder.node
+        self._queue = SpaceQueue(folder)
         self._asked_reserve = reserve
         self._reserve = reserve
         self._patience_s = patience_s
@@ -51,6 +61,8 @@ class DiskGuard:
         self._ask = ask
         self._suspended_at: "float | None" = None
         self._asked = 0.0
+        self._counted = 0.0
+        """When the attempts that wait were counted."""
         self._before: "tuple[float, float] | None" = None
 
     def poll(self) -> float:
@@ -64,37 +76,52 @@ class DiskGuard:
         if free >= self._reserve:
             return self._until_full(free)
         self._suspended_at, self._asked = time.monotonic(), 0.0
+        self._counted = self._suspended_at
+        self._queue.join()
         reason = "the disk has %s left, less than the reserve of %s"
         self._suspension.want(CAUSE, reason % (size(free), size(self._reserve)), GRACE_S)
         return self._wait(free, self._suspended_at)
 
     def _free(self) -> int:
-        status = os.statvfs(self._base)
+        status = os.statvfs(self._node.base)
         self._reserve = min(self._asked_reserve, MOST * status.f_blocks * status.f_frsize)
-        return status.f_bavail * status.f_frsize
+        free = status.f_bavail * status.f_frsize
+        if free < FULL_BELOW:
+            note_full(self._node)
+        return free
 
     def _until_full(self, free: int) -> float:
-        """Return the seconds until the next check: half the time that the space would last."""
+        """Return the seconds until the next check: half the time that the space may last."""
         now = time.monotonic()
         before, self._before = self._before, (now, float(free))
-        if before is None or free >= before[1]:
-            return LONGEST_S if before is not None else SOONEST_S
-        lasts = (free - self._reserve) * (now - before[0]) / (before[1] - free)
-        return min(LONGEST_S, max(SOONEST_S, lasts / 2))
+        if before is None:
+            return SOONEST_S
+        rate = max(FILL_RATE, (before[1] - free) / (now - before[0] + 1e-9))
+        return min(LONGEST_S, max(SOONEST_S, (free - self._reserve) / rate / 2))
 
     def _wait(self, free: int, since: float) -> float:
         """Wait for space, and request it now and then."""
         now = time.monotonic()
         if free >= AGAIN * self._reserve and self._rotation.take():
             self._suspended_at, self._before = None, None
+            self._queue.leave()
             self._suspension.release(CAUSE, "the disk has %s left again" % size(free))
             return SOONEST_S
         if now - since >= self._patience_s and self._rotation.take():
-            numbers = (size(free), size(self._reserve), span(now - since))
-            detail = "the disk has %s left, less than the reserve of %s, for %s now" % numbers
-            raise Failed("disk-full", detail)
+            raise self._failed(free, now - since)
+        if now - self._counted >= GIVE_UP_AFTER * self._patience_s:
+            self._counted = now
+            if self._queue.has_to_end() and self._rotation.take():
+                why = "; all attempts here wait for space, and this one began last"
+                raise self._failed(free, now - since, why)
         delay = self._suspension.proceed()
         if delay is None and (not self._asked or now - self._asked >= ASK_EVERY_S):
             self._asked = now
             self._ask(int(AGAIN * self._reserve - free) + 1, "the disk has %s left" % size(free))
         return delay or SOONEST_S
+
+    def _failed(self, free: int, waited_s: float, why: str = "") -> Failed:
+        self._queue.leave()
+        numbers = (size(free), size(self._reserve), span(waited_s))
+        detail = "the disk has %s left, less than the reserve of %s, for %s now" % numbers
+        return Failed("disk-full", detail + why)

@@ -103,7 +103,7 @@ class Guards:
             return []
         rotation = Rotation(self._folder.node, b"disk")
         guard = DiskGuard(
-            self._folder.node.base,
+            self._folder,
             reserve,
             self._asked["patience"],
             suspension,
