@@ -152,10 +152,14 @@ def package_row(row: PackageRow, now: float) -> "jobs.PackageRow":
 
 def job_card(store: Store, one: JobSummary, now: float) -> "jobs.JobCard":
     """All about a job."""
-    dropped = browse.dropped_lines(store, one.id)
+    dropped, settings = browse.dropped_lines(store, one.id), browse.settings(store, one.id)
     short = short_packages(store, one.id) if dropped else []
     return {
         **job(one, eta.horizon(store, now=now), now),
+        "mail": settings.mail,
+        "max_alike_failures": settings.most_alike,
+        "parameters": settings.parameters,
+        "policy": settings.policy,
         "dropped": dropped,
         "left_out": [shortfall(each) for each in short],
         "stages": [stage(each) for each in browse.stages(store, one)],

@@ -103,6 +103,7 @@ def _asked(one: PackageView) -> "packages.Asked":
         "exclude_nodes": json.loads(one.exclude_nodes), "wrapper": one.wrapper,
         "wrapper_parameters": json.loads(one.wrapper_parameters or "{}"),
         "environment": json.loads(one.environment or "{}"),
+        "policy": json.loads(one.policy or "{}"),
     }  # fmt: skip
 
 
@@ -120,9 +121,12 @@ def binary(card: Binary) -> "packages.BinaryCard":
 
 def _binary(one: BinaryView) -> "packages.Binary":
     asked: packages.AskedOfBinary = {
-        "software": one.software,
+        "software": one.software, "image": one.image, "stdin": one.stdin, "shell": one.shell,
         "parameters": json.loads(one.parameters or "{}"), "needs": json.loads(one.needs or "[]"),
         "cpu": one.cpu, "runtime": one.runtime, "work_size": one.work_size,
+        "log_rules": json.loads(one.log_rules or "[]"),
+        "progress": json.loads(one.progress or "{}"), "check": one.check,
+        "check_timeout": one.check_timeout, "events": json.loads(one.events or "{}"),
     }  # fmt: skip
     return {"binary": one.seq, "name": one.name, "asked": asked, **_record(one)}
 
@@ -141,6 +145,7 @@ def _input(one: Any) -> "packages.Input":
         "disposition": one.disposition, "required": bool(one.required),
         "present": bool(one.present), "dropped": bool(one.dropped), "size": one.size,
         "size_asked": one.size_asked, "checksum": one.checksum, "locator": one.locator,
+        "local": one.local_name, "writable": bool(one.writable),
     }  # fmt: skip
 
 
@@ -148,7 +153,8 @@ def _output(one: Any) -> "packages.Output":
     return {
         "file": one.name, "binary": one.binary, "present": bool(one.present),
         "dropped": bool(one.dropped), "size": one.size, "size_asked": one.size_asked,
-        "checksum": one.checksum, "dispositions": one.dispositions.split(),
+        "min_size": one.min_size, "checksum": one.checksum,
+        "checksum_asked": one.checksum_asked, "dispositions": one.dispositions.split(),
         "result": bool(one.result),
         "partial": bool(one.partial), "locator": one.locator, "stored": one.stored_at,
         "copies": one.copies,

@@ -174,6 +174,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         actions=browse.actions(store, job.name, MOST_ACTIONS),
         dropped=dropped,
         headway=headway.job,
+        settings=browse.settings(store, job.id),
         estimate=eta.end_of(store, job.id, now=now) if job.ended is None else None,
         stage_headways=headway.stages,
     )  # fmt: skip

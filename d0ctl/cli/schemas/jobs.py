@@ -1,6 +1,6 @@
 """The documents of jobs, stages, lines and lists of packages."""
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from msgspec import Meta
 
@@ -176,6 +176,10 @@ class Straggler(TypedDict):
 class JobCard(Job):
     """All about a job."""
 
+    mail: Annotated[str | None, Meta(description="Which mail its originator gets.")]
+    max_alike_failures: int | None
+    parameters: dict[str, Any]
+    policy: Annotated[dict[str, Any], Meta(description="Its own rules.")]
     dropped: Annotated[int, Meta(description="Dropped lines.")]
     left_out: Annotated[
         list[Shortfall | None], Meta(description="Packages that run without some inputs.")

@@ -108,11 +108,19 @@ class AskedOfBinary(TypedDict):
     """What the job file says of a binary; sizes in bytes, times in seconds."""
 
     software: Annotated[str | None, Meta(description="NAME/VERSION in the catalogue.")]
+    image: str | None
+    stdin: str | None
+    shell: str
     parameters: dict[str, Any]
     needs: list[str]
     cpu: Annotated[int | None, Meta(description="Percent of a CPU.")]
     runtime: float | None
     work_size: int | None
+    log_rules: list[dict[str, Any]]
+    progress: dict[str, Any]
+    check: str | None
+    check_timeout: float | None
+    events: dict[str, Any]
 
 
 class Binary(Record):
@@ -129,9 +137,10 @@ Input = TypedDict(
         "file": str, "binary": int, "from": str | None, "acquire": str, "disposition": str | None,
         "required": bool, "present": bool, "dropped": bool, "size": int | None,
         "size_asked": int | None, "checksum": str | None, "locator": str | None,
+        "local": str, "writable": bool,
     },
 )  # fmt: skip
-"""A file that a package reads, and the package that makes it."""
+"""A file that a package reads, the package that makes it, and its name in the working directory."""
 
 
 class Output(TypedDict):
@@ -143,7 +152,9 @@ class Output(TypedDict):
     dropped: bool
     size: int | None
     size_asked: Annotated[int | None, Meta(description="As the job file estimates it.")]
+    min_size: int | None
     checksum: str | None
+    checksum_asked: Annotated[str | None, Meta(description="As the job file says.")]
     dispositions: list[str]
     result: bool
     partial: bool
@@ -165,6 +176,7 @@ class Asked(TypedDict):
     wrapper: Annotated[str | None, Meta(description="Its startup script.")]
     wrapper_parameters: dict[str, str]
     environment: dict[str, str]
+    policy: Annotated[dict[str, Any], Meta(description="Its own rules.")]
 
 
 class Package(TypedDict):

@@ -30,6 +30,7 @@ def of_stage(name: str, known: KnownNames) -> tuple[Sequence[OtherFile], str | N
 def of_cache(node: Mapping, reading: Reading) -> Sequence[OtherFile]:
     """Return what `cache: NODE` takes: the files in its cache, by `match` and `unread`."""
     scalar = reading.scalar(node.items["cache"][1], "`cache`")
+    pattern, unread = _text("match", node, reading), _is_unread(node, reading)
     known = reading.known
     if scalar is None or known.cached is None:
         return ()
@@ -38,8 +39,7 @@ def of_cache(node: Mapping, reading: Reading) -> Sequence[OtherFile]:
         hint = did_you_mean(name, known.nodes) or ": d0ctl node list"
         reading.fault(scalar.position, f"there is no node {shown(name)}{hint}")
         return ()
-    pattern = _text("match", node, reading)
-    found = known.cached(name, _is_unread(node, reading))
+    found = known.cached(name, unread)
     if pattern is not None:
         found = [file for file in found if _matches(file.name, pattern)]
     if not found:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -36,7 +37,7 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
     since = f"  since {moment(package.changed, now)}"
     sheet.add("package: ", *package_state(sheet, package), (since, "faint"))
     if words := _asked(view):
-        sheet.add((", ".join(words), "faint"))
+        sheet.say(", ".join(words), "faint")
     image = f"in image {view.image}" if view.image else ""
     stdin = f"stdin from {view.stdin}" if view.stdin else ""
     sheet.head("command", ", ".join(filter(None, (image, stdin))))
@@ -63,7 +64,30 @@ def _asked(view: BinaryView) -> list[str]:
     words += [f"needs {name}" for name in json.loads(view.needs or "[]")]
     words += [f"{view.cpu} % of a CPU"] if view.cpu is not None else []
     words += [f"about {duration(view.runtime)}"] if view.runtime is not None else []
-    return words + ([f"{size(view.work_size)} of scratch files"] if view.work_size else [])
+    words += [f"{size(view.work_size)} of scratch files"] if view.work_size else []
+    words += ["run by sh"] if view.shell != "bash" else []
+    words += [_rule(rule) for rule in json.loads(view.log_rules or "[]")]
+    if progress := json.loads(view.progress or "{}"):
+        words.append(_progress(progress))
+    if view.check:
+        limit = "" if view.check_timeout is None else f" in at most {duration(view.check_timeout)}"
+        words.append(f"check `{view.check}`{limit}")
+    if events := json.loads(view.events or "{}"):
+        words.append(f"events {events['first']} to {events['last']}, part {events['part']}")
+    return words
+
+
+def _rule(rule: dict[str, Any]) -> str:
+    kind = ", required" if rule.get("required") else ", only noted" if rule.get("passive") else ""
+    reason = f", {rule['reason']}" if "reason" in rule else ""
+    return f"log rule `{rule['match']}`{kind}{reason}"
+
+
+def _progress(progress: dict[str, Any]) -> str:
+    if "log" in progress:
+        return f"progress by `{progress['log']}` in its log"
+    of = f" of {size(progress['of'])}" if progress.get("of") else ""
+    return f"progress by the size of {progress['output']}{of}"
 
 
 def list_all(sheet: Sheet, binaries: Sequence[BinaryView], last: int, now: float) -> None:

@@ -54,8 +54,19 @@ def _input(sheet: Sheet, one: InputView) -> list[Cell]:
         cut_front(one.name, NAME, ellipsis=sheet.glyphs.ellipsis),
         signs.glyph(state, sheet.glyphs),
         words,
-        (origin, "faint"),
+        (", ".join([origin, *_conditions(one)]), "faint"),
     ]
+
+
+def _conditions(one: InputView) -> list[str]:
+    """Return what the job file says of an input."""
+    words = [f"locator {one.locator}"] if one.locator else []
+    words += [f"of {size(one.size_asked)}"] if one.size_asked is not None else []
+    words += [one.checksum] if one.checksum else []
+    words += [] if one.name.endswith(one.local_name) else [f"as {one.local_name}"]
+    words += ["writable"] if one.writable else []
+    words += [one.disposition] if one.disposition else []
+    return words if one.required or one.maker_path else [*words, "not required"]
 
 
 def outputs(sheet: Sheet, outputs: Sequence[OutputView], limits: Limits) -> None:
@@ -74,7 +85,9 @@ def _made(sheet: Sheet, one: OutputView) -> list[Cell]:
     elif one.present or (one.late and one.made):
         state, words = "done", count(one.made, "file") if one.late else size(one.size)
     kind = "result" if one.result else one.dispositions
-    copies = [*one.copies, *(f"stored at {locator}" for locator in one.stored_at)]
+    conditions = [f"at least {size(one.min_size)}"] if one.min_size else []
+    conditions += [one.checksum_asked] if one.checksum_asked else []
+    copies = [*conditions, *one.copies, *(f"stored at {locator}" for locator in one.stored_at)]
     return [
         cut_front(one.name, NAME, ellipsis=sheet.glyphs.ellipsis),
         signs.glyph(state, sheet.glyphs),

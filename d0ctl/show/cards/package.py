@@ -89,6 +89,10 @@ def _requests(view: PackageView) -> list[str]:
         words.append(f"not {', '.join(nodes)}")
     words += [f"startup script {view.wrapper}"] if view.wrapper else []
     words += [f"priority {view.priority}"] if view.priority is not None else []
+    words += [f"no progress for at most {duration(view.looping)}"] if view.looping else []
+    for text in (view.wrapper_parameters, view.environment):
+        words += [f"{name}={value}" for name, value in json.loads(text or "{}").items()]
+    words += [f"policy for {reason}" for reason in json.loads(view.policy or "{}")]
     return words
 
 

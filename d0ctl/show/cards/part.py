@@ -1,5 +1,6 @@
 """The card of a job, stage or line: its progress, why it is as it is, failures and packages."""
 
+import json
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
@@ -20,6 +21,7 @@ from d0ctl.store.views.left_out import Shortfall
 from d0ctl.store.views.shapes import (
     ActionView,
     FailureView,
+    JobSettings,
     JobSummary,
     LineSummary,
     PackageRow,
@@ -59,6 +61,7 @@ class Part(Struct, frozen=True):
     dropped: int = 0
     after: list[str] = field(default_factory=list)
     headway: Headway = NO_HEADWAY
+    settings: JobSettings | None = None
     estimate: Range | None = None
     """When a job ends."""
     stage_headways: Mapping[int, Headway] = field(default_factory=dict)
@@ -107,8 +110,10 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
         text = f"submitted {moment(job.submitted, now)} by {job.originator}"
         text += f", ended {moment(job.ended, now)}" if job.ended is not None else ""
         text += f"; priority {job.priority}"
-        sheet.add((f"{text}; {'; '.join(limits)}" if (limits := _limits(row)) else text, "faint"))
-    elif isinstance(row, StageSummary) and (words := [*_order(part, row), *_limits(row)]):
+        sheet.add(("; ".join([text, *limits(row)]), "faint"))
+        if part.settings and (words := _settings(part.settings)):
+            sheet.say("; ".join(words), "faint")
+    elif isinstance(row, StageSummary) and (words := [*_order(part, row), *limits(row)]):
         sheet.add(("; ".join(words), "faint"))
     if isinstance(row, LineSummary) and row.dropped is not None:
         sheet.add((f"dropped {moment(row.dropped, now)}", "warn"))
@@ -127,9 +132,23 @@ def _order(part: Part, row: StageSummary) -> list[str]:
     return words
 
 
-def _limits(row: JobSummary | StageSummary) -> list[str]:
-    """Say how many packages may run at once, and how many failures hold the job."""
+def _settings(one: JobSettings) -> list[str]:
+    """Say what else the job file sets for the whole job."""
+    pairs = one.parameters.items()
+    words = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+             for key, value in pairs]  # fmt: skip
+    words += [f"mail: {one.mail}"] if one.mail else []
+    if one.most_alike is not None:
+        words.append(f"held after {count(one.most_alike, 'alike failure')}" if one.most_alike
+                     else "never held for alike failures")  # fmt: skip
+    return words + [f"policy for {reason}" for reason in one.policy]
+
+
+def limits(row: JobSummary | StageSummary) -> list[str]:
+    """Say how many packages may run at once, what must succeed, and what holds the job."""
     limits = []
+    if isinstance(row, StageSummary) and row.require < 1:
+        limits.append(f"requires {100 * row.require:.4g} % of its inputs")
     if row.max_running is not None:
         limits.append(f"at most {count(row.max_running, 'package')} at once")
     if isinstance(row, JobSummary) and row.max_failures is not None:
@@ -185,7 +204,7 @@ def _stages(sheet: Sheet, part: Part) -> None:
         [
             (str(stage.seq), "strong"), stage.name, *_progress(sheet, stage, part.held_back),
             (f"{_percent(stage, part.stage_headways.get(stage.id, NO_HEADWAY)):.0f} %", "faint"),
-            (", ".join([count(stage.lines, "line"), *["final"] * stage.final, *_limits(stage)]),
+            (", ".join([count(stage.lines, "line"), *["final"] * stage.final, *limits(stage)]),
              "faint"),
             signs.tallied(stage.counts, blocked=stage.blocked),
         ]

@@ -21,6 +21,7 @@ from d0ctl.store.views.shapes import (
     Failures,
     FailureView,
     InputView,
+    JobSettings,
     JobSummary,
     LineSummary,
     NoteView,
@@ -75,6 +76,14 @@ def job(store: Store, name: str) -> JobSummary:
     if not found:
         raise no_such_job(store, name)
     return found[0]
+
+
+def settings(store: Store, job: int) -> JobSettings:
+    """What the job file says of a job as a whole, besides its summary."""
+    row = store.row("job_settings", job=job)
+    assert row is not None
+    parsed = {key: json.loads(row[key]) for key in ("parameters", "policy")}
+    return make(JobSettings, row, **parsed)
 
 
 def no_such_job(store: Store, name: str) -> NotFound:
@@ -251,14 +260,15 @@ def binaries(store: Store, package: int) -> list[BinaryView]:
 
 def _readable(one: BinaryView) -> BinaryView:
     """Return a binary with `{inputs}` for what stands for its inputs until the launch."""
-    script, words = one.script or "", json.loads(one.argv or "[]")
-    if not any(mark in text for mark in "\1\2" for text in (script, *words)):
+    script, words, check = one.script or "", json.loads(one.argv or "[]"), one.check or ""
+    if not any(mark in text for mark in "\1\2" for text in (script, *words, check)):
         return one
     from d0ctl.jobfile.language.quoting import as_written  # seldom needed, and slow to import
 
     return replace(
         one,
         script=one.script and as_written(script),
+        check=one.check and as_written(check),
         argv=one.argv and json.dumps([as_written(word) for word in words]),
     )
 

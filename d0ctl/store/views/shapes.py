@@ -1,6 +1,7 @@
 """The shapes in which jobs, stages, lines and packages are shown."""
 
 import json
+from typing import Any
 
 from msgspec import Struct
 
@@ -46,6 +47,15 @@ class JobSummary(Struct, frozen=True):
     def packages(self) -> int:
         """How many packages it has."""
         return sum(self.counts.values())
+
+
+class JobSettings(Struct, frozen=True):
+    """What a job file says of a job as a whole, besides its summary."""
+
+    mail: str | None
+    most_alike: int | None
+    parameters: dict[str, Any]
+    policy: dict[str, Any]
 
 
 class StageSummary(Struct, frozen=True):
@@ -196,6 +206,7 @@ class BinaryView(Struct, frozen=True):
     name: str
     image: str | None
     stdin: str | None
+    shell: str
     script: str | None
     argv: str | None
     software: str | None
@@ -205,6 +216,11 @@ class BinaryView(Struct, frozen=True):
     """What part of a CPU it is said to use, in percent."""
     runtime: float | None
     work_size: int | None
+    log_rules: str | None
+    progress: str | None
+    check: str | None
+    check_timeout: float | None
+    events: str | None
     started: float | None
     ended: float | None
     exit_code: int | None
@@ -245,8 +261,16 @@ class InputView(Struct, frozen=True):
     locator: str | None
     size_asked: int | None
     checksum: str | None
+    writable: int
+    local: str | None
     maker_path: str | None
     maker_phase: str | None
+
+    @property
+    def local_name(self) -> str:
+        """Its name in the working directory."""
+        base, local = self.name[self.name.rfind("/", 0, -1) + 1 :], self.local or ""
+        return local if local and not local.endswith("/") else local + base
 
 
 class OutputView(Struct, frozen=True):
@@ -259,6 +283,8 @@ class OutputView(Struct, frozen=True):
     size: int | None
     checksum: str | None
     size_asked: int | None
+    min_size: int | None
+    checksum_asked: str | None
     dispositions: str
     result: int
     partial: int
@@ -342,6 +368,7 @@ class PackageView(Struct, frozen=True):
     wrapper: str | None
     wrapper_parameters: str | None
     environment: str | None
+    policy: str | None
 
     @property
     def path(self) -> str:

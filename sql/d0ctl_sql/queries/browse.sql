@@ -17,6 +17,10 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
  group by stage.job_id, stage_count.phase
 having sum(stage_count.n) > 0;
 
+-- name: job_settings
+-- What the job file says of a job as a whole, and no other view shows.
+select mail, most_alike, parameters, policy from job where id = :job;
+
 -- name: job_names
 -- Names of jobs, the newest first, for suggestions and completion; bounded.
 select name from job where visible = 1 order by id desc limit 1000;
@@ -112,8 +116,10 @@ select reason, count, last, message, node_name from failure
 
 -- name: binaries
 -- The binaries of a package, each with its record in the last attempt that ran it.
-select binary.seq, binary.name, binary.image, binary.stdin, binary.script, binary.argv, binary.software,
-       binary.version, binary.parameters, binary.needs, binary.cpu, binary.runtime, binary.work_size,
+select binary.seq, binary.name, binary.image, binary.stdin, binary.shell, binary.script, binary.argv,
+       binary.software, binary.version, binary.parameters, binary.needs, binary.cpu, binary.runtime,
+       binary.work_size, binary.log_rules, binary.progress, binary."check", binary.check_timeout,
+       binary.events,
        binary_attempt.started,
        binary_attempt.ended, binary_attempt.exit_code, binary_attempt.signal,
        binary_attempt.reason, binary_attempt.cpu as cpu_time, binary_attempt.rss,
@@ -142,7 +148,7 @@ select attempt.number as attempt, attempt.node_name as node, record.started, rec
 -- late outputs only while their files are unknown; at most `limit` are read.
 select file.name, file.present, file.dropped as file_dropped, file.size, some.binary, some.own,
        some.acquire, some.disposition, some.required, some.dropped, some.locator,
-       some.size as size_asked, some.checksum,
+       some.size as size_asked, some.checksum, some.writable, some.local,
        (select path from package_path where package_id = file.package_id) as maker_path,
        package.phase as maker_phase
   from (select few.*
@@ -157,7 +163,7 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
 -- name: outputs
 -- The outputs of a package and where they are; bounded.
 select file.id as file_id, file.name, file.binary, file.present, file.dropped, file.size, file.checksum,
-       file.size_asked, file.min_size, file.dispositions, file.result, file.partial, file.locator,
+       file.size_asked, file.min_size, file.checksum_asked, file.dispositions, file.result, file.partial, file.locator,
        file.stored, file.late,
        (select count(*) from file as made where made.pattern_id = file.id) as made,
        (select json_group_array(cluster.name || ':' || location.path)

@@ -127,8 +127,16 @@ def _binary(binary: Columns, package: PackageRows, known: Collection[str]) -> En
         "progress": _all_escaped(parsed(binary["progress"]), known),
         "check": None if check is None else _script(check, inner),
         "check-timeout": binary["check_timeout"],
-        "events": _all_escaped(parsed(binary["events"]), known),
+        "events": _events(binary["events"], known),
     }  # fmt: skip
+
+
+def _events(text: str | None, known: Collection[str]) -> Entry | None:
+    """Return a range of events as it is written: by its first number and its length."""
+    if text is None:
+        return None
+    first, last, part = (parsed(text)[key] for key in ("first", "last", "part"))
+    return {"of": last - first + 1, "first": first, "part": _escaped(part, known)}
 
 
 def _inputs(binary: Columns, package: PackageRows, known: Collection[str]) -> list[Entry]:
