@@ -81,7 +81,7 @@ class JobTemplate(NamedTuple):
                 raise BadUsage(f"parameter `{name}` has several lines, so it can't be set")
             space = " " if before.endswith(":") else ""
             lines[line] = before + space + _written(value) + after[length:]
-        return "".join(_without_section(lines, "template"))
+        return "".join(_without_template(lines))
 
 
 _PLACE = re.compile(r"^.*?:\d+:\d+: ")
@@ -102,11 +102,11 @@ def _written(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _without_section(lines: Sequence[str], key: str) -> Iterator[str]:
-    """Yield the lines but those of a key of the top level, and the blank lines after it."""
+def _without_template(lines: Sequence[str]) -> Iterator[str]:
+    """Yield all lines except those of the section `template:` and the blank lines after it."""
     is_inside = False
     for line in lines:
-        if line.startswith(f"{key}:"):
+        if line.startswith("template:"):
             is_inside = True
         elif is_inside and line.strip() and line[0] not in " \t":
             is_inside = False

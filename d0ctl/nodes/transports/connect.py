@@ -83,9 +83,9 @@ def login_of(address: Address) -> Address:
     return replace(address, kind=kind, job="", directory="", python="")
 
 
-def trusted_keys(address: Address, known_hosts: Path, config: Path | None = None) -> list[str]:
+def trusted_keys(address: Address, known_hosts: Path) -> list[str]:
     """Return the fingerprints that are trusted on the way to a node, those of itself first."""
-    route = resolve(address.destination, address.identity, config)
+    route = resolve(address.destination, address.identity, None)
     return [
         entry.key.fingerprint
         for hop in reversed(route.hops)

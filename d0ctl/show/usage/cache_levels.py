@@ -10,8 +10,6 @@ from d0ctl.units import count, duration, moment, size
 STEP_S = 3600.0
 """The time of a row."""
 
-NO_CACHES = "no nodes yet: d0ctl node add NAME [user@]host"
-
 
 def draw(sheet: Sheet, found: Sequence[Profile], now: float, *, is_whole: bool) -> None:
     """Draw a line for each cache; the whole profile has a row for each hour that changes it."""

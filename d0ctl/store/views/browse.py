@@ -344,9 +344,9 @@ def statuses(counts: Counts) -> dict[str, int]:
     return {status.value: totals[status] for status in Status}
 
 
-def failed_transfers(store: Store, job: int, limit: int = 3) -> list[str]:
-    """Files of a job that can't be carried, and why."""
+def failed_transfers(store: Store, job: int) -> list[str]:
+    """Return a few files of a job that could not be transferred, and why."""
     return [
         f"`{row['name']}` is not carried yet after {row['tries']} tries: {row['last_error']}"
-        for row in store.rows("files_not_transferred", job=job, limit=limit)
+        for row in store.rows("files_not_transferred", job=job, limit=3)
     ]

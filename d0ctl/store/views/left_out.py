@@ -36,10 +36,10 @@ def shortfall(store: Store, package: int, path: str) -> Shortfall | None:
     return Shortfall(path, row["given"], row["asked"], tuple(names))
 
 
-def short_packages(store: Store, job: int, limit: int = 3) -> list[Shortfall]:
-    """A few packages of a job that go without files of dropped lines."""
+def short_packages(store: Store, job: int) -> list[Shortfall]:
+    """Return a few packages of a job that lack files of dropped lines."""
     found = (
         shortfall(store, row["id"], row["path"])
-        for row in store.rows("short_packages", job=job, limit=limit)
+        for row in store.rows("short_packages", job=job, limit=3)
     )
     return [one for one in found if one is not None]

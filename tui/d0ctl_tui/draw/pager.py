@@ -63,10 +63,9 @@ class Pager(Struct):
         """Move to the last page."""
         self.top, self.row = self._back(self.size, 0, height)
 
-    def to_share(self, share: float) -> None:
-        """Move to a share of the file."""
-        at = int(max(0.0, min(1.0, share)) * self.size)
-        self.top, self.row = self._begin(at), 0
+    def to_start(self) -> None:
+        """Move to the first page."""
+        self.top, self.row = 0, 0
 
     def find(self, words: str, *, forward: bool, cancelled: Callable[[], bool]) -> bool:
         """Move to the next line with these words, any case; False when there is none."""

@@ -89,7 +89,7 @@ class LogPane(LineView):
 
     def action_top(self) -> None:
         """To the first byte."""
-        self.move(lambda pager, height: pager.to_share(0.0))
+        self.move(lambda pager, height: pager.to_start())
 
     def action_bottom(self) -> None:
         """To the last page."""

@@ -24,9 +24,9 @@ def no_pause() -> None:
     """Do nothing."""
 
 
-def contents(file: "IO[bytes]", pause_point: "Callable[[], None]" = no_pause) -> Manifest:
+def contents(file: "IO[bytes]") -> Manifest:
     """Return the files of an archive, or raise BadArchive."""
-    return _read(file, pause_point, None)
+    return _read(file, no_pause, None)
 
 
 def unpack(

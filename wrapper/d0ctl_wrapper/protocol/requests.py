@@ -9,9 +9,6 @@ from d0ctl_wrapper.protocol.launch import LATE_INPUT
 
 Frame = Dict[str, Any]
 
-READ_ONLY = ("read", "list", "ask", "survey", "stat", "ping", "benchmark", "piece")
-"""The frames allowed in a read-only connection."""
-
 KEEP_LOGS_S = 30 * 86400
 """Default for the seconds that the logs of an ended attempt stay."""
 

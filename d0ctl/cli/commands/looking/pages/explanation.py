@@ -29,7 +29,9 @@ def show(
                        hint="d0ctl run FILE")  # fmt: skip
     with session.reader() as store, store.reading():
         now = time.time()
-        if selector and _has_job(store, (slashed := select.slashed(selector)).partition("/")[0]):
+        if selector and browse.has_job(
+            store, (slashed := select.slashed(selector)).partition("/")[0]
+        ):
             selector = slashed
         if found := _file(store, selector, file):
             from d0ctl.show.why.file import file as explain_file
@@ -51,7 +53,11 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
 
         return explain_node(store, node or selector or "", now)
     wanted = select.parse_all([selector], with_binary=True)
-    if not select.has_states(selector) and "/" not in selector and not _has_job(store, selector):
+    if (
+        not select.has_states(selector)
+        and "/" not in selector
+        and not browse.has_job(store, selector)
+    ):
         missing = browse.no_such_job(store, selector)
         raise NotFound(f"{missing}, nor a node or file of that name", hint=missing.hint)
     return explain(store, wanted, now)
@@ -62,9 +68,9 @@ def _file(store: Store, selector: str | None, file: str | None) -> FileView | No
     text = file or selector or ""
     if file is None and (not text or _is_node(store, text) or select.has_states(text)):
         return None
-    if (named := select.file_of_job(text)) and _has_job(store, named[0]):
+    if (named := select.file_of_job(text)) and browse.has_job(store, named[0]):
         return file_locations.in_job(store, *named, also=() if file else _states(named[1]))
-    if file is None and _has_job(store, text.partition("/")[0]):
+    if file is None and browse.has_job(store, text.partition("/")[0]):
         return None
     found = file_locations.anywhere(store, text, str(Path(text).absolute()))
     if found is None and (file is not None or not select.is_selector(text)):
@@ -81,13 +87,9 @@ def _states(word: str) -> list[str]:
     return get_close_matches(word, select.states(), 1, cutoff=0.8)
 
 
-def _has_job(store: Store, name: str) -> bool:
-    return browse.has_job(store, name)
-
-
 def _is_node(store: Store, name: str) -> bool:
     """Whether a word without a job of that name names a node."""
-    return registry.find(store, name) is not None and not _has_job(store, name)
+    return registry.find(store, name) is not None and not browse.has_job(store, name)
 
 
 def document(explanation: Explanation) -> dict[str, Any]:
