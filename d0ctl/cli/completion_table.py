@@ -84,6 +84,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "node resume": ("node_names",),
     "node set": ("node_names", "-*"),
     "cluster list": (),
+    "cluster check": ("-",),
     "researcher list": (),
     "throttle list": (),
     "throttle set": ("-*",),

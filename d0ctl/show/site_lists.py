@@ -17,6 +17,11 @@ NO_RESEARCHERS = "no researchers: add `researchers:` to the site file"
 NO_CLUSTERS = "no clusters: d0ctl node add"
 
 
+def no_batch_system(name: str) -> str:
+    """Say that a cluster is unknown, or has nodes of its own."""
+    return f"there is no batch system `{name}`; nodes have `d0ctl node check`"
+
+
 def cluster(one: ClusterView) -> list[Cell]:
     """Return the line of a cluster, in columns."""
     whose = f"private to {listed(one.researchers) or 'nobody yet'}" if one.private else "shared"

@@ -30,7 +30,7 @@ READS = {
     "report usage", "report disk",
     "policy show", "policy try", "file list", "node list",
     "cluster list", "researcher list", "throttle list", "store list", "store locate",
-    "node check", "node login", "node logout",
+    "node check", "cluster check", "node login", "node logout",
     "site check", "site diff", "site show",
     "software list",
     "software verify", "notify list", "notify show", "notify test", "daemon run", "daemon start",

@@ -95,6 +95,44 @@ def test_a_production_runs_in_allocations(batch: Site) -> None:
     assert batch.package("hello/1/1/1")["attempts"][0]["node"].startswith("batch-")
 
 
+def test_a_check_goes_all_the_way_that_pilots_go(batch: Site, engine: Slurm) -> None:
+    apply(batch)
+
+    found = batch.json("cluster", "check", "batch")
+
+    names = [one["what"] for one in found["findings"] if one["ok"]]
+    assert names[:4] == ["tools", "submission", "queue", "reach"]
+    assert names[-1] == "detached processes"
+    assert found["ok"]
+    wait_until(lambda: not engine.call("squeue", "--noheader"), what="its job is cancelled")
+
+
+def test_a_check_gives_the_reason_of_a_refused_submission(batch: Site) -> None:
+    apply(batch, ", partition: nightly")
+
+    done = batch.d0ctl("cluster", "check", "batch")
+
+    assert done.code == 1
+    assert "submission" in done.out
+    assert "invalid partition" in done.out.lower()
+
+
+def test_a_check_that_stays_in_the_queue_says_why_and_is_cancelled(
+    batch: Site, engine: Slurm
+) -> None:
+    apply(batch)
+    for _ in range(2):
+        engine.call("sbatch", "--cpus-per-task=4", "--output=/dev/null", "--wrap=sleep 600")
+    wait_until(lambda: engine.call("squeue", "--noheader", "--states=R", "--format=%A").count("\n")
+               == 2, what="Slurm is full")  # fmt: skip
+
+    seen = batch.ok("cluster", "check", "batch", "--wait", "1s")
+
+    assert "did not begin within 1 s" in seen
+    assert "(Resources)" in seen or "(Priority)" in seen
+    assert "d0ctl" not in engine.call("squeue", "--noheader", "--format=%j")
+
+
 def test_pilots_are_reached_through_a_login_node(batch: Site, engine: Slurm) -> None:
     login = batch.start_sshd("login")
     settings = [f"export {name}='{value}'" for name, value in engine.variables.items()]

@@ -38,6 +38,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "node list": site.Nodes,
     "node check": site.NodeCheck,
     "cluster list": site.Clusters,
+    "cluster check": site.ClusterCheck,
     "researcher list": site.Researchers,
     "throttle list": site.Throttles,
     "store list": site.Stores,

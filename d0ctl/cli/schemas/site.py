@@ -112,6 +112,14 @@ class NodeCheck(TypedDict):
     findings: list[NodeFinding]
 
 
+class ClusterCheck(TypedDict):
+    """What is wrong with a batch system, and with the machine of the job that tried it."""
+
+    cluster: str
+    ok: bool
+    findings: list[NodeFinding]
+
+
 class Software(TypedDict):
     """An entry of the catalogue."""
 

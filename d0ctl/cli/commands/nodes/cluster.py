@@ -1,18 +1,22 @@
 """`d0ctl cluster`: nodes that share a cache, whose they are, and what lies there."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from d0ctl.cli import options, session
+from d0ctl.cli.commands.nodes.check_report import report
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
+from d0ctl.errors import BadUsage, NotFound
 from d0ctl.show import site_lists as lines
-from d0ctl.units import iso
+from d0ctl.units import iso, parse_time
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
     from d0ctl.store.clusters.cluster_views import ClusterView
 
-app = group("Nodes that share a cache: list.")
+app = group("Nodes that share a cache, and batch systems: list, check.")
 
 
 @app.command("list")
@@ -44,3 +48,33 @@ def _document(one: "ClusterView") -> "site.Cluster":
             for pilot in one.pilots
         ],
     }  # fmt: skip
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A batch system of the site file.")],
+    wait: Annotated[
+        str, typer.Option("--wait", metavar="TIME", help="How long the job may be queued.")
+    ] = "5m",
+    json: options.Json = False,
+) -> None:
+    """Submit a short job to a batch system, and look for what is wrong there.
+
+    It asks for what the site file says. It is cancelled at the end, or when it does not begin.
+    """
+    from d0ctl.nodes.batch.batch_check import check as look
+    from d0ctl.show.why.pilots import waits_for
+    from d0ctl.store.clusters import pilots
+    from d0ctl.store.nodes.site import site_name
+
+    try:
+        wait_s = parse_time(wait)
+    except ValueError as error:
+        raise BadUsage(f"--wait takes a time such as 30s or 2h, not `{wait}`") from error
+    with session.reader() as store:
+        systems = {one.name: one for one in pilots.batch_systems(store)}
+        site, home = site_name(store), store.home
+    if name not in systems:
+        raise NotFound(lines.no_batch_system(name), hint="d0ctl cluster list")
+    found = look(home, name, systems[name].pilots, site, wait_s, waits_for)
+    raise typer.Exit(report(found, json, cluster=name))

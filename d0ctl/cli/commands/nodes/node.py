@@ -9,10 +9,11 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.action_command import Actions, AtTerminal
-from d0ctl.cli.terminal import completion, output
+from d0ctl.cli.commands.nodes.check_report import report
+from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, glyphs, say, table
-from d0ctl.errors import BadUsage, ExitCode, NotFound
+from d0ctl.errors import BadUsage, NotFound
 from d0ctl.model import Address
 from d0ctl.show.cards import node as node_line
 from d0ctl.store.connection import Row, Store
@@ -147,19 +148,4 @@ def check(name: options.NodeName, json: options.Json = False) -> None:
         files = [
             Finding(None, "files", line) for line in direct_streams.lines(store, row["id"], name)
         ]
-    findings = []
-    for one in itertools.chain(look(home, address, site), files):
-        findings.append(one)
-        if not json:
-            lines = output.sheet()
-            node_line.finding(lines, one.ok, one.what, one.detail, one.advice)
-            output.show(lines)
-    bad = [one for one in findings if one.ok is False]
-    if json:
-        emit_json({"node": name, "ok": not bad, "findings": [
-            {"ok": one.ok, "what": one.what, "detail": one.detail, "advice": one.advice or None}
-            for one in findings
-        ]})  # fmt: skip
-    if any(one.what == "reach" for one in bad):
-        raise typer.Exit(ExitCode.NODE)
-    raise typer.Exit(ExitCode.FAILED if bad else ExitCode.DONE)
+    raise typer.Exit(report(itertools.chain(look(home, address, site), files), json, node=name))

@@ -1,0 +1,35 @@
+"""What `node check` and `cluster check` find, printed one by one as it is found."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from d0ctl.cli.terminal import output
+from d0ctl.cli.terminal.output import emit_json
+from d0ctl.errors import ExitCode
+from d0ctl.show.cards import node as node_line
+
+if TYPE_CHECKING:
+    from d0ctl.nodes.node_check import Finding
+
+WAYS = frozenset({"reach", "login node"})
+"""What is checked first: without it, nothing else can be."""
+
+
+def report(found: Iterable["Finding"], json: bool, **subject: str) -> ExitCode:
+    """Print findings about a node or a cluster; return the exit code."""
+    findings = []
+    for one in found:
+        findings.append(one)
+        if not json:
+            lines = output.sheet()
+            node_line.finding(lines, one.ok, one.what, one.detail, one.advice)
+            output.show(lines)
+    bad = [one for one in findings if one.ok is False]
+    if json:
+        emit_json({**subject, "ok": not bad, "findings": [
+            {"ok": one.ok, "what": one.what, "detail": one.detail, "advice": one.advice or None}
+            for one in findings
+        ]})  # fmt: skip
+    if any(one.what in WAYS for one in bad):
+        return ExitCode.NODE
+    return ExitCode.FAILED if bad else ExitCode.DONE

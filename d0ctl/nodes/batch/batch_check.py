@@ -1,0 +1,89 @@
+"""The check of a batch system: a pilot of its own goes all the way that later ones go."""
+
+import time
+import uuid
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, suppress
+
+from d0ctl.config import Home
+from d0ctl.errors import D0Error
+from d0ctl.nodes import node_check
+from d0ctl.nodes.batch import slurm
+from d0ctl.nodes.batch.call import ToolFailed, call
+from d0ctl.nodes.node_check import Finding
+from d0ctl.nodes.transports.connect import connect
+from d0ctl.nodes.transports.transport import Transport
+from d0ctl.sitefile.spec import Pilots
+
+LOOKS_S = 2.0
+"""How often the queue is asked whether the pilot runs."""
+
+TOOLS = ("sbatch", "squeue", "scancel", "srun")
+
+Words = Callable[[str], str]
+"""Says in words why a job waits."""
+
+
+def check(
+    home: Home, name: str, pilots: Pilots, site: str, wait_s: float, words: Words
+) -> Iterator[Finding]:
+    """Check a batch system, yield the findings one by one, and leave nothing behind.
+
+    A pilot that does not begin within `wait_s` is cancelled; what it would show is not checked.
+    """
+    try:
+        with closing(connect(pilots.address(name), home.known_hosts)) as login:
+            yield from _on_login_node(home, login, pilots, site, wait_s, words)
+    except D0Error as error:
+        yield Finding(False, "login node", str(error), error.hint or "")
+
+
+def _on_login_node(
+    home: Home, login: Transport, pilots: Pilots, site: str, wait_s: float, words: Words
+) -> Iterator[Finding]:
+    for tool in TOOLS:
+        try:
+            version = call(login, f"{tool} --version").strip()
+        except ToolFailed as error:
+            yield Finding(False, "tools", str(error),
+                          "put it on the PATH of a login without a terminal")  # fmt: skip
+            return
+    yield Finding(True, "tools", version)
+    batch = f"d0ctl-{site}-check-{uuid.uuid4().hex[:8]}"
+    try:
+        command, script = slurm.submit(pilots, batch, 1), slurm.script(pilots.python)
+        array = slurm.submitted(call(login, command, script))
+    except D0Error as error:
+        yield Finding(False, "submission", str(error), "d0ctl site show   # what is asked for")
+        return
+    try:
+        yield Finding(True, "submission", f"job {array} was accepted")
+        job = yield from _begun(login, batch, wait_s, words)
+        if job is not None:
+            yield from node_check.check(home, pilots.address(batch, job.id), site)
+    finally:
+        with suppress(D0Error):
+            call(login, slurm.cancel([array]))
+
+
+def _begun(
+    login: Transport, batch: str, wait_s: float, words: Words
+) -> Generator[Finding, None, slurm.Job | None]:
+    """Wait until the pilot runs; return its job, None if it does not."""
+    began = time.monotonic()
+    while True:
+        queue = slurm.read_queue(call(login, slurm.QUEUE))
+        job = next((job for job in queue if job.name == batch), None)
+        waited = time.monotonic() - began
+        if job is not None and job.state in slurm.ALIVE:
+            yield Finding(True, "queue", f"it began after {waited:.1f} s")
+            return job
+        if job is not None and job.state not in slurm.WAITING:
+            yield Finding(False, "queue", f"it ended at once: {job.state}")
+            return None
+        if waited >= wait_s:
+            yield Finding(None, "queue", f"it did not begin within {wait_s:g} s and was cancelled:"
+                          f" {words(job.reason) if job is not None else 'it is not in the queue'}",
+                          "the rest was not checked; --wait 1h waits longer")  # fmt: skip
+            return None
+        time.sleep(min(LOOKS_S, wait_s - waited))
