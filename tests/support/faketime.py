@@ -1,10 +1,21 @@
 """Clocks that jump: libfaketime in a process and in all that it starts."""
 
+import os
 from pathlib import Path
 
 from tests.support import CACHE, debian_program
 
 INSTALLED = "usr/lib/*/faketime/libfaketime.so.1"
+
+SLEEP = """\
+import select, time
+time.sleep = lambda seconds: select.select([], [], [], seconds) and None
+"""
+"""What each python with the clock runs first.
+
+libfaketime refuses a clock_nanosleep until a moment, which is what `time.sleep` calls, as an
+invalid argument; a connection fails if it has to sleep.
+"""
 
 
 class Clock:
@@ -12,6 +23,9 @@ class Clock:
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._customs = file.with_suffix(".python")
+        self._customs.mkdir()
+        (self._customs / "sitecustomize.py").write_text(SLEEP)
         self.jump("+0")
 
     def jump(self, offset: str) -> None:
@@ -29,6 +43,9 @@ class Clock:
             "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "FAKETIME_DONT_RESET": "1",
+            "PYTHONPATH": ":".join(
+                filter(None, [str(self._customs), os.environ.get("PYTHONPATH")])
+            ),
         }
 
 
