@@ -19,12 +19,10 @@ from d0ctl.store import Store, open_store
 from tests.support.building import Site
 from tests.support.homes import make_home
 from tests.support.session import Session
+from tests.support.shares import share_out
 
 # Drawing is most of what tests of the dashboard cost, and they look less often than people.
 os.environ.setdefault("TEXTUAL_FPS", "15")
-
-LONG = {"chaos", "e2e", "hostile"}
-"""The folders whose tests take seconds each."""
 
 # How long examples take says how busy the machine is, and nothing of the code.
 settings.register_profile("untimed", suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -73,19 +71,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let each worker begin with its share of the long tests, so that all workers end together.
-
-    Workers get the tests in equal shares, and take the last ones of each other when they are done.
-    """
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    long = [item for item in items if LONG & set(item.path.parts)]
-    short = [item for item in items if not LONG & set(item.path.parts)]
-    items[:] = [
-        item
-        for worker in range(workers)
-        for tests in (long, short)
-        for item in tests[len(tests) * worker // workers : len(tests) * (worker + 1) // workers]
-    ]
+    """Give each worker its share of the tests."""
+    items[:] = share_out(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
