@@ -4,6 +4,7 @@ import enum
 
 from msgspec import Struct
 
+from d0ctl.model import Reason
 from d0ctl.policy.rules import JOB, ONLY, RESTARTED, Never, Policy, Rule
 from d0ctl.units import duration, size, times
 
@@ -28,9 +29,9 @@ class Case(Struct, frozen=True):
     """A failed attempt and the history of its package; times in seconds, sizes in bytes.
 
     `tries` counts the failures for this reason, `failures` those for any reason that counts,
-    both since the last submit or retry by a person and with this one. `memory` and `wall_time`
-    are the package's limits, `largest` is the memory of the largest node; `has_others` says
-    that a node fits on which it has not failed so.
+    both since the last submit or retry by a person and with this one. `memory`, `most_disk` and
+    `wall_time` are the package's limits, `rss` and `disk` what it took, `largest` is the memory of
+    the largest node; `has_others` says that a node fits on which it has not failed so.
     """
 
     reason: str
@@ -42,6 +43,8 @@ class Case(Struct, frozen=True):
     rss: int | None = None
     memory: int | None = None
     wall_time: float | None = None
+    disk: int | None = None
+    most_disk: int | None = None
     largest: int | None = None
     has_others: bool = True
     reported: bool = True
@@ -76,7 +79,12 @@ def judge(policy: Policy, case: Case) -> Judgement:
     rule = policy.rule(case.reason)
     is_restart = case.reason in RESTARTED
     number = case.restarts + 1 if is_restart else case.tries
-    against = _used_up(rule, number) or _at_its_most(rule, case) or _nowhere(rule, case)
+    against = (
+        _used_up(rule, number)
+        or _at_its_most(rule, case)
+        or _too_large(case)
+        or _nowhere(rule, case)
+    )
     never = "" if is_restart else _never(policy.never, rule, case)
     if rule.passive:
         would = "it would be tried again" if rule.tries and not (against or never) else ""
@@ -124,6 +132,13 @@ def _never(never: Never, rule: Rule, case: Case) -> str:
     if never.tries is not None and case.failures > never.tries:
         return f"it was tried again {times(never.tries)} since it was submitted"
     return ""
+
+
+def _too_large(case: Case) -> str:
+    """Return why it would fill its disk again; nothing if that was the doing of others."""
+    if case.reason != Reason.DISK_FULL or case.disk is None or case.most_disk is None:
+        return ""
+    return "it needs more disk than it requests" if case.disk > case.most_disk else ""
 
 
 def _nowhere(rule: Rule, case: Case) -> str:

@@ -44,7 +44,7 @@ DEFAULTS: Said = {
     Reason.SOFTWARE_MISSING: {
         "tries": 10, "delay": [15.0], "factor": 2.0, "longest": 10 * _MINUTE, "elsewhere": ONLY,
     },
-    Reason.DISK_FULL: {"tries": 3, "delay": [10 * _MINUTE], "elsewhere": ONLY},
+    Reason.DISK_FULL: {"tries": 3, "delay": [10 * _MINUTE], "elsewhere": True},
     Reason.HOOK: {"tries": 3, "delay": [5 * _MINUTE]},
     Reason.LAUNCH_FAILED: {
         "tries": 3, "delay": [30.0], "elsewhere": True, "hold": True, "release": 5 * _MINUTE,

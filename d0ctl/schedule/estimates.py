@@ -15,9 +15,9 @@ MOST_RUNS = 64
 GUESSED = 2.0
 """Where nothing was measured, the range goes from a value divided by this to its multiple."""
 
-QUANTITIES = ("seconds", "part", "rss", "output")
+QUANTITIES = ("seconds", "part", "rss", "output", "work")
 """What is kept of each run: seconds on a standard node, these as a part of what was expected,
-bytes of memory, and bytes of outputs."""
+bytes of memory, of outputs, and of other files at the peak."""
 
 
 class Range(Struct, frozen=True):
@@ -36,23 +36,25 @@ class Range(Struct, frozen=True):
 
 
 class Sizes(Struct, frozen=True):
-    """Bytes that a package is expected to take: memory, outputs, None where nothing is known of
-    them, and work files as its job file says.
+    """Bytes that a package is expected to take: memory, outputs, and files that it removes again.
+
+    None where nothing is known of them.
     """
 
     memory: Range | None = None
     output: Range | None = None
-    work: int = 0
+    work: Range | None = None
 
     @property
     def space(self) -> int | None:
         """The disk that it takes in most cases; None if nothing is known."""
-        return round(self.output.high) + self.work if self.output else self.work or None
+        known = [one.high for one in (self.output, self.work) if one]
+        return round(sum(known)) or None
 
     def largest(self, other: "Sizes") -> "Sizes":
         """Return the larger of each."""
         return Sizes(_larger(self.memory, other.memory), _larger(self.output, other.output),
-                     max(self.work, other.work))  # fmt: skip
+                     _larger(self.work, other.work))  # fmt: skip
 
 
 def _larger(one: Range | None, other: Range | None) -> Range | None:
@@ -144,7 +146,7 @@ def first(histories: Iterable[Mapping[str, Sequence[float]]], quantity: str) -> 
 def sizes_of(text: str) -> Sizes:
     """Return what packages of a stage take, as its row has it."""
     known = json.loads(text)
-    memory, output = (
-        Range(*known[key]) if known.get(key) else None for key in ("memory", "output")
+    memory, output, work = (
+        Range(*known[key]) if known.get(key) else None for key in ("memory", "output", "work")
     )
-    return Sizes(memory, output, known.get("work", 0))
+    return Sizes(memory, output, work)

@@ -121,11 +121,25 @@ def test_where_no_other_node_fits_it_goes_where_it_was(store: Store) -> None:
     assert launch(world) == first
 
 
-def test_a_full_disk_is_left_to_a_person_where_there_is_no_other(store: Store) -> None:
+def test_a_full_disk_is_tried_again_also_where_there_is_no_other_node(store: Store) -> None:
     submitted(store, job("one", [simple()]))
-    launch(World(store))
+    world = World(store)
+    first = launch(world)
 
-    assert fail(store, "disk-full")["note"] == "disk-full; no other node can take it"
+    assert fail(store, "disk-full")["note"] == "try 1 of 3, after disk-full"
+    wait(store, NOW + 600)
+    assert launch(world) == first
+
+
+def test_a_package_that_took_more_disk_than_it_requests_is_left_to_a_person(store: Store) -> None:
+    submitted(store, job("one", [simple(disk=10**9)]))
+    launch(World(store))
+    record = {"binary": 1, "started": NOW, "ended": NOW, "exit_code": 0, "signal": None, "cpu": 1.0,
+              "rss": 1, "gap": None, "disk": 2 * 10**9}  # fmt: skip
+
+    found = fail(store, "disk-full", binaries=[record])
+
+    assert found["note"] == "disk-full; it needs more disk than it requests"
 
 
 def test_a_package_out_of_memory_asks_for_more_and_gives_it_back_never(store: Store) -> None:

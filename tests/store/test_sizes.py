@@ -34,10 +34,10 @@ def learned(site: Site) -> Site:
     return site
 
 
-def end(site: Site, path: str) -> None:
+def end(site: Site, path: str, disk: int | None = None) -> None:
     """A package ends, with what its binary took."""
     record = {"binary": 1, "started": None, "ended": None, "exit_code": 0, "signal": None,
-              "cpu": 1.0, "rss": 3 * GB, "gap": 0.0}  # fmt: skip
+              "cpu": 1.0, "rss": 3 * GB, "gap": 0.0, "disk": disk}  # fmt: skip
     site.end(path, rss=3 * GB, binaries=[record])
 
 
@@ -47,7 +47,7 @@ def test_the_next_packages_are_expected_to_take_as_much(learned: Site) -> None:
     found = eta.sizes_of_package(learned.store, learned.id_of("next/1/1/1"))
 
     assert found.memory is not None and found.memory.middle == 3 * GB
-    assert found.work == 2 * GB
+    assert found.work is not None and found.work.high == 2 * GB
     facts = why(learned, "next/1/1/1").facts
     assert any(one.startswith("it is expected to take 3.0 GB of memory") for one in facts), facts
     assert any("2.0 GB of work files" in one for one in facts)
@@ -86,6 +86,21 @@ def test_a_stage_learns_from_its_first_packages(site: Site) -> None:
     assert sizes.memory is not None and sizes.memory.middle == 3 * GB
     (row,) = {row[0] for row in read(site.store, "requirement", "memory_expected")}
     assert row == round(sizes.memory.high)
+
+
+def test_the_peak_of_work_files_is_learned_and_reserved(site: Site) -> None:
+    site.up(cpus=8, memory=80 * GB)
+    site.submit(reco("prod", 3))
+    site.launch("prod/1/1/1")
+    end(site, "prod/1/1/1", disk=2 * GB)
+
+    sizes = sizes_of(value(site.store, "stage", "sizes"))
+    assert sizes.work is not None and sizes.work.middle == 2 * GB
+    (row,) = {row[0] for row in read(site.store, "requirement", "space_expected")}
+    assert row == sizes.space and row >= 2 * GB
+    site.submit(reco("next", 1))
+    facts = why(site, "next/1/1/1").facts
+    assert any("2.0 GB of work files (1.0 GB to 4.0 GB)" in one for one in facts), facts
 
 
 def test_what_a_job_asks_for_goes_before_what_is_expected(learned: Site, store: Store) -> None:

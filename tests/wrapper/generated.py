@@ -34,7 +34,8 @@ offsets = st.integers(-50000, 50000)
 
 usage = {"exit_code": codes, "signal": signals, "cpu": spans, "rss": sizes}
 
-binaries = {"binary": ids, "started": times, "ended": times, "gap": st.none() | spans, **usage}
+binaries = {"binary": ids, "started": times, "ended": times, "gap": st.none() | spans,
+            "disk": st.none() | sizes, **usage}  # fmt: skip
 
 names = st.text("abc -_é", min_size=1, max_size=10).map(lambda name: f"sub/{name}")
 

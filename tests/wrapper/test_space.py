@@ -47,6 +47,20 @@ def test_more_scratch_than_estimated_is_noted_once(node: Client) -> None:
     assert note.endswith("MB of disk, more than its work-size of 2.0 MB")
 
 
+def test_the_peak_of_an_attempt_s_own_files_is_reported(node: Client, tmp_path: Path) -> None:
+    (tmp_path / "master").write_bytes(bytes(2**22))
+    path = node.base / "cache" / "in" / "1" / "master"
+    path.parent.mkdir(parents=True)
+    os.link(tmp_path / "master", path)
+    inputs = [{"name": "master", "path": str(path), "required": True, "size": 2**22}]
+    first = binary(script="head -c 3M /dev/zero > scratch", inputs=["master"])
+    end = node.run(first, binary(script="rm scratch"), inputs=inputs)
+
+    made, removed = (one["disk"] for one in end["binaries"])
+    assert 3 * 2**20 <= made < 4 * 2**20, "the input is not its own"
+    assert removed < 2**20
+
+
 def on_disk(connect: Connect, disk: Path, **guards: Any) -> Client:
     """A relay with its BASE on a small disk, an attempt that runs there, and no space left."""
     node = connect(base=str(disk / "base"))

@@ -365,7 +365,9 @@ class StageEta(TypedDict):
     seconds_high: float | None
     memory: Annotated[SizeRange | None, Meta(description="Bytes of each package.")]
     output: SizeRange | None
-    work_size: Annotated[int | None, Meta(description="By the job file.")]
+    work_size: Annotated[
+        SizeRange | None, Meta(description="Files that it removes again, at the peak.")
+    ]
 
 
 class Eta(TypedDict):

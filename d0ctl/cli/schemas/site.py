@@ -360,7 +360,9 @@ class StageSizes(TypedDict):
     stage: int
     memory: SizeRange | None
     output: SizeRange | None
-    work_size: Annotated[int | None, Meta(description="By the job file.")]
+    work_size: Annotated[
+        SizeRange | None, Meta(description="Files that it removes again, at the peak.")
+    ]
 
 
 class Submitted(TypedDict):

@@ -73,10 +73,10 @@ def sizes(found: Sizes) -> str:
     """Say what a package takes of memory and disk; empty if nothing is known."""
     parts = [
         f"{size(one.middle)} of {what} ({size(one.low)} to {size(one.high)})"
-        for what, one in (("memory", found.memory), ("outputs", found.output))
-        if one is not None
-    ]
-    parts += [f"{size(found.work)} of work files"] if found.work else []
+        for what, one in (("memory", found.memory), ("outputs", found.output),
+                          ("work files", found.work))
+        if one is not None and one.high
+    ]  # fmt: skip
     return listed(parts)
 
 

@@ -41,7 +41,7 @@ def _expected_sizes(store: Store, one: PackageView, explanation: Explanation) ->
         explanation.details["sizes"] = {
             "memory": found.memory and [found.memory.low, found.memory.middle, found.memory.high],
             "output": found.output and [found.output.low, found.output.middle, found.output.high],
-            "work": found.work or None,
+            "work": found.work and [found.work.low, found.work.middle, found.work.high],
         }  # fmt: skip
 
 

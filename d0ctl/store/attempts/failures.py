@@ -19,7 +19,7 @@ REFUSED_DELAY_S = 30.0
 
 
 class Failure(Struct, frozen=True):
-    """A failed attempt, as reported; times in seconds, `rss` in bytes."""
+    """A failed attempt, as reported; times in seconds, `rss` and `disk` in bytes."""
 
     attempt: int
     reason: str
@@ -27,6 +27,7 @@ class Failure(Struct, frozen=True):
     restarts: int = 0
     lasted: float = 0.0
     rss: int | None = None
+    disk: int | None = None
     reported: bool = True
     is_whole: bool = False
     """Whether all its outputs are on its node, so that only their way is left."""
@@ -99,6 +100,8 @@ def _case(one: Failure, row: Row, largest: int | None, has_others: bool) -> Case
         all_lasted=row["lasted"] + one.lasted,
         rss=one.rss,
         memory=row["memory"],
+        disk=one.disk,
+        most_disk=row["disk"],
         wall_time=row["wall_time"],
         largest=largest,
         has_others=has_others,

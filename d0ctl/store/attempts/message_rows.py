@@ -76,6 +76,7 @@ class _Binary(NamedTuple):
     exit_code: int | None
     cpu: float
     rss: int
+    disk: int | None
     signal: int | None
     reason: str | None
 
@@ -225,7 +226,7 @@ def _binary(end: "Ending", binary: "BinaryEnd", context: Row) -> _Binary:
     return _Binary(
         end["attempt"], binary["binary"], our_time(binary["started"], context),
         our_time(binary["ended"], context), binary["exit_code"], binary["cpu"], binary["rss"],
-        binary["signal"], reason,
+        binary.get("disk"), binary["signal"], reason,
     )  # fmt: skip
 
 

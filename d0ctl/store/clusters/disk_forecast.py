@@ -52,8 +52,8 @@ def _live(store: Store, now: float) -> list[Change]:
         made = sizes.output.middle * row["staying"] if sizes.output else 0.0
         changes.append(Change(left, row["cluster_id"], made))
         if row["queued"] and sizes.work:
-            changes += [Change(0.0, row["cluster_id"], sizes.work),
-                        Change(left, row["cluster_id"], -sizes.work)]  # fmt: skip
+            changes += [Change(0.0, row["cluster_id"], sizes.work.middle),
+                        Change(left, row["cluster_id"], -sizes.work.middle)]  # fmt: skip
         changes += [Change(left, at, -size) for at, size in freed.get(row["id"], {}).items() if at]
     return changes
 
@@ -75,7 +75,8 @@ def _ready(store: Store) -> list[Alike]:
             freed.update(of_package)
         number = max(1, len(packages))
         found.append(Alike(
-            wanted, _mean(inputs, number), _mean(freed, number), sizes.work,
+            wanted, _mean(inputs, number), _mean(freed, number),
+            sizes.work.middle if sizes.work else 0.0,
             sizes.output.middle * row["staying"] if sizes.output else 0.0,
         ))  # fmt: skip
     return found

@@ -839,6 +839,7 @@ create table binary_attempt (
     reason     text,
     cpu        real,
     rss        integer,
+    disk       integer,                    -- the most that its own files took
     primary key (attempt_id, seq)
 ) strict, without rowid;
 

@@ -15,7 +15,7 @@ select job.source, stage.name as stage, package.seq as package, binary.seq as bi
        binary.software || coalesce('/' || binary.version, '') as software, binary.runtime,
        min(binary_attempt.ended - binary_attempt.started, :now - attempt.launched)
        * coalesce(node.speed, 1) as seconds,
-       binary_attempt.rss,
+       binary_attempt.rss, binary_attempt.disk,
        (select sum(file.size) from file
          where file.package_id = package.id and file.binary = binary.seq and file.present = 1)
        as output
@@ -33,6 +33,7 @@ select job.source, stage.name as stage, package.seq as package, binary.seq as bi
 select package.job_id, package.stage_id, requirement.expected,
        min(attempt.ended - attempt.started, :now - attempt.launched)
        * coalesce(node.speed, 1) as seconds, attempt.rss,
+       (select max(disk) from binary_attempt where attempt_id = attempt.id) as disk,
        (select sum(file.size) from file
          where file.package_id = package.id and file.present = 1) as output
   from json_each(:attempts) as wanted

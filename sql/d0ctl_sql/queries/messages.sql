@@ -81,13 +81,14 @@ select attempt.id,
 
 -- name: tell_binary
 -- The record of a binary.
-insert into reported_binary (attempt_id, seq, started, ended, exit_code, cpu, rss, signal, reason)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?);
+insert into reported_binary (attempt_id, seq, started, ended, exit_code, cpu, rss, disk, signal,
+                             reason)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: tell_plain_binary
 -- The same of one that ended well.
-insert into reported_binary (attempt_id, seq, started, ended, exit_code, cpu, rss)
-values (?, ?, ?, ?, ?, ?, ?);
+insert into reported_binary (attempt_id, seq, started, ended, exit_code, cpu, rss, disk)
+values (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: clear_reported_gap
 -- Begin a new batch of messages.
@@ -264,8 +265,9 @@ update package set accept = :accepted
 -- name: keep_binaries
 -- Keep the records of the binaries.
 insert or ignore into binary_attempt (attempt_id, seq, started, ended, exit_code, signal, reason,
-                                      cpu, rss)
-select attempt_id, seq, started, ended, exit_code, signal, reason, cpu, rss from reported_binary;
+                                      cpu, rss, disk)
+select attempt_id, seq, started, ended, exit_code, signal, reason, cpu, rss, disk
+  from reported_binary;
 
 -- name: purge_former_copies
 -- Remove copies of files that were made again, if an earlier attempt made them; while a launched

@@ -11,7 +11,7 @@ insert or ignore into failing (attempt_id, reason) values (?, ?);
 -- requirements, and its attempts since a person last submitted or retried it.
 select failing.attempt_id, attempt.node_name, node.platform, package.policy,
        job.policy as job_policy, package.wall_time, package.requirement_id, requirement.memory,
-       requirement.avoid, requirement.boost, requirement.failed_on, requirement.stay,
+       requirement.disk, requirement.avoid, requirement.boost, requirement.failed_on, requirement.stay,
        requirement.software,
        count(case when past.number > package.tried_from and past.outcome = 'failed'
                    and past.answer is not 'restart' then 1 end) as failures,

@@ -21,7 +21,7 @@ create temp table attempt_use (attempt_id integer primary key, package_id intege
                                stage_id integer, cpus integer, waited real);
 create temp table reported_binary (attempt_id integer, seq integer, started real, ended real,
                                exit_code integer, signal integer, reason text, cpu real,
-                               rss integer);
+                               rss integer, disk integer);
 create temp table reported_output (attempt_id integer, package_id integer, name text, path text,
                                size integer, checksum text, inode integer, mtime integer,
                                partial integer);

@@ -124,9 +124,10 @@ class Reporter:
         self.send()
 
     def record_end(
-        self, code: "int | None", number: "int | None", cpu: float, rss: int, gap: "float | None"
-    ) -> None:
-        """Record the end of the running binary; `gap` is its longest silence."""
+        self, code: "int | None", number: "int | None", cpu: float, rss: int,
+        gap: "float | None", disk: "int | None",
+    ) -> None:  # fmt: skip
+        """Record the end of the running binary; `gap` is its longest silence, `disk` its peak."""
         self.records.append(
             {
                 "binary": self.binary,
@@ -137,6 +138,7 @@ class Reporter:
                 "cpu": round(cpu, 3),
                 "rss": rss,
                 "gap": gap,
+                "disk": disk,
             }
         )
 

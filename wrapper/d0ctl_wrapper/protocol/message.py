@@ -215,7 +215,10 @@ _BINARY = {
     "rss": shape.whole,
 }
 
-_BINARY_OTHERS: "Dict[str, Tuple[shape.Check, Any]]" = {"gap": (shape.maybe(_span), None)}
+_BINARY_OTHERS: "Dict[str, Tuple[shape.Check, Any]]" = {
+    "gap": (shape.maybe(_span), None),
+    "disk": (shape.maybe(shape.whole), None),
+}
 
 _STAGED = {
     "locator": shape.bounded(shape.filled),

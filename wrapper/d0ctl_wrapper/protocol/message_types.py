@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         why: str
 
     class BinaryEnd(TypedDict):
-        """How a binary ended; `gap` is its longest silence in seconds."""
+        """How a binary ended; `gap` is its longest silence in seconds, `disk` its peak in bytes."""
 
         binary: int
         started: float
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         cpu: float
         rss: int
         gap: Optional[float]
+        disk: Optional[int]
 
     class Ending(TypedDict):
         """How an attempt ended, and what it made.

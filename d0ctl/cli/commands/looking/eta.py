@@ -85,7 +85,7 @@ def _document(found: horizon.Horizon, job: JobSummary, now: float) -> "reports.E
              "seconds_low": None if one.seconds is None else one.seconds.low,
              "seconds_high": None if one.seconds is None else one.seconds.high,
              "memory": size_range(one.sizes.memory), "output": size_range(one.sizes.output),
-             "work_size": one.sizes.work or None}
+             "work_size": size_range(one.sizes.work)}
             for one in left.stages
         ],
     }  # fmt: skip

@@ -115,7 +115,7 @@ def _tell(store: Store, plan: SubmitPlan, json: bool) -> None:
                    "estimated_end": time_range(ends),
                    "sizes": [{"stage": one.seq, "memory": size_range(one.sizes.memory),
                               "output": size_range(one.sizes.output),
-                              "work_size": one.sizes.work or None}
+                              "work_size": size_range(one.sizes.work)}
                              for one in stages if one.sizes != NO_SIZES]})  # fmt: skip
     else:
         for line in actions.report(plan):

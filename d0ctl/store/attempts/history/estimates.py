@@ -18,6 +18,9 @@ MOST_OF_STAGE = 16
 LEAST_S = 0.001
 """The least that a run counts."""
 
+LEAST_WORK = 10**6
+"""The bytes of work files below which a run counts as one without any."""
+
 WORTH = 0.05
 """A stage is estimated again when the estimate changes by this part."""
 
@@ -97,7 +100,11 @@ def _run(row: Row, expected: float | None) -> dict[str, float | None]:
     """Return the quantities of a run."""
     seconds = None if row["seconds"] is None else max(LEAST_S, row["seconds"])
     part = None if not expected or seconds is None else seconds / expected
-    return {"seconds": seconds, "part": part, "rss": row["rss"], "output": row["output"]}
+    work = None if row["disk"] is None else max(0, row["disk"] - (row["output"] or 0))
+    if work is not None and work < LEAST_WORK:
+        work = 0
+    return {"seconds": seconds, "part": part, "rss": row["rss"], "output": row["output"],
+            "work": work}  # fmt: skip
 
 
 def _keep(
@@ -127,10 +134,8 @@ def _estimate_anew(store: Store, stage: int, job: int) -> None:
 
 def expect_sizes(store: Store, stage: int, sizes: Sizes) -> None:
     """Keep what packages of a stage take, which is reserved for those that ask for nothing."""
-    ranges = {"memory": sizes.memory, "output": sizes.output}
+    ranges = {"memory": sizes.memory, "output": sizes.output, "work": sizes.work}
     text = {key: [one.low, one.middle, one.high] for key, one in ranges.items() if one}
-    if sizes.work:
-        text["work"] = sizes.work  # type: ignore[assignment]
     store.change("keep_sizes", stage=stage, sizes=json.dumps(text))
     store.change(
         "expect_sizes", stage=stage, space=sizes.space,
@@ -143,8 +148,11 @@ def _sizes_anew(store: Store, stage: int) -> None:
     known = samples(store, Program("stage", str(stage)))
     before = sizes_of(str(store.value("stage_sizes", stage=stage) or "{}"))
     now = Sizes(estimates.of(known.get("rss", ())) or before.memory,
-                estimates.of(known.get("output", ())) or before.output, before.work)  # fmt: skip
-    if _differs(before.memory, now.memory) or _differs(before.output, now.output):
+                estimates.of(known.get("output", ())) or before.output,
+                estimates.of(known.get("work", ())) or before.work)  # fmt: skip
+    pairs = zip((before.memory, before.output, before.work), (now.memory, now.output, now.work),
+                strict=True)  # fmt: skip
+    if any(_differs(old, new) for old, new in pairs):
         expect_sizes(store, stage, now)
 
 

@@ -197,14 +197,21 @@ class RunTimes:
     def sizes(self, stage: str, place: int, package: PackageSpec) -> Sizes:
         """Return what a package takes: the memory of its largest binary, the outputs of all."""
         memory: list[Range] = []
+        work: list[Range] = []
         output: Range | None = NOTHING
         for number, binary in enumerate(package.binaries, 1):
             histories = self._histories.of(self._source, stage, place, number, binary.software)
             if (rss := estimates.first(histories, "rss")) is not None:
                 memory.append(rss)
+            scratch = estimates.first(histories, "work")
+            if scratch is None and binary.work_size:
+                scratch = Range(0.0, binary.work_size, binary.work_size)
+            if scratch is not None:
+                work.append(scratch)
             made = estimates.first(histories, "output")
             declared = sum(one.size or 0 for one in binary.outputs)
             made = made or (estimates.guess(declared) if declared else None)
             output = output + made if output is not None and made is not None else None
-        work = max((binary.work_size or 0 for binary in package.binaries), default=0)
-        return Sizes(max(memory, key=lambda one: one.high, default=None), output, work)
+        largest = (max(known, key=lambda one: one.high, default=None) for known in (memory, work))
+        most_memory, most_work = largest
+        return Sizes(most_memory, output, most_work)

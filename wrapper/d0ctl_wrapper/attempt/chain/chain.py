@@ -205,7 +205,7 @@ class Chain:
         if self.input_list.is_open:
             clock.stop(WAITING)
         self.suspension = self.report.current = None
-        self.guards.begin(clock)
+        self.guards.begin(clock, binary)
         try:
             watch = lambda: self._watch(number, binary, who, rules, clock)  # noqa: E731
             if self.startup is None:
@@ -347,5 +347,6 @@ class Chain:
         """Record the end of the binary, and return its exit code and signal."""
         self._is_open = False
         code, number = verdict.decode(self.tree.status or 0)
-        self.report.record_end(code, number, self.tree.cpu, self.tree.rss, self.guards.end())
+        gap, disk = self.guards.end()
+        self.report.record_end(code, number, self.tree.cpu, self.tree.rss, gap, disk)
         return code, number

@@ -36,10 +36,14 @@ class Guards:
         self._clock: "Clock | None" = None
         self._looping: "Looping | None" = None
         self._kills: "kernel.Memory | None" = None
+        self._disk = Disk(None, None, folder.path, report.remark)
 
-    def begin(self, clock: Clock) -> None:
+    def begin(self, clock: Clock, binary: "Dict[str, Any]") -> None:
         """Note that a binary begins, with its running time."""
         self._clock, self._kills, self._looping = clock, kernel.memory(), None
+        limit = self._asked["disk"]
+        scratch = binary["work_size"] if limit is None else None
+        self._disk = Disk(limit, scratch, self._folder.path, self._report.remark)
 
     def over(
         self, who: str, binary: "Dict[str, Any]", logs: "List[bytes]", clock: Clock,
@@ -57,15 +61,15 @@ class Guards:
             *self._load_guards(suspension),
         ]
 
-    def end(self) -> "float | None":
-        """Note that the binary has ended, and return its longest silence."""
+    def end(self) -> "tuple[float | None, int | None]":
+        """Note that the binary has ended; return its longest silence, and its peak of disk."""
         if self._clock is None:
-            return None
+            return None, None
         ran = self._clock.now()
         gap = self._looping.gap() if self._looping is not None else ran
         self._ran += ran
         self._clock = self._looping = None
-        return round(gap, 1)
+        return round(gap, 1), self._disk.peak_of_own()
 
     def judge(self, who: str, number: "int | None") -> None:
         """Raise Failed if the kernel killed a binary because memory ran out."""
@@ -87,12 +91,7 @@ class Guards:
             watchers.append(WallTime(asked["wall_time"], self._running_time).poll)
         if asked["memory"] is not None:
             watchers.append(Memory(who, asked["memory"], self._tree.usage, self._tree.memory).poll)
-        scratch = binary["work_size"] if asked["disk"] is None else None
-        if asked["disk"] is not None or scratch is not None:
-            watchers.append(
-                Disk(asked["disk"], scratch, self._folder.path, self._report.remark).poll
-            )
-        return watchers
+        return [*watchers, self._disk.poll]
 
     def _running_time(self) -> float:
         return self._ran + (self._clock.now() if self._clock is not None else 0.0)

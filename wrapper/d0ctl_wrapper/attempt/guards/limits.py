@@ -73,7 +73,7 @@ class Memory:
 
 
 class Disk:
-    """The limit of the disk space of all files of an attempt together."""
+    """The disk space that all files of an attempt take together: its limit and its peak."""
 
     def __init__(
         self, limit: "int | None", scratch: "int | None", folder: bytes,
@@ -86,11 +86,29 @@ class Disk:
         self._remark = remark
         self._backoff = Backoff()
         self._last = 0
+        self._peak_of_own = 0
+
+    def peak_of_own(self) -> int:
+        """Return the most that was seen, now included, of files that are nowhere else.
+
+        Inputs are links to copies in the cache, so they do not count.
+        """
+        self._walk()
+        return self._peak_of_own
+
+    def _walk(self) -> int:
+        """Return what all files take."""
+        total = own = 0
+        for status in walk_files(self._folder):
+            total += status.st_blocks
+            own += status.st_blocks if status.st_nlink == 1 else 0
+        self._peak_of_own = max(self._peak_of_own, own * BLOCK)
+        return total * BLOCK
 
     def poll(self) -> float:
         """Raise Failed if they take too much; return the seconds until the next check."""
         began = time.monotonic()
-        taken = sum(status.st_blocks for status in walk_files(self._folder)) * BLOCK
+        taken = self._walk()
         if self._limit is not None and taken > self._limit:
             sizes = (size(taken), size(self._limit))
             raise Failed(

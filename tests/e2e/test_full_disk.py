@@ -1,0 +1,52 @@
+"""A disk that fills while packages and transfers use it: all are done in the end."""
+
+from pathlib import Path
+
+from tests.e2e.site import Site
+from tests.support.users import mounted, needs_root
+
+JOB = """\
+job: full
+policy: {disk-full: {tries: 10, delay: 1s}}
+stages:
+  - name: make
+    lines:
+      - {for: {n: {range: [1, 2]}}, nodes: [big], run: "head -c 20M /dev/zero > in{n}",
+         outputs: ["in{n}"]}
+  - name: fill
+    after: [make]
+    lines:
+      - {for: {n: {range: [1, 3]}}, nodes: [farm], environment: {GO: GO-FILE},
+         run: "head -c 48M /dev/zero > big; until [ -e $GO ]; do sleep 0.1; done; wc -c < big"}
+  - name: read
+    lines:
+      - {for: {n: {range: [1, 2]}}, nodes: [farm], inputs: ["in{n}"], outputs: ["size{n}"],
+         run: "wc -c < in{n} > size{n}"}
+"""
+
+
+@needs_root
+def test_packages_and_transfers_survive_a_disk_that_they_fill(site: Site, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    with mounted(tmp_path / "disk", "100m") as disk:
+        site.add("farm", None, "--dir", disk, cpus=5)
+        site.add("big")
+        site.alone()
+        text = "defaults: {patience: 30s}"
+        site.ok("site", "apply", site.write(text, "site.yaml"), "--yes")
+        site.start_daemon()
+        site.submit(JOB.replace("GO-FILE", str(go)))
+
+        def failures() -> list[str]:
+            return [str(one["reason"]) for one in site.json("history", "full")["reasons"]]
+
+        site.wait(lambda: failures(), "a package meets the full disk")
+        assert set(failures()) == {"disk-full"}
+        go.touch()
+        site.ok("wait", "full")
+
+        assert set(failures()) == {"disk-full"}
+        assert site.phases("full") == {"done": 7}
+        for number in (1, 2):
+            assert (site.home / f"results/full/size{number}").read_text() == "20971520\n"
+        site.end()
