@@ -14,4 +14,8 @@ def without_collector() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            has_frozen = gc.get_freeze_count() > 0
+            gc.freeze()  # into no generation that is searched soon: that takes as long as the check
+            if not has_frozen:
+                gc.unfreeze()
             gc.enable()

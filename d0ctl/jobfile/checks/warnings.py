@@ -90,7 +90,9 @@ def _text(
 
 def _words(text: str) -> list[str]:
     """Return the words of a text that may name files, each once."""
-    texts = text[:1_000_000], _EXPANDED.sub("*", text[:1_000_000])
+    texts = [text := text[:1_000_000]]
+    if "$" in text or "{" in text:
+        texts.append(_EXPANDED.sub("*", text))
     found = dict.fromkeys(word for part in texts for word in _SIGNS.split(part) if word)
     return list(found)[:MAX_WORDS]
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from itertools import chain
 from operator import itemgetter
 from typing import Protocol
 
@@ -182,6 +183,9 @@ class Arguments(Struct, frozen=True):
     def plain_text(self, plain: Collection[int]) -> Callable[[LoopValues], tuple[str, ...]] | None:
         """Return what makes the arguments of a line of its loop values alone, as for a script."""
         fillers = []
+        words = tuple([part for part in chain(*self.elements) if isinstance(part, str)])
+        if len(words) == len(self.elements) == sum(map(len, self.elements)):
+            return lambda values: words
         for element in self.elements:
             fixed = [_escaped(p) if isinstance(p, str) else p.fixed_text(plain) for p in element]
             texts = [text for text in fixed if text is not None]

@@ -126,11 +126,11 @@ class Fields(Struct):
         if not value.fixed:
             self.varying[name] = value
             return
-        wrong = list(value.wrong(()))
-        for position, message in wrong:
-            faults.add(position, message)
-        if not wrong:
+        try:
             self.fixed[name] = value.get(())
+        except BadValueError:
+            for position, message in value.wrong(()):
+                faults.add(position, message)
 
     def inherit(self, other: "Fields") -> None:
         """Take the fields of another record that this one does not have."""

@@ -56,6 +56,9 @@ INPUT_KEYS = words(
 SEVERAL = ("list", "catalogue", "cache")
 """The keys of an entry that names several files when the job file is read."""
 OUTPUT_KEYS = words("file locator size min-size checksum disposition result late min-count")
+PLAIN_TYPES = {"runtime": TIME, "work-size": SIZE, "cpu": PERCENT, "image": IMAGE}
+"""The keys of a binary that hold one text."""
+
 AS = FieldType(renaming, "a relative path without `..`; a folder has `/` at its end")
 SHELLS = ("bash", "sh")
 PROGRESS_TYPES = {"log": PATTERN, "output": TEXT, "of": SIZE}
@@ -68,11 +71,9 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     fields = Fields()
     if level.what == "a binary":
         level.fields({"name": LABEL}, fields)
-    level.fields(
-        {"software": _software_type(level), "runtime": TIME, "work-size": SIZE, "cpu": PERCENT},
-        fields,
-    )
-    level.fields({"image": IMAGE}, fields)
+    level.fields(PLAIN_TYPES, fields)
+    if "software" in level:
+        level.fields({"software": _software_type(level)}, fields)
     level.lists({"needs": TEXT}, fields)
     level.trees({"parameters": False}, fields)
     read_verification(level, fields)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from msgspec import Struct, field
@@ -142,6 +143,12 @@ _WITH_OUTPUTS = {"a stage", "a line", "a package", "a binary", "an output"}
 """The records in which a misspelt key can hide an output."""
 
 
+@cache
+def _set_of(known: tuple[str, ...]) -> frozenset[str]:
+    """Return the known keys of a level as a set: there are few such lists, and many records."""
+    return frozenset(known)
+
+
 class Level:
     """The keys of one record as written; those without a value count as absent."""
 
@@ -154,12 +161,10 @@ class Level:
             for name, (key, value) in node.items.items()
             if not (isinstance(value, Scalar) and value.is_nothing)
         }
-        names = list(known)
-        for name, (key, _) in node.items.items():
-            if name not in names:
-                message = f"{what} has no key {shown(name)}{_hint(name, names)}"
-                reading.fault(key.position, message)
-                reading.faults.hides_outputs |= what in _WITH_OUTPUTS
+        for name in node.items.keys() - _set_of(tuple(known)):
+            key, names = node.items[name][0], list(known)
+            reading.fault(key.position, f"{what} has no key {shown(name)}{_hint(name, names)}")
+            reading.faults.hides_outputs |= what in _WITH_OUTPUTS
 
     def __contains__(self, name: str) -> bool:
         return name in self.keys
@@ -185,7 +190,7 @@ class Level:
     def fields(self, types: dict[str, FieldType], into: Fields) -> None:
         """Add the keys that hold one text; a dash becomes `_`."""
         for name, field_type in types.items():
-            value = self.value(name, field_type)
+            value = self.value(name, field_type) if name in self.keys else None
             if value is not None:
                 into.set(name.replace("-", "_"), value, self.reading.faults)
 

@@ -55,6 +55,12 @@ PACKAGE_KEYS = words(
     "name nodes exclude-nodes platform cpus memory disk wall-time layout priority wrapper "
     "wrapper-parameters environment policy looping binaries"
 )
+PLAIN_TYPES = {
+    "platform": TEXT, "cpus": CPUS, "priority": PERCENT, "memory": SIZE, "disk": SIZE,
+    "wall-time": POSITIVE_TIME, "looping": TIME,
+}  # fmt: skip
+"""The keys of a package that hold one text."""
+
 LAYOUTS = ("paths", "flat")
 SHORT_PACKAGE_KEYS = tuple(dict.fromkeys((*PACKAGE_KEYS, *BINARY_KEYS)))
 SHORT_LINE_KEYS = tuple(dict.fromkeys((*LINE_KEYS, *SHORT_PACKAGE_KEYS)))
@@ -152,8 +158,9 @@ def _line(node: Mapping, reading: Reading) -> LineRecipe:
     level = Level(node, "a line", SHORT_LINE_KEYS, reading)
     values = level.get("for")
     loop = read_loop(values, reading) if values is not None else Loop()
-    inner = reading.within(Scope(loop.names, reading.scope.parameters))
-    level.reading = inner
+    inner = reading
+    if loop.names:
+        inner = level.reading = reading.within(Scope(loop.names, reading.scope.parameters))
     fields = Fields()
     level.fields({"name": LABEL, "early-start": FLAG}, fields)
     level.lists({"after": LINE}, fields)
@@ -179,10 +186,12 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
     if level is None:
         level = Level(node, "a package", SHORT_PACKAGE_KEYS, reading)
         level.fields({"name": LABEL}, fields)
-    sizes = {"memory": SIZE, "disk": SIZE, "wall-time": POSITIVE_TIME, "looping": TIME}
-    level.fields({"platform": TEXT, "cpus": CPUS, "priority": PERCENT, **sizes}, fields)
-    level.lists({"nodes": _node_type(reading), "exclude-nodes": _node_type(reading)}, fields)
-    reading = replace(reading, is_flat=_is_flat(level))
+    level.fields(PLAIN_TYPES, fields)
+    for key in ("nodes", "exclude-nodes"):
+        if key in level:
+            level.lists({key: _node_type(reading)}, fields)
+    if _is_flat(level):
+        reading = replace(reading, is_flat=True)
     wrapper = _wrapper(level, fields)
     if policy := _policy(level):
         fields.fixed["policy"] = policy

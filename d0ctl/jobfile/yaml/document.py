@@ -12,19 +12,19 @@ from d0ctl.jobfile.yaml.faults import Position
 _NOTHING = frozenset({"", "~", "null", "Null", "NULL"})
 
 
-class Weighted(Struct, kw_only=True):
+class Weighted(Struct, kw_only=True, gc=False):
     """The number of nodes in a node of the tree, itself among them."""
 
     weight: int = 1
 
 
-class Node(Weighted):
+class Node(Weighted, gc=False):
     """A node of the tree, with its position."""
 
     position: Position
 
 
-class Scalar(Node):
+class Scalar(Node, gc=False):
     """A piece of text; `plain` when it stood without quotes; `source` is how it was written."""
 
     text: str
@@ -49,13 +49,13 @@ class Scalar(Node):
         return Position(self.position.line + newlines, column)
 
 
-class Sequence(Node):
+class Sequence(Node, gc=False):
     """A list."""
 
     items: list[Node] = field(default_factory=list)
 
 
-class Mapping(Node):
+class Mapping(Node, gc=False):
     """Keys and values in the order written; keys are different."""
 
     items: dict[str, tuple[Scalar, Node]] = field(default_factory=dict)

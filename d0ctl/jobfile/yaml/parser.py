@@ -77,10 +77,6 @@ def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
     return problem
 
 
-def _at(mark: Any) -> Position:
-    return Position(mark.line + 1, mark.column + 1)
-
-
 class _Builder:
     """A builder of nodes from the parser's events, without recursion and within limits."""
 
@@ -95,10 +91,16 @@ class _Builder:
 
     def build(self) -> Node | None:
         """Read all events; return the tree."""
-        for event in yaml.parse(self._text, Loader=_LOADER):
-            position = _at(event.start_mark)
+        loader = _LOADER(self._text)
+        next_event, add, scalar = loader.get_event, self._add_node, self._scalar
+        while (event := next_event()) is not None:
+            mark = event.start_mark
+            position = Position(mark.line + 1, mark.column + 1)
             if type(event) is yaml.ScalarEvent:  # most are
-                self._add_node(self._anchored(event, self._scalar(event, position)))
+                node = scalar(event, position)
+                if event.anchor is not None or event.tag is not None:
+                    self._anchored(event, node)
+                add(node)
             elif isinstance(event, yaml.AliasEvent):
                 self._add_node(self._alias(event, position))
             elif isinstance(event, yaml.CollectionStartEvent):
@@ -117,10 +119,11 @@ class _Builder:
         text = event.value
         if not (text.isascii() and text.isprintable() and len(text) <= MAX_VALUE_LENGTH):
             text = self._checked(text, position)
-        plain = bool(event.implicit[0])
-        begin, end = cast(Any, event.start_mark), cast(Any, event.end_mark)
-        source = self._text[begin.index : end.index] if "{" in text or " " in text else ""
-        return Scalar(position, text, plain, source)
+        source = ""
+        if "{" in text or " " in text:
+            begin, end = cast(Any, event.start_mark), cast(Any, event.end_mark)
+            source = self._text[begin.index : end.index]
+        return Scalar(position, text, event.implicit[0], source)
 
     def _checked(self, text: str, position: Position) -> str:
         """Note what a value can't have; return the value, or an empty one instead."""
@@ -181,13 +184,16 @@ class _Builder:
             return
         parent, key = self._open[-1]
         parent.weight += node.weight
-        if isinstance(parent, Sequence):
+        if type(parent) is Sequence:
             parent.items.append(node)
-        elif isinstance(parent, Mapping) and key is None:
+        elif key is None:
             self._open[-1] = parent, self._key(node)
-        elif isinstance(parent, Mapping) and key is not None:
+        elif type(parent) is Mapping:
             self._open[-1] = parent, None
-            self._add(parent, key, node)
+            if key.text in parent.items or key.text in ("", "<<"):
+                self._add(parent, key, node)
+            else:
+                parent.items[key.text] = key, node
 
     def _key(self, node: Node) -> Scalar:
         if isinstance(node, Scalar):
