@@ -100,3 +100,27 @@ def test_counts_of_launches_of_long_ago_are_forgotten(store: Store, world: World
     assert json.loads(store.value("setting", name="throttles")) == {
         "job *": {"max-launches": "1/10m"}
     }
+
+
+def test_what_only_delivers_outputs_counts_for_no_throttle(store: Store, world: World) -> None:
+    throttle(store, job_one=("max-running", 9), node_ALL=("max-running", 9))
+    packages(store, "one")
+    world.schedule()
+    farm = world.node("farm1")
+    on_farm = placed(store, "node")["farm1"]
+    (job_id,) = {row[0] for row in read(store, "job", "id")}
+    with store.writing():
+        store.connection.execute(
+            "insert into requirement (job_id, stage_id, cpus, needs, stay)"
+            " select job_id, stage_id, cpus, needs, 'farm1' from requirement limit 1"
+        )
+        store.connection.execute(
+            "update package set requirement_id = (select max(id) from requirement)"
+            " where node_id = ?", (farm.id,),
+        )  # fmt: skip
+
+    found = throttles.allowances(store, {farm.id: "farm1"}, [job_id], now=0.0)
+
+    assert on_farm > 0
+    assert [one.running for one in found.nodes[farm.id]] == [0]
+    assert [one.running for one in found.jobs[job_id]] == [9 - on_farm]

@@ -104,8 +104,9 @@ def _decide(
     requirements = node_record.left_out(store, requirements, nodes)
     quota, requirements = _shared(store, nodes, requirements, now)
     allowed = throttles.allowances(
-        store, {node.id: node.name for node in nodes}, [one.job for one in requirements], now=now
-    )
+        store, {node.id: node.name for node in nodes}, [one.job for one in requirements], now=now,
+        on_node={node.id: node.running for node in nodes},
+    )  # fmt: skip
     quota.throttled, quota.nodes = allowed.jobs, allowed.nodes
     requirements, rooms = node_record.suspects(store, requirements, nodes, now)
     decisions = place(

@@ -31,9 +31,17 @@ def _rule(name: str, keys: Mapping[str, Any]) -> Throttle:
 
 
 def allowances(
-    store: Store, nodes: Mapping[int, str], jobs: Sequence[int], *, now: float
+    store: Store,
+    nodes: Mapping[int, str],
+    jobs: Sequence[int],
+    *,
+    now: float,
+    on_node: Mapping[int, int] | None = None,
 ) -> Allowances:
-    """Return what the throttles leave to some nodes, by id and name, and to some jobs."""
+    """Return what the throttles leave to some nodes, by id and name, and to some jobs.
+
+    `on_node` is how many packages run on each node, which is counted without it.
+    """
     known = rules(store)
     if not known:
         return Allowances()
@@ -47,16 +55,17 @@ def allowances(
     def counted(one: Throttle, name: str) -> int:
         return launched.get((one.name, name), 0)
 
-    on_node, of_job, of_researcher = Counter[int](), Counter[int](), Counter[str]()
+    if on_node is None:
+        on_node = {row["node_id"]: row["n"] for row in store.rows("running_on_nodes")}
+    of_job, of_researcher = Counter[int](), Counter[str]()
     said = setting(store, "researchers") or {}
-    for row in store.rows("running_counts"):
-        on_node[row["node_id"]] += row["n"]
-        of_job[row["job_id"]] += row["n"]
+    for row in store.rows("running_of_jobs"):
+        of_job[row["job_id"]] = row["n"]
         of_researcher[researcher_of(row["originator"], said) or row["originator"]] += row["n"]
     found = Allowances({
         node: of_node
         for node, name in nodes.items()
-        if (of_node := quota.allowances_of(known, "node", name, on_node[node], counted))
+        if (of_node := quota.allowances_of(known, "node", name, on_node.get(node, 0), counted))
     })  # fmt: skip
     shared: dict[str, list[Allowance]] = {}
     for row in store.rows("originators_of_jobs", jobs=json.dumps(sorted(set(jobs)))):
@@ -104,7 +113,7 @@ def change(store: Store, name: str, keys: Mapping[str, Any]) -> None:
 
 def in_use(store: Store, nodes: Mapping[int, str], *, now: float) -> list[Allowance]:
     """Return what of each throttle is in use, by those of which something runs or started."""
-    jobs = [row["job_id"] for row in store.rows("running_counts")]
+    jobs = [row["job_id"] for row in store.rows("running_of_jobs")]
     found = allowances(store, nodes, jobs, now=now)
     seen = {
         id(one): one

@@ -7,6 +7,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
        node.services, cluster.services as cluster_services, node.speed,
        coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
        coalesce(live.open, 0) as open, coalesce(live.delivering, 0) as delivering,
+       coalesce(live.running, 0) as running,
        bad_node.stage_id as on_trial,
        coalesce(live.memory, 0) as memory_used,
        cast(coalesce(sum(live.space) over (partition by node.cluster_id), 0) as integer) as disk_used,
@@ -24,6 +25,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
                         * taken.n) as space,
                     sum(iif(taken.slot = 2, taken.n, 0)) as open,
                     sum(iif(requirement.stay is null, 0, taken.n)) as delivering,
+                    sum(iif(requirement.stay is null, taken.n, 0)) as running,
                     sum(iif(requirement.stay is null and taken.slot = 0, requirement.cpus * requirement.cpu / 100.0, 0)
                         * taken.n) as used,
                     sum(iif(requirement.stay is null and taken.slot = 1, requirement.cpus * requirement.cpu / 100.0, 0)
@@ -474,16 +476,35 @@ select stage_count.phase, sum(stage_count.n) as n
  group by stage_count.phase
 having sum(stage_count.n) > 0;
 
--- name: running_counts
--- How many packages of each job are on each node, and who has the job.
-select taken.node_id, requirement.job_id, job.originator, sum(taken.n) as n
+-- name: running_on_nodes
+-- How many packages are on each node, without those that only deliver outputs.
+select taken.node_id, sum(taken.n) as n
   from (select node_id, requirement_id, count(*) as n
           from package indexed by package_live
          where is_live = 1 and node_id in (select id from node)
          group by node_id, requirement_id) as taken
   join requirement on requirement.id = taken.requirement_id and requirement.stay is null
-  join job on job.id = requirement.job_id
- group by taken.node_id, requirement.job_id;
+ group by taken.node_id;
+
+-- name: running_of_jobs
+-- How many packages of each job that has not ended are on nodes, and who has the job: read off the
+-- counts, less those that only deliver outputs.
+select job.id as job_id, job.originator, sum(stage_count.n) - coalesce(delivering.n, 0) as n
+  from job
+  join stage on stage.job_id = job.id
+  join phase on phase.is_live = 1
+  join stage_count on stage_count.stage_id = stage.id and stage_count.phase = phase.name
+  left join (select requirement.job_id, count(*) as n
+               from requirement indexed by requirement_stay
+               join node on node.name = requirement.stay
+               join package indexed by package_live
+                 on package.node_id = node.id and package.requirement_id = requirement.id
+                    and package.is_live = 1
+              where requirement.stay is not null
+              group by requirement.job_id) as delivering on delivering.job_id = job.id
+ where job.ended is null
+ group by job.id
+having sum(stage_count.n) > 0;
 
 -- name: originators_of_jobs
 -- Who has some jobs.
