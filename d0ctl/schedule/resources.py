@@ -26,11 +26,11 @@ class NodeRoom(Struct, frozen=True):
     `used` are the CPUs of the packages there; `bringing` the CPUs of packages whose inputs are on
     their way, which take none before. `open` packages wait there for inputs that are not made
     yet, `delivering` ones have only to deliver their outputs, `running` are all but these. A
-    drained node that is tried again takes a single package: of the stage `on_trial` if one is ready, else of any other.
-    `memory_used` and `disk_used` are what the packages there may use, in bytes; those of all nodes
-    of its cluster use the same disk. `disk` is its size, `disk_free` what is free of it, None where
-    that is not known. `speed` is how many times as fast as a standard node it is. The allocation
-    of a pilot ends in `left_s`.
+    drained node that is tried again takes a single package: of the stage `on_trial` if one is
+    ready, else of any other. `memory_used` and `disk_used` are what the packages there may use,
+    in bytes; those of all nodes of its cluster use the same disk. `disk` is its size,
+    `disk_free` what is free of it, None where that is not known. `speed` is how many times as
+    fast as a standard node it is. The allocation of a pilot ends in `left_s`.
     """
 
     id: int
