@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl_wrapper import disk
 from d0ctl_wrapper.attempt.deliver import outputs
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.disk import sync_all
 from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 from tests.support.durability import journal
 
@@ -62,14 +62,18 @@ def test_an_output_that_is_still_the_input_of_that_name_was_not_made(tmp_path: P
     assert outputs.find(work, "b", {"a"}) == (work + b"/made", 6)
 
 
-def test_many_are_synced_at_the_same_time_and_each_fault_is_reported(tmp_path: Path) -> None:
+@pytest.mark.parametrize("quick_s", [0.0, 60.0], ids=["a slow disk", "a quick disk"])
+def test_all_are_synced_at_the_same_time_or_in_turn_and_each_fault_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick_s: float
+) -> None:
+    monkeypatch.setattr(disk, "QUICK_S", quick_s)
     files = [tmp_path / str(number) for number in range(40)]
     for file in files:
         file.write_text("text")
     gone = os.fsencode(tmp_path / "gone")
 
     with journal() as steps:
-        faults = sync_all([*map(os.fsencode, (*files, *files, tmp_path)), gone])
+        faults = disk.sync_all([*map(os.fsencode, (*files, *files, tmp_path)), gone])
 
     assert sorted(steps) == sorted(("fsync", path) for path in (*files, tmp_path))
     assert list(faults) == [gone] and isinstance(faults[gone], FileNotFoundError)
@@ -86,9 +90,10 @@ def test_a_process_is_as_before_when_threads_have_synced(tmp_path: Path) -> None
 UNCHANGED = """
 import os, sys
 from d0ctl_wrapper.attempt.serve import observe
-from d0ctl_wrapper.disk import sync_all
+from d0ctl_wrapper import disk
+disk.QUICK_S = 0.0
 os.umask(0o077)
 before = observe()
-assert not sync_all([os.fsencode(sys.argv[1]), b"/"])
+assert not disk.sync_all([os.fsencode(sys.argv[1]), b"/"])
 print(observe() == before)
 """

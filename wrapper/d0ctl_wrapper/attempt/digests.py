@@ -23,7 +23,7 @@ class Digests:
 
     def of(self, path: bytes) -> "Tuple[int, str]":
         """Return size and checksum of a file."""
-        known = self._known.get(_stamp(path))
+        known = self._known.get(_stamp(path)) if self._known else None
         return known if known is not None else self._read(path, None)[1]
 
     def by(self, path: bytes, asked: str) -> str:

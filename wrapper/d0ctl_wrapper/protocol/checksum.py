@@ -53,14 +53,15 @@ def digest_by(
     sha256 = hashlib.sha256()
     other = None if name == "sha256" else _start(name)
     with open(path, "rb", buffering=0) as file:
-        while True:
-            pause_point()
-            chunk = file.read(CHUNK)
-            if not chunk:
-                break
+        pause_point()
+        chunk = file.read(CHUNK)
+        while chunk:
             sha256.update(chunk)
             if other is not None:
                 other.update(chunk)
+            if len(chunk) == CHUNK:
+                pause_point()
+            chunk = file.read(CHUNK)
     checksum = "sha256:" + sha256.hexdigest()
     return (checksum if other is None else "%s:%s" % (name, other.hexdigest())), checksum
 

@@ -61,9 +61,8 @@ class NodePaths:
         The folders directly under BASE count as outside, so that nothing removes or replaces
         them.
         """
-        folder, name = os.path.split(inside(self.base, text))
-        real = os.path.realpath(folder)
-        if real == os.path.realpath(self.base):
+        top, real, name = _split(self.base, _without_slash(text))
+        if real == top:
             raise ValueError("`%s` is not inside a folder of `%s`" % (text, to_text(self.base)))
         return os.path.join(real, name)
 
@@ -119,15 +118,25 @@ def inside(folder: bytes, text: str) -> bytes:
     another folder, or by a link on the way. The last part may be a link; it is not followed.
     The name of a directory may have `/` at its end.
     """
-    text = text[:-1] if text.endswith("/") else text
+    text = _without_slash(text)
     path = os.path.join(folder, to_path(text))
     if not ("/" in text or "\0" in text or text in ("", ".", "..")):
         return path  # nothing is on the way to it that could be a link
-    parent, name = os.path.split(path)
+    _split(folder, text)
+    return path
+
+
+def _without_slash(text: str) -> str:
+    return text[:-1] if text.endswith("/") else text
+
+
+def _split(folder: bytes, text: str) -> "tuple[bytes, bytes, bytes]":
+    """Return the real paths of a folder and of the parent of a name in it, and the last part."""
+    parent, name = os.path.split(os.path.join(folder, to_path(text)))
     if not ("\0" in text or ".." in text.split("/") or name in (b"", b".")):
         top, real = os.path.realpath(folder), os.path.realpath(parent)
         if real == top or is_below(real, top):
-            return path
+            return top, real, name
     raise ValueError("`%s` is not inside `%s`" % (text, to_text(folder)))
 
 

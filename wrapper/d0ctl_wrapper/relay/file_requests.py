@@ -90,22 +90,22 @@ def forget(paths: NodePaths, frame: Frame) -> "List[Frame]":
             answer["attempts"].append(attempt)
         except OSError as error:
             faults.append("can't remove attempt %d: %s" % (attempt, why(error)))
+    top = os.path.realpath(paths.cache)
     for path in frame["paths"]:
         try:
-            _forget_path(paths, paths.inside(path))
+            _forget_path(top, paths.inside(path))
             answer["paths"].append(path)
         except (OSError, ValueError) as error:
             faults.append("can't remove `%s`: %s" % (path, why(error)))
     return [answer, *({"kind": "fault", "message": fault} for fault in faults)]
 
 
-def _forget_path(paths: NodePaths, path: bytes) -> None:
-    """Remove a file, and the folders of the cache that are then empty."""
+def _forget_path(top: bytes, path: bytes) -> None:
+    """Remove a file, and the folders of the cache, at `top`, that are then empty."""
     if cache.is_shared(path):
         cache.remove_copy(path)
     else:
         remove(path)
-    top = os.path.realpath(paths.cache)
     folder = os.path.dirname(path)
     while is_below(folder, top) and folder not in (top + b"/in", top + b"/aside"):
         try:

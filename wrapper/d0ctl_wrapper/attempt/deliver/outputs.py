@@ -23,10 +23,11 @@ def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
     path = os.path.join(work, to_path(name.rstrip("/")))
     shown = "output `%s`" % text.one_line(name)
     try:
-        is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+        status = os.lstat(path)
+        is_link = stat.S_ISLNK(status.st_mode)
         if is_link and name in inputs:
             raise Failed("missing-output", "%s is still the input of that name" % shown)
-        status = os.stat(path)
+        status = os.stat(path) if is_link else status
     except OSError:
         raise MissingOutput(name, "%s is missing" % shown)
     real = os.path.realpath(path) if is_link or "/" in name else path

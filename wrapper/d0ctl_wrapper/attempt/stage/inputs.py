@@ -98,12 +98,10 @@ def unpack(path: bytes, target: bytes, pause_point: "Callable[[], None]") -> Non
 
 
 def unlink(work: bytes, entries: "List[Dict[str, Any]]") -> None:
-    """Remove the links to inputs that are still in a working directory."""
+    """Remove the links to inputs, or the files in their place, from a working directory."""
     for entry in entries:
-        path = inside(work, entry["name"])
         try:
-            if stat.S_ISLNK(os.lstat(path).st_mode):
-                os.unlink(path)
+            os.unlink(inside(work, entry["name"]))
         except OSError:
             pass
 
