@@ -1,10 +1,10 @@
 """d0ctl: a single-host control tool for productions on machines reached by ssh.
 
-`from d0ctl import Job, jobs` brings the Python interface: docs/python.md.
+`from d0ctl import Job, jobs` imports the Python interface: docs/python.md.
 """
 
 TYPE_CHECKING = False
-"""As `typing` has it, whose import would be most of the time of `d0ctl --version`."""
+"""The same as in `typing`, whose import would take most of the time of `d0ctl --version`."""
 
 if TYPE_CHECKING:
     from d0ctl.api.files import Files as Files
@@ -32,7 +32,7 @@ _EXPORTS = {
 }
 
 
-if not TYPE_CHECKING:  # a type checker knows the names above, and so finds a misspelt one
+if not TYPE_CHECKING:  # type checkers know the names above, and so find misspelt ones
 
     def __getattr__(name):
         """Import a name of the Python interface when it is used: commands start without it."""

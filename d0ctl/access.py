@@ -9,10 +9,10 @@ from pathlib import Path
 from d0ctl.errors import DatabaseUnavailable
 
 KEY_ADVICE = "put back the `site.key` of your backup, with mode 600"
-"""What helps if the key that signs attempts is missing or too short."""
+"""What to do if the key that signs attempts is missing or too short."""
 
 LEAST_SPACE = 64_000
-"""How many bytes the shared memory and the log of a database take at least."""
+"""How many bytes the shared memory and the log of a database need at least."""
 
 
 def unusable(root: Path, error: OSError) -> DatabaseUnavailable:
@@ -100,7 +100,7 @@ def _user(uid: int) -> str:
 
 
 def owned(path: Path) -> os.stat_result | None:
-    """Return the status of a path, and of where it leads if it is a link; None if it is missing.
+    """Return the status of a path, and of its target if it is a link; None if it is missing.
 
     Raises DatabaseUnavailable if either belongs to another user; root may own both.
     """
@@ -116,7 +116,7 @@ def owned(path: Path) -> os.stat_result | None:
 
 
 def refuse_link(path: Path) -> None:
-    """As `owned`; raise DatabaseUnavailable if the path is a symbolic link, too."""
+    """Like `owned`, but also raise DatabaseUnavailable if the path is a symbolic link."""
     status = owned(path)
     if status and stat.S_ISLNK(status.st_mode):
         raise DatabaseUnavailable(

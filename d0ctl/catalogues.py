@@ -1,4 +1,4 @@
-"""The catalogues that d0ctl has itself: rows of a csv file or an SQLite database."""
+"""The built-in catalogues: rows of a csv file or an SQLite database."""
 
 import csv
 import sqlite3
@@ -13,7 +13,7 @@ MOST_S = 20.0
 """The time that a selection may take."""
 
 _STEPS = 10_000
-"""The steps of SQLite's machine after which the time is compared."""
+"""After how many steps of SQLite's virtual machine the time is checked."""
 
 _ALLOWED = (
     sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE,
@@ -28,7 +28,7 @@ class BadSelection(D0Error):
 
 
 def of_csv(path: Path, condition: str) -> Rows:
-    """Yield the rows of a csv file that a condition selects, as `energy > 10 order by run`.
+    """Yield the rows of a csv file that a condition selects, e.g. `energy > 10 order by run`.
 
     Values that are numbers are compared as numbers. Raises BadSelection.
     """
@@ -49,7 +49,7 @@ def of_csv(path: Path, condition: str) -> Rows:
 
 
 def of_sqlite(path: Path, query: str) -> Rows:
-    """Yield what a query selects in an SQLite database, which it can't change.
+    """Yield the rows of a query on an SQLite database, which it can't change.
 
     Raises BadSelection.
     """
@@ -69,7 +69,7 @@ def of_sqlite(path: Path, query: str) -> Rows:
 
 
 def _ask(database: sqlite3.Connection, query: str) -> sqlite3.Cursor:
-    """Begin a query that may only read, and only for a while."""
+    """Start a query that may only read, and only for a limited time."""
     until = time.monotonic() + MOST_S
 
     def judge(action: int, *_: object) -> int:

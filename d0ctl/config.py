@@ -36,11 +36,11 @@ NETWORK_DISKS = frozenset(
 
 
 ASIDE = ".aside"
-"""The folder in another in which files are made whole before they are moved to their places."""
+"""The folder within another in which files are completed before they are moved to their places."""
 
 
 HALF_MADE_S = 3600.0
-"""How old a file is that nobody is about to finish."""
+"""The age in seconds at which an unfinished file counts as abandoned."""
 
 KEY_BYTES = 32
 """The length of the key that signs attempts; a shorter one is refused."""
@@ -50,7 +50,7 @@ class Home:
     """The folder that holds all of a site; only its owner may enter it.
 
     It `is_chosen` if `--home` or $D0CTL_HOME names it. An `archive` is read in place of the
-    database. No record of msgspec, whose import takes a third of what a TAB takes.
+    database. Not a record of msgspec, whose import takes a third of the time of a TAB.
     """
 
     __slots__ = ("archive", "is_chosen", "root")
@@ -67,21 +67,21 @@ class Home:
 
     @property
     def archives(self) -> Path:
-        """Jobs that have left the database, a SQLite file an archive."""
+        """The folder of archives: jobs that have left the database, one SQLite file per archive."""
         return self.root / "archive"
 
     def archive_file(self, name: str) -> Path:
-        """Where an archive lies."""
+        """The path of an archive."""
         return within(self.archives, f"{name}.db")
 
     @property
     def turn(self) -> Path:
-        """Flocked by a writer before it begins, so that writers take turns."""
+        """Locked with flock by a writer before it begins, so that writers take turns."""
         return self.root / "d0ctl.turn"
 
     @property
     def dropbox(self) -> Path:
-        """The Maildir that messages arrive in."""
+        """The Maildir for messages of nodes."""
         return self.root / "dropbox"
 
     @property
@@ -106,7 +106,7 @@ class Home:
 
     @property
     def site_file(self) -> Path:
-        """What the admin says of the site, read by `site check` and `site apply` alone."""
+        """The site file of the admin, read only by `site check` and `site apply`."""
         return self.root / "site.yaml"
 
     @property
@@ -121,28 +121,28 @@ class Home:
 
     @property
     def results(self) -> Path:
-        """One folder a job, with what it was made for."""
+        """One folder per job, with a record of the job."""
         return self.root / "results"
 
     @property
     def cache(self) -> Path:
-        """Files on their way from one node to another."""
+        """Files in transit from one node to another."""
         return self.root / "cache"
 
     def result(self, job: str, name: str) -> Path:
-        """Where an output of a job is delivered. Raises Refused for a name that leads out."""
+        """The path for an output of a job. Raises Refused for one outside of the folder."""
         return within(self.results / job, name)
 
     def in_transit(self, job: int, file: int, name: str) -> Path:
-        """Where the copy of a file is kept on its way, whatever path its name has."""
+        """The path for a copy in transit, whatever the name of the file."""
         return within(self.cache / str(job) / str(file), name.rstrip("/").rpartition("/")[2])
 
     def is_in_cache(self, path: str) -> bool:
-        """Whether a path here is one of a copy that d0ctl keeps."""
+        """Whether a path here is that of a copy of d0ctl."""
         return path.startswith(f"{self.cache}/")
 
     def half_made(self, before: float) -> list[Path]:
-        """Return what a restore, an archive or a first use was making when it was killed."""
+        """Return the unfinished files of a restore, an archive or a first use that was killed."""
         patterns = (".restore.*", ".site.key.*", ".d0ctl.db.*", "archive/.*")
         found = []
         for path in (path for pattern in patterns for path in self.root.glob(pattern)):
@@ -152,7 +152,7 @@ class Home:
         return found
 
     def forget_copies(self, paths: Iterable[str]) -> None:
-        """Remove copies in the cache here, and the folders that are empty without them."""
+        """Remove copies in the cache here, and folders that become empty."""
         for path in map(Path, paths):
             with suppress(OSError):
                 path.unlink()
@@ -163,12 +163,12 @@ class Home:
 
     @property
     def asides(self) -> tuple[Path, ...]:
-        """Where files are made whole that go to these folders, each on the disk of its folder."""
+        """The folders in which files are completed, each on the disk of its target."""
         return tuple(folder / ASIDE for folder in (self.results, self.cache))
 
     @property
     def nodes(self) -> Path:
-        """What the node `localhost` keeps, instead of ~/.d0ctl."""
+        """The folder of the node `localhost`, instead of ~/.d0ctl."""
         return self.root / "nodes"
 
     def site_key(self) -> bytes:
@@ -209,7 +209,7 @@ class Home:
     def check_owner(self) -> None:
         """Raise DatabaseUnavailable if the home or a part of it belongs to another user.
 
-        Bulk data may be on another disk, behind a symbolic link of the same user.
+        Large files may be on another disk, behind a symbolic link of the same user.
         """
         wal = Path(f"{self.database}-wal")
         if access.owned(self.root):
@@ -220,7 +220,7 @@ class Home:
                 access.owned(path)
 
     def create(self) -> None:
-        """Make what is missing, all of it for the owner alone; changes nothing that is there."""
+        """Create whatever is missing, accessible only to the owner; change nothing that exists."""
         refuse_network_disk(self.root)
         if self.is_chosen and not self.root.parent.exists():
             raise DatabaseUnavailable(
@@ -250,7 +250,7 @@ class Home:
         with aside.open("wb") as file:
             file.write(os.urandom(KEY_BYTES))
             file.flush()
-            os.fsync(file.fileno())  # a power cut leaves no short key behind the name
+            os.fsync(file.fileno())  # a power cut leaves no short key under this name
         try:
             os.link(aside, self.key)
         except FileExistsError:
@@ -278,7 +278,7 @@ def find_home(option: Path | None = None) -> Home:
 
 
 def file_system(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
-    """The type of the file system that holds `path` or would; empty if unknown."""
+    """The type of the file system that holds or would hold `path`; empty if unknown."""
     target = path.resolve()
     best, kind = -1, ""
     try:
@@ -294,7 +294,7 @@ def file_system(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
 
 
 def refuse_network_disk(root: Path) -> None:
-    """Raise DatabaseUnavailable where the home would lie on a network file system."""
+    """Raise DatabaseUnavailable if the home would be on a network file system."""
     kind = file_system(root)
     if kind in NETWORK_DISKS:
         raise DatabaseUnavailable(

@@ -29,14 +29,14 @@ MOST_FILES = 1_000
 """The most files that are read in one turn."""
 
 MOST_MESSAGES = 1_000
-"""After so many messages no further file is read: the transaction has to stay short."""
+"""After this many messages no further file is read: the transaction must stay short."""
 
 LARGEST = message.LONGEST_TEXT
 LARGEST_BATCH = 4 * LARGEST
-"""A file, or a batch, beyond this many bytes is refused unread."""
+"""A larger file or batch, in bytes, is refused unread."""
 
 LEFT_BEHIND_S = 86400.0
-"""The age of a half-written file that nobody will finish."""
+"""The age in seconds at which an unfinished file counts as abandoned."""
 
 BATCH = ".batch"
 """The suffix of a file with many messages of a node, written by its courier."""
@@ -62,12 +62,12 @@ class Letters(Struct):
 
 
 def _node(name: str) -> str | None:
-    """Return the node whose courier wrote a file; None for one of this machine."""
+    """Return the node whose courier wrote a file; None for this machine."""
     return name.rsplit(".", 4)[0] if name.endswith(BATCH) else None
 
 
 def _sender(name: str) -> str:
-    """Return the attempt or the node that a file is from; all else counts as one sender."""
+    """Return the attempt or the node that a file is from; all others count as one sender."""
     if node := _node(name):
         return node
     return name.partition(".")[0] if spool.is_name(os.fsencode(name)) else ""
@@ -111,9 +111,9 @@ class DropBox:
         self._delivered: dict[str, list[Path]] = {}
 
     def deliver(self, node: str, texts: Sequence[str]) -> None:
-        """Put messages of a node in, as one file; they are on the disk when this returns.
+        """Write messages of a node as one file; they are on the disk when this returns.
 
-        Raises D0Error if they can't be written: then the node keeps them.
+        Raises D0Error if they can't be written: the node keeps them then.
         """
         name = f"{node}.{time.time_ns()}.{os.getpid()}.{next(self._numbers)}{BATCH}"
         aside = self.folder / "tmp" / name
@@ -134,7 +134,7 @@ class DropBox:
             os.fsync(folder)
 
     def collect(self, most: int = MOST_FILES) -> Letters:
-        """Read the files of the drop-box; what is no message goes to `rejected/`."""
+        """Read the files of the drop-box; invalid ones go to `rejected/`."""
         with os.scandir(self.new) as entries:
             found = self._in_turn([entry.name for entry in entries], most)
         letters = self.read(found)
@@ -144,7 +144,7 @@ class DropBox:
     def _in_turn(self, names: list[str], most: int) -> list[str]:
         """Choose `most` of the files, one of each sender in turn, starting after the last sender.
 
-        So a sender that floods the folder delays the others by no more than one file in a round.
+        So a sender that floods the folder delays the others by at most one file per round.
         """
         if len(names) <= most:
             return sorted(names)
@@ -163,7 +163,7 @@ class DropBox:
     def read(self, found: Sequence[str]) -> Letters:
         """Read the files of these names in order, until there are enough messages."""
         letters = Letters()
-        # Asked once, as it looks at a file. A new key signs no attempt whose file is found already.
+        # Asked once, as it reads a file. A new key signs no attempt whose file was found before.
         token = self._tokens()
         with self._open_new() as folder:
             for name in found:
@@ -235,7 +235,7 @@ class DropBox:
         return len(self._delivered[node])
 
     def sweep(self) -> None:
-        """Remove old files: what killed processes left half written, and rejected messages."""
+        """Remove old files: unfinished ones of killed processes, and rejected messages."""
         for name, age_s in (("tmp", LEFT_BEHIND_S), ("rejected", KEPT_S)):
             for path in (self.folder / name).iterdir():
                 with suppress(FileNotFoundError, IsADirectoryError):

@@ -1,14 +1,14 @@
 """The expected failures, and the exit code that each of them means.
 
 D0Error
-├── BadUsage              2  the command's words are off
+├── BadUsage              2  the words of the command are wrong
 ├── BadJobFile            2  a job file or site file with faults, the first ones listed
 ├── NotFound              3  no such job, stage, line, package, file or node
 ├── Refused               4  not in this state, or not by this user
 ├── DatabaseUnavailable   5  the database or the daemon can't be used
 │   └── DatabaseMoved     5  another file is at the path of the open database, or none
-├── NodeUnreachable       6  a node that does not answer, or that we must not trust
-└── NotSent               1  a mail that no server took, or a command that did not do its work
+├── NodeUnreachable       6  a node that does not answer, or that must not be trusted
+└── NotSent               1  a mail that no server accepted, or a command that failed
 """
 
 import enum
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 
 class ExitCode(enum.IntEnum):
-    """What a command's exit code tells a script."""
+    """The meaning of a command's exit code for scripts."""
 
     DONE = 0
     """Done; for `run` and `wait`, the job is successful."""
@@ -29,7 +29,7 @@ class ExitCode(enum.IntEnum):
     REFUSED = 4
     """Refused in this state, or to this user."""
     DATABASE = 5
-    """Trouble with the database or the daemon."""
+    """A problem with the database or the daemon."""
     NODE = 6
     """A node can't be reached."""
     INTERRUPTED = 130
@@ -100,15 +100,15 @@ class DatabaseMoved(DatabaseUnavailable):
 
 
 class NodeUnreachable(D0Error):
-    """A node that does not answer in time, refuses us, or shows the wrong host key."""
+    """A node that does not answer in time, refuses the connection, or has the wrong host key."""
 
     exit_code = ExitCode.NODE
 
 
 class NotSent(D0Error):
-    """A notification that could not be sent; `for_good` when another try would not help.
+    """A notification that could not be sent; `for_good` if another try would fail, too.
 
-    Everything else may go well another time: no connection, no login, a server that is busy.
+    Any other error may be temporary: no connection, no login, a busy server.
     """
 
     def __init__(self, message: str, *, for_good: bool = False) -> None:

@@ -1,7 +1,7 @@
-"""JSON from nodes and to them, several times as fast as by the standard library.
+"""JSON from and to nodes, several times as fast as with the standard library.
 
-The checks of the wrapper decide what is accepted; text that this reads differently is read as
-they read it.
+The checks of the wrapper decide what is accepted; if the two parsers differ, the result is
+that of the wrapper.
 """
 
 import json
@@ -19,7 +19,7 @@ _encode = msgspec.json.Encoder().encode
 def decode_bounded(text: str | bytes) -> Any:
     """Parse one JSON text from a node, after counting its lists and objects if it is long.
 
-    Raises ValueError as `shape.decode_bounded` does, which also reads what is refused here.
+    Raises ValueError as `shape.decode_bounded` does, which also reads what this parser refuses.
     """
     try:
         if len(text) > shape.MOST_CONTAINERS:
@@ -30,7 +30,7 @@ def decode_bounded(text: str | bytes) -> Any:
 
 
 def decode_text(line: str) -> str:
-    """Parse a text, of any length and content. Raises ValueError for all else."""
+    """Parse a text of any length and content. Raises ValueError if it is not JSON."""
     try:
         return _decode_text(line)
     except (msgspec.DecodeError, UnicodeError):
@@ -44,6 +44,6 @@ def encode(value: Any) -> bytes:
     """Return a value as one line of ASCII JSON."""
     try:
         line = _encode(value)
-    except UnicodeError:  # half of a character, which JSON can say and UTF-8 can't
+    except UnicodeError:  # a lone surrogate, which JSON can express and UTF-8 can't
         line = b"\xff"
     return line if line.isascii() else json.dumps(value, separators=(",", ":")).encode()

@@ -40,7 +40,7 @@ def apply(
     now: float,
     seen: int | None = None,
 ) -> Plan:
-    """Make the plan again and carry it out, in one transaction, and keep who did it and why.
+    """Make the plan again and carry it out, in one transaction, and record who did it and why.
 
     With `seen`, from an earlier plan or `latest`, it is refused if others have changed the same
     packages since.
@@ -69,17 +69,17 @@ def apply(
 
 
 def describe(plan: Plan) -> list[str]:
-    """Return what the plan would do, a sentence a line."""
+    """Return what the plan would do, one sentence per line."""
     return [clean(line) for line in plan.request.action.describe(plan)]
 
 
 def report(plan: Plan) -> list[str]:
-    """Return what was done, a sentence a line."""
+    """Return what was done, one sentence per line."""
     return [clean(line) for line in plan.request.action.report(plan)]
 
 
 def latest(store: Store) -> int:
-    """Return the number of the last action of anybody, for `seen` of `apply`."""
+    """Return the number of the last action by anybody, for `seen` of `apply`."""
     return audit.latest(store)
 
 

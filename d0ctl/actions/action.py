@@ -1,4 +1,4 @@
-"""What an action is: all that the CLI, the dashboard and the history know about a verb."""
+"""What an action is: everything that the CLI, the dashboard and the history know about a verb."""
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,7 @@ MOST_SHOWN = 50
 PlanType = TypeVar("PlanType", bound="Plan")
 
 Level: TypeAlias = Literal["any", "line", "job", "node", "new node", "file", "job file", "throttle"]
-"""What an action is meant for; `any` is a selection of jobs, stages, lines or packages."""
+"""What an action applies to; `any` is a selection of jobs, stages, lines or packages."""
 
 
 class Author(NamedTuple):
@@ -28,7 +28,7 @@ class Author(NamedTuple):
     now: float
 
     def note_or(self, past: str) -> str:
-        """Return the note; without one, who did it."""
+        """Return the note, or who did it if there is none."""
         return self.note or f"{past} by {self.actor}"
 
 
@@ -40,11 +40,11 @@ class Way(NamedTuple):
 
 
 class Target(Protocol):
-    """What an action is meant for: a selection, a node, files, a job file."""
+    """What an action applies to: a selection, a node, files, a job file."""
 
     @property
     def brief(self) -> str:
-        """It in a sentence."""
+        """The target in a few words, for use in a sentence."""
 
     @property
     def words(self) -> list[str]:
@@ -70,14 +70,14 @@ class NodeName:
 
 
 class Person:
-    """Who asked for an action; this one can't answer and is not shown anything."""
+    """The person who asked for an action; this one can't answer and is shown nothing."""
 
     def agrees(self, words: str, question: str) -> bool | None:
         """Return the answer to a question; None if there is nobody to answer."""
         return None
 
     def hear(self, line: str) -> None:
-        """Show what has happened on the way."""
+        """Show what has happened meanwhile."""
 
     def follow(self, done: int, total: int) -> None:
         """Show how many packages of a large action are done."""
@@ -85,7 +85,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class AnyRequest(Generic[TargetType, OptionsType]):
-    """An action with its options, what it is meant for, and who asked."""
+    """An action with its options, its target, and the person who asked for it."""
 
     action: "Action[Any, Any]"
     target: TargetType
@@ -108,7 +108,7 @@ class AnyRequest(Generic[TargetType, OptionsType]):
 
     @property
     def way(self) -> Way | None:
-        """The way that its flags choose; None if there is just one."""
+        """The way that its flags select; None if there is just one."""
         flags = frozenset(option.name for option, _ in given(self.options) if option.kind == "flag")
         return next((way for way in self.action.ways if way.flags == flags), None)
 
@@ -132,7 +132,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What an action would do; an action that has more to say defines a subclass.
+    """What an action would do; an action with more to say defines a subclass.
 
     Lists name the first few; the numbers beside them count all. `jobs` are changed by a flag of
     their rows, else the packages in `phases` are changed and those in `kept` are not.
@@ -147,13 +147,13 @@ class Plan:
     undo: str | None = None
     """The command that undoes it; None if nothing can."""
     seen: int = 0
-    """The number of the last action of anybody when the plan was made."""
+    """The number of the last action by anybody when the plan was made."""
     is_empty: bool = False
     """Whether there is nothing to do."""
 
 
 class Conflict(Refused):
-    """Refused, perhaps because another person changed the packages before.
+    """An action that is refused, perhaps because another person has changed the packages meanwhile.
 
     `apply` and `preview` add to the message who that was.
     """
@@ -186,7 +186,7 @@ class Action(Generic[OptionsType, PlanType]):
     """A verb that changes something.
 
     `prepare` runs before the transaction in which it is planned and carried out (`act`), and
-    `meet` too if it is carried out; `follow` runs after it. `level` is what it is meant for.
+    `meet` too if it is carried out; `follow` runs after it. `level` is what it applies to.
     """
 
     name: str
@@ -200,18 +200,18 @@ class Action(Generic[OptionsType, PlanType]):
     """The past tense, which comes before the target: `held`."""
     plan: Callable[[Store, Any, float], PlanType]
     act: Callable[[Store, PlanType, Author], PlanType | None]
-    """Carry a plan out; it may return the plan with what only the act could find out."""
+    """Carry a plan out; it may return the plan with facts that were known only afterwards."""
     describe: Callable[[PlanType], Iterator[str]]
-    """What a plan would do, a sentence a line."""
+    """What a plan would do, one sentence per line."""
     report: Callable[[PlanType], Iterator[str]] = _past_and_target
-    """What was done, a sentence a line."""
+    """What was done, one sentence per line."""
     options: type[OptionsType]
     level: Level = "any"
     question: str = ""
-    """What a person on a terminal is asked before."""
+    """The question that a person on a terminal is asked first."""
     destroys: bool = False
     may_be_first: bool = False
-    """Whether a home is made for it if there is none."""
+    """Whether a home is created for it if there is none."""
     in_pieces: bool = False
     """Whether it acts in transactions of its own, because one would take too long."""
     starts_packages: bool = False
@@ -220,16 +220,16 @@ class Action(Generic[OptionsType, PlanType]):
     is_flag: bool = False
     """Whether it only changes a flag of whole jobs, whatever else is done to their packages."""
     conflicts: frozenset[str] = frozenset()
-    """Actions on the same whole jobs that it must not follow unseen, nor they it."""
+    """Actions on the same whole jobs that it conflicts with, if they happened since its plan."""
     prepare: Callable[[Store, Any, float], Any] = _as_it_is
     meet: Callable[[Store, Any, float], Any] = _as_it_is
     follow: Callable[[Store, PlanType, float], None] = _nothing_more
     key: str = ""
     """Its key in the dashboard; without one it is in the palette."""
     title: str
-    """What the dashboard says of it."""
+    """Its title in the dashboard."""
     ways: tuple[Way, ...] = ()
-    """The ways the dashboard offers; it begins with the first."""
+    """The ways that the dashboard offers, the first one by default."""
 
     def request(
         self, target: TargetType, options: OptionsType | None = None, **given: Any
@@ -247,7 +247,7 @@ class Action(Generic[OptionsType, PlanType]):
         return replace(options, **flags)
 
     def is_in_the_way(self, other: "Action[Any, Any]") -> bool:
-        """Whether the other action on a whole job forbids this one, planned before it."""
+        """Whether the other action on a whole job conflicts with this one, planned before it."""
         return (
             self.name == other.name
             or other.name in self.conflicts

@@ -31,8 +31,8 @@ def sentence(entry: AuditEntry, now: float) -> str:
 def refuse_second(store: Store, request: Request[Any], seen: int | None, now: float) -> None:
     """Raise Refused if an action since `seen` conflicts with a request.
 
-    For an action that changes a flag of whole jobs only some actions on these jobs are, else all
-    that was done to any of the packages.
+    An action that changes a flag of whole jobs conflicts only with some actions on these jobs, any
+    other with all changes of its packages.
     """
     if seen is None or audit.latest(store) == seen:
         return

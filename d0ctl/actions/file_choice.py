@@ -1,4 +1,4 @@
-"""Files that people choose by their names."""
+"""Files that people select by name."""
 
 import re
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ SHOWN = 50
 """How many files a plan names; it counts the rest."""
 
 MOST_LOST = 100_000
-"""How many files of a job are weighed that its removal would lose: nobody waits long for that."""
+"""How many files lost with a job are added up; the limit keeps the wait short."""
 
 DISPOSITIONS = ("retain-indef", "retain-temp", "deletable")
 
 AS_WRITTEN = "as-written"
-"""Takes back what a person said: the job file counts again."""
+"""Removes a person's setting: the job file applies again."""
 
 _WRITTEN = re.compile(r"([A-Za-z*?\[][^:/]*):(.+)", re.DOTALL)
 
@@ -40,7 +40,7 @@ class FileChoice:
 
     @property
     def brief(self) -> str:
-        """It in a sentence."""
+        """The files in a few words, for use in a sentence."""
         return str(self)
 
     @property
@@ -67,17 +67,17 @@ def parse(text: str, *, node: str | None = None, disposition: str | None = None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePlan(Plan):
-    """What an action would do to how many files and bytes; it names the largest."""
+    """What an action would do, with the numbers of files and bytes; it names the largest."""
 
     files: int
     bytes: int
     largest: tuple[tuple[str, int | None], ...]
     needed: int = 0
-    """How many files stay as they are, because a package needs them."""
+    """How many files stay as they are because a package needs them."""
 
     @property
     def what(self) -> str:
-        """Its files in a sentence."""
+        """Its files in a few words."""
         return f"{count(self.files, 'file')} of `{self.request.target.brief}`"
 
 
@@ -93,13 +93,13 @@ class Lost(NamedTuple):
 
 
 def only_copies(store: Store, jobs: Sequence[str]) -> Lost:
-    """Return the files that go with jobs: no results, and stored nowhere."""
+    """Return the files that are lost with jobs: neither results nor stored elsewhere."""
     weight = selected_files.select_of_jobs(store, jobs, MOST_LOST)
     return Lost(weight.files, weight.bytes, selected_files.largest(store, SHOWN))
 
 
 def choose(store: Store, choice: FileChoice) -> Weight:
-    """Select files; how many and how large they are. Raises NotFound if there is none."""
+    """Select files; return their number and total size. Raises NotFound if there are none."""
     if choice.node is not None:
         check_node(store, choice.node)
     weight = selected_files.select(store, choice.job, choice.name, node=choice.node,

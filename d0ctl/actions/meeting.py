@@ -18,7 +18,7 @@ from d0ctl.units import listed
 Reached = TypeVar("Reached")
 
 MOST_HOPS = 9
-"""More unknown hosts on one way than this are taken for a circle."""
+"""More unknown hosts than this on the way to a node are taken for a loop."""
 
 
 def meet(
@@ -30,9 +30,9 @@ def meet(
     *,
     on_accepted: Callable[[str, str], None] | None = None,
 ) -> dict[str, Any]:
-    """Reach the node, trusting the keys that a person trusts, and return what it says of itself.
+    """Reach the node, trusting the keys that a person trusts, and return its facts.
 
-    `command` is what a person types, less the fingerprints, to trust the keys that it shows.
+    `command`, with the fingerprints added, is what a person types to trust the keys that it shows.
     `on_accepted` gets the host and fingerprint of each key that is newly trusted.
     Raises NodeUnreachable: when it can't be reached, or when nobody trusts a key.
     """
@@ -62,7 +62,7 @@ def check_named(store: Store, address: Address, named: Sequence[str]) -> None:
 def log_in(
     home: Home, address: Address, accepted: Sequence[str], command: Sequence[str], person: Person
 ) -> None:
-    """Have a person log in to a node, at the terminal, for all that d0ctl does on it later.
+    """Have a person log in to a node, at the terminal; d0ctl uses this login afterwards.
 
     Raises NodeUnreachable with the reason of ssh, or when nobody trusts a key.
     """

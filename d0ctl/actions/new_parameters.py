@@ -1,4 +1,4 @@
-"""What packages would run with other parameters, by their job file."""
+"""The scripts that packages would run with other parameters, by their job file."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,9 +16,9 @@ from d0ctl.store.views.job_files.known_names import known_names
 
 
 def scripts_of(store: Store, target: Selector, parameters: Mapping[str, str]) -> tuple[Script, ...]:
-    """Return what the selected packages would run with other parameters, where it differs.
+    """Return the scripts of the selected packages with other parameters, where they differ.
 
-    Raises Refused if the job file is missing, or would read or make other files now.
+    Raises Refused if the job file is missing, or would now read or make other files.
     """
     if target.wild_level == "job":
         raise BadUsage(f"`{target.brief}` names several jobs, and parameters belong to one",
@@ -84,7 +84,7 @@ def _files_of(package: PackageSpec) -> set[tuple[str, int, str]]:
 
 
 def _name_of(entry: InputSpec) -> str:
-    """The name of an input in its own job."""
+    """The name of an input within its own job."""
     return entry.file.partition(":")[2] if entry.made and ":" in entry.file else entry.file
 
 
@@ -97,7 +97,7 @@ def _changed(store: Store, package: int, spec: PackageSpec) -> list[Script]:
 
 
 def _differs(script: Script, before: Script) -> bool:
-    """Whether a binary would run something else; what the catalogue runs goes by parameters."""
+    """Whether a binary would run something else; catalogued software depends on its parameters."""
     if script.script is None and script.argv is None:
         return script.parameters != before.parameters
     return (script.script, script.argv) != (before.script, before.argv)

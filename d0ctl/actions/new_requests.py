@@ -1,4 +1,4 @@
-"""What people may change of the resources that packages request."""
+"""Changes of the resources that packages request."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -37,13 +37,13 @@ class Option:
     """The names that TAB offers: `node`."""
     choices: tuple[str, ...] = ()
     log: Callable[[Any], Iterable[str]] | None = None
-    """What the history keeps of the value, None for nothing: it may be a secret."""
+    """What the history records of the value; None for nothing: it may be a secret."""
     least: int | None = None
-    """The least number that is taken."""
+    """The smallest number that is accepted."""
 
     @property
     def is_argument(self) -> bool:
-        """Whether it is written without a name."""
+        """Whether it is written without its name."""
         return self.kind in ("argument", "arguments")
 
 
@@ -81,7 +81,7 @@ def values(name: str, metavar: str, help: str, *, none: Callable[[], Any], **mor
 
 
 def argument(metavar: str, help: str, **more: Any) -> Any:
-    """Make a field that has to be given, after the selectors."""
+    """Make a required field, whose value is written after the selectors."""
     return field(metadata={"option": Option(metavar, "argument", help, metavar, **more)})
 
 
@@ -108,7 +108,7 @@ def fields_of(options: type[Options] | Options) -> list[Field]:
 
 
 def read(kind: type[OptionsType], texts: Mapping[str, Any]) -> OptionsType:
-    """Make options of what was written, by field; of a flag it is whether it was given.
+    """Make options from texts by field; for a flag the value says whether it was given.
 
     Raises BadUsage.
     """
@@ -129,7 +129,7 @@ def read(kind: type[OptionsType], texts: Mapping[str, Any]) -> OptionsType:
 
 
 def read_words(options: OptionsType, text: str) -> OptionsType:
-    """Read the optional values from words as `memory=8GB`; flags and arguments stay.
+    """Read the optional values from words such as `memory=8GB`; flags and arguments stay.
 
     Raises BadUsage.
     """
@@ -187,7 +187,7 @@ def typed(options: Options) -> list[str]:
 
 
 def logged(options: Options) -> str:
-    """Return what the history keeps of the options."""
+    """Return what the history records of the options."""
     return " ".join(
         f"{'' if option.is_argument else option.name} {text}".strip()
         for option, found in given(options)
@@ -230,7 +230,7 @@ def write_pairs(found: Mapping[str, str]) -> list[str]:
 
 
 def _size(text: str) -> int:
-    """Read a size; a number without a unit is hardly meant as so few bytes."""
+    """Read a size; a small number without a unit is hardly meant as bytes."""
     found = parse_size(text)
     if text.strip().isdigit() and 0 < found < LEAST_BYTES:
         raise ValueError(f"`{text}` would be {found} bytes: did you mean `{text.strip()}GB`?")
@@ -238,7 +238,7 @@ def _size(text: str) -> int:
 
 
 LEAST_BYTES = 1_000_000
-"""The least size that is taken without a unit."""
+"""The smallest size that is accepted without a unit."""
 
 SIZE = ValueType(_positive(_size), lambda size: [format_size(size)])
 TIME = ValueType(_positive(parse_time), lambda time: [format_time(time)])

@@ -23,7 +23,7 @@ def not_retryable(
     changes: Mapping[str, Any],
     now: float,
 ) -> dict[int, str]:
-    """Return the selected packages that another try would not help, with a clause that says why.
+    """Return the selected packages that would fail again, with a clause that says why.
 
     They would have this memory, wall time and changes of their requirement.
     """
@@ -47,7 +47,7 @@ def without_node(store: Store, changes: Mapping[str, Any], now: float) -> dict[i
 
 
 def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any], job: int) -> str | None:
-    """Return why no node can ever take packages that ask for this; None if one can."""
+    """Return why no node can ever take packages with this request; None if one can."""
     requirement = Requirement(
         id=0,
         ready=1,

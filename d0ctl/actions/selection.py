@@ -16,7 +16,7 @@ from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import JobSummary
 
 BY_POLICY = "policy"
-"""The actor of a package that the policy held."""
+"""The actor of a package that a policy held."""
 
 LIVE = frozenset(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 

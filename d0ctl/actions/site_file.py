@@ -14,7 +14,7 @@ from d0ctl.store.connection import Store
 
 
 def path_of(file: Path | None, home: Home) -> Path:
-    """Return the file that is meant: by default the one in the home."""
+    """Return the site file: by default the one in the home."""
     return home.site_file if file is None else file
 
 
@@ -33,9 +33,9 @@ def read(file: Path | None, home: Home) -> Site:
 def meet(
     store: Store, site: Site, found: Sequence[Difference], person: Person
 ) -> dict[str, dict[str, Any]]:
-    """Return what the new nodes say of themselves; reach new login nodes, too.
+    """Return the facts of the new nodes; reach new login nodes, too.
 
-    Their keys have to be trusted, as for `node add`. Raises NodeUnreachable.
+    Their keys must be trusted, as for `node add`. Raises NodeUnreachable.
     """
     from d0ctl.actions import meeting
     from d0ctl.actions.nodes.node_add import as_request

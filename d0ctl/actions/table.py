@@ -9,7 +9,7 @@ from d0ctl.actions.action import Action
 
 GROUPS = {"jobs": "", "packages": "", "nodes": "node ", "files": "file ",
           "throttles": "throttle "}  # fmt: skip
-"""The folders of actions, and the command that theirs belong to."""
+"""The folders of actions, and the command that each belongs to."""
 
 
 def _modules() -> dict[str, str]:

@@ -22,7 +22,7 @@ def paths(target: Selector) -> list[str]:
 
 
 def in_state(plan: Plan, state: str, *, always: bool = False) -> list[str]:
-    """Return the packages of a plan by the state they are in afterwards, if they are several."""
+    """Return the packages of a plan by their state afterwards, if there are several states."""
     target = plan.request.target
     is_one = target.is_one and (target.level == "package" or bool(plan.jobs))
     if is_one and not always:
@@ -31,7 +31,7 @@ def in_state(plan: Plan, state: str, *, always: bool = False) -> list[str]:
 
 
 def sentence(plan: Plan) -> str:
-    """Return what is printed of the command that undoes an action; empty if nothing undoes it."""
+    """Return the line that names the command that undoes an action; empty if nothing does."""
     target = plan.request.target
     if not plan.undo:
         return ""

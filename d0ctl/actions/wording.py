@@ -12,7 +12,7 @@ MOST_NAMED = 10
 def describe_packages(
     plan: Plan, verb: str, more: str = "", named: int | None = None
 ) -> Iterator[str]:
-    """Say which packages would be changed; `named` is how many of them `changes` is about."""
+    """Say which packages would be changed; `named` is how many of them `changes` applies to."""
     if plan.packages:
         number = count(plan.packages, "package")
         yield f"would {verb} {number}{more}: {by_phase(plan.phases)}"
@@ -37,7 +37,7 @@ def nothing_to(plan: Plan, verb: str) -> str:
 
 
 def report_both(plan: Plan, verb: str, past: str, *more: str) -> Iterator[str]:
-    """Say which whole jobs, or which packages, were changed; `more` comes after that."""
+    """Say which whole jobs, or which packages, were changed; `more` is appended."""
     if plan.jobs:
         yield f"{past} {jobs(plan)}"
     else:
@@ -47,7 +47,7 @@ def report_both(plan: Plan, verb: str, past: str, *more: str) -> Iterator[str]:
 
 
 def unchanged(plan: Plan) -> Iterator[str]:
-    """Say what the action leaves alone; `nothing_to` has said it of one that changes nothing."""
+    """Say what the action leaves alone; if it changes nothing, `nothing_to` has said so already."""
     if plan.kept and (plan.packages or plan.jobs):
         yield f"unchanged: {by_phase(plan.kept)}"
 
@@ -72,7 +72,7 @@ def by_phase(phases: Mapping[str, int]) -> str:
 
 
 def few(lines: Sequence[str], number: int) -> Iterator[str]:
-    """List the first of so many lines."""
+    """List the first of these lines, and count the others."""
     for line in lines[:MOST_NAMED]:
         yield f"  {line}"
     if number > MOST_NAMED:
@@ -80,7 +80,7 @@ def few(lines: Sequence[str], number: int) -> Iterator[str]:
 
 
 def files(sizes: Iterable[tuple[str, int | None]], number: int) -> Iterator[str]:
-    """List the first of so many files with their sizes."""
+    """List the first of these files with their sizes, and count the others."""
     yield from few(
         [name if bytes is None else f"{name}  {size(bytes)}" for name, bytes in sizes], number
     )
@@ -99,7 +99,7 @@ def only_copies(
 def new_values(
     lead: str, changes: Mapping[str, tuple[object, object]], name: str, kind: str
 ) -> str:
-    """Say which values of a name change; without any, that it has them already."""
+    """Say which values a name would get; without any, that it has them already."""
     said = [f"{key} {before} -> {after}" for key, (before, after) in changes.items()]
     return f"{lead} `{name}`: {', '.join(said)}" if said else f"`{name}` has these {kind} already"
 
@@ -112,7 +112,7 @@ def counted(title: str, number: int, kind: str, lines: Sequence[str]) -> Iterato
 
 
 def phases(changes: Iterable[Change]) -> list[str]:
-    """Name packages with their phases, a line each."""
+    """Name packages with their phases, one per line."""
     return [f"{change.path}  {change.phase}" for change in changes]
 
 

@@ -1,4 +1,4 @@
-"""Actions as Python carries them out: with the checks, plans and errors of the command line."""
+"""Actions carried out from Python, with the checks, plans and errors of the command line."""
 
 import getpass
 import os
@@ -56,7 +56,7 @@ def carry_out_each(
     dry_run: bool,
     keep_going: bool,
 ) -> Done:
-    """Carry actions out one after the other; with `keep_going` also after one that is refused."""
+    """Carry actions out one after another; with `keep_going` also after one that is refused."""
     done: list[Done] = []
     failures: list[str] = []
     for request in requests:
@@ -81,7 +81,7 @@ def actor() -> str:
 
 
 def _written(value: Any) -> Any:
-    """An option as it is written on the command line, whose checks it then passes."""
+    """An option as it is written on the command line, so that it passes the same checks."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Mapping):

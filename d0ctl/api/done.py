@@ -1,4 +1,4 @@
-"""What came of an action."""
+"""The result of an action."""
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ class Done(Struct, frozen=True):
     job: str = ""
     """The job that was submitted."""
     failures: tuple[str, ...] = ()
-    """What was refused, with `keep_going`."""
+    """The actions that were refused, with `keep_going`."""
 
     def __str__(self) -> str:
         return self.text

@@ -1,4 +1,4 @@
-"""The files of jobs: where their copies are, and what can be done to them."""
+"""The files of jobs: where their copies are, and what can be done with them."""
 
 from collections.abc import Iterator
 from os import PathLike

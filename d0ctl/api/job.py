@@ -100,7 +100,7 @@ class Job(Part):
     def check(self, *, home: str | PathLike[str] | None = None) -> JobSpec:
         """Check the job as `d0ctl validate` does, and return it with all its lines.
 
-        Raises BadJobFile with every fault, each with the place where it is.
+        Raises BadJobFile with every fault, each with its position.
         """
         return self._checked(self.text, home)
 
@@ -133,7 +133,7 @@ class Job(Part):
         reason: str | None = None,
         home: str | PathLike[str] | None = None,
     ) -> Selection:
-        """Check and submit the job; the daemon, or `run` of what this returns, drives it.
+        """Check and submit the job; the daemon, or `run` of the result, drives it.
 
         Raises BadJobFile with every fault, or Refused as `d0ctl submit` does.
         """
@@ -181,7 +181,7 @@ def _path(home: str | PathLike[str] | None) -> Path | None:
 
 
 def _plain(value: Any) -> Any:
-    """A value as YAML has it; of times it is the text."""
+    """A value as YAML has it; for times it is the text."""
     if isinstance(value, timedelta):
         return format_time(value.total_seconds())
     if isinstance(value, PathLike):
@@ -194,7 +194,7 @@ def _plain(value: Any) -> Any:
 
 
 def _places(text: str) -> dict[tuple[int, int], list[str]]:
-    """How one reaches in Python what is at each position of a job file, the outer part first."""
+    """The Python expression for each position of a job file, the outer part first."""
     from d0ctl.jobfile.yaml.document import Mapping as MappingNode
     from d0ctl.jobfile.yaml.document import Node, Sequence
     from d0ctl.jobfile.yaml.faults import Faults
@@ -221,7 +221,7 @@ def _places(text: str) -> dict[tuple[int, int], list[str]]:
 
 
 def _placed(fault: str, places: Mapping[tuple[int, int], list[str]]) -> str:
-    """A fault with its place in the job instead of a line of a file that nobody wrote."""
+    """A fault with its place in the job in place of a line of a generated file."""
     named = _PLACE.match(fault)
     if named is None:
         return fault

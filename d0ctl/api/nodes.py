@@ -1,4 +1,4 @@
-"""Nodes: what they are, and what can be done to them."""
+"""Nodes: what they are, and what can be done with them."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -66,7 +66,7 @@ class Nodes(NodeVerbs):
             )  # fmt: skip
 
     def check(self) -> Iterator[tuple[str, "Finding"]]:
-        """Look for what is wrong with each node, and yield its name with each finding."""
+        """Check each node, and yield its name with each finding."""
         from d0ctl.nodes.node_check import check
         from d0ctl.store.nodes.site import site_name
 
@@ -79,7 +79,7 @@ class Nodes(NodeVerbs):
                 yield address.name, finding
 
     def _matching(self, known: list[str]) -> list[str]:
-        """Return the names that are meant, also those that no node has yet; each once."""
+        """Return the selected names, including those that no node has yet; each once."""
         found: list[str] = []
         for name in self.names:
             is_pattern = bool(set("*?[") & set(name))

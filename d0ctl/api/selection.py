@@ -1,4 +1,4 @@
-"""Jobs, or parts of them, that are in the database: what they are, and what can be done to them."""
+"""Jobs, or parts of them, in the database: what they are, and what can be done with them."""
 
 import threading
 import time
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.1
 LOOK_ANYWAY_S = 5.0
-"""How long to wait between two looks at the database, and at most without a change of it."""
+"""How long to wait between two reads of the database, and at most if it does not change."""
 
 
 class Progress(Struct, frozen=True):
-    """How something stands: the packages in each of the six statuses."""
+    """The packages of a selection in each of the six statuses."""
 
     status: str
     packages: Mapping[str, int]
 
     @property
     def is_successful(self) -> bool:
-        """Whether all of it has succeeded."""
+        """Whether everything has succeeded."""
         return self.status == "successful"
 
 
@@ -48,7 +48,7 @@ class Selection(Verbs):
 
     @classmethod
     def of(cls, texts: str | Iterable[str], home: str | PathLike[str] | None = None) -> "Selection":
-        """Return what selectors name together. Raises BadUsage."""
+        """Return a selection of everything that these selectors name. Raises BadUsage."""
         wanted = select.parse_all([texts] if isinstance(texts, str) else texts)
         return cls(wanted, find_home(None if home is None else Path(home)))
 
@@ -142,7 +142,7 @@ class Selection(Verbs):
 
     @property
     def progress(self) -> Progress:
-        """How it stands now."""
+        """The present counts."""
         with self._reading() as store:
             return self._look(store)[0]
 
@@ -152,7 +152,7 @@ class Selection(Verbs):
         return self.progress.status
 
     def why(self) -> str:
-        """Return why it is as it is, and what helps, as `d0ctl why` says it."""
+        """Return why it is in its state, and what helps, as `d0ctl why` says it."""
         from d0ctl.show.drawing.sheet import Sheet
         from d0ctl.show.explanation import answer
         from d0ctl.show.why.selected import explain
@@ -186,9 +186,9 @@ class Selection(Verbs):
     # waiting -------------------------------------------------------------------------------
 
     def watch(self, timeout: float | None = None) -> Iterator[Progress]:
-        """Yield how it stands, now and after each change, until nothing of it can move.
+        """Yield the counts, now and after each change, until nothing in it can move.
 
-        The daemon has to run. Raises TimeoutError after `timeout` seconds.
+        The daemon must be running. Raises TimeoutError after `timeout` seconds.
         """
         end = None if timeout is None else time.monotonic() + timeout
         seen, due, last = None, 0.0, None
@@ -210,7 +210,7 @@ class Selection(Verbs):
     def wait(
         self, timeout: float | None = None, progress: Callable[[Progress], object] | None = None
     ) -> Progress:
-        """Wait until nothing of it can move without a person, and return how it stands then.
+        """Wait until nothing in it can move without a person, and return the counts then.
 
         `progress` is called after each change. Raises TimeoutError after `timeout` seconds.
         """
@@ -253,7 +253,7 @@ class Selection(Verbs):
         return self.progress
 
     def _look(self, store: Store) -> tuple[Progress, bool]:
-        """How it stands, and whether nothing of it can move."""
+        """The counts, and whether nothing in it can move."""
         from d0ctl.store.views.awaited import look
 
         with store.reading():
@@ -278,7 +278,7 @@ class Selection(Verbs):
         force: bool = False,
         reason: str | None = None,
     ) -> "Selection":
-        """Submit a job once more, with other parameters; return the new job."""
+        """Submit a job again, with other parameters; return the new job."""
         options = {"name": name, "parameters": parameters, "hold": hold, "force": force}
         return Selection(select.parse(self._act("clone", options, reason, False).job), self.home)
 

@@ -1,4 +1,4 @@
-"""The site: its file as it is checked, compared and applied, and what is in force."""
+"""The site: its file, checked, compared and applied, and the settings in force."""
 
 import time
 from os import PathLike
@@ -56,6 +56,6 @@ class Site:
 
     @property
     def text(self) -> str:
-        """What is in force, as a site file."""
+        """The settings in force, as a site file."""
         with opening.reader(self.home) as store, store.reading():
             return writer.text(site_changes.current(store))

@@ -1,4 +1,4 @@
-"""The command line: one module a command, each imported only when it is typed."""
+"""The command line: one module per command, each imported only when it is typed."""
 
 import gc
 import os
@@ -6,10 +6,10 @@ import sys
 
 
 def _open_what_is_shut() -> None:
-    """Give a shut stdin, stdout or stderr a place, so that no opened file takes its number."""
+    """Open closed stdin, stdout or stderr to /dev/null, so that no opened file takes its number."""
     for mode, name in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
         if getattr(sys, name) is None:
-            nowhere = os.open(os.devnull, os.O_RDWR)  # gets the lowest number, the one that is shut
+            nowhere = os.open(os.devnull, os.O_RDWR)  # gets the lowest number: the closed one
             os.set_inheritable(nowhere, True)
             setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8"))
 
@@ -17,7 +17,7 @@ def _open_what_is_shut() -> None:
 def _import_msgspec() -> None:
     """Import msgspec without `typing_extensions`, which it only prefers to `typing`.
 
-    That imports `inspect`, `ast` and `tokenize`, a sixth of what a reading command takes.
+    That module imports `inspect`, `ast` and `tokenize`: a sixth of the time of a reading command.
     """
     if "typing_extensions" in sys.modules:
         return
@@ -36,7 +36,7 @@ def main() -> None:
 
         print(f"d0ctl {__version__}")
         return
-    gc.disable()  # to collect garbage takes a fifth of a short command
+    gc.disable()  # collecting garbage takes a fifth of the time of a short command
     try:
         if _answer():
             return
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _answer() -> bool:
-    """Answer what needs no Typer; return whether that was so."""
+    """Answer commands that do not need Typer; return whether this was one."""
     if "_D0CTL_COMPLETE" in os.environ:
         from d0ctl.cli import direct_completion
 

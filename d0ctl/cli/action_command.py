@@ -73,7 +73,7 @@ TARGETS: dict[str, Any] = {
         ),
     ],
 }
-"""What is selected, by the level of an action."""
+"""What can be selected, by the level of an action."""
 
 
 class Actions(TyperGroup):
@@ -159,7 +159,7 @@ def _refuse_swapped(action: Action[Any, Any], selectors: list[str], texts: dict[
 def _parameters(action: Action[Any, Any]) -> Iterator[Parameter]:
     yield parameter("target", TARGETS[action.level])
     for field, option, default in fields_of(action.options):
-        name = f"{field}_"  # a filter may have the name of a field, as `status`
+        name = f"{field}_"  # a filter may have the name of a field, e.g. `status`
         if option.is_argument:
             taken = typer.Argument(metavar=option.metavar, help=option.help, show_default=False)
             kind = str | None if option.kind == "argument" else list[str] | None
@@ -203,7 +203,7 @@ class AtTerminal(Person):
         return confirmed(question)
 
     def hear(self, line: str) -> None:
-        """Print what has happened on the way."""
+        """Print what has happened meanwhile."""
         say(clean(line))
 
     def follow(self, done: int, total: int) -> None:
@@ -214,17 +214,17 @@ class AtTerminal(Person):
             print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Clear what was shown."""
+        """Clear the progress."""
         if self.shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 MANY = 20_000
-"""From this number of packages on an action shows its progress."""
+"""From this number of packages on, an action shows its progress."""
 
 
 def carry_out(request: AnyRequest[Any, Any]) -> None:
-    """Show the plan or apply it; a person on a terminal is asked before if the action says so.
+    """Show the plan or apply it; a person on a terminal is asked first if the action says so.
 
     With --keep-going, the same for each job and selector; exits with the code of the first failure.
     """
@@ -258,7 +258,7 @@ def _carry_out(request: AnyRequest[Any, Any]) -> None:
     if undoing := undo.sentence(plan):
         say(clean(undoing))
     if (plan.packages or plan.jobs) and not is_driven:
-        from d0ctl.show import outcome  # at the end of few commands
+        from d0ctl.show import outcome  # only at the end of few commands
 
         target = select.parse(plan.job) if isinstance(plan, SubmitPlan) else request.target
         say(outcome.no_daemon(_jobs(target)))
@@ -288,7 +288,7 @@ def rehearse(request: AnyRequest[Any, Any]) -> Any:
 
 
 def act(store: Store, request: AnyRequest[Any, Any]) -> Any:
-    """Apply an action, once a person on a terminal has agreed if it asks for that.
+    """Apply an action; if it asks first, only if a person on a terminal agrees.
 
     It is refused if another person has changed the same packages since it began.
     """

@@ -17,7 +17,7 @@ from d0ctl.cli.terminal.fast_typer import plain, usage_in_our_words
 from d0ctl.errors import ExitCode
 
 MODULES = {"import": "importing"}
-"""The modules that can't have the name of their command, as it is a word of Python."""
+"""Modules that can't be named like their command, which is a keyword of Python."""
 
 GROUPS = {heading: names for heading, (_, names) in HEADINGS.items()}
 """Every command by its heading in `--help`."""
@@ -26,7 +26,7 @@ COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 
 class Commands(TyperGroup):
-    """The commands, of which only the one that is typed is imported."""
+    """The commands; only the one that is typed is imported."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -56,7 +56,7 @@ class Commands(TyperGroup):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; one whose reader has seen enough has done its work. Raises BadUsage."""
+        """Run a command; if its reader has closed the pipe, its work is done. Raises BadUsage."""
         try:
             with usage_in_our_words():
                 return super().invoke(ctx)
@@ -72,7 +72,7 @@ class Commands(TyperGroup):
 
 @cache
 def _command(name: str) -> Any:
-    """Import and build a command, once in a process."""
+    """Import and build a command, once per process."""
     return finished(_app_of(name), name)
 
 

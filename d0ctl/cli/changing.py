@@ -1,4 +1,4 @@
-"""The options that every command takes which changes something, and what they mean.
+"""The options of every command that changes something.
 
 Such a command is declared by `@app.command(cls=Changing)`, or by `cls=Choosing` if it acts on
 packages. It does not list these options itself: it calls `reason`, `is_rehearsal`, `confirm`,
@@ -37,7 +37,7 @@ def _keep(context: typer.Context, parameter: typer.CallbackParam, value: Any) ->
 
 
 def _kept(annotated: Any) -> Any:
-    """The same option, whose value is kept in `_given` instead of passed to the command."""
+    """The same option, but its value is kept in `_given` and not passed to the command."""
     kind, option = annotated.__args__[0], copy(annotated.__metadata__[0])
     option.callback, option.expose_value = _keep, False
     return Annotated[kind, option]
@@ -91,7 +91,7 @@ def _of_a_command(
     memory: _kept(options.CommandMemory) = None,  # type: ignore[valid-type]
     wall_time: _kept(options.CommandTime) = None,  # type: ignore[valid-type]
 ) -> None:
-    """The options of every command that makes a job of a command."""
+    """The options of every command that makes a job from a command."""
 
 
 class Changing(TyperCommand):
@@ -107,7 +107,7 @@ class Changing(TyperCommand):
             self.params += [p for p in commands[name].params if not known & set(p.opts)]
 
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
-        """Read the words; of one word for two arguments the last argument is the missing one."""
+        """Read the words; if one word is given for two arguments, the last argument is missing."""
         has_word = any(not word.startswith("-") for word in args)
         try:
             return super().parse_args(context, args)
@@ -149,7 +149,7 @@ class Submitting(Changing):
     tables = ("command", "change")
 
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
-        """Take the words after `--` aside; the program stands where the job file would."""
+        """Take out the words after `--`; the program takes the place of the job file."""
         _given["words"] = ()
         if "--" in args:
             args = self._without_command(args)
@@ -179,7 +179,7 @@ class Submitting(Changing):
 _HOW = "d0ctl submit --array 1-200 -- ./sim.sh {n}"
 
 _AT_THE_END = (("--array", "{n", 2), ("--each-line", "{line", 2), ("--stdin", "{line", 1))
-"""Options that may also stand behind a command which has their placeholder."""
+"""Options that may also stand after a command with their placeholder."""
 
 
 def reason() -> str | None:
@@ -188,22 +188,22 @@ def reason() -> str | None:
 
 
 def is_rehearsal() -> bool:
-    """Whether the command is only to say what it would change."""
+    """Whether the command should only say what it would change."""
     return bool(_given.get("dry_run"))
 
 
 def keeps_going() -> bool:
-    """Whether the command goes on with other selectors after one that is refused."""
+    """Whether the command continues with other selectors after one that is refused."""
     return bool(_given.get("keep_going"))
 
 
 def is_confirmed() -> bool:
-    """Whether the person has said not to be asked, or nobody is there to answer."""
+    """Whether the person asked not to be asked, or nobody is there to answer."""
     return bool(_given.get("yes")) or not can_ask()
 
 
 def confirm(question: str, lines: Iterable[str] = ()) -> None:
-    """Ask a person on a terminal, after these lines; a no ends the command with exit code 1."""
+    """Ask a person on a terminal, below these lines; a no ends the command with exit code 1."""
     if is_confirmed():
         return
     for line in lines:
@@ -237,7 +237,7 @@ def has_command() -> bool:
 
 
 def job_file(text: str) -> "JobFile":
-    """The job file of this name, or one made of the command that was given. Raises BadUsage."""
+    """The job file of this name, or one made from the given command. Raises BadUsage."""
     from d0ctl.actions.jobs.submit import JobFile
 
     keys = ("cpus", "memory", "wall_time")
@@ -263,5 +263,5 @@ def job_file(text: str) -> "JobFile":
 
 
 def rehearsal() -> AbstractContextManager[Store]:
-    """Open the store for a dry run that may be the first command of all: nothing is created."""
+    """Open the store for a dry run that may be the very first command: nothing is created."""
     return opening.rehearsal(session.home())

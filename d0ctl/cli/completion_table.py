@@ -1,6 +1,6 @@
-"""Which commands there are, and what TAB offers for their arguments, which a test compares.
+"""Which commands exist, and what TAB offers for their arguments; a test compares them.
 
-It is a table of its own because the commands take Typer and all that they work with.
+It is a table of its own because the commands import Typer and all their modules.
 """
 
 from collections.abc import Mapping
@@ -114,7 +114,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "backup": ("-",),
     "restore": ("-",),
 }
-"""The offer for each argument of a command; `-` offers nothing, `*` is behind one that repeats."""
+"""The offer for each argument of a command; `-` offers nothing, `*` follows one that repeats."""
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "": tuple(name for _, names in HEADINGS.values() for name in names)

@@ -1,6 +1,6 @@
-"""What TAB offers for the usual words, without Typer, whose import costs more than all the rest.
+"""What TAB offers for common words, without Typer, whose import costs more than everything else.
 
-Options, quotes, patterns and slips go to Typer, which answers the words below in the same way.
+Options, quotes, patterns and misspellings go to Typer, which gives the same answers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 
 
 def answer(environment: Mapping[str, str]) -> str | None:
-    """Return what a shell is to read; None where Typer has to answer."""
+    """Return the output for the shell; None if Typer has to answer."""
     shell = environment.get("_D0CTL_COMPLETE", "").removeprefix("complete_")
     if shell == "bash":
         words, number = environment.get("COMP_WORDS", ""), environment.get("COMP_CWORD", "")
@@ -46,7 +46,7 @@ def _offered(typed: list[str], incomplete: str, shell: str) -> list[str] | None:
     group = typed[0] if typed and typed[0] in COMMANDS else ""
     rest = typed[1:] if group else typed
     if not rest:
-        if shell != "bash":  # others show the help beside a command
+        if shell != "bash":  # other shells show the help beside a command
             return None
         return [name for name in COMMANDS[group] if name.startswith(incomplete)]
     offers = ARGUMENTS.get(f"{group} {rest[0]}".strip())

@@ -35,7 +35,7 @@ MOST_LIVE, MOST_FAILED, MOST_LINES, MOST_STRAGGLERS = 8, 3, 1_000, 100
 
 
 def time_range(found: Range | None) -> "jobs.TimeRange | None":
-    """A time that is estimated; None if it is not known."""
+    """An estimated time; None if it is not known."""
     if found is None:
         return None
     return {"at": iso(found.middle), "low": iso(found.low), "high": iso(found.high)}
@@ -65,7 +65,7 @@ def job(job: JobSummary, of: Horizon, now: float) -> "jobs.Job":
 
 
 def size_range(found: Range | None) -> "jobs.SizeRange | None":
-    """Bytes that are estimated; None if they are not known."""
+    """Estimated bytes; None if they are not known."""
     if found is None:
         return None
     return {"low": round(found.low), "middle": round(found.middle), "high": round(found.high)}
@@ -87,7 +87,7 @@ def pause(job: JobSummary) -> "jobs.Pause | None":
 
 
 def finish(job: JobSummary) -> "jobs.Finish | None":
-    """Who lets a job come to its end, how, why and since when; None where nobody does."""
+    """Who finishes a job, how, why and since when; None if nobody does."""
     if job.finish is None:
         return None
     return {"by": job.finish_actor, "reason": job.finish_note, "since": iso(job.finish_since),
@@ -95,7 +95,7 @@ def finish(job: JobSummary) -> "jobs.Finish | None":
 
 
 def shortfall(one: Shortfall | None) -> "jobs.Shortfall | None":
-    """What a package goes without; None where it gets all its inputs."""
+    """What a package lacks; None if it gets all its inputs."""
     if one is None:
         return None
     return {"path": one.path, "inputs": one.given, "of": one.asked, "missing": list(one.names)}
@@ -235,7 +235,7 @@ def event(one: EventView) -> "reports.Event":
 
 
 def progress(one: ProgressView | None, phase: str, now: float) -> Any:
-    """How far a package in this phase is; all null if its wrapper has not reported."""
+    """The progress of a package in this phase; all null if its wrapper has not reported."""
     names = ("done", "total", "percent", "eta", "binary", "line", "cpu", "rss", "at")
     if one is None:
         return dict.fromkeys(names)
@@ -245,7 +245,7 @@ def progress(one: ProgressView | None, phase: str, now: float) -> Any:
 
 
 def live_status(status: LiveStatus | None) -> Any:
-    """What a wrapper reports at this moment; None where nothing was reported."""
+    """What a wrapper reports at this moment; None if nothing was reported."""
     if status is None:
         return None
     names = (
@@ -258,7 +258,7 @@ def live_status(status: LiveStatus | None) -> Any:
 
 
 def note(one: NoteView) -> "packages.Note":
-    """What a wrapper found worth keeping."""
+    """A remark of a wrapper."""
     return {"attempt": one.number, "at": iso(one.at), "binary": one.binary, "text": one.text}
 
 
@@ -275,5 +275,5 @@ def file(row: FileRow) -> "site.File":
 
 
 def exclusion(row: Row) -> "jobs.Exclusion":
-    """A node that packages of a job are kept off which failed there, and how the job did there."""
+    """A node that packages of a job avoid because they failed there, and the job's record there."""
     return {"node": row["name"], "successful": row["successful"], "failed": row["failed"]}

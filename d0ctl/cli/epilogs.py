@@ -80,11 +80,11 @@ EPILOGS = {
     "restore": ("d0ctl-backup.db --dry-run", "0 done, 1 not confirmed, 2 not a backup, "
                 "3 no such file, 4 refused, 5 trouble with the database"),
 }  # fmt: skip
-"""What the help of each command ends with: words after its name, and what exit codes mean."""
+"""The end of the help of each command: an example, and the exit codes."""
 
 
 def epilog(name: str) -> str:
-    """Return the end of a command's help; empty for a command that has none here."""
+    """Return the end of a command's help; empty for a command without an entry here."""
     if name not in EPILOGS:
         return ""
     arguments, exit_status = EPILOGS[name]

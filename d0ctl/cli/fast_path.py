@@ -1,7 +1,7 @@
-"""The reading commands in their usual form, without Typer, whose import costs as much as they do.
+"""The reading commands in their common form, without Typer, whose import doubles their time.
 
-`[--home HOME] status|why [WHAT] [--json] [--home HOME]`: whatever else is typed, a slip as well,
-goes to Typer, which takes these forms in the same way.
+`[--home HOME] status|why [WHAT] [--json] [--home HOME]`: everything else, also a misspelling,
+goes to Typer, which treats these forms in the same way.
 """
 
 import os
@@ -14,7 +14,7 @@ from d0ctl.cli.direct_completion import SAFE
 
 
 class Call(Struct, frozen=True):
-    """A command, what it is about, whether JSON is wanted, and of which home."""
+    """A command, its subject, whether JSON is wanted, and the home."""
 
     command: str
     what: str | None = None
@@ -23,7 +23,7 @@ class Call(Struct, frozen=True):
 
 
 def parse(words: Sequence[str]) -> Call | None:
-    """Return the call that is meant; None where Typer has to read the words."""
+    """Return the call; None if Typer has to read the words."""
     rest = list(words)
     home = _take_home(rest)
     if not rest or rest[0] not in ("status", "why") or "_D0CTL_COMPLETE" in os.environ:
@@ -51,7 +51,7 @@ def _take_home(words: list[str]) -> Path | None:
 
 
 def run(call: Call) -> None:
-    """Run a command, and end as it would end by Typer."""
+    """Run a command, and exit as Typer would."""
     from d0ctl.cli import session
     from d0ctl.cli.terminal.errors import reported_failures
 

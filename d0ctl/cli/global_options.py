@@ -1,4 +1,4 @@
-"""The options that every command takes, also behind its name."""
+"""The options that every command takes, also after its name."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ def finished(app: typer.Typer, name: str) -> Any:
     command.name = name
     for own, part in getattr(command, "commands", {"": command}).items():
         taken = {option for param in part.params for option in param.opts}
-        # `software add --archive` is about its own.
+        # `software add --archive` is an option of its own
         part.params.extend(one for one in typer.main.get_command(_anywhere).params
                            if taken.isdisjoint(one.opts))  # fmt: skip
         with_help(part)

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 STREAMS = ("out", "err")
 
 ROUND = ("before", "", "check", "after")
-"""What may run with a binary, in its order; the empty name is the binary itself."""
+"""The scripts around a binary, in this order; the empty name is the binary itself."""
 
 
 def of(numbers: Sequence[int], *, whole: bool) -> list[str]:
-    """The logs that these binaries may have, in the order of their making; those of the whole
+    """The logs that these binaries may have, in the order of their creation; those of the whole
     chain begin with the startup script and end with the hooks at its end.
     """
     stems = [f"{number}.{role}".rstrip(".") for number in numbers for role in ROUND]
@@ -18,7 +18,7 @@ def of(numbers: Sequence[int], *, whole: bool) -> list[str]:
 
 
 def source(name: str) -> str:
-    """What a log is called."""
+    """The name of a log for users."""
     stem, _, stream = name.rpartition(".")
     number, _, role = stem.partition(".")
     if number == "startup":

@@ -15,7 +15,7 @@ Target = Annotated[
         "'reco001/2/*:failed'.",
     ),
 ]
-"""What a command is about."""
+"""The target of a command."""
 
 MaybeTarget = Annotated[
     str | None,
@@ -52,7 +52,7 @@ def _failed_for(name: str) -> Any:
 Reason = Annotated[str | None, _failed_for("--reason")]
 
 FailedFor = Annotated[str | None, _failed_for("--failed-for")]
-"""The same for actions, of which `--reason` says why they are done."""
+"""The same for actions, where `--reason` says why they are done."""
 
 Node = Annotated[
     str | None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from d0ctl.cli.schemas import packages
 
 MOST_FILES = 1_000
-"""How many inputs, and how many outputs, a package's document lists; what is missing first."""
+"""How many inputs, and how many outputs, a package's document lists; missing ones first."""
 
 
 def attempt(one: AttemptView) -> "packages.Attempt":
@@ -108,7 +108,7 @@ def _asked(one: PackageView) -> "packages.Asked":
 
 
 def binary(card: Binary) -> "packages.BinaryCard":
-    """All about a binary, with how it did in each attempt that ran it."""
+    """All about a binary, with its record in each attempt that ran it."""
     view = card.view
     return {
         "path": card.path, "package": card.package.path, "status": card.package.status,

@@ -1,4 +1,4 @@
-"""What every command needs: the home, the store in it, who asks, and what time it is."""
+"""What every command needs: the home, its store, the user, and the time."""
 
 import getpass
 import os
@@ -25,7 +25,7 @@ settings = Settings()
 
 
 def home() -> Home:
-    """The home that was asked for. Raises NotFound if there is no archive of the name asked for."""
+    """The home that was requested. Raises NotFound if the requested archive does not exist."""
     found = find_home(settings.home)
     if not settings.archive:
         return found
@@ -35,7 +35,7 @@ def home() -> Home:
 
 
 def refuse_archive(verb: str) -> None:
-    """Raise BadUsage for a command that is about the database if an archive is to be read."""
+    """Raise BadUsage if an archive is to be read and the command needs the database."""
     if settings.archive:
         raise BadUsage(f"`{verb}` works on the database, not on an archive",
                        hint=f"d0ctl {verb}")  # fmt: skip
@@ -66,17 +66,17 @@ def reader() -> AbstractContextManager[Store]:
 
 
 def writer() -> AbstractContextManager[Store]:
-    """The store for a verb that changes something that is there."""
+    """The store for a verb that changes something that exists."""
     return opening.writer(home())
 
 
 def founder() -> AbstractContextManager[Store]:
-    """The store for a verb that may be the first: home and `localhost` are made if need be."""
+    """The store for a verb that may be the first: home and `localhost` are created if needed."""
     return opening.founder(home())
 
 
 def actor() -> str:
-    """Who asks, by the name of the account."""
+    """The name of the account that runs the command."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

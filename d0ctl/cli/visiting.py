@@ -1,4 +1,4 @@
-"""Which attempt is looked at, and where it lies: shared by logs, peek and status."""
+"""Which attempt is visited, and where its files are: shared by logs, peek and status."""
 
 import time
 
@@ -24,7 +24,7 @@ def packages(
 ) -> list[Selector]:
     """Return the packages that a selector names, or its one binary.
 
-    Raises BadUsage if there are too many, or several together with what needs one `alone`.
+    Raises BadUsage if there are too many, or several for a command that needs one (`alone`).
     """
     wanted = located(store, select.parse_all([text], with_binary=with_binary))
     if wanted.is_one and wanted.level in ("package", "binary"):
@@ -63,7 +63,7 @@ def attempt_of(store: Store, one: PackageView, number: int | None) -> AttemptVie
 
 
 def where(store: Store, tried: AttemptView) -> Where:
-    """Where an attempt lies. Raises NotFound when its node was removed."""
+    """Where the files of an attempt are. Raises NotFound if its node was removed."""
     row = registry.find(store, tried.node_name)
     if row is None:
         raise NotFound(f"its node `{tried.node_name}` was removed")

@@ -24,7 +24,7 @@ START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 30.0
 
 HANDOVER_S = 15.0
-"""How long a daemon waits for another one that is ending or is about to take the lease."""
+"""How long a daemon waits for another one that is ending or about to take the lease."""
 
 LOOK_S = 0.02
 
@@ -75,7 +75,7 @@ def start(home: Home) -> int:
 
 
 def _did_not_start(home: Home, log_file: Path, before: int) -> DatabaseUnavailable:
-    """Return the error that the daemon itself printed, if it did and there was space for it."""
+    """Return the error that the daemon itself printed, if any."""
     with log_file.open("rb") as file:
         file.seek(before)
         lines = file.read().decode(errors="replace").splitlines()

@@ -1,4 +1,4 @@
-"""The site's broker, which is asked in a thread of its own: no turn waits for it."""
+"""The site's broker, called in a thread of its own: no turn waits for it."""
 
 import logging
 import math
@@ -24,23 +24,23 @@ LONGEST_S = 1.0
 """How long a broker may take for one question."""
 
 HOLDS_S = 10.0
-"""How long an answer holds; then the same is asked again, and the answer counts until that ends."""
+"""How long an answer is valid; then the question is repeated, with the old answer meanwhile."""
 
 RESTS_S = 60.0
-"""For how long a broker is not asked that has failed."""
+"""How long a broker that has failed is not asked."""
 
 FORGET_S = 600.0
-"""How long an answer is kept of packages of which none is ready."""
+"""How long an answer is kept for packages of which none is ready."""
 
 MOST_ASKED = 20
-"""How many questions a turn puts."""
+"""How many questions a turn may ask."""
 
 MOST_SAID = 200
-"""How much of a reason is kept."""
+"""How many characters of a reason are kept."""
 
 
 class _Answered(Struct):
-    """An answer, and for which nodes and when it was given, by the monotonic clock."""
+    """An answer, its nodes, and when it was given, by the monotonic clock."""
 
     answer: BrokerAnswer
     nodes: frozenset[str]
@@ -54,7 +54,7 @@ class _Question(NamedTuple):
 
 
 class Broker:
-    """A broker with its process and what it has answered."""
+    """A broker with its process and its answers."""
 
     def __init__(self, name: str, wake: Callable[[], None]) -> None:
         self.name = name
@@ -74,7 +74,7 @@ class Broker:
         self, store: Store, requirements: Sequence[Requirement], nodes: Sequence[NodeRoom],
         *, now: float,
     ) -> list[Requirement]:  # fmt: skip
-        """Return the requirements with what it says of nodes; those it is first asked of wait."""
+        """Return the requirements with its opinion of nodes; new ones wait for an answer."""
         self._take_answers(store, now)
         names, moment = frozenset(node.name for node in nodes), time.monotonic()
         left = MOST_ASKED
@@ -150,7 +150,7 @@ class Broker:
 
 
 def read(plugin: Plugin, found: Any) -> BrokerAnswer:
-    """Read what a broker has answered. Raises PluginFailed."""
+    """Read the answer of a broker. Raises PluginFailed."""
     if found is None:
         return BrokerAnswer()
     if not isinstance(found, dict):

@@ -22,16 +22,16 @@ LOOK_S = 1.0
 """How often a carrier checks whether something is due."""
 
 FIRST_DELAY_S, LONGEST_DELAY_S = 30.0, 900.0
-"""How long after the first failed try the next one comes, and how long it may take at most."""
+"""The delay after the first failed try, and the longest delay."""
 
 MOST_RUNS = 6
-"""How often the command is run for one notification before that is given up."""
+"""How often the command is run for one notification before d0ctl gives up."""
 
 LEAVE_S = 3.0
 """How long the end of a process waits for notifications that are being sent."""
 
 END_S = 3.0
-"""How long it waits then until a command that hangs is killed."""
+"""How long it then waits until a command that hangs is killed."""
 
 Report = Callable[[Row], None]
 """Sends one notification. Raises NotSent."""
@@ -60,7 +60,7 @@ class Carrier(threading.Thread):
         self._abandoned.set()
 
     def run(self) -> None:
-        """Send what is due until `leave`; errors of the database are survived."""
+        """Send due notifications until `leave`; errors of the database do not end it."""
         while True:
             try:
                 with open_store(self._home, resident=True) as store:
@@ -88,7 +88,7 @@ class Carrier(threading.Thread):
             log.exception("carrying %s failed and is tried again", self.name)
 
     def round(self, store: Store) -> None:
-        """Compose and send what is due now, unless another process does."""
+        """Compose and send due notifications now, unless another process does."""
         now = self._clock()
         said = setting(store, "mail") or {}
         if not (self._waiting(store, now) or self._open(store, now)):
@@ -173,9 +173,9 @@ class Delivery:
             carrier.start()
 
     def stop(self, timeout: float = LEAVE_S) -> None:
-        """Send what is due for a bounded time; the rest is left for the next process.
+        """Send due notifications within a time limit; the rest is left for the next process.
 
-        The thread that runs the command ends it. Nobody else could: a process that ends does not
+        The thread that runs the command ends it. Nothing else could: a process that ends does not
         wait for its threads, and the command is in a session of its own.
         """
         for carrier in self._carriers:

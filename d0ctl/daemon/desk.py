@@ -1,4 +1,4 @@
-"""The desk of a process that drives packages: its couriers, and what they were asked to do."""
+"""The desk of a process that drives packages: its couriers and their work."""
 
 import dataclasses
 import queue
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from d0ctl.daemon.line_maker import LineMaker
 
 FORGET_ORDERS_S = 3600.0
-"""How long it is remembered that an order was sent."""
+"""How long a sent order is remembered."""
 
 CONTROL_HOST = 1
 """The cluster of the control host."""
 
 
 class Transfer(NamedTuple):
-    """A copy of a file that a cluster needs; `result` is 1 for one that goes into results/."""
+    """A copy of a file that a cluster needs; `result` is 1 for a copy in results/."""
 
     file: int
     cluster: int
@@ -47,7 +47,7 @@ class Transfer(NamedTuple):
 
     @property
     def is_here(self) -> bool:
-        """Whether the copy is to be on the control host."""
+        """Whether the target is the control host."""
         return self.cluster == CONTROL_HOST
 
 
@@ -68,7 +68,7 @@ class ArchiveTransfer:
 
 
 class AttemptOrder(NamedTuple):
-    """An attempt and what is requested of it: `kill`, `pause`, `resume` ..."""
+    """An attempt and the request for it: `kill`, `pause`, `resume` ..."""
 
     attempt: int
     request: str
@@ -83,7 +83,7 @@ class Purge(NamedTuple):
 
 
 class PurgeOrder(NamedTuple):
-    """What a node was asked to remove and has not confirmed, and when it was asked."""
+    """Files that a node was asked to remove and has not confirmed, and when it was asked."""
 
     sent: float
     purges: list[Purge]
@@ -99,11 +99,11 @@ class RefusedEnd(Struct):
     since: float
     times: int = 0
     asked: int = 0
-    """How many of these times the node was asked to send it again."""
+    """How often the node was asked to send it again."""
 
 
 class Archiver(Struct):
-    """The process that archives ended jobs, if one runs; when, and of which age, it last began."""
+    """The process that archives ended jobs, if it runs; when it last began, and for which age."""
 
     process: "subprocess.Popen[str] | None" = None
     begun: float = 0.0
@@ -111,13 +111,13 @@ class Archiver(Struct):
 
 
 class Inventory(Struct):
-    """The list of the files of a node, and how far it was compared with the recorded copies."""
+    """The list of the files of a node, and its comparison with the recorded copies."""
 
     id: str
     began: float
-    """When it was asked for, by the wall clock."""
+    """When it was requested, by the wall clock."""
     asked: float
-    """Likewise, by the monotonic clock."""
+    """The same by the monotonic clock."""
     survey: Survey = field(default_factory=Survey)
     is_whole: bool = False
     after: int = 0
@@ -126,18 +126,18 @@ class Inventory(Struct):
     copies: int = 0
     """How many copies were compared."""
     missing: list[CacheFinding] = field(default_factory=list)
-    """Those that vanished or changed, until they are recorded."""
+    """Missing or changed copies, until they are recorded."""
     is_compared: bool = False
     is_doubtful: bool = False
     """Whether so many are missing that none counts as lost."""
 
 
 class BatchDesk(Struct):
-    """What a process knows of a batch system beside the database; times are monotonic."""
+    """What a process knows of a batch system in addition to the database; times are monotonic."""
 
     engine: Engine
     error: str = ""
-    """Why its last question was not answered, or its last pilots failed."""
+    """Why its last request failed, or its last pilots did."""
     failures: int = 0
     submit_due: float = 0.0
     queue_due: float = 0.0
@@ -146,7 +146,7 @@ class BatchDesk(Struct):
 
 
 class Desk(Struct):
-    """The store, the drop-box and the couriers of one process, and what is under way with them.
+    """The store, the drop-box and the couriers of one process, and its work in progress.
 
     Only the thread of the loop uses it; couriers and the copier call `report`. `job` limits
     scheduling to one job and the packages of other jobs that it needs; None means all jobs.
@@ -158,27 +158,27 @@ class Desk(Struct):
     site: Site
     job: int | None = None
     lead_s: float = 0.0
-    """For how many seconds all nodes had work in advance when packages were last scheduled."""
+    """For how many seconds all nodes had work when packages were last scheduled."""
     needed_due: float = 0.0
     """When to search again for the packages that `job` needs, by the monotonic clock."""
 
     couriers: dict[int, Courier] = field(default_factory=dict)
     mailbox: queue.SimpleQueue[Report] = field(default_factory=queue.SimpleQueue)
     wake: threading.Event = field(default_factory=threading.Event)
-    """Set when there is something to do before the loop would look by itself."""
+    """Set when there is something to do before the loop would check by itself."""
     down_since: dict[int, float] = field(default_factory=dict)
     """Since when nodes have not answered, by the monotonic clock."""
     contacts: dict[int, float] = field(default_factory=dict)
     """The last contact of each node that was written to the database."""
     clock_ahead_s: float | None = None
-    """The wall clock minus the monotonic one, at the last look."""
+    """The wall clock minus the monotonic one, when last compared."""
 
     transfers: dict[Transfer, int] = field(default_factory=dict)
-    """Transfers under way, and the node that each runs on, or THIS_MACHINE."""
+    """Transfers in progress, and the node that each runs on, or THIS_MACHINE."""
     streams: Streams = field(default_factory=Streams)
-    """The streams of files between nodes that are under way."""
+    """The streams of files between nodes in progress."""
     gathering: set[int] = field(default_factory=set)
-    """Packages whose inputs are brought while they wait for others."""
+    """Packages whose inputs are copied while they wait for others."""
     gather_due: float = 0.0
     """When to do so again, by the monotonic clock."""
     capacity_due: float = 0.0
@@ -200,9 +200,9 @@ class Desk(Struct):
     gone: Counter[int] = field(default_factory=Counter)
     """How many copies of each node turned out to be gone since it last listed its files."""
     suspects: dict[int, set[str]] = field(default_factory=dict)
-    """Unknown files in the caches of nodes that are looked for once more."""
+    """Unknown files in the caches of nodes that are searched for once more."""
     hashes: dict[str, Arrival] = field(default_factory=dict)
-    """Unknown files whose checksums were asked for, and the copies that they may be."""
+    """Unknown files whose checksums were requested, and the copies that they may be."""
     space_requests: dict[int, int] = field(default_factory=dict)
     """Nodes with a full disk, and how many bytes their wrappers need."""
     refused_ends: dict[int, RefusedEnd] = field(default_factory=dict)
@@ -211,7 +211,7 @@ class Desk(Struct):
     broker: "Broker | None" = None
     """The broker of the site, once it has been asked."""
     batches: dict[int, BatchDesk] = field(default_factory=dict)
-    """The batch systems whose pilots this process looks after, by cluster."""
+    """The batch systems whose pilots this process manages, by cluster."""
 
     lines: "LineMaker | None" = None
     """The thread that makes lines for groups of late outputs, once there are any."""
@@ -250,7 +250,7 @@ class Desk(Struct):
         self.forget_inventory(node)
 
     def forget_inventory(self, node: int) -> None:
-        """Forget what a node was asked to list: it lists its files when it is in contact again."""
+        """Forget that a node was asked for its files: it lists them when it is in contact again."""
         self.inventories.pop(node, None)
         self.inventory_due.pop(node, None)
         self.suspects.pop(node, None)
@@ -267,7 +267,7 @@ class Desk(Struct):
         self.hashes[name] = arrival
 
     def set_suspects(self, node: int, paths: set[str] | None) -> None:
-        """Record the unknown files of a node to look for once more, None for none."""
+        """Record the unknown files of a node to search for once more, None for none."""
         if paths is None:
             self.suspects.pop(node, None)
         else:
@@ -284,11 +284,11 @@ class Desk(Struct):
         refused.why, refused.times = why, refused.times + 1
 
     def begin_transfer(self, transfer: Transfer, node: int) -> None:
-        """Record that a transfer is under way."""
+        """Record that a transfer is in progress."""
         self.transfers[transfer] = node
 
     def begin_stream(self, pair: Pair, jobs: Sequence[CopyJob], callers: Sequence[int]) -> None:
-        """Carry files from one node to another; they are under way from now on.
+        """Start a stream of files from one node to another.
 
         One of the nodes `callers` logs in at the other for it, if it can.
         """
@@ -303,7 +303,7 @@ class Desk(Struct):
         self.archives.add(archive)
 
     def sent_orders(self, orders: Iterable[AttemptOrder], now: float) -> None:
-        """Record that orders were sent, and forget those of long ago."""
+        """Record that orders were sent, and forget old ones."""
         kept = {order: at for order, at in self.orders.items() if now - at < FORGET_ORDERS_S}
         self.orders = kept | dict.fromkeys(orders, now)
 
@@ -323,7 +323,7 @@ class Desk(Struct):
             self.unswept.pop(node, None)
 
     def copy_here(self, job: CopyJob) -> None:
-        """Copy a file on this machine, in a thread of its own; its end comes as a report."""
+        """Copy a file on this machine, in a thread of its own; the result comes as a report."""
 
         def work() -> None:
             try:

@@ -33,10 +33,10 @@ from d0ctl.store.nodes.standstill import counts_of, is_settled
 log = logging.getLogger("d0ctl")
 
 CHECK_S = 5.0
-"""How long the start of a daemon may search for damaged pages."""
+"""How long the start of a daemon may check for damaged pages."""
 
 MOST_NEW = 20_000
-"""After how many new objects the daemon searches them for cycles, which few are in."""
+"""After how many new objects the daemon searches them for cycles, which are rare."""
 
 NO_JOB = 0
 """The number of no job: nothing is scheduled."""
@@ -71,7 +71,7 @@ def _drive_all(desk: Desk, stop: threading.Event) -> None:
 
 
 def _search_for_cycles_rarely() -> None:
-    """Spare python its searches of all modules, and most of those among the rows of a turn."""
+    """Avoid Python's searches of all modules, and most of those among the rows of a turn."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(MOST_NEW, *gc.get_threshold()[1:])
@@ -80,7 +80,7 @@ def _search_for_cycles_rarely() -> None:
 def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading.Event) -> None:
     """Drive one job until nothing in it can move without a person, or `stop` is set.
 
-    While a daemon runs, it drives the job and this only follows.
+    While a daemon runs, the daemon drives the job and this only follows.
     """
 
     def is_done(store: Store) -> bool:
@@ -93,7 +93,7 @@ def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading
 def attend(home: Home, is_done: Callable[[Store], bool], stop: threading.Event) -> None:
     """Keep in contact with the nodes until `is_done` or `stop` is set; schedule nothing.
 
-    While a daemon runs, it has the contact and this only follows.
+    While a daemon runs, the daemon has the contact and this only follows.
     """
     _drive_until(home, NO_JOB, is_done, stop)
 
@@ -151,9 +151,9 @@ def driving(home: Home, job: int | None) -> Iterator[Desk]:
 
 
 def _close(desk: Desk) -> None:
-    """Stop the couriers and give their leases back; send the notifications that are due.
+    """Stop the couriers and release their leases; send the notifications that are due.
 
-    All couriers are asked to leave before the first is waited for, so that many sick nodes take
+    All couriers are asked to stop before the first is waited for, so that many slow nodes take
     no longer than one. Nothing is written to a database that was moved or removed.
     """
     now = time.time()
@@ -186,7 +186,7 @@ def _close(desk: Desk) -> None:
 
 
 def log_to_file(home: Home) -> None:
-    """Keep the daemon's log, at most its last ten megabytes."""
+    """Write the daemon's log to a file, which keeps its last ten megabytes."""
     handler = logging.handlers.RotatingFileHandler(
         home.logs / "daemon.log", maxBytes=5_000_000, backupCount=1
     )

@@ -1,4 +1,4 @@
-"""The thread that makes lines for groups of late outputs, beside the loop, which goes on."""
+"""The thread that makes lines for groups of late outputs beside the loop."""
 
 import logging
 import threading
@@ -12,11 +12,11 @@ from d0ctl.store import open_store
 log = logging.getLogger(__name__)
 
 REST_S = 10.0
-"""How long it rests after an error."""
+"""How long it pauses after an error."""
 
 
 class LineMaker:
-    """Makes the lines of all jobs that wait for them, whenever it is begun."""
+    """Makes the lines of all jobs that wait for them, whenever it is started."""
 
     def __init__(self, home: Home, wake: Callable[[], None]) -> None:
         self._home = home
@@ -26,7 +26,7 @@ class LineMaker:
         self._rests_until = 0.0
 
     def begin(self) -> None:
-        """Make the lines that can be made now, unless it does already."""
+        """Make the lines that can be made now, unless it is doing so already."""
         is_busy = self._thread is not None and self._thread.is_alive()
         if not is_busy and time.monotonic() >= self._rests_until:
             self._thread = threading.Thread(target=self._work, name="lines", daemon=True)

@@ -1,4 +1,4 @@
-"""The loop that drives packages: a list of small steps, one transaction a turn."""
+"""The loop that drives packages: a list of small steps, one transaction per turn."""
 
 import ctypes
 import json
@@ -46,7 +46,7 @@ from d0ctl.units import clean
 log = logging.getLogger("d0ctl")
 
 STEPS: tuple[Step, ...] = (
-    # What has happened comes first, so that the rest decides by the latest state: an end message
+    # Incoming news comes first, so that the rest decides by the latest state: an end message
     # frees CPUs and makes packages ready in the turn in which it arrives. Messages go before
     # reports: an attempt that a relay does not list any more may have ended well by one.
     apply_messages,
@@ -72,31 +72,31 @@ SLOW_STEPS: tuple[Step, ...] = (
 """What a turn does in addition, once in `SLOW_S`."""
 
 SLOW_S = 1.0
-"""How often the slow steps are due."""
+"""How often the slow steps run."""
 
 TRIM_EVERY_S = 60.0
-"""How often freed memory is given back to the system."""
+"""How often freed memory is returned to the system."""
 
 REST_S = 0.005
 MOST_REST_S = 0.015
-"""The next turn begins after as long as this one took, within these bounds, in seconds.
+"""The pause after a turn is as long as the turn, within these bounds, in seconds.
 
-What arrives meanwhile shares a transaction: turns grow with what there is to do.
+What arrives meanwhile shares a transaction, so turns grow with their work.
 """
 
 LEAD_SHARE = 2
 LONG_REST_S = 0.1
-"""While all nodes have work in advance, the rest is one part in so many of it, and at most this.
+"""While all nodes have work, the pause is this fraction of that time, and at most this long.
 
-Nobody waits then, and few large turns cost half as much as many small ones.
+Nothing waits then, and few large turns cost half as much as many small ones.
 """
 
 LOOK_S = 0.2
-"""How often the loop looks whether another process has written to the database."""
+"""How often the loop checks whether another process has written to the database."""
 
 
 class Loop(Struct):
-    """The turns of one process; times are by the monotonic clock."""
+    """The turns of one process; times are those of the monotonic clock."""
 
     desk: Desk
     reports: list[Report] = field(default_factory=list)
@@ -106,11 +106,11 @@ class Loop(Struct):
     ended: float = 0.0
     """When the last turn ended."""
     rest_s: float = 0.0
-    """The least time from there to the next turn."""
+    """The shortest pause before the next turn."""
     slow_done: float = 0.0
-    """When the slow steps were last done."""
+    """When the slow steps last ran."""
     trimmed: float = 0.0
-    """When freed memory was last given back."""
+    """When freed memory was last returned."""
 
     def run(self, stop: threading.Event) -> None:
         """Take turns until `stop` is set; survive all errors but a moved or removed database."""
@@ -133,7 +133,7 @@ class Loop(Struct):
         desk.store.check_in_place()
         is_woken = desk.wake.wait(LOOK_S)
         stop.wait(max(0.0, self.ended + self.rest_s - time.monotonic()))
-        # Cleared before anything is read: what arrives from here on wakes the next turn.
+        # cleared before anything is read: whatever arrives from here on wakes the next turn
         desk.wake.clear()
         version = desk.store.version()
         is_slow = time.monotonic() - self.slow_done >= SLOW_S
@@ -168,9 +168,9 @@ class Loop(Struct):
     def work(
         self, steps: Sequence[Step], letters: Letters | None = None, reports: Sequence[Report] = ()
     ) -> None:
-        """Run steps in one transaction, and after its commit the actions that they have left.
+        """Run steps in one transaction, and after its commit their side effects.
 
-        An action that fails keeps no other from being done.
+        If one side effect fails, the others still happen.
         """
         turn = Turn(time.time(), letters or Letters(), reports)
         with self.desk.store.writing():
@@ -183,10 +183,10 @@ class Loop(Struct):
                 log.exception("an action that follows a turn failed")
 
     def _leave_out(self, letters: Letters) -> bool:
-        """Apply reports and messages one by one; leave out those that fail; return if any did.
+        """Apply reports and messages one by one; omit those that fail; return whether any did.
 
         Nodes may report anything, and the database may refuse their messages; those of others are
-        applied all the same. If the database itself fails, everything is kept for the next turn.
+        still applied. If the database itself fails, everything is kept for the next turn.
         """
         desk, failures = self.desk, 0
         while self.reports:
@@ -225,7 +225,7 @@ class Loop(Struct):
         return None
 
     def _give_back_memory(self) -> None:
-        """Give freed memory back to the system, from time to time.
+        """Return freed memory to the system, from time to time.
 
         After messages of 30 MB, glibc kept 88 MB between blocks in use.
         """
@@ -235,13 +235,13 @@ class Loop(Struct):
 
 
 def rest_s(took_s: float, lead_s: float) -> float:
-    """Return how long to rest after a turn, while nodes have work in advance for `lead_s`."""
+    """Return how long to pause after a turn, when all nodes have work for `lead_s`."""
     usual_s = min(MOST_REST_S, max(REST_S, took_s))
     return max(usual_s, min(LONG_REST_S, lead_s / LEAD_SHARE))
 
 
 def trim_memory() -> None:
-    """Have the C library give back what is free; only glibc has a function for it."""
+    """Have the C library return free memory; only glibc has a function for it."""
     malloc_trim: Callable[[int], object] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if malloc_trim is not None:
         malloc_trim(0)

@@ -1,6 +1,6 @@
 """Streams of files between two nodes: how many there are, and a thread for each of them.
 
-A node that hangs delays only the streams that it has a part in.
+A node that hangs delays only its own streams.
 """
 
 import threading
@@ -21,19 +21,19 @@ MOST_FILES = 1000
 """The most files of a stream."""
 
 MOST_BYTES = 256_000_000
-"""A stream has no further file beyond so many bytes."""
+"""No further file is added to a stream beyond this many bytes."""
 
 
 DIRECT = 8_000_000
-"""From so many bytes on, a login of one node at the other is worth its start."""
+"""From this many bytes on, a login of one node at the other is worth its start."""
 
 
 THIS_MACHINE = 0
-"""Stands for the control host where a transfer names the node that does it."""
+"""Stands for the control host where a transfer names its node."""
 
 
 class Pair(NamedTuple):
-    """A node that files come from, and one that they go to; one of them may be THIS_MACHINE."""
+    """The source and the target node of files; one of them may be THIS_MACHINE."""
 
     source: int
     target: int
@@ -47,7 +47,7 @@ class Limits(NamedTuple):
 
 
 class Streams(Struct):
-    """The streams under way."""
+    """The streams in progress."""
 
     busy: Counter[Pair] = field(default_factory=Counter)
 
@@ -63,17 +63,17 @@ class Streams(Struct):
         return sum(count for pair, count in self.busy.items() if node in pair)
 
     def begin(self, pair: Pair) -> None:
-        """Note a stream."""
+        """Record a stream."""
         self.busy[pair] += 1
 
     def end(self, pair: Pair) -> None:
-        """Note its end."""
+        """Record its end."""
         self.busy[pair] -= 1
         self.busy += Counter()
 
 
 def cut(jobs: Sequence[Any]) -> Iterator[list[Any]]:
-    """Divide copies into streams of bounded length; a large file has one of its own."""
+    """Divide copies into streams of limited length; a large file has one of its own."""
     batch: list[Any] = []
     size = 0
     for job in sorted(jobs, key=lambda job: job.copy.size or 0):
@@ -93,7 +93,7 @@ def run(
     report: Any,
     callers: Sequence[int] = (),
 ) -> None:
-    """Carry files in a thread; the end of each comes as a report, and then that of the stream.
+    """Transfer files in a thread; the end of each is reported, and then that of the stream.
 
     They go directly if one of the nodes `callers` can log in at the other. None stands for this
     machine.
@@ -126,7 +126,7 @@ def _carried(
     report: Any,
     callers: Sequence[int],
 ) -> Sequence[FileFacts | Exception]:
-    """Carry files and return what came of each."""
+    """Transfer files and return the result for each."""
     if source is None:
         assert target is not None
         return collect.bring(copies, target)

@@ -1,4 +1,4 @@
-"""The plan of one turn for files that packages or results/ need: which are carried, and how."""
+"""The plan of one turn for files that packages or results/ need: which are transferred, and how."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -31,17 +31,17 @@ MOST_TRANSFERS = 200
 """Most transfers in progress at a node."""
 
 COLLECTED = 4
-"""So many small files to or from this machine share a stream; fewer are copied one by one."""
+"""This many small files to or from this machine share a stream; fewer are copied singly."""
 
 MOST_STREAMED = 2
-"""After so many tries in vain by a stream, a file goes by the control host, on its own."""
+"""After this many failures in a stream, a file goes through the control host, on its own."""
 
 BUSY_S = 2.0
-"""How long a transfer is put off that is under way, or that no node can do now."""
+"""How long a transfer is postponed that is in progress, or that no node can do now."""
 
 
 class Alone(NamedTuple):
-    """How a file is copied that shares no stream: by the courier of a node."""
+    """How a file is copied without a stream: by the courier of a node."""
 
     job: CopyJob
     courier: Courier
@@ -57,7 +57,7 @@ class NoRoom(D0Error):
 
 
 class TransferPlan(Struct, frozen=True):
-    """Begins the transfers of one turn; `loads` counts those under way at each node."""
+    """Begins the transfers of one turn; `loads` counts those in progress at each node."""
 
     desk: Desk
     turn: Turn
@@ -68,11 +68,11 @@ class TransferPlan(Struct, frozen=True):
     """Small files to or from this machine, which share streams if there are several."""
 
     def put_off(self, transfer: Transfer) -> None:
-        """Leave a transfer alone for a while."""
+        """Postpone a transfer for a while."""
         copies.postpone(self.desk.store, *transfer, until=self.turn.now + BUSY_S)
 
     def begin_or_delay(self, transfer: Transfer, row: Row) -> None:
-        """Begin a transfer, or record why it can't be made, e.g. a target outside of results/."""
+        """Begin a transfer, or record why it is impossible, e.g. a target outside of results/."""
         try:
             self._begin(transfer, row)
         except NoRoom as error:
@@ -103,7 +103,7 @@ class TransferPlan(Struct, frozen=True):
             self.turn.after(self.desk.copy_here, CopyJob(transfer, copy))
 
     def _is_begun(self, transfer: Transfer, node: int) -> bool:
-        """Return whether a node can take one more transfer; if so, this one is under way."""
+        """Return whether a node can take one more transfer; if so, this one is in progress."""
         self.put_off(transfer)
         if self.loads[node] >= MOST_TRANSFERS:
             return False
@@ -114,8 +114,8 @@ class TransferPlan(Struct, frozen=True):
     def _bring(self, transfer: Transfer, row: Row, here: str) -> None:
         """Begin a transfer to a node of the cluster, or to the node that the locator names.
 
-        Raises NoRoom for a file that is larger than the free space there: a copy would fill the
-        disk, again with each try.
+        Raises NoRoom for a file that is larger than the free space there: copying it would fill
+        the disk, again with each try.
         """
         target_node = locators.on_node(row["locator"] or "") if transfer.result else None
         for node in registry.in_cluster(self.desk.store, transfer.cluster):
@@ -125,7 +125,7 @@ class TransferPlan(Struct, frozen=True):
             target = _cached(node, transfer, row) if target_node is None else target_node.path
             if target_node is None:
                 _check_space(node, _size(row, here))
-            # An order to remove a file of this path could remove the one that is brought now.
+            # an order to remove a file of this path could remove the new one
             if courier is None or unneeded_files.is_being_removed(self.desk.store, target):
                 continue
             job = CopyJob(transfer, self._copy(row, here, target))
@@ -135,7 +135,7 @@ class TransferPlan(Struct, frozen=True):
         self.put_off(transfer)
 
     def _stream(self, transfer: Transfer, row: Row) -> bool:
-        """Have a file of a package sent from node to node; return False if that can't be."""
+        """Have a file of a package sent from node to node; return False if that is impossible."""
         is_known = (row["checksum"] or "").startswith("sha256:") and row["size"] is not None
         if transfer.result or row["package_id"] is None or not is_known:
             return False
@@ -158,13 +158,13 @@ class TransferPlan(Struct, frozen=True):
         return True
 
     def _source(self, transfer: Transfer) -> Row | None:
-        """Return a copy on a node that is up, where the fewest streams are under way."""
+        """Return a copy on a node that is up, with the fewest streams in progress."""
         locations = copies.copies(self.desk.store, transfer.file)
         able = [row for row in locations if self.desk.courier(row["node_id"] or 0)]
         return min(able, key=self._load, default=None)
 
     def _load(self, copy: Row) -> tuple[bool, int]:
-        """Return how much a node has to do that has a copy; a cache in doubt comes last."""
+        """Return how busy a node with a copy is; a cache in doubt comes last."""
         planned = sum(copy["node_id"] in pair for pair in self.streams)
         return copy["doubted"] is not None, self.desk.streams.load(copy["node_id"]) + planned
 
@@ -184,7 +184,7 @@ class TransferPlan(Struct, frozen=True):
         return False
 
     def collect(self) -> None:
-        """Have small files share streams if there are several, or the courier is busy."""
+        """Have small files share streams if there are several or the courier is busy."""
         for pair, files in self.small.items():
             node = pair.target or pair.source
             if len(files) >= COLLECTED or self.loads[node] >= COLLECTED:
@@ -195,7 +195,7 @@ class TransferPlan(Struct, frozen=True):
                     self.turn.after(file.courier.transfer, file.job, file.work)
 
     def begin_streams(self) -> None:
-        """Begin the streams that there is room for; the others are put off already."""
+        """Begin the streams that there is room for; the others are postponed already."""
         if not self.streams:
             return
         names = ("link-streams", "node-streams")
@@ -209,7 +209,7 @@ class TransferPlan(Struct, frozen=True):
                     self.turn.after(self.desk.begin_stream, pair, batch, callers)
 
     def _callers(self, pair: Pair, batch: Sequence[CopyJob]) -> list[int]:
-        """Return which of two nodes may log in at the other for a stream."""
+        """Return which of two nodes may log in to the other for a stream."""
         store, nodes = self.desk.store, [self.desk.couriers.get(node) for node in pair]
         is_large = sum(job.copy.size or 0 for job in batch) >= DIRECT
         is_remote = all(node is not None and node.address.kind == "ssh" for node in nodes)
@@ -218,7 +218,7 @@ class TransferPlan(Struct, frozen=True):
         return direct_logins.to_try(store, *pair, now=self.turn.now)
 
     def _fetch(self, transfer: Transfer, row: Row) -> None:
-        """Begin a transfer from a node that has the file; if no copy is left, remake the file."""
+        """Begin a transfer from a node that has the file; without any copy, remake the file."""
         locations = copies.copies(self.desk.store, transfer.file)
         for location in locations:
             courier = self.desk.courier(location["node_id"] or 0)
@@ -248,9 +248,9 @@ class TransferPlan(Struct, frozen=True):
             self.turn.after(courier.transfer, job, partial(carry.fetch, copy))
 
     def _copy(self, row: Row, source: str, target: str) -> Copy:
-        """Return what is to be copied.
+        """Return the description of a copy.
 
-        A file of the user's may have changed since it was last read; a copy of it may not.
+        A user's own file may have changed since it was last read; a copy of it may not.
         """
         aside, is_kept = self._aside(target), self.desk.home.is_in_cache(target)
         if row["package_id"] is None and source != row["here"]:
@@ -261,7 +261,7 @@ class TransferPlan(Struct, frozen=True):
         return Copy(source, target, row["size"], row["checksum"], aside, is_kept, is_unpacked)
 
     def _aside(self, target: str) -> str:
-        """Return the folder in which a copy is made whole; empty for that of its target."""
+        """Return the folder in which a copy is completed; empty for that of its target."""
         asides = self.desk.home.asides
         return next(
             (str(aside) for aside in asides if Path(target).is_relative_to(aside.parent)), ""
@@ -280,7 +280,7 @@ class TransferPlan(Struct, frozen=True):
 
 
 def _size(row: Row, here: str) -> int | None:
-    """Return the size of a file on the control host; that of the user's own may change."""
+    """Return the size of a file on the control host; a user's own file may have changed."""
     if row["package_id"] is not None:
         known: int | None = row["size"]
         return known
@@ -291,7 +291,7 @@ def _size(row: Row, here: str) -> int | None:
 
 
 def _check_space(node: Row, bytes_needed: int | None) -> None:
-    """Raise NoRoom if a file is larger than the free space of a node, as far as it is known."""
+    """Raise NoRoom if a file is larger than the free space of a node, if that is known."""
     free = node["disk_free"]
     if free is not None and bytes_needed is not None and bytes_needed > free:
         raise NoRoom(f"node `{node['name']}` has {size(free)} of disk left,"
@@ -304,5 +304,5 @@ def _cached(node: Row, transfer: Transfer, row: Row) -> str:
 
 
 def delay(desk: Desk, transfer: Transfer, why: str, now: float) -> None:
-    """Record why a transfer failed; it is tried again, later each time."""
+    """Record why a transfer failed; it is tried again, with growing delays."""
     copies.delay(desk.store, **transfer._asdict(), error=why, now=now)

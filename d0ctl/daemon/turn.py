@@ -11,7 +11,7 @@ from d0ctl.nodes.courier_reports import Report
 
 
 class Turn(Struct):
-    """The time of a turn, what has arrived for it, and what is done once it has committed."""
+    """The time of a turn, the reports and messages for it, and its actions after the commit."""
 
     now: float
     letters: Letters = field(default_factory=Letters)
@@ -19,7 +19,7 @@ class Turn(Struct):
     afterwards: list[Callable[[], object]] = field(default_factory=list)
 
     def after(self, action: Callable[..., object], *arguments: Any) -> None:
-        """Call `action` after the commit: what leaves the database must not outrun it."""
+        """Call `action` after the commit: nothing may leave d0ctl before the database has it."""
         self.afterwards.append(lambda: action(*arguments))
 
 

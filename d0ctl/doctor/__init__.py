@@ -1,1 +1,1 @@
-"""Whether database, home and nodes are as they must be; it only looks, and delays nobody."""
+"""Checks of database, home and nodes; they only read, and delay nobody."""

@@ -1,4 +1,4 @@
-"""What is wrong inside the database, and what helps against it."""
+"""What is wrong inside the database, and how to fix it."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ def broken_rules(store: Store) -> Iterator[Finding]:
 
 
 def broken_for_long(store: Store) -> Iterator[Finding]:
-    """What is wrong if a daemon is at work and it stays so."""
+    """What is wrong if it lasts although a daemon is running."""
     for fault in lasting(store):
         yield _finding(fault, store.home)
 

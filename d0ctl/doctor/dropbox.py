@@ -1,4 +1,4 @@
-"""What lies in the drop-box that should not, or for longer than it should."""
+"""Files in the drop-box that should not be there, or not any more."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ from d0ctl.rejected import DISCARDED, KEPT_S, discarded
 from d0ctl.units import clean, count, moment, size
 
 UNREAD_S = 60.0
-"""Messages that lie unread for longer are waited for; a daemon takes a moment."""
+"""Messages that are unread for longer are reported; a daemon needs a moment."""
 
 
 def leftovers(folder: Path, *, is_driven: bool) -> Iterator[Finding]:
@@ -84,7 +84,7 @@ def _rejected(folder: Path) -> Iterator[Finding]:
 
 
 def _files(folder: Path) -> list[tuple[Path, float, int]]:
-    """What lies in a folder, with its age and kind; what goes meanwhile is not there."""
+    """The files in a folder, with age and kind; those that vanish meanwhile are skipped."""
     found = []
     with os.scandir(folder) as entries:
         for entry in entries:

@@ -1,30 +1,30 @@
-"""What a look may find: what is wrong, where, and what helps."""
+"""What a check may find: what is wrong, where, and how to fix it."""
 
 from msgspec import Struct
 
 RESTART = "d0ctl daemon start"
-"""What sets right all that a crash leaves."""
+"""The command that repairs everything that a crash leaves behind."""
 
 ANEW = f"d0ctl daemon stop; {RESTART}"
 """The same while a daemon runs."""
 
 
 class Finding(Struct, frozen=True):
-    """One thing that is wrong, by the name of the rule it breaks."""
+    """One problem, by the name of the rule that is broken."""
 
     check: str
     subject: str
     detail: str
     advice: str = ""
     heals: bool = False
-    """Whether the next start of the daemon sets it right."""
+    """Whether the next start of the daemon repairs it."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from others when it is looked at again."""
+        """What distinguishes it from other findings when it is checked again."""
         return self.check, self.subject
 
 
 def healing(check: str, subject: str, detail: str) -> Finding:
-    """What the next start of the daemon sets right."""
+    """A finding that the next start of the daemon repairs."""
     return Finding(check, subject, detail, RESTART, heals=True)

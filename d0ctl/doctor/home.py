@@ -1,4 +1,4 @@
-"""What is wrong with the home itself: who may enter, what is left over, whether there is room."""
+"""Problems of the home itself: access, leftover files, free space."""
 
 import os
 import stat
@@ -15,7 +15,7 @@ LEAST_SPACE = 1_000_000
 """How many bytes the database and a few messages need at least."""
 
 RECENT_S = 30.0
-"""A turn that failed so lately is still being tried."""
+"""A turn that failed less than this ago is still being retried."""
 
 
 def furniture(home: Home) -> Iterator[Finding]:
@@ -79,7 +79,7 @@ def _asides(home: Home) -> Iterator[Finding]:
 
 
 def failing_turns(home: Home, now: float) -> Iterator[Finding]:
-    """Whether the daemon's last word is that a turn of it failed."""
+    """Whether the last line of the daemon's log says that a turn failed."""
     log = home.logs / "daemon.log"
     try:
         with log.open("rb") as file:

@@ -14,7 +14,7 @@ from d0ctl.store.nodes.leases import LEASE, leases, living_holder
 from d0ctl.store.views import activity
 
 HELD_S = 5.0
-"""A writer that has the turn for longer, and commits nothing, stands still."""
+"""A writer that has the lock for longer and commits nothing is stuck."""
 
 SAMPLE_S = 0.02
 
@@ -25,7 +25,7 @@ def has_daemon(store: Store) -> bool:
 
 
 def holders(store: Store) -> Iterator[Finding]:
-    """Leases of processes that are gone with work left, or of another than the daemon."""
+    """Leases of dead processes with work left, or of a process other than the daemon."""
     living: dict[str, str] = {}
     is_missed = activity.has_work(store)
     names = {f"node {row['id']}": f"node `{row['name']}`" for row in registry.nodes(store)}
@@ -42,7 +42,7 @@ def holders(store: Store) -> Iterator[Finding]:
 
 
 def stuck_writer(store: Store) -> Iterator[Finding]:
-    """A process that keeps all others from writing: it has the turn and gets nowhere."""
+    """A process that blocks all other writers: it has the lock and makes no progress."""
     began, holder = time.monotonic(), _turn_holder(store.home)
     version = store.version()
     while holder is not None and _turn_holder(store.home) == holder:
@@ -59,7 +59,7 @@ def stuck_writer(store: Store) -> Iterator[Finding]:
 
 
 def _turn_holder(home: Home) -> int | None:
-    """The process that has the turn, as the kernel lists locks: asking takes nothing."""
+    """The process that has the lock, by the kernel's list of locks, without taking it."""
     try:
         status = home.turn.stat()
         lines = Path("/proc/locks").read_text().splitlines()

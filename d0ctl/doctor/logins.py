@@ -1,4 +1,4 @@
-"""Whether the daemon's ways to log in to nodes outlive the session of the person who started it."""
+"""Whether the daemon's ways to log in to nodes survive the session of the person who started it."""
 
 import os
 import re
@@ -22,7 +22,7 @@ AGAIN = f"d0ctl daemon stop; {RESTART}"
 
 
 def logins(store: Store) -> Iterator[Finding]:
-    """What a logout ends, or has ended: the daemon, its ssh agent, its tickets, logins by hand."""
+    """What a logout ends, or has ended: the daemon, its ssh agent, its tickets, manual logins."""
     far = [row for row in registry.nodes(store) if row["kind"] != "local"]
     if not far:
         return
@@ -74,7 +74,7 @@ def _login_manager(name: str) -> str:
 
 
 def agent(variables: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether the agent that holds the keys is there, and stays."""
+    """Whether the agent that holds the keys exists, and stays."""
     place = variables.get("SSH_AUTH_SOCK", "")
     if not place:
         return
@@ -87,7 +87,7 @@ def agent(variables: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _is_forwarded(place: str) -> bool:
-    """Return whether sshd made the socket; the number in its name is the process that did."""
+    """Return whether sshd made the socket; the number in its name is that process."""
     found = re.search(r"/agent\.(\d+)$", place)
     with suppress(OSError):
         return found is not None and "sshd" in Path("/proc", found[1], "comm").read_text()
@@ -95,7 +95,7 @@ def _is_forwarded(place: str) -> bool:
 
 
 def tickets(variables: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether the Kerberos tickets are valid, and stay; nothing where none are in use."""
+    """Whether the Kerberos tickets are valid, and stay valid; nothing if none are in use."""
     cache = variables.get("KRB5CCNAME", "")
     if not cache:
         return
@@ -109,7 +109,7 @@ def tickets(variables: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _is_valid(variables: Mapping[str, str]) -> bool:
-    """Return whether there is a ticket that has not ended; also where nothing can tell."""
+    """Return whether there is a valid ticket; also true if no tool can tell."""
     program = shutil.which("klist", path=variables.get("PATH"))
     if not program:
         return True

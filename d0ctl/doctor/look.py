@@ -19,29 +19,29 @@ from d0ctl.store import Store
 from d0ctl.store.nodes.standstill import any_driver
 
 AGAIN_S = 2.0
-"""From one look to the next; a daemon sees to what comes within a small part of that."""
+"""Time between two checks; a daemon handles new work in a small part of that."""
 
 LOOKS = 3
-"""What is wrong in so many looks, one after the other, stays so."""
+"""A problem that was found in this many consecutive checks counts as lasting."""
 
 Part = Callable[[], Iterable[Finding]]
 
 
 class Look(Struct):
-    """What was found, and on which nodes it was looked for."""
+    """The findings, and the nodes that were checked."""
 
     findings: list[Finding] = field(default_factory=list)
     nodes: list[str] = field(default_factory=list)
     unseen: dict[str, str] = field(default_factory=dict)
-    """Nodes that could not be looked at, and why."""
+    """Nodes that could not be checked, and why."""
 
 
 def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Look:
-    """Look at database, home and this machine's node, and with `far` at all other nodes.
+    """Check database, home and this machine's node, and with `far` all other nodes.
 
     With `checksums` this machine and the nodes read all their copies, which may take hours.
 
-    It reads, in many short looks, and writes nothing; nobody waits for it.
+    It reads in many short transactions and writes nothing; nobody waits for it.
     """
     nodes = Nodes(store, far=far, checksums=checksums)
     found = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.look])]
@@ -52,7 +52,7 @@ def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Look
 
 
 def _parts(store: Store, checksums: bool) -> list[Part]:
-    """What changes from moment to moment beside the database, and may be caught between."""
+    """Checks of files that change from moment to moment, where a single look may mislead."""
     home = store.home
     return [
         lambda: furniture(home),
@@ -71,7 +71,7 @@ def _parts(store: Store, checksums: bool) -> list[Part]:
 
 
 def _lasting(parts: list[Part]) -> list[Finding]:
-    """What the parts find each time."""
+    """Return the findings that occur each time."""
     found = [{one.key: one for one in part()} for part in parts]
     for _ in range(LOOKS - 1):
         if not any(found):

@@ -24,13 +24,13 @@ AT_ONCE = 16
 """How many nodes are asked at a time."""
 
 UNFETCHED_S = 60.0
-"""A message that lies on a node for longer is waited for."""
+"""A message that waits on a node for longer is reported."""
 
 ASIDE_S = 86400.0
-"""A file that is being brought for longer is brought by nobody."""
+"""A file that has been in transit for longer is abandoned."""
 
 MOST_UNKNOWN = 20
-"""How many unknown files of nodes that are not asked are listed."""
+"""How many unknown files of nodes that are not checked are listed."""
 
 MOST = 5
 """How many findings of a kind are listed for a node."""
@@ -45,7 +45,7 @@ class Asked(Struct, frozen=True):
 
 
 class Nodes:
-    """The nodes that are asked: those of this machine, and with `far` all; not twice in vain."""
+    """The nodes to check: those of this machine, and with `far` all; none twice in vain."""
 
     def __init__(self, store: Store, *, far: bool, checksums: bool = False) -> None:
         self._store = store
@@ -59,7 +59,7 @@ class Nodes:
                 self.unseen[row["name"]] = _unasked(row)
 
     def look(self) -> Iterator[Finding]:
-        """What is wrong on the nodes; those that are well are not asked again."""
+        """Find problems on the nodes; nodes without any are not asked again."""
         suspicious = []
         for one in list(self._ask()):
             name = one.node["name"]
@@ -75,7 +75,7 @@ class Nodes:
         self._rows = suspicious
 
     def _ask(self) -> Iterator[Asked]:
-        """What lies there, as the nodes answer; each has a limited time for it."""
+        """Return the files on the nodes, by their answers; each has limited time."""
         if not self._rows:
             return
         site = site_name(self._store)
@@ -99,7 +99,7 @@ class Nodes:
 
 
 def unknown_files(store: Store, asked: Collection[str]) -> Iterator[Finding]:
-    """Files that no job knows, as inventories found them on nodes that are not asked now."""
+    """Files that no job knows, found by inventories of nodes that are not checked now."""
     for one in inventory.unknown(store, MOST_UNKNOWN):
         if one.node not in asked:
             name = one.path.removeprefix(f"{one.base}/")
@@ -115,14 +115,14 @@ def caches_in_doubt(store: Store) -> Iterator[Finding]:
 
 
 def _unasked(row: Row) -> str:
-    """Why a node is not asked what lies on it."""
+    """Why a node is not asked for its files."""
     if row["state"] == "down":
         return row["last_error"] or "it does not answer"
     return "`d0ctl doctor --nodes` checks it"
 
 
 def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:
-    """What is wrong with what lies on a node."""
+    """Problems with the files on a node."""
     look = _Belongings(store, node, found)
     for kind in (
         look.attempts(),
@@ -154,7 +154,7 @@ class _Belongings:
         ]
 
     def attempts(self) -> Iterator[Finding]:
-        """Attempts that the database does not know, or that go on although they ended."""
+        """Attempts that the database does not know, or that continue although they ended."""
         unknown: list[str] = []
         for attempt, state in self._found.attempts.items():
             known = self._known.get(attempt)
@@ -176,7 +176,7 @@ class _Belongings:
         yield from self._unknown(unknown)
 
     def _unknown(self, paths: list[str]) -> Iterator[Finding]:
-        """Folders of attempts that are none: the next contact removes them."""
+        """Folders that belong to no attempt: the next contact removes them."""
         detail = "belongs to no attempt of this site"
         advice = ANEW if self._is_driven else RESTART
         reported = [self._at(path.removeprefix(f"{self._base}/")) for path in paths[:MOST]]
@@ -191,7 +191,7 @@ class _Belongings:
         return is_over and state == "ended" and not known["goes"]
 
     def live(self) -> Iterator[Finding]:
-        """Attempts that should be at work here, and of which nothing is here, or no wrapper."""
+        """Attempts that should be running here, but without a folder or a wrapper."""
         for row in launches.live(self._store, self._node["id"]):
             state = self._found.attempts.get(row["attempt_id"], "absent")
             if row["started"] is not None and state == "absent":
@@ -224,12 +224,12 @@ class _Belongings:
             yield self._swept("orphan", "cache", more)
 
     def lacking(self) -> Iterator[Finding]:
-        """Copies that the database knows, and that are not there."""
+        """Copies that the database knows but are missing."""
         found = [row["path"] for row, name in self._copies if name not in self._found.files]
         yield from self._listed("copy", found, "is recorded as a copy, but does not exist")
 
     def changed(self) -> Iterator[Finding]:
-        """Copies that look different than they did, or have other contents."""
+        """Copies whose size or time changed, or with other contents."""
         seen = [(row, name, self._found.copies[name]) for row, name in self._copies
                 if name in self._found.copies]  # fmt: skip
         others = [row["path"] for row, _, found in seen if is_another(row, found)]
@@ -245,7 +245,7 @@ class _Belongings:
             yield self._finding("contents", f"{self._base}", more, f"d0ctl node check {self._name}")
 
     def waiting(self) -> Iterator[Finding]:
-        """Messages that nobody fetches, and files that nobody brings any more."""
+        """Messages that nobody fetches, and files in transit that nobody completes."""
         late = [age for age in self._found.spooled().values() if age > UNFETCHED_S]
         if late:
             detail = f"{count(len(late), 'message')} not fetched, one for {max(late):.0f} s"
@@ -265,12 +265,12 @@ class _Belongings:
             yield self._finding(check, f"{self._base}", more, f"d0ctl node check {self._name}")
 
     def _swept(self, check: str, what: str, detail: str) -> Finding:
-        """What d0ctl removes by itself when it is in contact again."""
+        """Files that d0ctl removes by itself at the next contact."""
         advice = ANEW if self._is_driven else RESTART
         return Finding(check, self._at(what), detail, advice, heals=True)
 
     def _until_start(self, check: str, what: object, detail: str) -> Finding:
-        """What a driver sets right; where one is at work and did not, it says so."""
+        """A finding that a driver repairs; if one is running and has not, it says so."""
         if self._is_driven:
             return self._finding(check, str(what), detail, f"d0ctl why --node {self._name}")
         return Finding(check, self._at(str(what)), detail, RESTART, heals=True)

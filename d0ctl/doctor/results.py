@@ -1,4 +1,4 @@
-"""Whether results/ and cache/ hold what the database says, and nothing that it does not know."""
+"""Whether results/ and cache/ agree with the database."""
 
 import os
 import time
@@ -29,13 +29,13 @@ MOST = 20
 
 
 def deliveries(store: Store, now: float) -> Iterator[Finding]:
-    """What is missing in results/, and what is there that no job put there."""
+    """Missing files in results/, and files there that belong to no job."""
     known: dict[str, set[str]] = defaultdict(set)
     folder = store.home.results
     jobs = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     missing = []
     for row in results(store):
-        # Of a million files few may be results: only these are worth a path.
+        # of a million files few may be results: only these are worth a path
         if row["job"] in jobs:
             known[row["job"]].add(row["name"])
         if row["is_copy"] or row["is_due"]:
@@ -52,7 +52,7 @@ def deliveries(store: Store, now: float) -> Iterator[Finding]:
 
 
 def _unknown(folder: Path, names: set[str], now: float) -> Iterator[Finding]:
-    """Files in the folder of a job that is there still; one that was removed left its own."""
+    """Unknown files in the folder of a job that still exists; a removed job left its own."""
     inside = tuple(name for name in names if name.endswith("/"))
     paths = ((path, str(path.relative_to(folder))) for path in _walk(folder, now))
     found = [path for path, name in paths if name not in names and not name.startswith(inside)]
@@ -70,7 +70,7 @@ def _walk(folder: Path, now: float) -> Iterator[Path]:
 
 
 def _is_young(path: Path, now: float) -> bool:
-    """Whether a file may still be on its way to its name."""
+    """Whether a file may still be on its way to its final name."""
     try:
         return path.lstat().st_mtime > now - LEFT_BEHIND_S
     except OSError:
@@ -78,7 +78,7 @@ def _is_young(path: Path, now: float) -> bool:
 
 
 def in_transit(store: Store) -> Iterator[Finding]:
-    """Folders of files on their way for jobs that are gone."""
+    """Folders of files in transit for jobs that are gone."""
     jobs = removal.job_ids(store)
     for path in store.home.cache.glob("[0-9]*"):
         if path.name.isdigit() and int(path.name) not in jobs:
@@ -86,7 +86,7 @@ def in_transit(store: Store) -> Iterator[Finding]:
 
 
 def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
-    """Copies in cache/ that are not as they were recorded, and files there that are none."""
+    """Copies in cache/ that differ from their records, and unknown files there."""
     found = []
     for row in copies(store, None):
         if store.home.is_in_cache(row["path"]) and (fault := _against(row, checksums)):

@@ -11,7 +11,7 @@ from d0ctl.store.nodes.site import setting
 
 
 def unreachable_stores(store: Store) -> Iterator[Finding]:
-    """Stores whose check fails on this machine; those of commands may have none."""
+    """Stores whose check fails on this machine; stores of commands may have no check."""
     for name, entry in (setting(store, "stores") or {}).items():
         if "check" not in commands(entry):
             continue

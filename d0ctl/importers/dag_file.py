@@ -14,7 +14,7 @@ MOST_BYTES = 64_000_000
 
 _VARIABLE = re.compile(r'(?<![\w.])\+?([\w.]+)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _IGNORED = {"DOT", "CONFIG", "NODE_STATUS_FILE", "JOBSTATE_LOG", "SAVE_POINT_FILE"}
-"""Commands about files of DAGMan itself, which d0ctl does not need."""
+"""Commands about DAGMan's own files, which d0ctl does not need."""
 _LEFT_OUT = {
     "SET_JOB_ATTR": "attributes of jobs of HTCondor",
     "ENV": "the environment of DAGMan",
@@ -31,7 +31,7 @@ class Script(Struct):
 
 
 class Node(Struct):
-    """A node, with what later commands say of it."""
+    """A node, with the settings of later commands."""
 
     name: str
     where: str
@@ -65,7 +65,7 @@ class Dag(Struct):
     left_out: list[tuple[str, str]] = field(default_factory=list)
 
     def ends(self, *, last: bool) -> list[str]:
-        """Return the nodes with nothing behind them, or with nothing before."""
+        """Return the nodes that no node follows, or that follow no node."""
         inner = {pair[0 if last else 1] for pair in self.edges}
         return [
             name for name, node in self.nodes.items() if name not in inner and not node.is_final
@@ -88,7 +88,7 @@ def read(path: Path) -> Dag:
 
 
 class _Reader:
-    """The reading of one file; `stack` has the files that it is a part of."""
+    """Reads one file; `stack` has the files that include it."""
 
     def __init__(self, directory: Path, stack: tuple[Path, ...]) -> None:
         self.directory = directory
@@ -253,7 +253,7 @@ class _Reader:
     def _read_pin_in(
         self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
     ) -> None:
-        """A pin matters only to `CONNECT`, which says that it is left out."""
+        """Ignore it: a pin matters only to `CONNECT`, which is reported as left out."""
 
     _read_pin_out = _read_pin_in
 

@@ -29,7 +29,7 @@ _NEEDLESS = re.compile(
     "|submit_event_.*|dagman.*|my\\..*|job_machine_attrs.*|copy_to_spool|nice_user|x509.*"
     "|accounting_group.*|leave_in_queue|_.*"
 )
-"""Commands that d0ctl does by itself or has no use for."""
+"""Commands that d0ctl does not need."""
 _UNIVERSES = {"vanilla", "local", "scheduler", "container", "docker", "5", "7", "12"}
 
 
@@ -44,7 +44,7 @@ def read(path: Path, draft: Draft) -> None:
 
 
 class _Import:
-    """The way from a workflow to the lines of a draft."""
+    """The conversion of a workflow into the lines of a draft."""
 
     def __init__(self, dag: Dag, draft: Draft, folder: Path) -> None:
         self.dag = dag
@@ -54,9 +54,9 @@ class _Import:
         self.lines: dict[str, list[tuple[str, Entry]]] = {}
         self.said: set[tuple[str, str]] = set()
         self.made: dict[str, Entry] = {}
-        """Which line makes a file."""
+        """The line that makes each file."""
         self.wanted: list[tuple[Entry, str, str]] = []
-        """Lines with inputs that are not there, and their submit descriptions."""
+        """Lines with missing inputs, and their submit descriptions."""
 
     def run(self) -> None:
         """Make a line of each node, and the order between them."""
@@ -147,7 +147,7 @@ class _Import:
         return self.files[key]
 
     def _check(self, file: SubmitFile, name: str) -> None:
-        """Note the commands that have no counterpart."""
+        """Report the commands that have no counterpart."""
         universe = file.commands.get("universe", "vanilla").lower()
         if universe not in _UNIVERSES:
             self._say(name, f"`universe = {universe[:40]}`: it runs as a plain program")
@@ -191,7 +191,7 @@ class _Import:
         self._requirements(node, file, macros, line)
 
     def _executable(self, program: str, folder: Path, inputs: dict[str, None]) -> str:
-        """Return the word that calls a program; one beside the file becomes an input."""
+        """Return the word that calls a program; a program beside the file becomes an input."""
         path = Path(program)
         if path.is_absolute():
             return program
@@ -299,7 +299,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _codes(node: Node) -> list[tuple[int, str, str]]:
-    """Return exit codes of a node that have a meaning, what its log says of them, and the reason.
+    """Return the exit codes of a node with a meaning, the lines for its log, and the reason.
 
     The first reason counts.
     """

@@ -1,4 +1,4 @@
-"""A job file that is put together from a workflow of another program."""
+"""A job file that is made from a workflow of another program."""
 
 import json
 import re
@@ -11,7 +11,7 @@ Entry = dict[str, Any]
 """A record of the job file, as dicts and lists."""
 
 _PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./=+@%,-]*|[0-9]{1,15}")
-"""A text that YAML takes as it is."""
+"""A text that needs no quotes in YAML."""
 
 _BRACES = re.compile(
     r"(?<!\$)\{((?:inputs|outputs|parameters)(?:\.[\w-]+)*[^{}]{0,16})\}"
@@ -21,11 +21,11 @@ _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class Unreadable(Exception):
-    """A file that is not what it should be; its message says where and why."""
+    """A file of the wrong form; the message says where and why."""
 
 
 class Draft(Struct):
-    """The stages of a job, and a sentence for each thing that could not be carried over."""
+    """The stages of a job, and a sentence for each thing that could not be converted."""
 
     name: str
     stages: dict[str, Entry] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Draft(Struct):
     left_out: list[str] = field(default_factory=list)
 
     def stage(self, name: str) -> Entry:
-        """Return the stage of that name, which may be new."""
+        """Return the stage of that name; make it if needed."""
         return self.stages.setdefault(name, {"name": name, "lines": []})
 
     def add(self, stage: str, line: Entry) -> str:
@@ -43,7 +43,7 @@ class Draft(Struct):
         return f"{stage}/{len(lines)}"
 
     def leave_out(self, where: str, what: str) -> None:
-        """Note something that is not carried over."""
+        """Record something that is not converted."""
         self.left_out.append(f"{where}: {what}")
 
     def text(self) -> str:
@@ -59,13 +59,13 @@ def as_text(document: Entry) -> str:
 
 
 def job_name(text: str) -> str:
-    """Make the name of a job of a text."""
+    """Make the name of a job from a text."""
     name = _UNFIT.sub("-", text).strip("-_")[:100]
     return name if name[:1].isalpha() else f"job-{name}".rstrip("-")
 
 
 def label(text: str) -> str:
-    """Make the name of a stage or line of a text."""
+    """Make the name of a stage or line from a text."""
     name = "".join(sign if sign.isprintable() and sign != "/" else "-" for sign in text)
     return name.strip()[:200] or "-"
 
@@ -106,7 +106,7 @@ def _list(items: Sequence[Any], depth: int) -> Iterator[str]:
 
 
 def _is_block(text: str) -> bool:
-    """Tell whether a text can be written with its lines as they are."""
+    """Return whether a text can be written with its lines as they are."""
     lines = text.removesuffix("\n").split("\n")
     return (
         len(lines) > 1

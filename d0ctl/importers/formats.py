@@ -11,18 +11,18 @@ from d0ctl.jobfile.yaml.faults import did_you_mean
 from d0ctl.plugins import installed, named
 
 FORMATS = ("dagman", "wfcommons", "snakemake")
-"""What can be read."""
+"""The formats that can be read."""
 
 
 class Imported(Struct, frozen=True):
-    """The text of a job file, and a sentence for each thing that could not be carried over."""
+    """The text of a job file, and a sentence for each thing that could not be converted."""
 
     text: str
     left_out: tuple[str, ...]
 
 
 def read(path: Path, form: str | None = None) -> Imported:
-    """Read a file. Raises BadJobFile with the reason if it can't be read, NotFound."""
+    """Read a file. Raises BadJobFile with the reason if it can't be read, or NotFound."""
     if not path.exists():
         raise NotFound(f"there is no file `{path}`")
     draft = Draft(path.stem)
@@ -59,7 +59,7 @@ def _by_plugin(path: Path, form: str) -> Imported:
 
 
 def _form_of(text: str) -> str:
-    """Tell what kind of file a text is of."""
+    """Return the format of a text."""
     begin = text.lstrip()[:10]
     if begin.startswith("{"):
         is_list = '"nodes"' in text and '"workflow"' not in text

@@ -20,7 +20,7 @@ Wildcards = dict[str, str]
 
 
 class _Job(Struct):
-    """A job of a list: its rule, and those of its wildcards that no job before it has."""
+    """A job of a list: its rule, and its wildcards without those of earlier jobs."""
 
     rule: str
     wildcards: Wildcards
@@ -70,9 +70,9 @@ def _job(words: list[str]) -> _Job:
 
 
 def _add_wildcards(jobs: dict[str, _Job], path: Path, draft: Draft) -> None:
-    """Add the wildcards that a list leaves out, since a job before has the same.
+    """Add the wildcards that a list omits because an earlier job has the same.
 
-    Raises Unreadable for jobs of a rule that seem to be the same.
+    Raises Unreadable if two jobs of a rule seem to be the same.
     """
     rules: dict[str, list[_Job]] = {}
     for key in _in_order(jobs):
@@ -99,12 +99,12 @@ def _add_wildcards(jobs: dict[str, _Job], path: Path, draft: Draft) -> None:
 
 
 def _differ(jobs: list[_Job]) -> bool:
-    """Tell whether no two jobs of a rule have the same wildcards."""
+    """Return whether all jobs of a rule have different wildcards."""
     return len({tuple(sorted(job.wildcards.items())) for job in jobs}) == len(jobs)
 
 
 def _in_order(jobs: dict[str, _Job]) -> list[str]:
-    """Return the jobs, each behind those that come before it; all the same in a circle."""
+    """Return the jobs, each after its predecessors; all the same if there is a cycle."""
     waits = {key: len(set(job.before)) for key, job in jobs.items()}
     behind: dict[str, list[str]] = {}
     for key, job in jobs.items():
@@ -120,7 +120,7 @@ def _in_order(jobs: dict[str, _Job]) -> list[str]:
 
 
 def _offered(job: _Job, jobs: dict[str, _Job]) -> Wildcards:
-    """Return the wildcards that a job may share with those before it: of one value each."""
+    """Return the wildcards that a job may share with its predecessors: those with one value."""
     values: dict[str, set[str]] = {}
     for before in job.before:
         for name, value in jobs[before].wildcards.items():

@@ -10,7 +10,7 @@ _QUEUE = re.compile(r"\s*queue\b\s*(.*)", re.IGNORECASE)
 _MACRO = re.compile(r"\$\(([A-Za-z_][\w.]*)(?::([^()]*))?\)")
 
 MOST_NESTED = 20
-"""How deep macros may name each other."""
+"""How deeply macros may be nested."""
 
 MOST_QUEUED = 10_000
 """The most processes of one description."""
@@ -22,7 +22,7 @@ class SubmitFile(Struct):
     commands: dict[str, str] = field(default_factory=dict)
     count: str = "1"
     rest: str = ""
-    """What a queue statement says beyond a number."""
+    """The rest of a queue statement after a number."""
 
     def command(self, name: str, macros: Mapping[str, str]) -> str | None:
         """Return the value of a command with its macros replaced."""
@@ -30,7 +30,7 @@ class SubmitFile(Struct):
         return None if text is None else self.expand(text, macros)
 
     def expand(self, text: str, macros: Mapping[str, str]) -> str:
-        """Replace macros by what a node says of them, else by commands of this description."""
+        """Replace macros by the settings of a node, else by commands of this description."""
 
         def replace(found: re.Match[str]) -> str:
             name = found[1].lower()
@@ -61,7 +61,7 @@ def read(text: str) -> SubmitFile:
 
 
 def joined(text: str) -> list[str]:
-    """Return the lines of a text, those that end with a backslash together with the next."""
+    """Return the lines of a text; a line that ends with a backslash is joined with the next."""
     return re.sub(r"\\\r?\n", " ", text).replace("\r\n", "\n").split("\n")
 
 
@@ -102,7 +102,7 @@ def variables(text: str) -> dict[str, str]:
 
 
 def size(text: str, unit: int) -> str | None:
-    """Return a size in bytes; a number without a unit counts in `unit`."""
+    """Return a size in bytes; `unit` is that of a number without one."""
     found = re.fullmatch(r"\s*([0-9]{1,12})(?:\.[0-9]*)?\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
     if not found or not int(found[1]):
         return None

@@ -8,7 +8,7 @@ from typing import Any
 from d0ctl.importers.draft import Draft, Entry, Unreadable, label, literal
 
 _SAID = 5
-"""How many things of a kind are named; the rest are counted."""
+"""How many things of a kind are named; the rest is counted."""
 
 
 def read(text: str, path: Path, draft: Draft) -> None:
@@ -68,7 +68,7 @@ class _Import:
         self.makers: dict[str, str] = {}
 
     def run(self) -> None:
-        """Make a line of each task, in a stage of each name."""
+        """Make a line of each task, in one stage per name."""
         lines: dict[str, tuple[str, Entry]] = {}
         for task in self.tasks:
             for name in self._names(task, "outputFiles"):
@@ -158,7 +158,7 @@ class _Import:
         return None
 
     def _order(self, task: dict[str, Any], lines: dict[str, tuple[str, Entry]]) -> None:
-        """Order a task after parents of which it reads no file."""
+        """Order a task after those parents whose files it does not read."""
         _, line = lines[self._id(task)]
         makers = {self.makers.get(name) for name in line.get("inputs", ())}
         for parent in self._names(task, "parents"):

@@ -1,4 +1,4 @@
-"""Python's search for cycles among objects, and how to do without it."""
+"""Python's search for cycles among objects, and how to avoid it."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Spare python its search for cycles among millions of objects, of which none is in one."""
+    """Avoid Python's search for cycles among millions of objects that have none."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

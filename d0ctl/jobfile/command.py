@@ -25,7 +25,7 @@ class Command(Struct, frozen=True):
     words: tuple[str, ...]
     """The program and its arguments; one word with spaces is a text for the shell."""
     array: str | None = None
-    """Numbers for `{n}`, as `1-200` or `1,5,9`; with `%4`, at most 4 run at a time."""
+    """Numbers for `{n}`, e.g. `1-200` or `1,5,9`; with `%4`, at most 4 run at a time."""
     each_line: str | None = None
     """A file with the lines for `{line}`."""
     lines: tuple[str, ...] | None = None
@@ -33,7 +33,7 @@ class Command(Struct, frozen=True):
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
-    """Keys of the package with their values, as `memory`."""
+    """Keys of the package with their values, e.g. `memory`."""
 
     @property
     def name(self) -> str:
@@ -104,7 +104,7 @@ class Command(Struct, frozen=True):
         return {}
 
     def _files(self, folder: Path) -> Iterator[str]:
-        """Yield the files beside that the words name, if those of the first line are there."""
+        """Yield the files beside it that the words name, if those of the first line exist."""
         name, value = self._first(folder)
         for at, word in enumerate(self._texts):
             written = posixpath.normpath(word) if word else "."

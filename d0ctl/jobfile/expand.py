@@ -1,6 +1,6 @@
-"""The lines of a job, made again from its recipes each time that they are read.
+"""The lines of a job, made again from its recipes each time they are read.
 
-What all lines of a recipe have in common is found out once, before its first line is made.
+Anything common to all lines of a recipe is determined once, before its first line is made.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from d0ctl.jobfile.spec import Acquire, BinarySpec, InputSpec, LineSpec, OutputS
 
 
 class LineOrder(Protocol):
-    """What finds the lines that `after` names; `own` is the number of the line that has it."""
+    """Finds the lines that `after` names; `own` is the number of the line that has it."""
 
     def lines(
         self, references: Iterable[tuple[str, str]], own: int, /
@@ -42,7 +42,7 @@ class StageLines(Struct, frozen=True):
     files: InputFiles
     order: LineOrder
     outputs: Sequence[str]
-    """The names of all outputs, in the order of their makers: the check has made them."""
+    """The names of all outputs, in the order of their makers, as the check has made them."""
 
     def __iter__(self) -> Iterator[LineSpec]:
         number = 0
@@ -61,7 +61,7 @@ class StageLines(Struct, frozen=True):
 
 
 class LineKinds(Struct, frozen=True):
-    """Lines of one stage that ask for all that any of its lines asks of a node."""
+    """The various requests of the lines of one stage."""
 
     stage: StageRecipe
     files: InputFiles
@@ -83,11 +83,11 @@ _ASKED = frozenset(
         "work_size", "size",
     }
 )  # fmt: skip
-"""The fields that say what a package asks of a node."""
+"""The fields with the requests of a package."""
 
 
 def _ask_alike(line: LineRecipe) -> bool:
-    """Tell whether all lines of a recipe ask for the same of a node."""
+    """Return whether all lines of a recipe have the same requests."""
     binaries = [binary for package in line.packages for binary in package.binaries]
     inputs = [entry for binary in binaries for entry in binary.inputs]
     fields = [
@@ -108,7 +108,7 @@ def _line_maker(
     order: LineOrder,
     output: Callable[[], str] | None,
 ) -> Callable[[LoopValues, int, int], LineSpec]:
-    """Return what makes a line of its loop values, its index in the loop and its number.
+    """Return a function that makes a line from its loop values, its index and its number.
 
     `output` returns the name of the next output; without it they are made.
     """
@@ -133,7 +133,7 @@ def _line_maker(
 
 
 def _fields_maker(fields: Fields, **defaults: Any) -> Callable[[LoopValues], Mapping[str, Any]]:
-    """Return what makes the fields of a record of its loop values."""
+    """Return a function that makes the fields of a record from its loop values."""
     fixed = {**defaults, **fields.fixed}
     if not fields.varying:
         return lambda values: fixed
@@ -142,7 +142,7 @@ def _fields_maker(fields: Fields, **defaults: Any) -> Callable[[LoopValues], Map
 
 
 def line_names(line: LineRecipe) -> Callable[[LoopValues], str]:
-    """Return what names the lines of a recipe; empty for one that is named by its number."""
+    """Return a function that names the lines of a recipe; empty for lines named by number."""
     fields = line.fields
     if "name" in fields.fixed:
         return lambda values: str(fields.fixed["name"])
@@ -152,7 +152,7 @@ def line_names(line: LineRecipe) -> Callable[[LoopValues], str]:
 
 
 def _line_names(line: LineRecipe, plain: Collection[int]) -> Callable[[LoopValues], str]:
-    """Name lines by their loop values, as `e=10 seed=3`."""
+    """Name lines by their loop values, e.g. `e=10 seed=3`."""
     names = [(name, loop.index, loop.columns) for name, loop in line.loop.names.items()]
     if all(index in plain for _, index, _ in names):
         layout = " ".join(f"{name}=%s" for name, _, _ in names)
@@ -172,7 +172,7 @@ def _line_names(line: LineRecipe, plain: Collection[int]) -> Callable[[LoopValue
 
 
 def _pair(name: str, value: str) -> str:
-    """Show a loop value with its name; of a path the last part."""
+    """Format a loop value with its name; for a path its last part."""
     return f"{name}={value.rstrip('/').rpartition('/')[2] or value}"
 
 
@@ -234,7 +234,7 @@ class _BinaryMaker:
         self._fields_of = _fields_maker(recipe.fields, name=name, **shell)
         self._outputs = [_output_maker(made, output) for made in recipe.outputs]
         self._constant: dict[int, tuple[InputSpec, ...]] = {}
-        """The inputs by the identity of their files, where lines can't differ in more."""
+        """The inputs by the identity of their files, if lines differ in nothing else."""
 
     def make(
         self, values: LoopValues, own: list[InputFile], inputs: list[list[InputFile]]
@@ -297,7 +297,7 @@ def _input(file: InputFile, values: LoopValues, files: InputFiles) -> InputSpec:
 
 
 def _local(file: InputFile) -> str | None:
-    """Return what tells the name of an input in the working directory from its base name."""
+    """Return how the name of an input in the working directory differs from its base name."""
     base = base_name(file.file)
     if file.local_name == base or file.origin == Origin.OWN:
         return None

@@ -1,4 +1,4 @@
-"""The files that the inputs of each package are, found by the check and used by the expansion."""
+"""The files of each package's inputs, found by the check and used by the expansion."""
 
 import enum
 import re
@@ -36,11 +36,11 @@ class Origin(enum.IntEnum):
     OWN = 2
     """An earlier binary of the same package makes it."""
     FETCHED = 3
-    """No package makes it; it is brought to the node."""
+    """No package makes it; it is copied to the node."""
     PRESENT = 4
     """No package makes it; it is on the node already."""
     WRONG = 5
-    """There is a fault about it."""
+    """It is faulty."""
 
 
 class InputFile(NamedTuple):
@@ -77,7 +77,7 @@ class StageOutputs:
         return [name for name in self.names if name in self._late] if self._late else []
 
     def matching(self, pattern: str) -> list[str]:
-        """Return the outputs that match, and all late ones, as their files may come to match.
+        """Return the matching outputs, and all late ones, as their files may match later.
 
         Only names that begin like the pattern are compared: a stage of 10^5 lines may be read
         by as many, each by its own pattern.
@@ -97,8 +97,8 @@ class StageOutputs:
 class Globs:
     """The files beside the job file that patterns match.
 
-    Each pattern is searched for once, so that the expansion gets what the check saw. After one
-    that is too wide no other is searched for.
+    Each pattern is searched once, so that the expansion gets the files of the check. After one
+    that is too wide, no other is searched.
     """
 
     def __init__(self, directory: str) -> None:
@@ -114,7 +114,7 @@ class Globs:
         return self._found[pattern]
 
     def problem(self, pattern: str) -> str | None:
-        """Say why a pattern gives no file, or not all of its files; None if all is well."""
+        """Return why a pattern gives no file, or not all of its files; None if it does."""
         names = self.matching(pattern)
         if pattern in self._unfit:
             return self._unfit[pattern]
@@ -151,7 +151,7 @@ class InputFiles(Struct, frozen=True):
     groups: Mapping[InputRecipe, Sequence[bytes]]
     """The `Origin` of each file of a group, for each line of the loop."""
     constant: dict[tuple[InputRecipe, bytes], list[InputFile]] = field(default_factory=dict)
-    """The files of binaries whose entries say the same for all lines, by the first entry and the
+    """The files of binaries whose entries are the same for all lines, by the first entry and the
     origins of all."""
 
     def absolute(self, file: str) -> str:
@@ -159,14 +159,14 @@ class InputFiles(Struct, frozen=True):
         return local_files.absolute(self.directory, file)
 
     def comes_from_packages(self, recipe: InputRecipe) -> bool:
-        """Tell whether other packages make some of an entry's files."""
+        """Return whether other packages make some of an entry's files."""
         made = {Origin.MADE, Origin.FAR}
         if recipe.group is not None:
             return any(made.intersection(origins) for origins in self.groups.get(recipe, ()))
         return recipe.stage is not None or bool(made.intersection(self.origins.get(recipe, ())))
 
     def match_of(self, file: InputFile, values: LoopValues) -> str | None:
-        """Return the patterns, one a line, by which only a part of a late output is taken."""
+        """Return the patterns, one per line, by which only a part of a late output is taken."""
         if file.file not in self.late:
             return None
         matches = [entry.match for entry in (*file.others, file.entry)]
@@ -174,7 +174,7 @@ class InputFiles(Struct, frozen=True):
         return None if None in matches else "\n".join(texts)
 
     def of_binary(self, binary: BinaryRecipe, values: LoopValues, at: int) -> list[InputFile]:
-        """Return the input files of a binary, each once; an entry that names one goes first."""
+        """Return the input files of a binary, each once; an entry with its name has precedence."""
         if not binary.inputs_are_constant or not binary.inputs:
             return self._of_binary(binary, values, at)
         key = binary.inputs[0], self.origins_of(binary, at)
@@ -280,13 +280,13 @@ class BinaryFiles(Struct):
 
 
 class BaseNames(Struct, frozen=True):
-    """The names of inputs in an attempt's directory, and the folders that these make there."""
+    """The names of inputs in an attempt's directory, and the folders for them there."""
 
     names: Mapping[str, str]
     folders: Mapping[str, str]
 
     def check(self, outputs: Iterable[str]) -> None:
-        """Raise BadValueError for an output that would have the name of one of them."""
+        """Raise BadValueError for an output that would have one of these names."""
         for output in outputs:
             name = output.removeprefix("./").rstrip("/")
             first = self.names.get(name)

@@ -21,7 +21,7 @@ from d0ctl.jobfile.yaml.document import Node, Scalar
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean
 
 BUILT_IN = Path(__file__).with_name("templates")
-"""The folder of the templates that d0ctl brings."""
+"""The folder of the built-in templates."""
 
 SUFFIX = ".yaml"
 
@@ -32,7 +32,7 @@ _NOTHING = frozenset({"null", "Null", "NULL"})
 
 
 class JobTemplate(NamedTuple):
-    """A template: its file, and what that says of itself."""
+    """A template: its file and its description."""
 
     name: str
     path: Path
@@ -43,11 +43,11 @@ class JobTemplate(NamedTuple):
 
     @property
     def is_built_in(self) -> bool:
-        """Whether d0ctl brings it."""
+        """Whether it is built in."""
         return self.path.parent == BUILT_IN
 
     def default(self, parameter: str) -> str | None:
-        """Return the value that a parameter has in the file; None if it needs one."""
+        """Return the default of a parameter; None if it needs a value."""
         node = self._value(parameter)
         return None if node is None or node.is_nothing else node.text
 
@@ -59,8 +59,8 @@ class JobTemplate(NamedTuple):
     def filled(self, values: Mapping[str, str]) -> str:
         """Return a job file with these values, and without the section `template:`.
 
-        Comments stay. Raises BadJobFile with every value that is missing or does not fit, and
-        BadUsage for a parameter that is not there or has more than one line.
+        Comments stay. Raises BadJobFile with every missing or invalid value, and
+        BadUsage for an unknown parameter, or one with more than one line.
         """
         faults = self.level.reading.faults
         check_values(self.declared, self.level, values)
@@ -88,7 +88,7 @@ _PLACE = re.compile(r"^.*?:\d+:\d+: ")
 
 
 def _length(node: Scalar, text: str) -> int | None:
-    """Return how much of a text, which begins with a value, is the value; None if not all is."""
+    """Return the length of the value at the beginning of a text; None if it is cut there."""
     if node.plain:
         return len(node.text) if text.startswith(node.text) else None
     quoted = _QUOTED.match(text)

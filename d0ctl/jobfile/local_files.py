@@ -1,4 +1,4 @@
-"""The files beside a job file: what is there, and what a glob matches.
+"""The files beside a job file, and glob matching.
 
 Names stay texts and `os.path` is used: a job may have 10^6 of them, and as many `Path`
 objects would take longer than everything else.
@@ -26,18 +26,18 @@ MAX_SEARCH_S = 20.0
 
 
 class TooWideError(Exception):
-    """A glob that would look at too much; the message says which, and at what."""
+    """A glob that would read too much; the message says which one, and what."""
 
 
 class Bounds(Struct):
-    """What is left to one glob: directory entries, and time on the monotonic clock."""
+    """The remaining budget of one glob: directory entries, and time on the monotonic clock."""
 
     pattern: str
     entries: int
     until: float
 
     def spend(self) -> None:
-        """Count one entry. Raises TooWideError if that is one too many, or time is up."""
+        """Count one entry. Raises TooWideError if it is one too many, or the time is over."""
         self.entries -= 1
         if self.entries < 0:
             raise self._too_wide("it reads too many directory entries")
@@ -57,12 +57,12 @@ def absolute(directory: str, name: str = "") -> str:
 
 
 def same_path(first: str, second: str) -> bool:
-    """Tell whether two paths differ only in `./` and the like."""
+    """Return whether two paths differ only in `./` and the like."""
     return first == second or os.path.normpath(first) == os.path.normpath(second)
 
 
 def is_file(path: str) -> bool:
-    """Tell whether there is a regular file."""
+    """Return whether there is a regular file."""
     return os.path.isfile(path)
 
 
@@ -77,12 +77,12 @@ def size_of(path: str) -> int | None:
 
 
 def is_program(path: str) -> bool:
-    """Tell whether the owner of a file may execute it."""
+    """Return whether the owner of a file may execute it."""
     return bool(os.stat(path).st_mode & stat.S_IXUSR)
 
 
 def is_directory(path: str) -> bool | None:
-    """Tell whether a path is a directory; None if it does not exist."""
+    """Return whether a path is a directory; None if it does not exist."""
     try:
         return stat.S_ISDIR(os.stat(path.rstrip("/") or "/").st_mode)
     except (OSError, ValueError):
@@ -94,7 +94,7 @@ def matching(
 ) -> list[str]:
     """Return the names that a glob matches, sorted, relative ones relative to `directory`.
 
-    `**` stands for any number of folders, links to folders not among them. Raises TooWideError
+    `**` stands for any number of folders, except links. Raises TooWideError
     if that needs more entries or more time.
     """
     bounds = Bounds(pattern, entries, time.monotonic() + seconds)
@@ -107,7 +107,7 @@ def matching(
 
 
 def _matches(head: str, parts: tuple[str, ...], directory: str, bounds: Bounds) -> Iterator[str]:
-    """Find what the parts of a pattern match below `head`, which ends with `/` or is empty."""
+    """Find the matches of the parts of a pattern below `head`, which ends with `/` or is empty."""
     part, rest = parts[0], parts[1:]
     if not part:
         if head and is_directory(os.path.join(directory, head)):
@@ -139,7 +139,7 @@ def _below(name: str, rest: tuple[str, ...], directory: str, bounds: Bounds) -> 
 def _listed(
     folder: str, directory: str, bounds: Bounds, hidden: bool = False
 ) -> Iterator[os.DirEntry[str]]:
-    """List a folder, hidden entries only if wanted; one that can't be read is empty."""
+    """List a folder, hidden entries only on request; one that can't be read is empty."""
     try:
         with os.scandir(os.path.join(directory, folder)) as found:
             for entry in found:
@@ -151,7 +151,7 @@ def _listed(
 
 
 def _folders(head: str, directory: str, bounds: Bounds) -> Iterator[str]:
-    """Go over a folder and all folders below it, each with `/` at its end."""
+    """Iterate over a folder and all folders below it, each with `/` at its end."""
     pending = [head]
     while pending:
         folder = pending.pop()

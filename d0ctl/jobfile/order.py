@@ -72,7 +72,7 @@ class Order:
 
 
 MOST_COMPARED = 10_000
-"""Among how many names of lines a similar one is searched."""
+"""Among how many names of lines a similar one is searched for."""
 
 
 def _names(lines: Iterable[LineRecipe]) -> Iterable[str]:

@@ -22,7 +22,7 @@ class Source(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line that is to be listed."""
+    """A line to be listed."""
 
     name: str
     packages: int
@@ -41,7 +41,7 @@ class LinePreview(NamedTuple):
 
 
 class StagePreview(Struct):
-    """A stage with what goes into it; `runtime` is seconds on a standard node, None if unknown."""
+    """A stage with its inputs; `runtime` is seconds on a standard node, None if unknown."""
 
     number: int
     name: str
@@ -50,10 +50,10 @@ class StagePreview(Struct):
     cpus: int = 0
     runtime: float | None = 0.0
     reads: dict[Source, set[str]] = field(default_factory=dict)
-    """The files that come from outside its lines, by where they come from."""
+    """The files that come from outside its lines, by origin."""
     makes: int = 0
     results: int = 0
-    """How many of the files that it makes come back as results."""
+    """How many of its outputs are results."""
     require: float = 1.0
     max_running: int | None = None
     after: tuple[str, ...] = ()
@@ -61,8 +61,8 @@ class StagePreview(Struct):
     is_final: bool = False
     change: str = ""
     """`split` or `merge`, by the number of lines of the stages that it reads (D0 Job Definition,
-    section 2: a stage is where the parallelization changes), or `open` as long as that is not
-    known; empty if that stays."""
+    section 2: a stage is where the parallelization changes), or `open` while that is unknown;
+    empty if it does not change."""
 
 
 class Preview:
@@ -77,7 +77,7 @@ class Preview:
         """Files that are results unless something reads them."""
         self._read: set[str] = set()
         self._pending: list[tuple[StagePreview, int, InputSpec]] = []
-        """Inputs that come, if from a stage, from one of the later ones."""
+        """Inputs that are from a later stage, if from any."""
         self._lines: dict[int, list[_Line]] | None = {} if listing else None
         names = [one.name for one in job.stages]
         self.stages = [
@@ -142,7 +142,7 @@ class Preview:
             self._lines.setdefault(stage.number, []).append(kept)
 
     def _note(self, stage: StagePreview, source: Source, one: InputSpec) -> None:
-        """Note that a stage reads a file."""
+        """Record that a stage reads a file."""
         if source.kind != "line":
             stage.reads.setdefault(source, set()).add(one.file)
         self._read.add(one.file)
@@ -172,7 +172,7 @@ class Preview:
 
 
 def _inputs(line: LineSpec) -> Iterator[InputSpec]:
-    """Yield every file that the packages of a line read, each once for a binary."""
+    """Yield every file that the packages of a line read, once per binary."""
     for package in line.packages:
         for binary in package.binaries:
             yield from binary.inputs

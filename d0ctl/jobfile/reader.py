@@ -53,7 +53,7 @@ def read_text(
 ) -> JobSpec:
     """Read a job from a text; faults name it `source`, its files are in `directory`.
 
-    Of a text that nobody has seen, faults and warnings name no place.
+    For a generated text, faults and warnings have no position.
     """
     faults = Faults(source if is_seen else None)
     root = mapping_of(text, faults, "`job` and `stages`")
@@ -114,7 +114,7 @@ def job_name_of(source: str) -> str:
 
 
 def _originator() -> str:
-    """Return `USER@HOST` of the person who reads the file."""
+    """Return `USER@HOST` of the current user."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):

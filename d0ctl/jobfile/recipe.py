@@ -95,12 +95,12 @@ class InputRecipe(Struct, frozen=True, eq=False):
 
     @property
     def is_named(self) -> bool:
-        """Tell whether it says which files it takes."""
+        """Return whether it names its files."""
         return self.file is not None or self.group is not None
 
     @property
     def is_constant(self) -> bool:
-        """Tell whether it says the same for all lines."""
+        """Return whether it is the same for all lines."""
         texts = [text for text in (self.file, self.match, self.glob) if text is not None]
         return (
             self.group is None
@@ -123,7 +123,7 @@ class BinaryRecipe(Struct, frozen=True):
     position: Position
     fields: Fields
     run: Run | None
-    """None where software from the catalogue has a script, which is chosen at launch."""
+    """None if software from the catalogue has a script, which is chosen at launch."""
     check: Script | None
     inputs: list[InputRecipe]
     outputs: list[OutputRecipe]
@@ -148,12 +148,12 @@ class PackageRecipe(Struct, frozen=True):
 
     @property
     def takes_stages(self) -> bool:
-        """Tell whether an input is `from:` a stage."""
+        """Return whether an input is `from:` a stage."""
         return any(entry.stage is not None for b in self.binaries for entry in b.inputs)
 
 
 class LineRecipe(Struct, frozen=True):
-    """One entry under `lines:`, and the loop that makes lines of it."""
+    """One entry under `lines:`, and its loop."""
 
     position: Position
     loop: Loop

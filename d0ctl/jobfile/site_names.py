@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class OtherFile(NamedTuple):
-    """A file of another job, as `JOB:NAME`; a late one has a pattern as its name."""
+    """A file of another job, as `JOB:NAME`; for a late one the name is a pattern."""
 
     name: str
     size: int | None = None
@@ -15,7 +15,7 @@ class OtherFile(NamedTuple):
 
 
 class OtherStage(NamedTuple):
-    """What a stage of another job makes and does not read; None if it has no such stage.
+    """The outputs of a stage of another job that it does not read; None if it has no such stage.
 
     `stages` are the names of all its stages.
     """
@@ -25,16 +25,16 @@ class OtherStage(NamedTuple):
 
 
 class KnownNames(Struct, frozen=True):
-    """Names that the site knows; names of a kind that is None are not checked.
+    """Names that the site knows; a kind that is None is not checked.
 
     `software` has the titles of the catalogue, and whether they have a script; `transfer` has
     the schemes for which the site has commands, and whether these fetch or store.
     `stores` has the names of the site's stores, and the commands of each.
-    `merge` has the commands that merge files, by the end of their names.
+    `merge` has the commands that merge files, by the suffix of their names.
     `produced(job, name)` tells whether a job makes a file, None if there is no such job.
     `stage_of(job, stage)` returns a stage of a job, None if there is no such job.
     `cached(node, unread)` returns the files in the cache of a node, or those that nothing reads.
-    `late` has the files of this job's own late outputs, by pattern, as soon as they are known.
+    `late` has the files of this job's own late outputs, by pattern, once they are known.
     """
 
     nodes: Collection[str] | None = None

@@ -41,7 +41,7 @@ def plan(store: Store, request: FileRequest[Options], now: float) -> PurgePlan:
 
 
 def purge(store: Store, plan: PurgePlan, by: Author) -> PurgePlan:
-    """Have all copies removed; results and stored files stay."""
+    """Remove all copies; results and stored files stay."""
     return replace(plan, copies=tuple(unneeded_files.purge_chosen(store, now=by.now)))
 
 

@@ -1,4 +1,4 @@
-"""file set-disposition: say what becomes of files once no package needs them."""
+"""file set-disposition: set what happens to files once no package needs them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from d0ctl.store.files import selected_files
 from d0ctl.units import size
 
 AS_WRITTEN = "as-written"
-"""Takes back what a person said: the job file counts again."""
+"""Removes a person's setting: the job file applies again."""
 
 WORDS = (*DISPOSITIONS, AS_WRITTEN)
 
@@ -41,7 +41,7 @@ class DispositionPlan(FilePlan):
     """What file set-disposition would do."""
 
     previous: tuple[str | None, ...]
-    """What the files have now."""
+    """The present dispositions of the files."""
 
 
 def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> DispositionPlan:

@@ -41,7 +41,7 @@ class ArchiveOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivePlan(Plan):
-    """Which jobs go to which archive, and the files on nodes and in the cache that go with them."""
+    """Which jobs go to which archive, and the files on nodes and in the cache that are lost."""
 
     archive: str
     ids: tuple[int, ...]
@@ -52,7 +52,7 @@ class ArchivePlan(Plan):
 
 
 def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> ArchivePlan:
-    """Plan for jobs that have ended. Raises Refused for one that was named and has not."""
+    """Plan for jobs that have ended. Raises Refused for a named job that has not."""
     if not is_whole_job(request.target):
         raise BadUsage(
             f"`{request.target.brief}` is not a whole job, but only jobs can be archived"
@@ -75,13 +75,13 @@ def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> 
 
 
 def _may_go(store: Store, job: JobSummary, target: Selector, age: float | None, now: float) -> bool:
-    """Return whether a job can be archived; one of a pattern may stay, one by its name not."""
+    """Return whether a job can be archived; if not, only one given by its own name is refused."""
     is_named = any(part.job == job.name for part in target.parts)
     try:
         if not has_ended(job):
             raise Refused(f"job `{job.name}` has not ended, so it can't be archived",
                           hint=f"d0ctl wait {job.name}")  # fmt: skip
-        # A daemon that was not there has not noted the end.
+        # without a daemon, nobody has recorded the end
         if age is not None and (job.ended is None or job.ended > now - age):
             raise Refused(f"job `{job.name}` has ended less than {duration(age)} ago")
         removal.check_removal(store, job.id, job.name)

@@ -1,4 +1,4 @@
-"""clone: submit a job once more, with other parameters, or a part of it as a job of its own."""
+"""clone: submit a job again, with other parameters, or a part of it as a job of its own."""
 
 import re
 from dataclasses import replace
@@ -20,7 +20,7 @@ from d0ctl.store.views.job_files.known_names import known_names
 
 
 def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
-    """Read the job file of the job again, with its parameters and those that are given.
+    """Read the job file of the job again, with its parameters and the given ones.
 
     A part of a job becomes a job of its own. Raises BadUsage, NotFound or Refused, and BadJobFile
     with every fault.
@@ -52,7 +52,7 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
 
 
 def _part(store: Store, target: Selector, name: str) -> str:
-    """Return the job file of a part of a job; what others of the job make is `JOB:NAME` there."""
+    """Return the job file of a part of a job; files of the rest of the job become `JOB:NAME`."""
     from d0ctl.store.views.job_files import definition, job_file_text
 
     rows = definition.read(store, name)

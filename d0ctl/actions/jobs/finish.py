@@ -93,7 +93,7 @@ def _not_finishable(jobs: list[JobSummary], request: Request[FinishOptions], now
 
 
 def finish(store: Store, plan: FinishPlan, by: Author) -> None:
-    """Set the flags, and kill running packages if that is wanted; or end the packages."""
+    """Set the flags, and on request kill running packages; or end the packages."""
     options: FinishOptions = plan.request.options
     note = by.note_or("finished")
     if plan.jobs:

@@ -44,7 +44,7 @@ class PriorityPlan(Plan):
     """What another priority would change."""
 
     previous: tuple[int, ...]
-    """The different priorities that the jobs or packages have now."""
+    """The various priorities that the jobs or packages have now."""
     apart: tuple[str, ...] = ()
     """Stages of the jobs with packages that have a priority of their own."""
 
@@ -84,7 +84,7 @@ def _same(request: Request[PriorityOptions]) -> Refused:
 
 
 def give_priority(store: Store, plan: PriorityPlan, by: Author) -> None:
-    """Change the rows of the jobs, or what the packages ask for; the scheduler follows them."""
+    """Change the rows of the jobs, or the priority of the packages; the scheduler follows."""
     for name in plan.jobs:
         job = browse.job(store, name)
         lifecycle.set_priority(store, job.id, plan.request.options.priority)
@@ -93,7 +93,7 @@ def give_priority(store: Store, plan: PriorityPlan, by: Author) -> None:
 
 
 def undo_priority(plan: PriorityPlan) -> str | None:
-    """Return the command that undoes it; None if there were different priorities."""
+    """Return the command that undoes it; None if the priorities differed."""
     if len(plan.previous) > 1:
         return None
     return undo.command("priority", undo.paths(plan.request.target), str(plan.previous[0]))
@@ -124,7 +124,7 @@ def _change(plan: PriorityPlan) -> str:
 
 
 def _apart(plan: PriorityPlan) -> Iterator[str]:
-    """Say which stages have packages that do not follow the job."""
+    """Say which stages have packages with a priority other than the job's."""
     if plan.apart:
         names = listed([f"`{path}`" for path in plan.apart[:MOST_APART]]
                        + ([f"{len(plan.apart) - MOST_APART:,} more"]

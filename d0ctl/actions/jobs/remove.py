@@ -62,7 +62,7 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
 
 
 def remove(store: Store, plan: RemovePlan, by: Author) -> None:
-    """Hide the jobs; after a crash their removal goes on."""
+    """Hide the jobs; after a crash their removal continues."""
     removal.hide(store, plan.ids)
 
 

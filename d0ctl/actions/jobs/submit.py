@@ -28,9 +28,9 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
-    """A job file by its name; `text` is what was read if it is not a file, as stdin.
+    """A job file by its name; `text` is its content if it is not a file, e.g. stdin.
 
-    That of a command was made for it, and nobody has seen it.
+    For a command it is generated, and no person has seen it.
     """
 
     brief: str
@@ -66,7 +66,7 @@ SubmitRequest: TypeAlias = AnyRequest[JobFile, SubmitOptions]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitPlan(Plan):
-    """The job that would be submitted, and once it is, its name and what no node can take yet."""
+    """The job to submit; afterwards also its final name and what no node can take yet."""
 
     spec: JobSpec
     job: str
@@ -74,18 +74,18 @@ class SubmitPlan(Plan):
 
     @property
     def is_held(self) -> bool:
-        """Whether nothing of it starts."""
+        """Whether none of its packages starts."""
         return bool(self.request.options.hold or self.spec.hold)
 
 
 NO_HOME = KnownNames((LOCAL,), {}, {}, {}, {}, lambda *_: None)
-"""What job files can name before there is a home."""
+"""The names that job files can use before there is a home."""
 
 
 def read(store: Store | None, file: JobFile, values: Mapping[str, str]) -> JobSpec:
     """Read and check a job file, or its text; without a store, only `localhost` is known.
 
-    A store of the site that it names is asked whether it can serve the job.
+    The stores of the site that it names are asked whether they can serve the job.
     Raises BadJobFile with every fault, or BadUsage with those of a command.
     """
     spec = _checked(store, file, values)
@@ -108,7 +108,7 @@ def _checked(store: Store | None, file: JobFile, values: Mapping[str, str]) -> J
         return reader.read_text(file.text, file.brief, Path.cwd(), values, known)
     try:
         spec = reader.read_text(file.text, file.brief, Path.cwd(), values, known, is_seen=False)
-    except BadJobFile as error:  # of a file that nobody has written
+    except BadJobFile as error:  # a generated file
         first, *more = error.faults
         raise BadUsage(first, details=more) from error
     return changed(spec, warnings=(*spec.warnings, *_of_a_command(spec)))
@@ -140,7 +140,7 @@ Preparing: TypeAlias = Callable[[Store, Any, float], Any]
 
 
 def preparing(read: Callable[[Store, Any], JobSpec]) -> Preparing:
-    """Return what prepares a submission: unless it is known, `read` finds what is submitted."""
+    """Return what prepares a submission: if the spec is not known, `read` finds it."""
 
     def prepare(store: Store, request: Any, now: float) -> Any:
         if request.options.spec is not None:
@@ -186,7 +186,7 @@ def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:
 
 
 ENDED = frozenset({Group.SUCCESSFUL, Group.FAILED, Group.CANCELED})
-"""The states of a job that may be removed to make room."""
+"""The states of a job that may be removed for a new one of its name."""
 
 
 def check_name(store: Store, name: str | None, spec: JobSpec) -> None:

@@ -1,4 +1,4 @@
-"""update: correct a job that was submitted, by its job file as it is now or by another one."""
+"""update: correct a submitted job, by its job file as it is now or by another one."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from d0ctl.units import count
 
 @dataclass(frozen=True, slots=True)
 class UpdateOptions(Options):
-    """By what a job is corrected, and whether it runs again."""
+    """Which file corrects a job, and whether packages run again."""
 
     file: str | None = value(
         "--file", "FILE", "The corrected job file (default: the one it was submitted from).",
@@ -43,7 +43,7 @@ class UpdateOptions(Options):
     spec: JobSpec | None = None
     """What the job file says; `prepare` reads it."""
     before: Reading | None = None
-    """What is compared; `prepare` reads it, so that other writers do not wait for that."""
+    """The job before the change; `prepare` reads it, so that other writers need not wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +53,12 @@ class UpdatePlan(Plan):
     job: int
     outline: Outline
     settings: tuple[str, ...]
-    """What changes of the job as a whole."""
+    """The settings of the job as a whole that change."""
     misfits: tuple[Misfit, ...]
 
 
 def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Request[UpdateOptions]:
-    """Read the job file, with the parameters that were set at the submission and those given now.
+    """Read the job file, with the parameters of the submission and those given now.
 
     Raises BadUsage, NotFound or Refused, and BadJobFile with every fault.
     """
@@ -97,7 +97,7 @@ def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:
 
 
 def _set(values: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters that a job has and its job file does not."""
+    """Return the parameters that the job has and the job file lacks."""
     return {name: text for name, text in values.items() if own.get(name) != text}
 
 
@@ -153,7 +153,7 @@ def update(store: Store, plan: UpdatePlan, by: Author) -> None:
 
 
 def describe(plan: UpdatePlan) -> Iterator[str]:
-    """Say what would become of which packages."""
+    """Say what would happen to which packages."""
     yield f"would update `{plan.request.target.brief}`" + (
         ": nothing differs" if plan.is_empty else ""
     )
@@ -161,7 +161,7 @@ def describe(plan: UpdatePlan) -> Iterator[str]:
 
 
 def report(plan: UpdatePlan) -> Iterator[str]:
-    """Say what became of which packages."""
+    """Say what happened to which packages."""
     name = plan.request.target.brief
     yield f"`{name}` already matches its job file" if plan.is_empty else f"updated `{name}`"
     yield from _said(plan, named=False)

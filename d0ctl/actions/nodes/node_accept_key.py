@@ -12,7 +12,7 @@ from d0ctl.store.nodes import contact, registry
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """What came of reaching the node."""
+    """The result of reaching the node."""
 
     accepted: tuple[str, ...] = ()
     is_other_machine: bool = False
@@ -29,7 +29,7 @@ class AcceptOptions(Options):
         "--reinstalled", "The host was reinstalled: its files and attempts are gone."
     )
     met: Meeting = field(default_factory=Meeting)
-    """`meet` finds it out."""
+    """The result; `meet` sets it."""
 
 
 def meet(
@@ -37,7 +37,7 @@ def meet(
 ) -> NodeRequest[AcceptOptions]:
     """Reach the node, trusting the keys that a person trusts.
 
-    Raises NodeUnreachable, also if it has another key than those named, and BadUsage if
+    Raises NodeUnreachable, also if it has a key other than those named, and BadUsage if
     it has none.
     """
     from d0ctl.actions import meeting
@@ -58,7 +58,7 @@ def meet(
 
 
 def plan(store: Store, request: NodeRequest[AcceptOptions], now: float) -> Plan:
-    """Plan to keep that the key is trusted. Raises NotFound."""
+    """Plan to record that the key is trusted. Raises NotFound."""
     registry.named(store, request.target.brief)
     met = request.options.met
     is_new = met.is_other_machine and request.options.reinstalled
@@ -66,13 +66,13 @@ def plan(store: Store, request: NodeRequest[AcceptOptions], now: float) -> Plan:
 
 
 def accept(store: Store, plan: Plan, by: Author) -> None:
-    """Count the files of a machine that was reinstalled as lost."""
+    """Count the files of a reinstalled machine as lost."""
     if plan.request.options.met.is_other_machine and plan.request.options.reinstalled:
         contact.forget_machine(store, plan.request.target.brief, now=by.now)
 
 
 def refuse_other(store: Store, plan: Plan, now: float) -> None:
-    """Raise Refused if the node is another machine than before, and not on purpose."""
+    """Raise Refused if the node is another machine than before, unless that is intended."""
     name, options = plan.request.target.brief, plan.request.options
     if options.met.is_other_machine and not options.reinstalled:
         raise Refused(

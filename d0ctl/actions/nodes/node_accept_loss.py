@@ -1,4 +1,4 @@
-"""node accept-loss: count the files as lost that are missing in a cache in doubt."""
+"""node accept-loss: count missing files in a cache in doubt as lost."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> LossPlan:
 
 
 def accept(store: Store, plan: LossPlan, by: Author) -> None:
-    """Count the copies as lost; what packages still need is made or brought again."""
+    """Count the copies as lost; files that packages still need are made or copied again."""
     doubt.accept(store, registry.named(store, plan.request.target.brief), now=by.now)
 
 

@@ -22,7 +22,7 @@ WAYS = ("auto", "fabric", "openssh")
 
 @dataclass(frozen=True, slots=True)
 class AddOptions(Options):
-    """How a node is reached, and what it is used for."""
+    """How a node is reached, and its settings."""
 
     destination: str | None = maybe_argument(
         "[user@]host[:port]", "Where the node is, as ssh takes it.", log=lambda text: [text]
@@ -45,7 +45,7 @@ class AddOptions(Options):
     local: bool = flag("--local", "The node is this machine.")
     same_machine: bool = flag("--same-machine", "Allow a machine that is a node already.")
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What the node says of itself; `meet` asks it."""
+    """The facts of the node; `meet` reads them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class AddPlan(Plan):
 
 
 def address(request: NodeRequest[AddOptions]) -> Address:
-    """Return the address that the options give. Raises BadUsage."""
+    """Return the address given by the options. Raises BadUsage."""
     name, options = request.target.brief, request.options
     destination, local, via = options.destination, options.local, options.via or "auto"
     identity, directory, python = options.identity, options.directory, options.python
@@ -89,7 +89,7 @@ def address(request: NodeRequest[AddOptions]) -> Address:
 
 
 def meet(store: Store, request: NodeRequest[AddOptions], now: float) -> NodeRequest[AddOptions]:
-    """Reach the node, and ask it what it is. Raises NodeUnreachable."""
+    """Reach the node and read its facts. Raises NodeUnreachable."""
     from d0ctl.actions import meeting
 
     options = request.options

@@ -12,15 +12,15 @@ from d0ctl.store.nodes.site import site_name
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkOptions(Options):
-    """What the benchmark said."""
+    """The result of the benchmark."""
 
     measured: float = field(default=0.0)
-    """The speed; `meet` finds it out."""
+    """The speed; `meet` measures it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkPlan(Plan):
-    """The speed that counts now, and whether a person or the site file set it."""
+    """The present speed, and whether a person or the site file set it."""
 
     speed: float
     is_set: bool
@@ -38,7 +38,7 @@ def meet(
 
 
 def plan(store: Store, request: NodeRequest[BenchmarkOptions], now: float) -> BenchmarkPlan:
-    """Plan to keep the speed. Raises NotFound."""
+    """Plan to record the speed. Raises NotFound."""
     row = registry.named(store, request.target.brief)
     return BenchmarkPlan(
         request=request, speed=row["speed"], is_set=row["speed_asked"] is not None
@@ -46,7 +46,7 @@ def plan(store: Store, request: NodeRequest[BenchmarkOptions], now: float) -> Be
 
 
 def keep(store: Store, plan: BenchmarkPlan, by: Author) -> None:
-    """Keep the speed with the node."""
+    """Record the speed of the node."""
     speed = plan.request.options.measured
     registry.keep_speed(store, plan.request.target.brief, speed, now=by.now)
 

@@ -12,7 +12,7 @@ from d0ctl.units import count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrainPlan(Plan):
-    """What a drain would leave."""
+    """What stays on the node after a drain."""
 
     launched: int
     """How many packages are still there."""

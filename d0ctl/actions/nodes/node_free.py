@@ -16,25 +16,25 @@ from d0ctl.units import count, duration, size
 
 @dataclass(frozen=True, slots=True)
 class FreeOptions(Options):
-    """How much space is wanted."""
+    """How much space to make."""
 
     wanted: int = argument("SIZE", "How much to free, such as 200GB.", type=SIZE, example="200GB")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreePlan(Plan):
-    """The copies that would go."""
+    """The copies that would be removed."""
 
     copies: tuple[Spare, ...]
 
     @property
     def bytes(self) -> int:
-        """How much that frees."""
+        """How much space that makes."""
         return sum(copy.size for copy in self.copies)
 
 
 def plan(store: Store, request: NodeRequest[FreeOptions], now: float) -> FreePlan:
-    """Choose copies. Raises NotFound, and Refused if there is none to give up."""
+    """Choose copies. Raises NotFound, and Refused if none can be removed."""
     row = registry.named(store, request.target.brief)
     copies = unneeded_files.room(store, row["id"], request.options.wanted)
     if not copies:
@@ -46,12 +46,12 @@ def plan(store: Store, request: NodeRequest[FreeOptions], now: float) -> FreePla
 
 
 def free(store: Store, plan: FreePlan, by: Author) -> None:
-    """Have the node remove them."""
+    """Have the node remove the copies."""
     unneeded_files.give_up(store, plan.copies)
 
 
 def describe(plan: FreePlan) -> Iterator[str]:
-    """Say which copies would go, and what it costs to have them again."""
+    """Say which copies would be removed, and the cost of copying or making them again."""
     yield f"would free {_amount(plan)}"
     lines = [f"{copy.name}  {size(copy.size)}  {_again(copy)}" for copy in plan.copies]
     yield from wording.few(lines, len(lines))
@@ -59,7 +59,7 @@ def describe(plan: FreePlan) -> Iterator[str]:
 
 
 def report(plan: FreePlan) -> Iterator[str]:
-    """Say what goes."""
+    """Say what is being removed."""
     yield f"freed {_amount(plan)}"
     yield from _cost(plan)
 

@@ -1,4 +1,4 @@
-"""node set: change what the site says of a node."""
+"""node set: change the settings of a node."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from d0ctl.store.nodes import registry
 from d0ctl.units import listed
 
 NONE = "none"
-"""Stands for no value: what the node itself says counts, or the default."""
+"""Stands for no value: the node's own answer counts, or the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetOptions(Options):
-    """What is to be changed."""
+    """The settings to change."""
 
     changes: tuple[str, ...] = arguments(
         "KEY=VALUE...", "A key of a node in the site file, e.g. speed=1.5.",
@@ -43,7 +43,7 @@ class SetPlan(Plan):
 
     @property
     def changed(self) -> Mapping[str, tuple[str, str]]:
-        """What each key was and is to be, as people write it."""
+        """The old and new value of each key, as people write them."""
         pairs = {key: (_written(key, self.before), _written(key, self.after))
                  for key in keys.SETTABLE}  # fmt: skip
         return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
@@ -68,7 +68,7 @@ def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
 
 
 def _change(word: str, node: str) -> tuple[str, Any]:
-    """Return the field of a word as `speed=1.5`, and its value. Raises BadUsage."""
+    """Return the field and value of a word such as `speed=1.5`. Raises BadUsage."""
     key, equals, text = word.partition("=")
     if key not in keys.SETTABLE or not equals:
         raise BadUsage(
@@ -88,7 +88,7 @@ def _change(word: str, node: str) -> tuple[str, Any]:
 
 
 def change(store: Store, plan: SetPlan, by: Author) -> None:
-    """Change the row of the node. Raises BadUsage if nothing was said, Refused for one in use."""
+    """Change the row of the node. Raises BadUsage for no change, Refused for a node in use."""
     name = plan.request.target.brief
     if not plan.request.options.changes:
         raise BadUsage("say what to set", hint=f"d0ctl node set {name} speed=1.5")

@@ -1,4 +1,4 @@
-"""edit: change what packages request that have not started."""
+"""edit: change the requests of packages that have not started."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ class EditPlan(Plan):
 
 
 def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPlan:
-    """Plan for packages that have no node, without those that no node could take afterwards."""
+    """Plan for packages that have no node, except those that no node could take afterwards."""
     for node in request.options.nodes:
         selection.check_node(store, node)
     split = changeable(store, request.target, EDITABLE, "edited", now)
@@ -50,7 +50,7 @@ def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPl
 
 
 def edit(store: Store, plan: EditPlan, by: Author) -> None:
-    """Change what the packages request. Raises BadUsage if nothing is to change."""
+    """Change the requests of the packages. Raises BadUsage if there is no change."""
     if not plan.request.options.words:
         raise BadUsage(NOTHING, hint=EXAMPLE)
     plan.request.options.change(store)

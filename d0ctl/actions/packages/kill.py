@@ -31,7 +31,7 @@ class KillPlan(Plan):
 
 
 def plan_kill(store: Store, request: Request[KillOptions], now: float) -> KillPlan:
-    """Plan for packages that have not ended, and those being killed that could end sooner."""
+    """Plan for packages that have not ended, and for those being killed that could end sooner."""
     partial = request.options.partial
     split = changeable(store, request.target, KILLABLE, "killed", now, hastens=not partial)
     return KillPlan(request=request, packages=split.packages, grace=grace(store, partial),

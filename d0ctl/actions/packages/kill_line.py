@@ -31,7 +31,7 @@ class KillLineOptions(Options):
 
 
 class Loser(NamedTuple):
-    """A package that loses inputs and goes on; `starts` if no other input is missing."""
+    """A package that loses inputs and continues; `starts` if no other input is missing."""
 
     path: str
     lost: int
@@ -54,7 +54,7 @@ class KillLinePlan(Plan):
 
 
 def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) -> KillLinePlan:
-    """Plan for whole lines, and with dropped outputs for all packages that can't do without."""
+    """Plan for whole lines, and with dropped outputs for all packages that can't run without."""
     target = request.target
     for part in target.parts:
         if not browse.jobs(store, part.job):
@@ -109,7 +109,7 @@ def _plan_drop(store: Store, request: Request[KillLineOptions]) -> KillLinePlan:
 
 
 def kill_line(store: Store, plan: KillLinePlan, by: Author) -> None:
-    """End the lines, and remove their files from all inputs if that was asked for."""
+    """End the lines, and on request remove their files from all inputs."""
     if plan.request.options.drop_outputs:
         lifecycle.drop(store, actor=by.actor, note=by.note_or("dropped"), now=by.now)
     else:

@@ -44,7 +44,7 @@ class PausePlan(Plan):
 
 
 def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
-    """Plan to set the flag of whole jobs, or to park the packages of a part of one."""
+    """Plan to set the flag of whole jobs, or to pause the packages of a part of one."""
     if not is_whole_job(request.target):
         running = request.options.running
 
@@ -91,8 +91,8 @@ def _not_pausable(jobs: list[JobSummary], request: Request[PauseOptions], now: f
 
 
 Able: TypeAlias = Callable[[str, bool, bool], bool]
-"""Whether an action applies to a package, by its phase, whether pause holds it, and whether it
-was asked to pause."""
+"""Whether an action applies to a package, by its phase, whether pause holds it, and whether
+suspending it was requested."""
 
 
 def of_part(store: Store, request: Request[Any], able: Able, past: str, now: float) -> PausePlan:
@@ -115,7 +115,7 @@ def of_part(store: Store, request: Request[Any], able: Able, past: str, now: flo
 
 
 def pause(store: Store, plan: PausePlan, by: Author) -> None:
-    """Set the flags or park the packages, and ask running ones to suspend if that is wanted."""
+    """Set the flags or pause the packages, and on request suspend running ones."""
     running = plan.request.options.running
     if plan.jobs:
         pauses.pause_jobs(store, ids(store, plan), running=running, **by._asdict())

@@ -19,7 +19,7 @@ from d0ctl.units import count, moment
 
 
 class Gainer(NamedTuple):
-    """A package that gets inputs back beside those it has; `waits` if one is missing."""
+    """A package that gets inputs back; `waits` if one is still missing."""
 
     path: str
     gained: int

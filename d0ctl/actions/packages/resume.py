@@ -40,7 +40,7 @@ def _can_resume(phase: str, is_parked: bool, is_asked: bool) -> bool:
 
 
 def resume(store: Store, plan: PausePlan, by: Author) -> None:
-    """Clear the flags or release the parked packages, and ask suspended ones to continue."""
+    """Clear the flags or release the paused packages, and let suspended ones continue."""
     if plan.jobs:
         pauses.resume_jobs(store, ids(store, plan), **by._asdict())
     else:

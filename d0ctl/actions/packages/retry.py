@@ -1,4 +1,4 @@
-"""retry: let failed packages run again, if they can, on request with other resources."""
+"""retry: run failed packages again, if possible, on request with other resources."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

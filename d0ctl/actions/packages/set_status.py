@@ -58,7 +58,7 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
 
 
 def _count_to_accept(store: Store, target: Selector) -> int:
-    """Count the packages whose outputs are only in an attempt; Refused if one is missing."""
+    """Count packages whose outputs exist only in an attempt. Raises Refused if one is missing."""
     retry.keep_phases(store, FROM[Status.SUCCESSFUL])
     rows = accept.lacking(store)
     missing = [name for row in rows if (name := accept.missing_output(row)) is not None]
@@ -96,7 +96,7 @@ def describe(plan: SetStatusPlan) -> Iterator[str]:
 
 
 def report(plan: SetStatusPlan) -> Iterator[str]:
-    """Say which packages have got the status."""
+    """Say which packages now have the status."""
     yield from wording.report_packages(plan, "set", "set", f" to {plan.request.options.status}")
     yield from wording.unchanged(plan)
     yield from _accepting(plan)

@@ -27,7 +27,7 @@ class ThrottleName:
 
     @property
     def brief(self) -> str:
-        """It in a sentence, as in the site file."""
+        """The throttle in a few words, as in the site file."""
         return f"{self.kind} {self.pattern}"
 
     @property

@@ -15,7 +15,7 @@ Phases = Annotated[Counts, Meta(description="Packages in each phase; none where 
 
 
 class TimeRange(TypedDict):
-    """A time that is estimated; one of ten is expected before `low`, and one after `high`."""
+    """An estimated time: one in ten ends before `low`, and one after `high`."""
 
     at: Time | None
     low: Time | None
@@ -37,7 +37,7 @@ class Pause(Hold):
 
 
 class Finish(Hold):
-    """Who lets a job come to its end, and how."""
+    """Who finishes a job, and how."""
 
     how: str
 
@@ -144,7 +144,7 @@ class Shortfall(TypedDict):
     missing: list[str]
 
 
-"""What a package goes without."""
+"""What a package lacks."""
 
 
 class Exclusion(TypedDict):
@@ -156,7 +156,7 @@ class Exclusion(TypedDict):
 
 
 class SizeRange(TypedDict):
-    """Bytes that are estimated: one of ten is expected below `low`, and one above `high`."""
+    """Estimated bytes: one in ten is below `low`, and one above `high`."""
 
     low: int
     middle: int
@@ -164,7 +164,7 @@ class SizeRange(TypedDict):
 
 
 class Straggler(TypedDict):
-    """A package that runs much longer than it was expected to."""
+    """A package that runs much longer than expected."""
 
     path: str
     node: str

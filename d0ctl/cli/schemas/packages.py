@@ -8,7 +8,7 @@ from d0ctl.cli.schemas.jobs import Shortfall, Time, TimeRange
 
 
 class Progress(TypedDict):
-    """How far a package is; all null if its wrapper has not reported."""
+    """The progress of a package; all null if its wrapper has not reported."""
 
     done: float | None
     total: float | None
@@ -45,7 +45,7 @@ class LiveStatus(TypedDict):
 
 
 class Note(TypedDict):
-    """What a wrapper found worth keeping."""
+    """A remark of a wrapper."""
 
     attempt: int
     at: Time | None
@@ -92,7 +92,7 @@ class Failures(TypedDict):
 
 
 class Record(TypedDict):
-    """How a binary did."""
+    """The record of a binary."""
 
     started: Time | None
     ended: Time | None
@@ -105,7 +105,7 @@ class Record(TypedDict):
 
 
 class AskedOfBinary(TypedDict):
-    """What the job file says of a binary; sizes in bytes, times in seconds."""
+    """What the job file requests for a binary; sizes in bytes, times in seconds."""
 
     software: Annotated[str | None, Meta(description="NAME/VERSION in the catalogue.")]
     image: str | None
@@ -124,7 +124,7 @@ class AskedOfBinary(TypedDict):
 
 
 class Binary(Record):
-    """A binary, and how it did in the last attempt that ran it."""
+    """A binary, and its record in the last attempt that ran it."""
 
     binary: int
     name: str
@@ -164,7 +164,7 @@ class Output(TypedDict):
 
 
 class Asked(TypedDict):
-    """What the job file asks of the node for a package; sizes in bytes, times in seconds."""
+    """What the job file requests for a package; sizes in bytes, times in seconds."""
 
     memory: int | None
     disk: int | None
@@ -221,7 +221,7 @@ class PackageNow(Package):
 
 
 class NodeRecord(Record):
-    """How a binary did in one attempt."""
+    """The record of a binary in one attempt."""
 
     node: str
 

@@ -45,7 +45,7 @@ class Action(TypedDict):
 
 
 class Current(TypedDict):
-    """Where the history of a package has led to."""
+    """The present state of a package, where its history ends."""
 
     phase: str
     actor: str | None
@@ -194,7 +194,7 @@ class UsageReport(TypedDict):
 
 
 class BytesAt(TypedDict):
-    """Bytes in a cache from a time on."""
+    """Bytes in a cache from this time on."""
 
     at: Time
     bytes: int
@@ -305,7 +305,7 @@ class OneMore(TypedDict):
 
 
 class NodeUse(TypedDict):
-    """What a node has to do."""
+    """How busy a node is."""
 
     node: str
     use: Annotated[float, Meta(description="The part of its CPU time that computes, from 0 to 1.")]
@@ -319,7 +319,7 @@ class CachePeak(TypedDict):
 
 
 class RehearsedStage(TypedDict):
-    """When the packages of a stage run, in seconds from the begin of the job."""
+    """When the packages of a stage run, in seconds from the start of the job."""
 
     stage: str
     packages: int

@@ -1,4 +1,4 @@
-"""The documents of files, nodes, software, mail, the daemon, and of what is submitted."""
+"""The documents of files, nodes, software, mail, the daemon, and submitted jobs."""
 
 from typing import Annotated, NotRequired, TypedDict
 
@@ -44,14 +44,14 @@ class Files(TypedDict):
 
 
 class Others(TypedDict):
-    """How packages of the same stage did on other nodes."""
+    """The record of packages of the same stage on other nodes."""
 
     successful: int
     failed: int
 
 
 class Burnt(TypedDict):
-    """For which failures d0ctl itself has drained a node."""
+    """The failures for which d0ctl drained a node."""
 
     since: Time | None
     evidence: str
@@ -174,7 +174,7 @@ class Clusters(TypedDict):
 
 
 class Researcher(TypedDict):
-    """Whose jobs there are, and what is theirs."""
+    """A researcher with jobs and clusters."""
 
     researcher: str
     mail: str | None
@@ -355,7 +355,7 @@ class NoNode(TypedDict):
 
 
 class StageSizes(TypedDict):
-    """What a package of a stage is expected to take, in bytes."""
+    """The expected needs of a package of a stage, in bytes."""
 
     stage: int
     memory: SizeRange | None
@@ -387,7 +387,7 @@ class Parameter(TypedDict):
 
 
 class Template(TypedDict):
-    """A job file to begin with."""
+    """A job file to start from."""
 
     template: str
     about: str

@@ -26,7 +26,7 @@ def reported_failures() -> Iterator[None]:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
-    except BrokenPipeError:  # a reader that has seen enough
+    except BrokenPipeError:  # a reader that has closed the pipe
         forget_output()
         sys.exit(ExitCode.DONE)
     except OSError as error:
@@ -41,7 +41,7 @@ def reported_failures() -> Iterator[None]:
 
 
 def forget_output() -> None:
-    """Let what is left of our output go nowhere."""
+    """Discard the rest of the output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,6 +1,6 @@
-"""Typer, without its pydantic to convert words into values, and with errors in our words.
+"""Typer, converting words into values without pydantic, and with errors in d0ctl's words.
 
-The import of pydantic would cost each call, and each TAB, more than all the rest of them.
+The import of pydantic would cost each call, and each TAB, more than everything else.
 """
 
 import re
@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from d0ctl.errors import BadUsage
 
 _UsageError: Any = typer.BadParameter.__base__
-"""What Typer raises for all wrong usage; it exports only this kind of it."""
+"""The error that Typer raises for all wrong usage; it exports only this kind of it."""
 
 _OUR_WORDS = (
     (r"'(\S+?)'", r"`\1`"),
@@ -25,7 +25,7 @@ _OUR_WORDS = (
     (r"^Got unexpected extra argument\S* \((.+)\)$", r"too many words: \1"),
     (r"\.$", ""),
 )
-"""What its messages become: one line as all others."""
+"""What its messages become: one line like all others."""
 
 
 _KINDS: dict[Any, Callable[[Any], Any]] = {str: str, int: int, bool: bool, Path: Path}
@@ -74,7 +74,7 @@ class Plain:
 
 
 def spare_pydantic(command: Any) -> None:
-    """Let a command, and those in it, convert plain values themselves, --help's among them."""
+    """Let a command and its subcommands convert plain values themselves, also those of --help."""
     get_params = command.get_params
     command.get_params = lambda ctx: plain(get_params(ctx))
     for part in getattr(command, "commands", {}).values():
@@ -82,7 +82,7 @@ def spare_pydantic(command: Any) -> None:
 
 
 def plain(parameters: list[Any]) -> list[Any]:
-    """The same parameters: plain values are not pydantic's, and arguments show no type."""
+    """The same parameters: plain values avoid pydantic, and arguments show no type."""
     for parameter in parameters:
         if parameter.param_type_name == "argument":
             parameter.display_type_rich = lambda ctx: None  # its name says more than its type
@@ -112,7 +112,7 @@ def usage_in_our_words() -> Iterator[None]:
 
 
 def with_help(command: Any) -> None:
-    """Have a command name its help where it finds wrong usage itself, with no better advice."""
+    """Add a hint at its help to a command that finds wrong usage itself and has no better hint."""
     run = command.invoke
 
     def invoke(context: Any) -> Any:

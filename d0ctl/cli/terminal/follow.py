@@ -15,7 +15,7 @@ from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import AttemptView, PackageView
 
 LOOK_S = 0.2
-"""How often the database is looked at while nothing runs."""
+"""How often the database is read while nothing runs."""
 
 FINAL = frozenset({Status.SUCCESSFUL, Status.FAILED, Status.CANCELED})
 
@@ -32,7 +32,7 @@ class Following:
         self._tail = Tail(store, names)
 
     def run(self) -> None:
-        """Print until the package, or the attempt that was asked for, has ended."""
+        """Print until the package, or the requested attempt, has ended."""
         tried: AttemptView | None = self._await_first()
         while tried is not None:
             self._tail.print(tried, partial(self._has_ended, tried))
@@ -41,7 +41,7 @@ class Following:
             say(following.printed_nothing(self._wanted.brief))
 
     def _await_first(self) -> AttemptView:
-        """Wait for the attempt that was asked for, or for any."""
+        """Wait for the requested attempt, or for any."""
         is_reported = False
         while True:
             one = self._package()
@@ -55,7 +55,7 @@ class Following:
             time.sleep(LOOK_S)
 
     def _await_next(self, former: AttemptView) -> AttemptView | None:
-        """Wait for the attempt after one that has ended; None when there will be none."""
+        """Wait for the attempt after one that has ended; None if there will be none."""
         is_reported = False
         while True:
             one = self._package()

@@ -1,4 +1,4 @@
-"""What TAB offers: jobs, stages and nodes out of the database; nothing where there is none."""
+"""What TAB offers: jobs, stages and nodes from the database; nothing if there is none."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -52,7 +52,7 @@ def _beginning(incomplete: str, words: Iterable[object]) -> list[str]:
 
 
 def _read(look: Callable[[Store], Sequence[object]]) -> Sequence[object]:
-    """Read from the store; nothing where it can't be read: a shell must not hear of it."""
+    """Read from the store; return nothing if it can't be read: a shell must not see errors."""
     try:
         with session.reader() as store:
             return look(store)

@@ -1,4 +1,4 @@
-"""The terminal: data goes to stdout, messages to stderr, colours only where a person reads."""
+"""The terminal: data goes to stdout, messages to stderr, colours only if a person reads."""
 
 import json
 import os
@@ -48,22 +48,22 @@ def sheet() -> Sheet:
 
 
 def glyphs() -> Glyphs:
-    """Return the signs that stdout can carry."""
+    """Return the signs that stdout can show."""
     return UNICODE if speaks_unicode(sys.stdout) else ASCII
 
 
 def emit_json(document: Any) -> None:
-    """Print one JSON document; whatever is in it, it is plain ASCII without control characters."""
+    """Print one JSON document, always as plain ASCII without control characters."""
     print(json.dumps(document, indent=2).replace("\x7f", "\\u007f"))
 
 
 def say(text: str) -> None:
-    """Print a line of talk."""
+    """Print a message."""
     print(_encodable(text, sys.stderr), file=sys.stderr, flush=True)
 
 
 def _encodable(text: str, stream: TextIO) -> str:
-    """Text that the stream can carry; what it can't is shown escaped."""
+    """Text that the stream can encode; other characters are escaped."""
     encoding = stream.encoding or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
@@ -91,7 +91,7 @@ def _painted(cell: Cell) -> str:
 
 
 def speaks_unicode(stream: TextIO) -> bool:
-    """Whether glyphs beyond ASCII arrive."""
+    """Whether glyphs beyond ASCII can be shown."""
     return (stream.encoding or "").lower().replace("-", "") == "utf8"
 
 
@@ -101,7 +101,7 @@ def mark(status: str) -> str:
 
 
 def glyph(status: str) -> str:
-    """Return the glyph of a status, for use beside a word that says the same."""
+    """Return the glyph of a status, for use beside its word."""
     return _painted(signs.glyph(status, glyphs()))
 
 
@@ -124,6 +124,6 @@ def confirmed(question: str) -> bool:
 
 
 def refuse_both(one: bool, other: bool, names: str) -> None:
-    """Raise BadUsage where two options that exclude each other were given."""
+    """Raise BadUsage if two options that exclude each other were given."""
     if one and other:
         raise BadUsage(f"{names} exclude each other")

@@ -8,12 +8,12 @@ from d0ctl.units import clean
 
 
 class Passthrough:
-    """Texts of several sources, one after the other, each piece under the head of its source."""
+    """Texts of several sources, one after another, each piece under the heading of its source."""
 
     def __init__(self) -> None:
         self.is_terminal = is_terminal(sys.stdout)
         self.has_first_head = False
-        """Whether the first source gets a head, too, as there are others."""
+        """Whether the first source gets a heading, too, because there are others."""
         self._source: str | None = None
         self._is_at_start = True
         self._decoders: dict[str, codecs.IncrementalDecoder] = {}
@@ -24,7 +24,7 @@ class Passthrough:
         return self._source is None
 
     def write(self, source: str, piece: bytes) -> None:
-        """Print a piece; a head goes before it when the one before was of another source."""
+        """Print a piece; a heading precedes it if the previous piece had another source."""
         if source != self._source:
             self._turn_to(source)
         self._is_at_start = piece.endswith(b"\n")
@@ -35,13 +35,13 @@ class Passthrough:
             sys.stdout.buffer.write(piece)
 
     def end_line(self) -> None:
-        """Begin a new line where the last piece did not end one."""
+        """Begin a new line if the last piece did not end one."""
         if not self._is_at_start:
             emit()
             self._is_at_start = True
 
     def flush(self) -> None:
-        """Let all that was printed be seen."""
+        """Flush everything that was printed."""
         sys.stdout.flush()
 
     def _turn_to(self, source: str) -> None:

@@ -15,7 +15,7 @@ WIDTH = 28
 
 
 class Progress:
-    """Shows counts as they come; safe to be called from another thread than its owner's."""
+    """Shows counts as they arrive; it may be called from any thread."""
 
     def __init__(self, stream: TextIO, name: str) -> None:
         self._stream, self._name = stream, name
@@ -28,7 +28,7 @@ class Progress:
         self._lock = threading.Lock()
 
     def show(self, counts: Counts) -> None:
-        """Show these counts, if there is time for it and they are new."""
+        """Show these counts, if they are new and the last ones are not too recent."""
         with self._lock:
             self._last = counts
             if self._done_at_start is None:
@@ -56,7 +56,7 @@ class Progress:
         self._paused.clear()
 
     def close(self) -> None:
-        """Leave the terminal clean."""
+        """Leave a clean terminal."""
         with self._lock:
             self._paused.set()
             self._wipe()
@@ -94,7 +94,7 @@ class Progress:
         return ", ".join(words)
 
     def _left(self, totals: dict[str, int], passed: float) -> float | None:
-        """A guess at the time left, once there is ground for one."""
+        """An estimate of the time left, once there is a basis for one."""
         done = totals["successful"] - (self._done_at_start or 0)
         left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
         if done < 3 or passed < 2 or not left or self._last.get("held"):

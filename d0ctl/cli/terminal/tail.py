@@ -15,13 +15,13 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views.shapes import AttemptView
 
 SOONEST_S, LATEST_S = 0.1, 1.0
-"""How long to wait from one look at the node to the next, after news and after none for long."""
+"""How long to wait between two reads of the node: after new output, and after none for long."""
 
 RETRIES_S = (0.5, 1.0, 2.0, 5.0, 10.0)
-"""How long to wait before a node that does not answer is tried again, the last one for ever."""
+"""How long to wait before a node that does not answer is tried again; the last value repeats."""
 
 LONGEST_PART = 65536
-"""A line is printed in parts when more of it than this has come without its end."""
+"""A longer line is printed in parts before its end has arrived."""
 
 
 class Log(Struct):
@@ -45,9 +45,9 @@ class Tail:
         self._failures = 0
 
     def print(self, tried: AttemptView, has_ended: Callable[[], bool]) -> None:
-        """Print until the attempt has ended, whatever connections are lost meanwhile.
+        """Print until the attempt has ended, even if connections are lost meanwhile.
 
-        `has_ended` tells whether the database knows of its end. Raises NodeUnreachable when the
+        `has_ended` returns whether the database knows of its end. Raises NodeUnreachable if the
         node does not answer at all.
         """
         self._has_ended = has_ended
@@ -68,7 +68,7 @@ class Tail:
         return self._raw.is_empty
 
     def _stay(self, here: Visit, tried: AttemptView) -> bool:
-        """Print what comes until the attempt has ended, and give true."""
+        """Print output until the attempt has ended, and return true."""
         delay = SOONEST_S
         while True:
             listing = here.listing()
@@ -83,7 +83,7 @@ class Tail:
             time.sleep(delay)
 
     def _print_new(self, here: Visit, sizes: dict[str, int | None]) -> bool:
-        """Print what has come since the last look; tell whether anything had."""
+        """Print new output since the last read; return whether there was any."""
         if self._raw.is_empty:
             self._raw.has_first_head = sum(bool(sizes.get(name)) for name in self._names) > 1
         for name, log in self._logs.items():
@@ -96,7 +96,7 @@ class Tail:
                         break
                     log.offset += len(piece.data)
                     self._print_lines(name, log, piece.data)
-            except NotFound:  # the node has just been cleaned of it
+            except NotFound:  # the node has just removed it
                 continue
         if self._raw.is_terminal:
             self._print_parts(lambda log: not log.has_grown)
@@ -104,7 +104,7 @@ class Tail:
         return any(log.has_grown for log in self._logs.values())
 
     def _print_lines(self, name: str, log: Log, data: bytes) -> None:
-        """Print the lines that are whole, and keep the part of one for the next look."""
+        """Print complete lines, and keep a partial one for the next read."""
         log.has_grown = True
         lines, end, part = (log.part + data).rpartition(b"\n")
         if len(part) > LONGEST_PART:
@@ -114,7 +114,7 @@ class Tail:
             self._raw.write(log_names.source(name), lines + end)
 
     def _print_parts(self, is_due: Callable[[Log], bool]) -> None:
-        """Print parts of lines, such as a prompt, of which no more has come."""
+        """Print partial lines, such as a prompt, that do not continue."""
         for name, log in self._logs.items():
             if log.part and is_due(log):
                 self._raw.write(log_names.source(name), log.part)
@@ -134,7 +134,7 @@ class Tail:
     def _bear(self, error: NodeUnreachable, tried: AttemptView) -> None:
         """Wait a while after a failure; raise it for a node that has never answered, or need not.
 
-        What an attempt printed may be out of reach for ever once the database knows of its end.
+        The output of an attempt may never be reachable again once the database knows of its end.
         """
         last = self._failures >= len(RETRIES_S)
         if not self._has_answered or (last and self._has_ended()):

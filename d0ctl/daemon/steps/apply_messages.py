@@ -13,7 +13,7 @@ from d0ctl.units import clean
 log = logging.getLogger(__name__)
 
 MOST_REFUSED = 3
-"""After so many refused end messages an attempt has failed."""
+"""After so many refused end messages, an attempt counts as failed."""
 
 RESEND_S = 60.0
 """How long a node in contact has to send a refused end message again."""
@@ -39,9 +39,9 @@ def apply_messages(desk: Desk, turn: Turn) -> None:
 
 
 def settle_refused_ends(desk: Desk, turn: Turn) -> None:
-    """Ask again for end messages that were refused; fail attempts whose nodes send no better one.
+    """Request refused end messages again; fail attempts whose nodes send no better one.
 
-    A message that was torn on its way is whole in the folder of its attempt: it comes from there.
+    A message that was torn in transit is whole in the folder of its attempt.
     """
     for attempt, end in list(desk.refused_ends.items()):
         node = launches.node_of(desk.store, attempt)
@@ -52,7 +52,7 @@ def settle_refused_ends(desk: Desk, turn: Turn) -> None:
         if courier is None:
             end.since = turn.now
         elif end.times >= MOST_REFUSED or turn.now - end.since > RESEND_S:
-            # Removed before the database is asked: if it refuses, that is not tried every turn.
+            # removed before the database is asked: if it refuses, this is not tried in every turn
             desk.refused_ends.pop(attempt)
             message = f"the end message of its node was refused: {clean(end.why)}"
             log.warning("attempt %d failed: %s", attempt, message)

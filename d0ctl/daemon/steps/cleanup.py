@@ -1,4 +1,4 @@
-"""Files that are not needed any more: removed from nodes and from this machine."""
+"""Files that are no longer needed: removed from nodes and from this machine."""
 
 import logging
 import time
@@ -14,13 +14,13 @@ CAPACITY_S = 60.0
 """How often the files in caches with a capacity are counted."""
 
 CAPACITY_SHARE = 100
-"""At most one part in so many of the time goes into that: then they are counted less often."""
+"""If that takes more than one part in so many of the time, they are counted less often."""
 
 FORECAST_S = 30.0
-"""How often it is foreseen how full caches become."""
+"""How often the fill levels of caches are forecast."""
 
 FORECAST_SHARE = 200
-"""At most one part in so many of the time goes into that."""
+"""That takes at most one part in so many of the time."""
 
 log = logging.getLogger(__name__)
 
@@ -29,9 +29,9 @@ MOST_SWEPT = 1000
 
 
 def free_space(desk: Desk, turn: Turn) -> None:
-    """Purge copies that stay only while there is space, on nodes whose wrappers need it.
+    """Purge copies that are kept only while there is space, on nodes whose wrappers need it.
 
-    A wrapper whose disk is full suspends its binary and asks, again and again (InGrid,
+    A wrapper whose disk is full suspends its binary and asks repeatedly (InGrid,
     "Response to Failures").
     """
     for node, size in desk.space_requests.items():
@@ -57,7 +57,7 @@ def keep_capacities(desk: Desk, turn: Turn) -> None:
 
 
 def foresee_caches(desk: Desk, turn: Turn) -> None:
-    """Foresee how full caches become, and keep which of them will overflow."""
+    """Forecast how full caches become, and record which of them will overflow."""
     began = time.monotonic()
     if began < desk.forecast_due:
         return
@@ -74,7 +74,7 @@ def remove_unneeded(desk: Desk, turn: Turn) -> None:
 
 
 def sweep_caches(desk: Desk, turn: Turn) -> None:
-    """Have folders removed from caches of nodes that hold nothing that is needed, some a turn."""
+    """Have unneeded folders removed from caches of nodes, a few per turn."""
     for node, attempts in list(desk.unswept.items()):
         if attempts:
             unneeded_files.sweep(desk.store, node, attempts[:MOST_SWEPT])

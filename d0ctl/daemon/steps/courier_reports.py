@@ -41,7 +41,7 @@ def act_on_reports(desk: Desk, turn: Turn) -> None:
 
 
 def _has_arrived(report: Report) -> bool:
-    """Return whether a report is that of a file that has arrived."""
+    """Return whether a report says that a file has arrived."""
     if not isinstance(report, TransferEnded) or isinstance(report.name, ArchiveTransfer):
         return False
     return report.error is None
@@ -70,10 +70,10 @@ def _act_on_others(desk: Desk, turn: Turn, reports: Iterable[Report]) -> None:
 
 
 def _node_up(desk: Desk, turn: Turn, report: NodeUp) -> None:
-    """Compare the attempts that a relay has listed with the rows; then give it orders.
+    """Compare the attempts that a relay has listed with the rows; then send it orders.
 
-    The order matters. The link is accepted after the comparison, so that no launch is sent which
-    the list can't contain and which would count as lost. Kills go before the lease, so that an
+    The order matters. The link is accepted after the comparison: a launch sent earlier
+    would be missing from the list and count as lost. Kills go before the lease, so that an
     attempt that has been given up never writes outside its folder again.
     """
     node = report.node
@@ -141,7 +141,7 @@ def _received(desk: Desk, turn: Turn, node: int, frame: Frame) -> None:
 
 
 def _purged(desk: Desk, turn: Turn, node: int, frame: Frame) -> None:
-    """Record what a node has removed; it is asked for the rest again later."""
+    """Record what a node has removed; it is asked to remove the rest later."""
     order = desk.purges.get(node, NO_PURGE_ORDER)
     removed = {*frame["attempts"], *frame["paths"]}
     done = [purge for purge in order.purges if removed & {purge.attempt, purge.path}]

@@ -1,4 +1,4 @@
-"""Files for packages that wait for many others: brought while those are made."""
+"""Files for packages that wait for many others: copied while the others are made."""
 
 import time
 
@@ -7,14 +7,14 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.store.nodes import gathering
 
 GATHER_S = 0.5
-"""How often files are gathered: those that are made meanwhile share a stream."""
+"""How often files are gathered: those made in the meantime share a stream."""
 
 GATHER_SHARE = 20
-"""At most one part in so many of the loop's time goes into that: then it is done less often."""
+"""If that takes more than one part in so many of the loop's time, it is done less often."""
 
 
 def gather_inputs(desk: Desk, turn: Turn) -> None:
-    """Ask for inputs of packages that wait for more, where they will probably run."""
+    """Request inputs for packages that wait for more, on the nodes where they will probably run."""
     if turn.letters.messages:
         desk.gathering.update(gathering.noticed(desk.store))
     began = time.monotonic()

@@ -1,7 +1,7 @@
-"""Inventories: what is in the caches of the nodes, compared with the copies that are recorded.
+"""Inventories: the files in the caches of nodes, compared with the recorded copies.
 
-InGrid, "Database-Sync Daemons": changes behind d0ctl's back are noticed at each contact with a
-node, and again and again while it is in contact.
+InGrid, "Database-Sync Daemons": changes that d0ctl did not make are noticed at each contact
+with a node, and regularly while it is in contact.
 """
 
 import logging
@@ -30,23 +30,23 @@ AT_ONCE = 4
 """How many nodes list their files at the same time."""
 
 ANSWER_S = 600.0
-"""A list that has not come after this is asked for again when it is due."""
+"""A list that has not arrived after this time is requested again when it is due."""
 
 AGAIN_S = 10.0
-"""After this a node lists its files again if some are unknown: perhaps they were on their way."""
+"""A node lists its files again after this time if some are unknown: they may be in transit."""
 
 DOUBTED_S = 60.0
-"""A node whose cache is in doubt lists its files as often: they may be back."""
+"""A node whose cache is in doubt lists its files this often: they may be back."""
 
 MOST_GONE = 20
-"""So many copies of a node may turn out to be gone before it lists its files again."""
+"""After so many missing copies, a node lists its files again."""
 
 MOST_COMPARED = 5000
 """How many unknown files of a node are looked up at once."""
 
 
 def take_inventories(desk: Desk, turn: Turn) -> None:
-    """Ask nodes for lists of their files when they are due, and compare those that have come."""
+    """Ask nodes for lists of their files when due, and compare the lists that have arrived."""
     every_s = float(default(desk.store, "inventory-every"))
     now = time.monotonic()
     for node, listed in list(desk.inventories.items()):
@@ -70,7 +70,7 @@ def _ask(desk: Desk, turn: Turn, courier: Courier) -> None:
 
 
 def take_part(desk: Desk, node: int, frame: Frame) -> None:
-    """Take a part of the list of a node."""
+    """Add a part of the list of a node."""
     listed = desk.inventories.get(node)
     if listed is not None and listed.id == frame["id"]:
         listed.survey.take(frame["entries"])
@@ -78,10 +78,10 @@ def take_part(desk: Desk, node: int, frame: Frame) -> None:
 
 
 def _compare(desk: Desk, turn: Turn, node: int, listed: Inventory, every_s: float) -> None:
-    """Compare a page of copies, or count a page of those that are missing as lost.
+    """Compare a page of copies, or record a page of missing ones as lost.
 
     Nothing counts as lost before all copies are compared: if most are missing, the cache is in
-    doubt. At last, look for what is unknown.
+    doubt. At the end, check the unknown files.
     """
     row = registry.by_id(desk.store, node)
     if row is None:
@@ -130,7 +130,7 @@ def _settle(desk: Desk, turn: Turn, row: Row, listed: Inventory, every_s: float)
 
 
 def _finding(listed: Inventory, row: Row, copy: Row, now: float) -> CacheFinding | None:
-    """Return what is wrong with a copy; nothing is of one that came after the list was asked."""
+    """Return what is wrong with a copy; nothing for one recorded after the list was requested."""
     start = f"{row['base']}/"
     name = copy["path"].removeprefix(start)
     listed.known.add(name)
@@ -147,9 +147,9 @@ def _finding(listed: Inventory, row: Row, copy: Row, now: float) -> CacheFinding
 
 
 def _look_for_unknown(desk: Desk, turn: Turn, row: Row, listed: Inventory, every_s: float) -> float:
-    """Record unknown files, or have them compared; return the seconds to the next inventory.
+    """Record unknown files, or have them compared; return the seconds until the next inventory.
 
-    A file is unknown if two inventories find it: one may find a file that is on its way.
+    A file is unknown if two inventories find it: the first may find a file in transit.
     """
     node = row["id"]
     names = sorted(listed.survey.cached() - listed.known)[:MOST_COMPARED]
@@ -185,9 +185,9 @@ def _end(desk: Desk, node: int, due: float) -> None:
 
 
 def are_to_be_listed(desk: Desk, nodes: Iterable[int | None]) -> bool:
-    """Note that a copy on these nodes is gone; return whether an inventory is to say what else is.
+    """Record that a copy on these nodes is missing; return whether to check the rest by inventory.
 
-    A few count as lost at once. When many are gone, the whole cache may be.
+    A few count as lost at once. If many are missing, the whole cache may be.
     """
     if not default(desk.store, "inventory-every"):
         return False
@@ -198,7 +198,7 @@ def are_to_be_listed(desk: Desk, nodes: Iterable[int | None]) -> bool:
 
 
 def end_hash(desk: Desk, node: int, frame: Frame, now: float) -> None:
-    """Take an unknown file for the copy that it may be, if it has its checksum."""
+    """Accept an unknown file as the copy that it may be, if it has its checksum."""
     arrival = desk.hashes.pop(frame["id"], None)
     if arrival is None or not frame["ok"]:
         return

@@ -24,11 +24,11 @@ RECORD_EVERY_S = 60.0
 
 
 SET_BACK_S = 60.0
-"""A clock that falls behind the monotonic one by more was set."""
+"""A clock that falls behind the monotonic one by more than this was set back."""
 
 
 def follow_clock(desk: Desk, turn: Turn) -> None:
-    """Keep waiting times as long as they were if the clock of this machine was set back."""
+    """Keep waiting times the same when the clock of this machine was set back."""
     ahead_s = turn.now - time.monotonic()
     behind_s = 0.0 if desk.clock_ahead_s is None else desk.clock_ahead_s - ahead_s
     desk.clock_ahead_s = ahead_s
@@ -39,13 +39,13 @@ def follow_clock(desk: Desk, turn: Turn) -> None:
 
 
 def take_daemon_lease(desk: Desk, turn: Turn) -> None:
-    """Become the daemon that `daemon status` and `daemon stop` refer to, if no other lives."""
+    """Become the daemon for `daemon status` and `daemon stop`, if no other lives."""
     if desk.job is None and not leases.living_holder(desk.store, LEASE):
         leases.take_lease(desk.store, LEASE, now=turn.now)
 
 
 def assign_couriers(desk: Desk, turn: Turn) -> None:
-    """Start couriers for nodes that no process has a courier for; stop those of removed nodes."""
+    """Start couriers for nodes without one in any process; stop those of removed nodes."""
     rows = {row["id"]: row for row in registry.nodes(desk.store)}
     for node, courier in desk.couriers.items():
         if node not in rows:
@@ -69,7 +69,7 @@ def assign_couriers(desk: Desk, turn: Turn) -> None:
 
 
 def _is_replaced(courier: Courier, row: Row) -> bool:
-    """Return whether a node was removed and added again, so that its id means another one."""
+    """Return whether a node was removed and added again, so that its id refers to another one."""
     return (
         courier.address != registry.address_of(row)
         or courier.cpus != row["cpus_asked"]
@@ -78,7 +78,7 @@ def _is_replaced(courier: Courier, row: Row) -> bool:
 
 
 def reload_settings(desk: Desk, turn: Turn) -> None:
-    """Give couriers, relays and downloads the lease, log retention and reserve of the site."""
+    """Pass the lease, log retention and reserve of the site to couriers, relays and downloads."""
     names = ("lease", "keep-logs", "control-reserve")
     lease, keep_logs, reserve = (default(desk.store, name) for name in names)
     site = replace(desk.site, lease=lease, keep_logs=keep_logs, reserve=reserve)
@@ -92,7 +92,7 @@ def reload_settings(desk: Desk, turn: Turn) -> None:
 
 
 def record_contact(desk: Desk, turn: Turn) -> None:
-    """Record each node's load and when it was last heard, once in `RECORD_EVERY_S`."""
+    """Record each node's load and last contact, once in `RECORD_EVERY_S`."""
     for node, courier in desk.couriers.items():
         heard = turn.now - courier.silence_s
         if courier.is_up and heard - desk.contacts.get(node, 0.0) >= RECORD_EVERY_S:
@@ -104,7 +104,7 @@ def give_up_nodes(desk: Desk, turn: Turn) -> None:
     """unreachable -> failed, by platform-failure: attempts on nodes that have not answered for
     `unreachable-after`, while this process tried (D0 Job Definition, section 5, case 1).
 
-    That is longer than any lease, so such an attempt changes nothing outside its folder; and
+    when the node is back, the attempt is ended before anything else happens there.
     when the node is back, it is ended before anything else happens there.
     """
     limit_s = float(default(desk.store, "unreachable-after"))

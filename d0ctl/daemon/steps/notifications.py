@@ -26,13 +26,13 @@ STANDS_STILL = "stands-still"
 """The problem of the whole production, and the kind of its notification."""
 
 ALL, PRODUCTION = 0, "production"
-"""The id and name that stand for the whole production in place of a job or node."""
+"""The id and name that stand for the whole production instead of a job or node."""
 
 
 def queue_notifications(desk: Desk, turn: Turn) -> None:
-    """Queue mails about what has happened, in a transaction of its own after that of the turn.
+    """Queue mails about recent events, in a transaction of its own after that of the turn.
 
-    So no fault in notifications undoes what a turn did.
+    So an error in notifications undoes nothing that a turn did.
     """
     turn.after(_queue, desk)
 
@@ -48,7 +48,7 @@ def _queue(desk: Desk) -> None:
 
 
 def send_last(desk: Desk) -> None:
-    """Queue and send what is due before the process ends, for a bounded time."""
+    """Queue and send what is due before the process ends, within a time limit."""
     _queue(desk)
     if desk.delivery is not None:
         desk.delivery.stop()
@@ -80,7 +80,7 @@ def collect(store: Store, *, now: float) -> bool:
 
 
 def _standstill(store: Store, routes: Routes, now: float) -> None:
-    """Report that the whole production stands still or moves again, unless a person chose it."""
+    """Report that the whole production stands still or moves again, unless a person stopped it."""
     found = standstill.production(store, driven=True, now=now)
     stands = found.cause is not None and found.cause not in DELIBERATE
     if stands == new_events.is_open_problem(store, STANDS_STILL, ALL):
@@ -103,7 +103,7 @@ def _standstill(store: Store, routes: Routes, now: float) -> None:
 
 
 def _failures(store: Store, routes: Routes, row: Row) -> None:
-    """Report packages of a job that failed for one reason, also those that are tried again."""
+    """Report packages of a job that failed for one reason, including those that are tried again."""
     people = routes.of_failure(row["reason"], row["cluster"], row["originator"], row["mail"])
     kept = row["failed"] + row["held"]
     for person in people:
@@ -137,7 +137,7 @@ def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
 
 
 def _given_up(store: Store, routes: Routes, row: Row, now: float) -> None:
-    """Report a node whose attempts count as lost, as it did not answer in time."""
+    """Report a node whose attempts count as lost because it did not answer in time."""
     people = routes.of_node(row["cluster"])
     for person in people:
         notice = Notice(

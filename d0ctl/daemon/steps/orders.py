@@ -1,4 +1,4 @@
-"""Orders to nodes: launch, kill, pause and resume attempts, send them inputs, remove files."""
+"""Orders to nodes: launch, kill, pause and resume attempts, send inputs, remove files."""
 
 from collections.abc import Mapping
 
@@ -22,23 +22,23 @@ MOST_PURGES = 500
 """The most things that a node is asked to remove at a time."""
 
 PURGE_EVERY_S = 1.0
-"""How often a node is asked to remove something: each order takes a process there."""
+"""How often a node is asked to remove files: each order costs a process there."""
 
 PURGE_AGAIN_S = 60.0
-"""How long a node has to remove what it was asked to, before it is asked again."""
+"""How long a node has to remove files before it is asked again."""
 
 ORDER_AGAIN_S = 15.0
-"""How long an order for an attempt may go without an answer before it is repeated."""
+"""How long an order for an attempt may be unanswered before it is repeated."""
 
 PAUSE_GRACE_S = 10.0
 """How long a binary has to pause by itself before it is stopped."""
 
 PARTIAL = "kill partial"
-"""The request to end attempts and keep what they have made so far."""
+"""The request to end attempts and keep their outputs so far."""
 
 
 def send_orders(desk: Desk, turn: Turn) -> None:
-    """assigned -> starting: launch what each node has been given, and pass on what people ask."""
+    """assigned -> starting: launch the packages of each node, and pass on requests of people."""
     couriers = [courier for node in desk.couriers if (courier := desk.courier(node))]
     up = [courier.node for courier in couriers]
     launched = launches.launch(desk.store, up, limit=MOST_LAUNCHES, now=turn.now)
@@ -51,9 +51,9 @@ def send_orders(desk: Desk, turn: Turn) -> None:
 
 
 def send_inputs(desk: Desk, turn: Turn) -> None:
-    """Send packages that started early the inputs that were made since.
+    """Send packages that started early the inputs that were made since then.
 
-    Nothing records that they arrived: what is lost with a link is sent again on the next one.
+    Their arrival is not recorded: inputs lost with a link are sent again on the next one.
     """
     for node in desk.couriers:
         courier = desk.courier(node)
@@ -94,7 +94,7 @@ def _kill(desk: Desk, turn: Turn, courier: Courier) -> None:
 def _pause(desk: Desk, turn: Turn, courier: Courier) -> None:
     """Ask attempts to pause or resume until their wrappers confirm it.
 
-    One that never stood still has nothing to confirm: its `resume` is settled by the silence.
+    One that was never suspended has nothing to confirm: silence settles its `resume`.
     """
     requests = launches.requested(desk.store, courier.node)
     orders = [AttemptOrder(*entry) for entry in requests.items()]
@@ -109,7 +109,7 @@ def _pause(desk: Desk, turn: Turn, courier: Courier) -> None:
 
 
 def _due(desk: Desk, turn: Turn, requests: Mapping[int, str]) -> list[AttemptOrder]:
-    """Return the orders that were not sent lately; they count as sent once this turn commits."""
+    """Return the orders that were not sent recently; they count as sent when this turn commits."""
     orders = (AttemptOrder(*entry) for entry in requests.items())
     due = [order for order in orders if turn.now - desk.orders.get(order, 0.0) > ORDER_AGAIN_S]
     if due:
@@ -118,7 +118,7 @@ def _due(desk: Desk, turn: Turn, requests: Mapping[int, str]) -> list[AttemptOrd
 
 
 def _purge(desk: Desk, turn: Turn, courier: Courier) -> None:
-    """Ask a node to remove files that are not needed, a bounded number at a time."""
+    """Ask a node to remove unneeded files, a limited number at a time."""
     last = desk.purges.get(courier.node, NO_PURGE_ORDER)
     if turn.now - last.sent < (PURGE_AGAIN_S if last.purges else PURGE_EVERY_S):
         return

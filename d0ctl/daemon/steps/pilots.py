@@ -1,4 +1,4 @@
-"""Pilots: allocations of batch systems come and go with the packages that need them."""
+"""Pilots: allocations of batch systems, started and ended with the packages that need them."""
 
 import logging
 import time
@@ -20,16 +20,16 @@ from d0ctl.units import clean, moment
 log = logging.getLogger(__name__)
 
 UNKNOWN_S = 180.0
-"""After this time a submission without an answer that no queue shows was not accepted."""
+"""After this time an unanswered submission that no queue shows counts as refused."""
 
 LATELY_S = 60.0
 
 NEVER_UP_S = 300.0
-"""A running pilot that can't be reached for this time is ended if it has no packages."""
+"""A running pilot that was unreachable for this long is ended if it has no packages."""
 
 
 def manage_pilots(desk: Desk, turn: Turn) -> None:
-    """Follow the pilots of each batch system, and ask for more or fewer."""
+    """Follow the pilots of each batch system, and request more or fewer."""
     systems = {system.id: system for system in pilots.batch_systems(desk.store)}
     for cluster in desk.batches.keys() - systems.keys():
         turn.after(desk.batches.pop(cluster).engine.end)
@@ -55,7 +55,7 @@ def _batch_of(desk: Desk, system: BatchSystem) -> BatchDesk:
 
 
 def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer) -> None:
-    """Act on what a tool has answered; one that gives no answer changes nothing."""
+    """Act on the answers of a tool; without an answer nothing changes."""
     kind = answer.question.kind
     if answer.output is None:
         if batch.error != answer.error:
@@ -101,14 +101,14 @@ def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answe
 
 
 def _cancel_again(desk: Desk, batch: BatchDesk, system: BatchSystem) -> None:
-    """End pilots once more that were ordered to end and are still there: that order may be lost."""
+    """Cancel pilots again that were cancelled and still exist: that order may have been lost."""
     found = [one for one in pilots.alive(desk.store, system.id) if one.state == "ending"]
     if found:
         batch.engine.ask(Question("cancel", slurm.cancel(_jobs(found))))
 
 
 def _missing(desk: Desk, turn: Turn, batch: BatchDesk, pilot: Pilot, asked: float) -> None:
-    """End a pilot that the queue does not list, once it certainly would."""
+    """End a pilot that the queue does not list, once the queue would certainly list it."""
     if pilot.job is None:
         if asked - pilot.submitted > UNKNOWN_S:
             pilots.ended(desk.store, pilot, "it was not accepted", now=turn.now)
@@ -117,7 +117,7 @@ def _missing(desk: Desk, turn: Turn, batch: BatchDesk, pilot: Pilot, asked: floa
 
 
 def _end(desk: Desk, turn: Turn, batch: BatchDesk, pilot: Pilot, state: str) -> None:
-    """End a pilot, its packages with it, and its node."""
+    """End a pilot with its packages and its node."""
     pilots.ended(desk.store, pilot, state, now=turn.now)
     was_reached = pilot.contact is not None
     if pilot.state != "ending":
@@ -141,7 +141,7 @@ def _end(desk: Desk, turn: Turn, batch: BatchDesk, pilot: Pilot, state: str) -> 
 
 
 def _close_and_end(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
-    """Let pilots near their time limit take nothing more; end those that have nothing to do."""
+    """Close pilots near their time limit to new packages; end those that have nothing to do."""
     settings, idle, clock = system.pilots, [], time.monotonic()
     found = pilots.alive(desk.store, system.id)
     for pilot in found:
@@ -184,7 +184,7 @@ def _jobs(found: list[Pilot]) -> list[str]:
 
 
 def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
-    """Ask for the queue if it is due, and for as many pilots as ready packages need."""
+    """Request the queue if it is due, and as many pilots as ready packages need."""
     if batch.engine.is_busy:
         return
     clock, settings = time.monotonic(), system.pilots

@@ -1,4 +1,4 @@
-"""Jobs that ended long ago leave the database, once a day."""
+"""Archiving once a day of jobs that ended long ago."""
 
 import logging
 import subprocess
@@ -12,16 +12,16 @@ from d0ctl.units import clean, format_time
 log = logging.getLogger(__name__)
 
 EVERY_S = 86400.0
-"""How often jobs are looked for that ended long enough ago."""
+"""How often to check for jobs that ended long enough ago."""
 
 AS = "archive-after"
-"""The key of the site file that says how long ago, and the recorded reason."""
+"""The key of the site file with this age, and the recorded reason."""
 
 
 def archive_ended(desk: Desk, turn: Turn) -> None:
-    """Archive jobs that ended longer ago than the site says: at the start, then once a day.
+    """Archive jobs older than the site's limit: at the start, then once a day.
 
-    `d0ctl archive` does it in a process of its own, which takes as long as it takes.
+    `d0ctl archive` does it in a process of its own, however long it takes.
     """
     archiver = desk.archiver
     if archiver.process is not None:

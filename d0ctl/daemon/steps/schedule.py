@@ -1,4 +1,4 @@
-"""Scheduling: the store is asked what is ready, the pure scheduler decides where it goes."""
+"""Scheduling: the store returns the ready packages, the pure scheduler decides where they go."""
 
 import logging
 import time
@@ -27,11 +27,11 @@ NEEDED_S = 1.0
 """How often a process that drives one job searches for the packages of other jobs it needs."""
 
 NEEDED_SHARE = 20
-"""At most one part in so many of its time goes into that: then it searches less often."""
+"""If that takes more than one part in so many of its time, it searches less often."""
 
 
 def schedule(desk: Desk, turn: Turn) -> None:
-    """ready -> assigned, for as many packages as there is room."""
+    """ready -> assigned, for as many packages as there is room for."""
     store, now = desk.store, turn.now
     _make_lines(desk, turn)
     placement.advance(store, now=now)
@@ -45,7 +45,7 @@ def schedule(desk: Desk, turn: Turn) -> None:
 
 
 def _make_lines(desk: Desk, turn: Turn) -> None:
-    """Let lines be made for groups of late outputs whose names are known."""
+    """Have lines made for groups of late outputs whose names are known."""
     if stage_order.jobs_with_open_lines(desk.store):
         if desk.lines is None:
             desk.lines = LineMaker(desk.home, desk.wake.set)
@@ -55,7 +55,7 @@ def _make_lines(desk: Desk, turn: Turn) -> None:
 def _brokered(
     desk: Desk, requirements: list[Requirement], nodes: Sequence[NodeRoom], now: float
 ) -> list[Requirement]:
-    """Return the requirements with what the broker of the site says of nodes, if it has one."""
+    """Return the requirements with the opinion of the site's broker on nodes, if it has one."""
     name = setting(desk.store, "broker")
     if desk.broker is not None and desk.broker.name != name:
         desk.broker.end()
@@ -63,7 +63,7 @@ def _brokered(
     if name is None:
         return requirements
     if desk.broker is None:
-        # Most sites have none.
+        # most sites have none
         from d0ctl.daemon.broker import Broker
 
         brokers.forget_others(desk.store, name)
@@ -145,18 +145,18 @@ def _shared(
 
 
 def _list_of(requirement: int, others: Collection[int]) -> ModuleType:
-    """Return the module that lists its ready packages; of other jobs, only needed ones."""
+    """Return the module that lists its ready packages; for other jobs, only needed ones."""
     return makers if requirement in others else placement
 
 
 def rebroker(desk: Desk, turn: Turn) -> None:
-    """assigned -> ready: off drained nodes, and off those where inputs come much too late."""
+    """assigned -> ready: on drained nodes, and on those where inputs arrive much too late."""
     for why in behind.rebroker(desk.store, now=turn.now):
         log.info("a package moves: %s", why)
 
 
 def settle_jobs(desk: Desk, turn: Turn) -> None:
-    """End jobs that are done, go on with jobs that end in steps, note those that can't move."""
+    """End jobs that are done, continue ending jobs in steps, mark those that can't move."""
     sweep(desk.store, now=turn.now)
     let_go_on(desk.store, now=turn.now)
     placement.end_jobs(desk.store, now=turn.now)

@@ -1,4 +1,4 @@
-"""Software for nodes: archives are brought, and nodes are asked to install, check or purge.
+"""Software for nodes: archives are copied, and nodes are asked to install, check or purge.
 
 See InGrid, use cases VI and VII.
 """
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 def manage_software(desk: Desk, turn: Turn) -> None:
-    """Bring the archives that nodes need, and send the orders about their software."""
+    """Copy the archives that nodes need, and send the orders about their software."""
     for node in desk.couriers:
         courier = desk.courier(node)
         if courier is not None:
@@ -53,7 +53,7 @@ def _order(desk: Desk, turn: Turn, courier: Courier, row: Row) -> None:
 
 
 def end_archive(desk: Desk, report: TransferEnded, now: float) -> None:
-    """Record that an archive has arrived, or why not and when it is tried again."""
+    """Record that an archive has arrived, or the error and the time of the next try."""
     archive: ArchiveTransfer = report.name
     desk.archives.discard(archive)
     node, checksum = archive.node, archive.checksum
@@ -65,5 +65,5 @@ def end_archive(desk: Desk, report: TransferEnded, now: float) -> None:
 
 
 def end_order(desk: Desk, node: int, frame: Frame, now: float) -> None:
-    """Record what a node answers to an order about its software."""
+    """Record the answer of a node to an order about its software."""
     software.end_order(desk.store, node, frame, now=now)

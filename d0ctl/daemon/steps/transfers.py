@@ -1,4 +1,4 @@
-"""Files that packages or results/ need: their transfers begin here, and end here."""
+"""Transfers of files that packages or results/ need: their start and their end."""
 
 import logging
 import time
@@ -22,16 +22,16 @@ from d0ctl.store.nodes import direct_logins, registry
 log = logging.getLogger(__name__)
 
 SPREAD_S = 2.0
-"""How often it is asked which files should have further copies."""
+"""How often to check which files should have further copies."""
 
 SPREAD_SHARE = 200
-"""At most one part in so many of the time goes into that."""
+"""That takes at most one part in so many of the time."""
 
 
 def begin_transfers(desk: Desk, turn: Turn) -> None:
-    """Begin the transfers that can be made now, with a bounded number under way at each node.
+    """Begin the transfers that can be made now, with a limited number in progress at each node.
 
-    The others are put off for a while: at the head of the list they would block those behind.
+    The others are postponed: at the head of the list they would block those behind them.
     """
     loads = Counter(desk.transfers.values())
     planner = TransferPlan(desk, turn, loads, defaultdict(list), defaultdict(list))
@@ -54,7 +54,7 @@ def note_login(desk: Desk, report: LoginTried, now: float) -> None:
 
 
 def end_stream(desk: Desk, report: StreamEnded, now: float) -> None:
-    """Make room for another stream, wake the transfers that waited for it, and note its rate."""
+    """Make room for another stream, wake transfers that waited for it, and record its rate."""
     links.note(desk.store, report.source, report.node, report.size, report.took_s, now=now)
     desk.streams.end(Pair(report.source, report.node))
     copies.wake(desk.store, now=now, within=transfer_plan.BUSY_S)
@@ -80,7 +80,7 @@ def end_transfers(desk: Desk, reports: Sequence[TransferEnded], now: float) -> N
 def fail_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
     """Record why a transfer failed, and when it is tried again.
 
-    A source that is gone for certain is lost, and made again if it is still needed.
+    A source that is certainly gone counts as lost, and is made again if still needed.
     """
     job: CopyJob = report.name
     transfer, copy = job
@@ -106,7 +106,7 @@ def _copies_at(desk: Desk, file: int, path: str) -> list[Row]:
 
 
 def spread_hot_inputs(desk: Desk, turn: Turn) -> None:
-    """Ask for further copies of files that many packages will read."""
+    """Request further copies of files that many packages will read."""
     began = time.monotonic()
     if began < desk.spread_due:
         return
@@ -120,5 +120,5 @@ def spread_hot_inputs(desk: Desk, turn: Turn) -> None:
 
 
 def drop_idle_transfers(desk: Desk, turn: Turn) -> None:
-    """Drop transfers that wait for packages that went to other nodes."""
+    """Drop transfers for packages that have gone to other nodes."""
     copies.forget_idle(desk.store)

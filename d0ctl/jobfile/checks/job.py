@@ -38,11 +38,11 @@ MAX_SHARED = 2_000_000
 """How many files are compared between the lines of a stage."""
 
 MAX_INPUTS = 30_000_000
-"""How many inputs a job's `from:` may add up to."""
+"""How many inputs the `from:` entries of a job may have in total."""
 
 
 class Checked(Struct, frozen=True):
-    """What the check finds out about a job, and what making its lines needs beside the recipe."""
+    """The results of the check of a job, which are needed beside the recipe to make its lines."""
 
     packages: int
     files: InputFiles
@@ -54,7 +54,7 @@ class Checked(Struct, frozen=True):
 def check_job(
     job: JobRecipe, name: str, directory: str, known: KnownNames, faults: Faults
 ) -> Checked:
-    """Expand a job and note every fault that shows in it; the recipe stays as it is."""
+    """Expand a job and record every fault in it; the recipe is not changed."""
     check = _Check(job, name, directory, known, faults)
     check.run()
     return check.result()
@@ -64,8 +64,8 @@ class _Check:
     """The passes over a job's packages.
 
     The first collects all outputs, as any package may read any of them. The second finds the
-    maker of each input that is named; only then is it known which outputs their own stage
-    consumes, so that the third can tell what a `from:` takes.
+    maker of each named input; only then is it known which outputs their own stage
+    consumes, so that the third can resolve each `from:`.
     """
 
     def __init__(
@@ -88,25 +88,25 @@ class _Check:
         self._patterns_of = {
             file.name: pattern for pattern, files in known.late.items() for file in files
         }
-        """The late output to which a file belongs that has been made."""
+        """The late output to which an existing file belongs."""
         self._consumed = bytearray()
         """Whether a package of its own stage reads an output."""
         self._waits = WaitGraph()
         self._from_stages = 0
         """How many inputs come by `from:`."""
         self._patterns: dict[tuple[int, str], str] = {}
-        """The pattern by which a file first went into a line of a stage, by its number."""
+        """The first pattern by which a file went into a line of a stage, by its number."""
         self._named: list[Sequence[InputFile]] = []
         self._names = BaseNames({}, {})
         """The names of the inputs `_named`."""
 
     def result(self) -> Checked:
-        """Return what was found out."""
+        """Return the results."""
         by_stage = self._outputs.by_stage()
         return Checked(self.layout.packages, self.files, self.order, by_stage)
 
     def run(self) -> None:
-        """Note every fault that shows in the expanded job."""
+        """Record every fault in the expanded job."""
         ranges, packages = self.layout.ranges, self.layout.packages
         if packages > MAX_VALUES:
             message = f"{packages:,} packages are more than a job may have ({MAX_VALUES:,})"
@@ -129,7 +129,7 @@ class _Check:
         self._faults.add_similar(position, kind, lambda: message)
 
     def _check_named_inputs(self, part: PackageRange) -> None:
-        """Find the origin of every input that is named, and check packages without others."""
+        """Find the origin of every named input, and check packages without others."""
         line, number = part.line, part.first_package
         varying = bool(line.fields.varying)
         is_ordered = "after" in line.fields.fixed or "after" in line.fields.varying
@@ -167,7 +167,7 @@ class _Check:
         own_stage: range,
         member: str | None = None,
     ) -> Origin:
-        """Tell where a named input comes from, and note which package waits for its maker.
+        """Return where a named input comes from, and record which package waits for its maker.
 
         `member` is its name if it is one of a group.
         """
@@ -244,7 +244,7 @@ class _Check:
         return inputs
 
     def _base_names(self, inputs: list[Sequence[InputFile]]) -> BaseNames:
-        """Return the names of inputs; those of the package before if its inputs are the same."""
+        """Return the names of inputs; those of the previous package if its inputs are the same."""
         if len(inputs) != len(self._named) or not all(map(is_, inputs, self._named)):
             self._named, self._names = [], base_names(inputs)
             self._named = inputs
@@ -253,14 +253,14 @@ class _Check:
     def _check_quoted_values(
         self, package: PackageRecipe, inputs: list[list[InputFile]], values: LoopValues
     ) -> None:
-        """Check the values that stand inside quotes of a script."""
+        """Check the values inside quotes of a script."""
         for binary, own in zip(package.binaries, inputs, strict=True):
             outputs = [output.file.render(values) for output in binary.outputs]
             for run in binary.texts:
                 run.check(values, BinaryFiles(own, outputs, inputs), self._faults)
 
     def _check_found(self, recipe: InputRecipe, values: LoopValues, at: int) -> None:
-        """Note an entry that takes the outputs of a stage or globs, and finds nothing."""
+        """Record a fault for an entry with outputs of a stage or a glob that matches nothing."""
         if recipe.glob is not None:
             problem = self.files.globs.problem(recipe.glob.render(values))
             if problem is not None:
@@ -269,7 +269,7 @@ class _Check:
             if self.files.of_entry(recipe, values, at):
                 return
             if "/" in (recipe.stage or "") and not self._sources[recipe].names:
-                return  # said where it was looked up, or the site is not known
+                return  # reported where it was resolved, or the site is not known
             message = f"stage {shown(recipe.stage or '')} has no output that other stages can read"
             if recipe.match is not None:
                 pattern = recipe.match.render(values)
@@ -295,7 +295,7 @@ class _Check:
                 self._faults.warnings.add_similar(recipe.position, "shared", partial(str, message))
 
     def _open_stages(self) -> None:
-        """Collect what each `from:` takes: the outputs that their own stage does not consume."""
+        """Collect the files of each `from:`: the outputs that their own stage does not consume."""
         opened: dict[str, StageOutputs] = {}
         for part in self.layout.ranges:
             for recipe in _stage_inputs(part.line):
@@ -325,7 +325,7 @@ class _Check:
         return StageOutputs([file.name for file in files], self._outputs.late)
 
     def _check_stage_inputs(self, part: PackageRange) -> None:
-        """Check the packages that take the outputs of a stage, and note whom they wait for."""
+        """Check the packages that take the outputs of a stage, and record their makers."""
         number = part.first_package
         checks = [PackageCheck.of(package) for package in part.line.packages]
         for at, values in enumerate(part.line.loop):
@@ -342,7 +342,7 @@ class _Check:
                 number += 1
 
     def _order_line(self, part: PackageRange, values: LoopValues, at: int, number: int) -> None:
-        """Find the lines that a line comes after, and note that its first package waits."""
+        """Find the lines that a line comes after, and record that its first package waits."""
         own = part.first_line + at + 1
         try:
             references = part.line.fields.get(values)["after"]
@@ -361,7 +361,7 @@ class _Check:
                 self._waits.add(self.layout.last_package(stage, line), number)
 
     def _order_stages(self) -> None:
-        """Check the stages that `after` names, and note that their packages wait."""
+        """Check the stages that `after` names, and record that their packages wait."""
         stages = list(enumerate(self._job.stages, 1))
         for number, stage in stages:
             position = stage.after_position or stage.position
@@ -384,7 +384,7 @@ class _Check:
             self._waits.add_group(*map(self.layout.of_stages, (rest, final)))
 
     def _check_cycles(self) -> None:
-        """Note packages that wait for each other."""
+        """Record faults for packages that wait for each other."""
         for cycle in self._waits.cycles(self.layout.packages, self.layout.follows()):
             cycle = [number for number in cycle if number < self.layout.packages]
             paths = ", ".join(f"`{self.layout.path(number)}`" for number in sorted(cycle)[:10])

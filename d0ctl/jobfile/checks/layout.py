@@ -63,7 +63,7 @@ class Layout:
         ]
 
     def follows(self) -> bytearray:
-        """Tell for each package whether it follows the one before it in a line."""
+        """Return for each package whether it follows the previous one in a line."""
         flags = bytearray(self.packages)
         for part in self.ranges:
             each, lines = len(part.line.packages), part.line.loop.size
@@ -73,7 +73,7 @@ class Layout:
         return flags
 
     def _locate(self, number: int) -> tuple[PackageRange, int, int]:
-        """Return where a package stands, with its line in the range and its index in the line."""
+        """Return the position of a package: its range, its line there and its index in the line."""
         first = bisect_right(self.ranges, number, key=lambda part: part.first_package)
         part = self.ranges[first - 1]
         return part, *divmod(number - part.first_package, len(part.line.packages))

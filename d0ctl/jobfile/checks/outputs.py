@@ -16,7 +16,7 @@ from d0ctl.jobfile.yaml.faults import Faults, Position, shown
 class Outputs:
     """The names of a job's outputs, numbered in the order of their makers.
 
-    A job has up to 10^7 of them, so what is known of each is in flat arrays by its number.
+    A job has up to 10^7 of them, so their properties are in flat arrays by number.
     """
 
     def __init__(self, layout: Layout, faults: Faults) -> None:
@@ -28,13 +28,13 @@ class Outputs:
         self._folders: dict[str, Position] = {}
         """The directories among them, and where they are declared."""
         self.are_known = True
-        """Whether these are all; a fault can hide some: an empty loop, a misspelt key or name."""
+        """Whether the list is complete; faults can hide some: an empty loop or a misspelt name."""
         self._makers = array("I")
         self._layout = layout
         self._faults = faults
 
     def collect(self, job: JobRecipe) -> None:
-        """Expand the job for its outputs; note names that are wrong or made twice."""
+        """Expand the job for its outputs; record wrong names, and names that are made twice."""
         self.are_known = not self._faults.hides_outputs
         for stage in job.stages:
             begin = len(self.numbers)
@@ -46,7 +46,7 @@ class Outputs:
             self._check_folders()
 
     def _check_folders(self) -> None:
-        """Note outputs with the name of a directory, and those that are in one."""
+        """Record faults for outputs with the name of a directory output, or inside one."""
         for name in self.numbers:
             ends = [at for at, sign in enumerate(name, 1) if sign == "/" and at < len(name)]
             around = next((name[:end] for end in ends if name[:end] in self._folders), None)
@@ -61,7 +61,7 @@ class Outputs:
         return self._makers[self.numbers[name]]
 
     def name(self, output: OutputRecipe, values: LoopValues) -> str | None:
-        """Return the name of an output; None where there is a fault about it."""
+        """Return the name of an output; None if it is faulty."""
         if output.file.broken:
             return None
         try:
@@ -76,7 +76,7 @@ class Outputs:
             return None
 
     def without(self, stage: str, consumed: bytearray) -> Iterator[str]:
-        """Go over the outputs of a stage whose numbers are not flagged as consumed."""
+        """Iterate over the outputs of a stage whose numbers are not flagged as consumed."""
         names = list(self.numbers)
         return (names[number] for number in self.of_stage[stage] if not consumed[number])
 

@@ -1,4 +1,4 @@
-"""Checks of inputs that no package of the job makes: files of other jobs, of disk and network."""
+"""Checks of inputs that no package of the job makes: from other jobs, disk and network."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, shown
 class OutsideInputs(Struct, frozen=True):
     """The inputs that no package makes, compared with other jobs and with the disk.
 
-    Where not all outputs of the job are known, a name that is not among them is no fault.
+    If not all outputs of the job are known, an unknown name is no fault.
     """
 
     job: str
@@ -30,7 +30,7 @@ class OutsideInputs(Struct, frozen=True):
     faults: Faults
 
     def origin(self, recipe: InputRecipe, name: str, values: LoopValues) -> Origin:
-        """Tell where such an input comes from; note a fault if it can't be there."""
+        """Return where such an input comes from; record a fault if it can't exist."""
         of_job = foreign(name)
         if of_job is not None:
             return self._foreign(recipe, *of_job)

@@ -1,4 +1,4 @@
-"""What there is to check in the packages of a recipe, found out once for all its lines."""
+"""What must be checked in the packages of a recipe, determined once for all its lines."""
 
 from msgspec import Struct
 
@@ -7,10 +7,10 @@ from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, OutputRecipe, Packag
 
 
 class PackageCheck(Struct, frozen=True):
-    """What there is to check in the packages of one recipe.
+    """What must be checked in the packages of one recipe.
 
-    `each_line` tells that loop values can make more than the names of its files wrong, so that
-    the package of every line is checked. A package with one input that another package makes
+    `each_line` means that loop values may make more than file names wrong, so that the package of
+    every line is checked. A package with one input that another package makes
     does not need it: its outputs have other names.
     """
 
@@ -24,7 +24,7 @@ class PackageCheck(Struct, frozen=True):
 
     @classmethod
     def of(cls, package: PackageRecipe) -> "PackageCheck":
-        """Find out what there is to check."""
+        """Determine what must be checked."""
         inputs = [(binary, entry) for binary in package.binaries for entry in binary.inputs]
         if package.wrapper is not None:
             inputs += [(binary, package.wrapper) for binary in package.binaries[:1]]

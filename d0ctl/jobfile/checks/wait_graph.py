@@ -1,4 +1,4 @@
-"""Search for packages that wait for each other in a circle."""
+"""Search for packages that wait for each other in a cycle."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class WaitGraph:
     """Which package waits for which: pairs of package numbers in flat arrays.
 
     Numbers go up along lines and stages. If every maker has a lower number than its consumer,
-    there is no cycle and nothing is searched.
+    there is no cycle and no search is needed.
     """
 
     def __init__(self) -> None:
@@ -21,14 +21,14 @@ class WaitGraph:
         self._backward = False
 
     def add(self, maker: int, consumer: int) -> None:
-        """Note that `consumer` waits for `maker`."""
+        """Record that `consumer` waits for `maker`."""
         self._makers.append(maker)
         self._consumers.append(consumer)
         if maker >= consumer:
             self._backward = True
 
     def add_group(self, makers: list[range], consumers: list[range]) -> None:
-        """Note that all of some packages wait for all of others."""
+        """Record that all of some packages wait for all of others."""
         if makers and consumers:
             self._groups.append((makers, consumers))
             last, first = max(part.stop for part in makers), min(part.start for part in consumers)
@@ -38,7 +38,7 @@ class WaitGraph:
     def cycles(self, packages: int, follows: bytearray) -> Iterator[list[int]]:
         """Find cycles, each package in one at most.
 
-        `follows[n]` tells that package n follows n - 1 in its line and so waits for it too. A
+        `follows[n]` says that package n follows n - 1 in its line and so waits for it too. A
         number of `packages` or more stands for a group that waits for another.
         """
         if not self._backward:
@@ -65,7 +65,7 @@ class WaitGraph:
         return _grouped(((c, m) for m, c in self._pairs(packages, follows)), packages)
 
     def _left(self, packages: int, follows: bytearray) -> bytearray:
-        """Flag the packages that are left when those that can run are removed again and again."""
+        """Flag the packages that remain when those that can run are removed repeatedly."""
         starts, consumers = _grouped(self._pairs(packages, follows), packages)
         waits = array("I", bytes(4 * packages))
         for consumer in consumers:
@@ -101,7 +101,7 @@ def _grouped(pairs: Iterator[tuple[int, int]], packages: int) -> tuple[array[int
 
 
 def _walk(left: bytearray, starts: array[int], makers: array[int]) -> Iterator[list[int]]:
-    """Follow each package that is left to one it waits for, until the path meets itself."""
+    """Follow each remaining package to one that it waits for, until the path meets itself."""
     for begin in range(len(left)):
         path: list[int] = []
         index: dict[int, int] = {}

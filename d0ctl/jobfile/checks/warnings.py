@@ -1,4 +1,4 @@
-"""Warnings about a job that can run, but may not do what its author means."""
+"""Warnings about a job that can run, but may not do what its author intends."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,12 +16,12 @@ from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Notes, Position, shown
 
 MAX_WORDS = 2000
-"""The number of words of one text that are compared with file names."""
+"""How many words of one text are compared with file names."""
 
 _SIGNS = re.compile(r"[\s;|&()<>\"'`=,:]+")
 _WRITTEN = re.compile(r">\s*[\"']?([^\s;|&()<>\"'`]+)")
 _CALLED = re.compile(r"(?:^|[;&|(])[ \t]*\./([^\s;|&()<>\"'`/]+)", re.MULTILINE)
-"""A file that a text calls as `./NAME`."""
+"""A file that a text calls by `./NAME`."""
 
 _EXPANDED = re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{[^}]*\}")
 _LISTS = ("D0CTL_INPUTS", INPUTS)
@@ -30,7 +30,7 @@ _LISTS = ("D0CTL_INPUTS", INPUTS)
 def advise(job: JobRecipe, files: InputFiles, warnings: Notes, *, is_seen: bool = True) -> None:
     """Warn of likely mistakes in the first line of each loop.
 
-    Of a command, whose job file nobody has seen, the outputs are given beside it.
+    For a generated job file, the outputs that the command declares are passed separately.
     """
     for stage in job.stages:
         _requirement(stage, files, warnings)
@@ -128,7 +128,7 @@ def _beside(
 def _not_executable(
     binary: BinaryRecipe, own: list[InputFile], text: str, files: InputFiles, warnings: Notes
 ) -> None:
-    """Warn of a script beside the job file that is called, but not executable."""
+    """Warn of a script beside the job file that is called but not executable."""
     called = set(_CALLED.findall(text[:1_000_000]))
     for file in own:
         path = files.absolute(file.file)
@@ -166,7 +166,7 @@ def _is_relative(word: str) -> bool:
 def _flattened(
     binary: BinaryRecipe, words: list[str], own: list[InputFile], text: str, warnings: Notes
 ) -> None:
-    """Warn of an input whose name in the text is not that in the working directory."""
+    """Warn of an input that the text does not name as it is named in the working directory."""
     plain = {word.removeprefix("./") for word in words}
     for file in own:
         written = file.written if file.written is not None else file.file
@@ -215,7 +215,7 @@ def _unnamed_outputs(
 
 
 def _may_name(word: str, name: str) -> bool:
-    """Tell whether a word may name a file, as a pattern or as the beginning of its name.
+    """Return whether a word may name a file, as a pattern or as the beginning of its name.
 
     The name of a late output is a pattern itself.
     """
@@ -223,7 +223,7 @@ def _may_name(word: str, name: str) -> bool:
     return len(word) > 2 and (
         name.startswith(word)
         or ("*" in word and fnmatchcase(name, word))
-        # Patterns are compiled: of 10,000 names that are none, it would take 2 s of CPU.
+        # Patterns are compiled: for 10,000 names without one, matching would take 2 s of CPU.
         or (is_pattern(name) and fnmatchcase(word, name.rstrip("/")))
     )
 

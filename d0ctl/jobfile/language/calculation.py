@@ -19,9 +19,9 @@ _CALCULATIONS: dict[str, Callable[[int, int], int]] = {
 
 
 def formatter(form: str) -> Callable[[str], str]:
-    """Return what calculates and formats the text of a value.
+    """Return a function that calculates and formats the text of a value.
 
-    Raises ValueError for a form that is not known; what it returns does so for a value that is
+    Raises ValueError for an unknown form; the function does so for a value that is
     not a number.
     """
     found = _PARTS.fullmatch(form)

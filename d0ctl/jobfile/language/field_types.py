@@ -23,7 +23,7 @@ _FLAGS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "o
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 
 MAX_NAME_LENGTH = 200
-"""The length of a name of a job, stage, line, package, binary or node, in characters."""
+"""The longest name of a job, stage, line, package, binary or node, in characters."""
 
 _E = TypeVar("_E", bound=enum.StrEnum)
 
@@ -34,7 +34,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 class BadValueError(ValueError):
-    """A value that is refused for a reason, which is the message."""
+    """A refused value; the message is the reason."""
 
 
 class FieldType(Struct, frozen=True):
@@ -75,7 +75,7 @@ def label(value: str) -> str:
 
 
 def line_reference(value: str) -> tuple[str, str]:
-    """Accept a stage and a line of it, as in `gen/3`, `gen/n=7` or `gen/=`."""
+    """Accept a stage and a line of it, e.g. `gen/3`, `gen/n=7` or `gen/=`."""
     stage, slash, line = value.partition("/")
     if not slash:
         raise BadValueError(
@@ -167,7 +167,7 @@ def positive_time(text: str) -> float:
 
 
 def unfit_variable(name: str) -> str | None:
-    """Say why an environment variable can't have a name; None if it can."""
+    """Return why an environment variable can't have a name; None if it can."""
     if not name.isidentifier() or not name.isascii():
         return f"{shown(name)} is not a valid name for an environment variable"
     if name.startswith("D0CTL_"):

@@ -78,19 +78,19 @@ def own_name(file: str) -> str:
 
 
 def takes(match: str | None, name: str) -> bool:
-    """Tell whether a reader of a late output takes a file of it; `match` has a pattern a line."""
+    """Return whether a reader of a late output takes a file; `match` has one pattern per line."""
     return match is None or any(fnmatchcase(name, one) for one in match.split("\n"))
 
 
 def is_pattern(file: str) -> bool:
-    """Tell whether the name of a late output is a pattern."""
+    """Return whether the name of a late output is a pattern."""
     return any(sign in file for sign in "*?[")
 
 
 def output_name(file: str) -> str:
     """Return the name of an output without `./` and `//`; a directory has `/` at its end.
 
-    Raises BadValueError for a wrong one.
+    Raises BadValueError for an invalid one.
     """
     if _PLAIN(file) and len(file) <= MAX_BASE_NAME_BYTES:
         return file
@@ -108,7 +108,7 @@ def output_name(file: str) -> str:
 
 
 def input_name(file: str) -> str:
-    """Return the name of an input without `./` in front. Raises BadValueError for a wrong one."""
+    """Return the name of an input without `./` in front. Raises BadValueError if it is invalid."""
     if _PLAIN_PATH(file) and len(file) <= MAX_BASE_NAME_BYTES:
         return file
     _check(file)

@@ -35,10 +35,10 @@ Getter = Callable[[LoopValues], str]
 _WORD = r"([A-Za-z_]\w*)((?:\.[\w-]+)*)"
 _FORM = r"((?:\s?[-+*/%]\s?\d{1,15})?(?::[^{}\s]{1,16})?)"
 PLACEHOLDER = re.compile(rf"\$\{{+|\{{\{{{_WORD}{_FORM}\}}\}}|\{{{_WORD}{_FORM}\}}", re.ASCII)
-"""Matches what may be a placeholder; group 1 is the name of a doubled one, 4 of a single one."""
+"""Matches a possible placeholder; group 1 is the name of a doubled one, 4 of a single one."""
 
 _SLIP = 0.66
-"""The similarity at which an unknown name counts as a misspelt one, as `{rwa}` for `{raw}`."""
+"""The similarity at which an unknown name counts as misspelt, e.g. `{rwa}` for `{raw}`."""
 
 RUN_WORDS = ("inputs", "outputs")
 """Words that are known only in `run:` and `check:`."""
@@ -98,7 +98,7 @@ PATH_PARTS: dict[str, Callable[[str], str]] = {
 class LoopName(Struct, frozen=True):
     """The index of a name among the loop values, the columns of a csv row, and all its values.
 
-    `is_group` tells that its values are groups, `are_files` that they are files for certain.
+    `is_group` means that its values are groups, `are_files` that they are certainly files.
     Groups of late outputs have `is_late`; `is_open` too while the names are not known, and one
     group of the patterns stands for all.
     """
@@ -115,7 +115,7 @@ class LoopName(Struct, frozen=True):
 class Template(Struct, frozen=True):
     """A text with its placeholders resolved; `constant` where it has none.
 
-    A `broken` template has a fault, so that what it renders is not checked.
+    A `broken` template has a fault, so its results are not checked.
     """
 
     scalar: Scalar
@@ -135,8 +135,8 @@ class Scope(Struct, frozen=True):
         return [*self.loops, *self.parameters, "parameters", *words]
 
     def getter(self, placeholder: Placeholder) -> Getter:
-        """Return the getter of a placeholder. Raises ValueError if it has no value, or one that
-        can't be formatted as it says.
+        """Return the getter of a placeholder. Raises ValueError if it has no value, or one that its
+        format does not fit.
         """
         getter = self._getter(placeholder)
         if not placeholder.form:
@@ -149,7 +149,7 @@ class Scope(Struct, frozen=True):
         return formatted
 
     def _try_all(self, placeholder: Placeholder, getter: Getter) -> None:
-        """Format every value. Raises ValueError at the first that can't be."""
+        """Format every value. Raises ValueError at the first that can't be formatted."""
         loop = self.loops.get(placeholder.name)
         if loop is None:
             template = self.parameter(placeholder)
@@ -296,7 +296,7 @@ def _check(
     rules: tuple[list[str], Faults, bool],
     counts: dict[str, int],
 ) -> None:
-    """Note a fault for an unknown name that is probably misspelt, or is not allowed at all."""
+    """Record a fault for an unknown name that is probably misspelt, or is not allowed at all."""
     names, faults, strict = rules
     if name in RUN_WORDS:
         faults.add(
@@ -315,7 +315,7 @@ def _check(
 
 
 def resolve(scalar: Scalar, placeholder: Placeholder, scope: Scope, faults: Faults) -> Getter:
-    """Return the getter of a placeholder; note a fault if it has no value."""
+    """Return the getter of a placeholder; record a fault if it has no value."""
     try:
         return scope.getter(placeholder)
     except ValueError as error:
@@ -325,7 +325,7 @@ def resolve(scalar: Scalar, placeholder: Placeholder, scope: Scope, faults: Faul
 
 
 def compile_text(scalar: Scalar, scope: Scope, faults: Faults, strict: bool = False) -> Template:
-    """Compile a text whose values are filled in as they are, without quotes."""
+    """Compile a text whose values are inserted as they are, without quotes."""
     if "{" not in scalar.text:
         return constant(scalar)
     noted = faults.noted
@@ -342,7 +342,7 @@ def compile_text(scalar: Scalar, scope: Scope, faults: Faults, strict: bool = Fa
 
 
 def _varies(placeholder: Placeholder, scope: Scope) -> bool:
-    """Tell whether the value of a placeholder is not the same for all lines."""
+    """Return whether the value of a placeholder varies between lines."""
     if placeholder.name in scope.loops:
         return True
     template = scope.parameter(placeholder)

@@ -28,12 +28,12 @@ _BETWEEN = "\x1f"
 
 
 def group_of(names: Sequence[str]) -> str:
-    """Return what stands for some of the inputs in a script or an argument until the launch."""
+    """Return the stand-in for some of the inputs in a script or an argument until the launch."""
     return GROUP + _BETWEEN.join(names) + GROUP
 
 
 def with_inputs(script: str, names: Sequence[str]) -> str:
-    """Put the local names of the inputs into a rendered script."""
+    """Insert the local names of the inputs into a rendered script."""
     script = script.replace(INPUTS, " ".join([quote(as_word(name)) for name in names]))
     if GROUP not in script:
         return script
@@ -42,7 +42,7 @@ def with_inputs(script: str, names: Sequence[str]) -> str:
 
 
 def with_groups(script: str) -> str:
-    """Put all members of each group into a rendered script."""
+    """Insert all members of each group into a rendered script."""
     return _GROUP.sub(lambda found: " ".join(map(quote, members_of(found[0]))), script)
 
 
@@ -52,7 +52,7 @@ def as_written(text: str) -> str:
 
 
 def members_of(group: str) -> list[str]:
-    """Return the words that a group stands for, whatever of it is left."""
+    """Return the words of the remaining members of a group."""
     return [as_word(name) for name in group.strip(GROUP).split(_BETWEEN)]
 
 
@@ -62,7 +62,7 @@ def _kept(members: str, names: Collection[str]) -> list[str]:
 
 
 def arguments_with_inputs(arguments: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Put the local names of the inputs into the arguments of a program."""
+    """Insert the local names of the inputs into the arguments of a program."""
     words = [as_word(name) for name in names]
     filled: list[str] = []
     for argument in arguments:

@@ -1,4 +1,4 @@
-"""What a node executes, `run:` and `check:`, and how values are put into it."""
+"""The programs that a node executes, `run:` and `check:`, with values inserted."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -86,7 +86,7 @@ class Insertion(Struct, frozen=True):
         return " ".join(words)
 
     def fixed_text(self, plain: Collection[int]) -> str | None:
-        """Return the text that stands for it in the layout of all lines; None if there is none.
+        """Return the text in its place in the layout of all lines; None if there is none.
 
         That is `%s` for a value whose index is in `plain`.
         """
@@ -102,7 +102,7 @@ class Insertion(Struct, frozen=True):
 
     @property
     def is_inputs(self) -> bool:
-        """Tell whether it is `{inputs}`, whose names are filled in at launch."""
+        """Return whether it is `{inputs}`, whose names are filled in at launch."""
         return self.getter is None and self.group is None and self.placeholder.name == "inputs"
 
     @property
@@ -127,11 +127,11 @@ class Script(Struct, frozen=True):
 
     @property
     def guarded(self) -> bool:
-        """Tell whether a placeholder is inside quotes."""
+        """Return whether a placeholder is inside quotes."""
         return any(insertion.context is not Context.BARE for insertion in self.insertions)
 
     def check(self, values: LoopValues, files: FileWords, faults: Faults) -> None:
-        """Note values with characters that could end the quotes around them."""
+        """Record a fault for values with characters that could end the quotes around them."""
         for insertion in self.insertions:
             if insertion.context is Context.BARE:
                 continue
@@ -148,7 +148,7 @@ class Script(Struct, frozen=True):
                 faults.add_similar(insertion.position, "quotes", partial(str, message))
 
     def plain_text(self, plain: Collection[int]) -> Callable[[LoopValues], str] | None:
-        """Return what makes the text of a line of its loop values alone.
+        """Return a function that makes the text of a line from its loop values alone.
 
         It is None if files or quotes may be needed; the values whose indexes are in `plain` need
         none.
@@ -178,10 +178,10 @@ class Arguments(Struct, frozen=True):
         return [p for element in self.elements for p in element if isinstance(p, Insertion)]
 
     def check(self, values: LoopValues, files: FileWords, faults: Faults) -> None:
-        """Note nothing: without a shell every value is safe."""
+        """Do nothing: without a shell every value is safe."""
 
     def plain_text(self, plain: Collection[int]) -> Callable[[LoopValues], tuple[str, ...]] | None:
-        """Return what makes the arguments of a line of its loop values alone, as for a script."""
+        """Return a function that makes the arguments of a line from its loop values alone."""
         fillers = []
         words = tuple([part for part in chain(*self.elements) if isinstance(part, str)])
         if len(words) == len(self.elements) == sum(map(len, self.elements)):
@@ -212,7 +212,7 @@ def _escaped(text: str) -> str:
 
 
 def _filler(layout: str, insertions: Sequence[Insertion]) -> Callable[[LoopValues], str]:
-    """Return what puts loop values into a layout."""
+    """Return a function that inserts loop values into a layout."""
     indexes = [part.index for part in insertions if part.index is not None]
     if not indexes:
         text = layout % ()

@@ -1,4 +1,4 @@
-"""A scanner of shell text that tells which placeholders are inside quotes.
+"""A scanner of shell text that finds which placeholders are inside quotes.
 
 A value is quoted where its placeholder is bare, and only safe characters are accepted inside
 quotes, as in `"{raw}"`, `'{raw}'` or a here-document, which job files use with numbers and names.
@@ -55,14 +55,14 @@ class _Lexer:
         self.heredocs: list[tuple[str, bool, bool]] = []
 
     def read(self) -> None:
-        """Read to the end; after something that is not understood no span counts as bare."""
+        """Read to the end; after unknown syntax no span counts as bare."""
         while self.at < len(self.text):
             if self.at in self.ends:
                 bare = all(opened == "(" for opened in self.stack)
                 self._found_span(Context.BARE if bare else Context.EXPANDING)
             elif not self._step(self.text[self.at]):
                 self._rest()
-        # Something is never closed, so that even what seemed bare may be inside of it.
+        # Something is never closed, so even an apparently bare placeholder may be inside it.
         if self.stack:
             self.found = [c if c is Context.LITERAL else Context.EXPANDING for c in self.found]
 
@@ -71,7 +71,7 @@ class _Lexer:
         self.at = self.ends[self.at]
 
     def _step(self, char: str) -> bool:
-        """Step over one character or what it opens; return False if it is not understood."""
+        """Step over one character or the construct it opens; return False for unknown syntax."""
         top = self.stack[-1] if self.stack else "("
         if char == "\\":
             self._skip(self.at + 2, Context.EXPANDING)
@@ -84,7 +84,7 @@ class _Lexer:
             self._toggle(top)
         elif char == "'" and top != '"':
             if top == "{" and '"' in self.stack:
-                # In "${x:-'y'}" bash takes the quote as a character, in "${x#'y'}" as a quote.
+                # In "${x:-'y'}" bash treats the quote as a character, in "${x#'y'}" as a quote.
                 return False
             end_at = self.text.find("'", self.at + 1)
             return self._skip(end_at + 1 if end_at >= 0 else None, Context.LITERAL)

@@ -36,11 +36,11 @@ class TextValue(Struct, frozen=True):
 
     @property
     def fixed(self) -> bool:
-        """Tell whether it is the same for all lines."""
+        """Return whether it is the same for all lines."""
         return self.template.constant is not None
 
     def get(self, values: LoopValues) -> Any:
-        """Convert the text. Raises BadValueError if it is not of the type."""
+        """Convert the text. Raises BadValueError if it does not fit the type."""
         text = self.template.render(values)
         try:
             return self.field_type.convert(text)
@@ -59,7 +59,7 @@ class TextValue(Struct, frozen=True):
 
 
 class ListValue(Struct, frozen=True):
-    """A list of values, put together by `combine`."""
+    """A list of values, combined by `combine`."""
 
     position: Position
     cells: tuple[Value, ...]
@@ -67,11 +67,11 @@ class ListValue(Struct, frozen=True):
 
     @property
     def fixed(self) -> bool:
-        """Tell whether it is the same for all lines."""
+        """Return whether it is the same for all lines."""
         return all(text_value.fixed for text_value in self.cells)
 
     def get(self, values: LoopValues) -> Any:
-        """Convert all. Raises BadValueError at the first that is not of its type."""
+        """Convert all. Raises BadValueError at the first that does not fit its type."""
         return self.combine([text_value.get(values) for text_value in self.cells])
 
     def wrong(self, values: LoopValues) -> Iterator[tuple[Position, str]]:
@@ -133,7 +133,7 @@ class Fields(Struct):
                 faults.add(position, message)
 
     def inherit(self, other: "Fields") -> None:
-        """Take the fields of another record that this one does not have."""
+        """Add the fields of another record that this one does not have."""
         for name, value in other.fixed.items():
             if name not in self.varying:
                 self.fixed.setdefault(name, value)
@@ -148,7 +148,7 @@ class Fields(Struct):
         return {**self.fixed, **{name: value.get(values) for name, value in self.varying.items()}}
 
     def check(self, values: LoopValues, faults: Faults) -> None:
-        """Note the fields that these loop values make wrong."""
+        """Record faults of the fields for these loop values."""
         for name, value in self.varying.items():
             for position, message in value.wrong(values):
                 faults.add_similar(position, f"value of {name}", partial(str, message))

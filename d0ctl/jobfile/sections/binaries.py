@@ -110,7 +110,7 @@ def _software_type(level: Level) -> FieldType:
 
 
 def _with_parameters(level: Level, scope: Scope) -> Scope:
-    """Add the parameters of a binary to the names that its `run:` knows."""
+    """Add the parameters of a binary to the names known in its `run:`."""
     node = level.get("parameters")
     if not isinstance(node, Mapping):
         return scope
@@ -169,7 +169,7 @@ def _run(level: Level, reading: Reading) -> Run | None:
 
 
 def _merge(level: Level, reading: Reading) -> Run | None:
-    """Read `merge: yes`: the inputs go into the only output, by its type."""
+    """Read `merge: yes`: the inputs are merged into the only output, according to its type."""
     scalar = level.scalar("merge")
     if scalar is None or not _is_yes(scalar, reading):
         return _run(level, reading)
@@ -243,7 +243,7 @@ def _inputs(node: Node | None, reading: Reading) -> list[InputRecipe]:
 
 
 def _stdin(level: Level, reading: Reading) -> InputRecipe | None:
-    """Read the name of the file that is the standard input."""
+    """Read the name of the file for the standard input."""
     scalar = level.scalar("stdin")
     if scalar is None:
         return None
@@ -255,7 +255,7 @@ def _stdin(level: Level, reading: Reading) -> InputRecipe | None:
 
 
 def _input(node: Node, reading: Reading) -> list[InputRecipe]:
-    """Read one entry; one that names several files makes one of each."""
+    """Read one entry; one that names several files makes one entry for each."""
     if isinstance(node, Mapping) and not set(SEVERAL).isdisjoint(node.items):
         return _several(node, reading)
     recipe = _one_input(node, reading)
@@ -263,7 +263,7 @@ def _input(node: Node, reading: Reading) -> list[InputRecipe]:
 
 
 def _several(node: Mapping, reading: Reading) -> list[InputRecipe]:
-    """Read an entry with the files that a list, a catalogue or the cache of a node names."""
+    """Read an entry whose files a list, a catalogue or the cache of a node names."""
     level = Level(node, "an input", INPUT_KEYS, reading)
     way, *others = [key for key in (*SEVERAL, "file", "from", "glob") if key in level]
     scalar = level.scalar(way)
@@ -341,7 +341,7 @@ def _one_input(node: Node, reading: Reading) -> InputRecipe | None:
 
 
 def _input_fields(level: Level, reading: Reading) -> Fields:
-    """Read what an entry says of its files, however it names them."""
+    """Read the fields of an entry about its files, however it names them."""
     fields = Fields()
     types = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG,
              "writable": FLAG}  # fmt: skip
@@ -352,14 +352,14 @@ def _input_fields(level: Level, reading: Reading) -> Fields:
 
 
 def _group(scalar: Scalar, reading: Reading) -> int | None:
-    """Return the index of the loop value whose files an input takes, as in `{part}`."""
+    """Return the index of the loop value whose files an input takes, e.g. `{part}`."""
     loop = reading.scope.loops.get(scalar.text.strip("{}"))
     is_whole = loop is not None and loop.is_group and scalar.text[:1] + scalar.text[-1:] == "{}"
     return loop.index if loop is not None and is_whole else None
 
 
 def _check_groups(binary: BinaryRecipe, reading: Reading) -> None:
-    """Note a group in a text whose files are not among the inputs."""
+    """Record a fault for a group in a text whose files are not among the inputs."""
     taken = {entry.group for entry in binary.inputs}
     for text in binary.texts:
         for insertion in text.insertions:

@@ -1,4 +1,4 @@
-"""Rows of a catalogue, d0ctl's own or a plug-in, as values of a loop name."""
+"""Rows of a catalogue, built-in or a plug-in, as values of a loop name."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -16,7 +16,7 @@ Rows = tuple[Sequence[tuple[str, ...]], tuple[str, ...]]
 
 
 def read_rows(node: Node, most: int, reading: Reading) -> Rows:
-    """Read `catalogue: NAME QUERY`, with at most so many rows."""
+    """Read `catalogue: NAME QUERY`, up to a number of rows."""
     scalar = reading.scalar(node, "`catalogue`")
     if scalar is None:
         return (), ()
@@ -33,7 +33,7 @@ def read_rows(node: Node, most: int, reading: Reading) -> Rows:
 
 
 def _of_plugin(name: str, query: str, scalar: Scalar, most: int, reading: Reading) -> Rows:
-    """Ask the catalogue of an installed package."""
+    """Query the catalogue of an installed package."""
     try:
         plugin = named("catalogue", name)
         if plugin is not None:
@@ -52,7 +52,7 @@ def _of_plugin(name: str, query: str, scalar: Scalar, most: int, reading: Readin
 
 
 def _built_in(name: str, query: str, scalar: Scalar, most: int, reading: Reading) -> Rows:
-    """Ask a catalogue of d0ctl for `FILE CONDITION`."""
+    """Query a built-in catalogue with `FILE CONDITION`."""
     file, _, condition = query.partition(" ")
     path = Path(local_files.absolute(reading.directory, file))
     try:
@@ -68,7 +68,7 @@ def _built_in(name: str, query: str, scalar: Scalar, most: int, reading: Reading
 
 
 def _rows(plugin: Plugin, query: str, most: int) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    """Ask the plug-in, and check its rows. Raises PluginFailed."""
+    """Query the plug-in, and check its rows. Raises PluginFailed."""
     rows: list[tuple[str, ...]] = []
     columns: tuple[str, ...] = ()
     for row in plugin.items(plugin.call(query), "rows"):

@@ -1,4 +1,4 @@
-"""The section `template:` of a job file: what its parameters are, for those who set them."""
+"""The section `template:` of a job file: a description of its parameters."""
 
 import re
 from collections.abc import Mapping as AnyMapping
@@ -44,7 +44,7 @@ TYPES = {
 
 
 class Declared(Struct, frozen=True):
-    """What a template says of one of its parameters."""
+    """The description of one parameter of a template."""
 
     name: str
     position: Position
@@ -53,7 +53,7 @@ class Declared(Struct, frozen=True):
     choices: tuple[str, ...] = ()
 
     def fault(self, value: str) -> str | None:
-        """Say why a value does not fit; None if it does."""
+        """Return why a value does not fit; None if it does."""
         if self.choices and value not in self.choices:
             known = ", ".join(f"`{choice}`" for choice in self.choices)
             hint = did_you_mean(value, self.choices)
@@ -69,7 +69,7 @@ class Declared(Struct, frozen=True):
 
 
 class Declaration(Struct, frozen=True):
-    """What a template says of itself."""
+    """The description of a template."""
 
     about: str = ""
     parameters: tuple[Declared, ...] = ()
@@ -126,7 +126,7 @@ def _choices(level: Level) -> tuple[str, ...]:
 
 
 def check_values(declared: Declaration, level: Level, replaced: AnyMapping[str, str]) -> None:
-    """Note parameters that are declared and missing, empty, or of another type than declared."""
+    """Record faults for declared parameters that are missing, empty, or of the wrong type."""
     node = level.mapping("parameters")
     items = node.items if node is not None else {}
     for one in declared.parameters:

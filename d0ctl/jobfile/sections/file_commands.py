@@ -1,4 +1,4 @@
-"""Commands with file names in them, of a site or of a plug-in: to merge, to fetch and to store."""
+"""Commands with file names in them, of a site or of a plug-in: to merge, fetch and store files."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ MERGE_NAMES = ("inputs", "output")
 
 
 def check_command(key: str, scalar: Scalar, reading: Reading, names: tuple[str, ...]) -> None:
-    """Note a command without its file names, or with one of them inside quotes."""
+    """Record a fault for a command without its file names, or with one of them inside quotes."""
     scope = Scope({name: LoopName(at) for at, name in enumerate(names)})
     script = compile_script(scalar, scope, reading.faults, "sh")
     used = {insertion.placeholder.name for insertion in script.insertions}
@@ -31,7 +31,7 @@ def check_command(key: str, scalar: Scalar, reading: Reading, names: tuple[str, 
 
 
 def merging_plugin(name: str) -> Plugin | None:
-    """Return the plug-in that merges files of a name, by the longest end. Raises PluginFailed."""
+    """Return the plug-in that merges files of a name, by the longest suffix. Raises PluginFailed."""
     ends = [one.name for one in installed("merger") if name.lower().endswith(one.name.lower())]
     return named("merger", max(ends, key=len)) if ends else None
 

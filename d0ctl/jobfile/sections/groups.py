@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from d0ctl.jobfile.sections.level import Reading
 
 GROUP_KEYS = ("from", "match", "cache", "unread", "by", "whole")
-"""The keys of a loop name that has groups as values, beside those of its source."""
+"""The keys of a loop name with groups as values, beside those of its source."""
 
 _COUNT = re.compile(r"[0-9]{1,12}", re.ASCII)
 _EVENTS = re.compile(r"([0-9]{1,15})\s*events?", re.ASCII)
 
 
 class Limit(NamedTuple):
-    """How large a group is: so many members, bytes or events, or as a plug-in says."""
+    """The size of a group: a number of members, bytes or events, or decided by a plug-in."""
 
     kind: str
     size: int = 0
@@ -76,7 +76,7 @@ def _no_limit(text: str, scalar: Scalar, reading: Reading, hint: str = "") -> No
 
 
 class Members(NamedTuple):
-    """What goes into groups; of late outputs the files, or the patterns while these are open."""
+    """The members of groups; for late outputs the files, or the patterns while these are open."""
 
     found: Sequence[Member]
     is_late: bool = False
@@ -84,7 +84,7 @@ class Members(NamedTuple):
 
 
 def grouped(node: Mapping, members: Members, limit: Limit, reading: Reading) -> list[LoopGroup]:
-    """Put the members into groups; one group stands for all while these are not known."""
+    """Group the members; one group stands for all while they are not known."""
     if members.is_open or (members.is_late and not members.found):
         return [_group(1, members.found)]
     return _grouped(node, members.found, limit, reading)
@@ -93,7 +93,7 @@ def grouped(node: Mapping, members: Members, limit: Limit, reading: Reading) -> 
 def _grouped(
     node: Mapping, members: Sequence[Member], limit: Limit, reading: Reading
 ) -> list[LoopGroup]:
-    """Put the members into groups, in their order; the last one may be smaller.
+    """Group the members in their order; the last group may be smaller.
 
     With `whole: yes` the members of a smaller last group are left out.
     """
@@ -166,7 +166,7 @@ def _is_whole(node: Mapping, reading: Reading) -> bool:
 
 
 def stage_members(node: Mapping, reading: Reading) -> Members:
-    """Return what `from` takes: the outputs of a stage that no package of it consumes."""
+    """Return the files of `from`: the outputs of a stage that no package of it consumes."""
     scalar = reading.scalar(node.items["from"][1], "`from`")
     if scalar is None:
         return Members(())
@@ -193,7 +193,7 @@ def stage_members(node: Mapping, reading: Reading) -> Members:
 
 
 def _files_of(member: Member, late: AnyMapping[str, Sequence[OtherFile]]) -> Sequence[Member]:
-    """Return the files that a late output stands for; any other output as it is."""
+    """Return the files of a late output; any other output as it is."""
     if member.name not in late:
         return (member,)
     return [Member(file.name, file.size) for file in late[member.name]]
@@ -205,7 +205,7 @@ def _note_late(late: str, stage: str, scalar: Scalar, reading: Reading) -> None:
 
 
 def _other_members(name: str, scalar: Scalar, node: Mapping, reading: Reading) -> list[Member]:
-    """Return what `from: JOB/STAGE` takes."""
+    """Return the files of `from: JOB/STAGE`."""
     files, fault = other_files.of_stage(name, reading.known)
     if fault is not None:
         reading.fault(scalar.position, fault)
@@ -219,9 +219,9 @@ def _other_members(name: str, scalar: Scalar, node: Mapping, reading: Reading) -
 def _matching(
     found: list[Member], stage: str, node: Mapping, reading: Reading, *, is_late: bool = False
 ) -> list[Member]:
-    """Return the members that `match` takes; the names of other jobs' files without the job.
+    """Return the members that match `match`; for files of other jobs, names without the job.
 
-    None of late outputs need match.
+    It is no fault if no late output matches.
     """
     if "match" not in node.items or not found:
         return found
@@ -235,7 +235,7 @@ def _matching(
 
 
 def _unconsumed(stage: StageRecipe) -> Iterator[Member]:
-    """Go over the outputs of a stage that none of its named inputs reads."""
+    """Iterate over the outputs of a stage that none of its named inputs reads."""
     found: dict[str, Member] = {}
     consumed: set[str] = set()
     for line in stage.lines:

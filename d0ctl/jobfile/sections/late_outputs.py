@@ -1,4 +1,4 @@
-"""Checks of files that are known only later: late outputs, and inputs of an early start."""
+"""Checks of files that become known later: late outputs, and inputs of an early start."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from d0ctl.jobfile.yaml.faults import Faults, shown
 
 
 def check_late_keys(level: Level, fields: Fields) -> None:
-    """Note keys of an output that contradict `late`."""
+    """Record faults for keys of an output that contradict `late`."""
     if "late" in fields.varying:
         level.reading.fault(
             level.position("late"), "`late` must be the same for each line of a loop"
@@ -36,7 +36,7 @@ def check_late_pattern(name: str, fields: Mapping[str, Any]) -> None:
 def check_early_start(
     line: LineRecipe, stage: StageRecipe, files: InputFiles, faults: Faults
 ) -> None:
-    """Note where the first package of a line that starts early lists inputs of other packages.
+    """Record a fault if the first package of a line with early start names inputs of others.
 
     They are not known when it starts; files of an earlier binary or from outside are.
     """
@@ -63,7 +63,7 @@ def check_early_start(
 
 
 def check_late_groups(line: LineRecipe, stage: StageRecipe, faults: Faults) -> None:
-    """Note what can't be in a line whose loop has groups of late outputs."""
+    """Record faults for keys that a line with groups of late outputs can't have."""
     names = [(name, loop.index) for name, loop in line.loop.names.items() if loop.is_late]
     if names and "early_start" in (*line.fields.fixed, *line.fields.varying):
         faults.add(line.position, "a line with groups of late outputs can't have `early-start`")
@@ -93,7 +93,7 @@ def _inputs_in(binary: BinaryRecipe) -> Iterator[Insertion]:
 
 
 def late_stages(stages: Iterable[StageRecipe]) -> set[str]:
-    """Return the stages whose lines depend on groups of late outputs, directly or not."""
+    """Return the stages whose lines depend on groups of late outputs, directly or indirectly."""
     late = {stage.name for stage in stages if any(line.loop.is_late for line in stage.lines)}
     reads = {stage.name: set(_stages_read(stage)) for stage in stages} if late else {}
     while more := {name for name, read in reads.items() if read & late} - late:
@@ -102,7 +102,7 @@ def late_stages(stages: Iterable[StageRecipe]) -> set[str]:
 
 
 def _stages_read(stage: StageRecipe) -> Iterator[str]:
-    """Go over the stages whose lines those of a stage name, by `from` or `after`."""
+    """Iterate over the stages whose lines those of a stage name, by `from` or `after`."""
     for line in stage.lines:
         for binary in (binary for package in line.packages for binary in package.binaries):
             yield from (entry.stage for entry in binary.inputs if entry.stage is not None)

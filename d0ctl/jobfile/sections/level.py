@@ -18,17 +18,17 @@ from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
 
 _MEANT = dict.fromkeys(("command", "cmd", "script", "exec", "execute", "executable"), "run")
-"""Words that other programs use for a key."""
+"""Words of other programs for a key."""
 
 _ORDER = re.compile(
     "(depends?|after|before|needs?|requires?|parents?|children|wait)([-_]?(on|for|stages?|jobs?))?"
     "|dependenc(y|ies)|upstream|downstream"
 )
-"""Words that other programs use for the order of work."""
+"""Words of other programs for the order of work."""
 
 
 def _hint(name: str, known: list[str]) -> str:
-    """Suggest what an unknown key may have been meant to be."""
+    """Suggest the intended key for an unknown one."""
     if name in ("run", "inputs", "outputs") and "stages" in known:
         return ": it belongs in a line, as in `stages: [{lines: [{run: ./sim.sh}]}]`"
     is_work = not {"inputs", "lines", "packages", "binaries"}.isdisjoint(known)
@@ -48,7 +48,7 @@ class Reading(Struct, frozen=True):
     scope: Scope
     known: KnownNames = NOTHING_KNOWN
     stages: list[StageRecipe] = field(default_factory=list)
-    """Those that have been read."""
+    """The stages read so far."""
     is_flat: bool = False
     """Whether inputs lose their folders in the working directory."""
 
@@ -57,20 +57,20 @@ class Reading(Struct, frozen=True):
         return replace(self, scope=scope)
 
     def fault(self, position: Position, message: str) -> None:
-        """Note a fault."""
+        """Record a fault."""
         self.faults.add(position, message)
 
     def refuse_reserved(
         self, position: Position, texts: Iterable[str], where: Callable[[int], str]
     ) -> None:
-        """Note a fault for each value from elsewhere that has a character which d0ctl needs."""
+        """Record a fault for each value from outside with a character that d0ctl reserves."""
         for number, text in enumerate(texts, 1):
             if character := reserved_character(text):
                 message = f"{where(number)} has the character {character!a}"
                 self.fault(position, f"{message}, which d0ctl needs for itself")
 
     def scalar(self, node: Node, what: str) -> Scalar | None:
-        """Return a node that has to be a text; note a fault if it is not."""
+        """Return a node that must be a text; record a fault if it is not."""
         if isinstance(node, Scalar):
             return node
         hint = ""
@@ -131,7 +131,7 @@ class Reading(Struct, frozen=True):
 
 
 def kind_of(node: Node) -> str:
-    """Say what a node is."""
+    """Name the kind of a node."""
     if isinstance(node, Mapping):
         return "a mapping"
     if isinstance(node, Sequence):

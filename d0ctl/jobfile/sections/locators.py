@@ -39,7 +39,7 @@ def locator_type(reading: Reading, way: str) -> FieldType:
 
 
 def _check_store(reading: Reading, name: str, way: str) -> None:
-    """Raise BadValueError if the site has no such store, or no command of it for this way."""
+    """Raise BadValueError if the site has no such store, or no command of it for this direction."""
     stores = reading.known.stores
     if stores is None:
         return

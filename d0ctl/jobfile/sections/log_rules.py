@@ -68,7 +68,7 @@ def _log_rule(node: Node, level: Level) -> ListValue | None:
 
 
 def _is_on(text_value: TextValue | None) -> bool:
-    """Tell whether a flag is set for all lines."""
+    """Return whether a flag is set for all lines."""
     if text_value is None or not text_value.fixed:
         return False
     try:

@@ -45,7 +45,7 @@ class RangeValues(Sequence[str]):
 
     @property
     def are_plain(self) -> bool:
-        """Tell whether none is negative, so that a command line needs no quotes for them."""
+        """Return whether none is negative, so that a command line needs no quotes for them."""
         return min(self._numbers[0], self._numbers[-1]) >= 0
 
     def __len__(self) -> int:
@@ -67,7 +67,7 @@ class RangeValues(Sequence[str]):
 
 
 NONE = Members(())
-"""What is in groups about which there is a fault."""
+"""The contents of groups with a fault."""
 
 Values = tuple[Sequence[Any], tuple[str, ...] | None]
 """The values of a name, and their columns if they are rows."""
@@ -93,7 +93,7 @@ def read_loop(node: Node, reading: Reading) -> Loop:
 
 
 def plain_names(loop: Loop) -> frozenset[int]:
-    """Return the indexes of the names all of whose values are plain words, and so no paths."""
+    """Return the indexes of names whose values are all plain words, and so no paths."""
     values = [values for group in loop.groups for values in group.values]
     return frozenset(index for index, each in enumerate(values) if _are_plain(each))
 
@@ -143,7 +143,7 @@ def _side_by_side(keys: list[Scalar], nodes: list[Node], reading: Reading, seen:
 
 
 def _groups(key: Scalar, node: Mapping, reading: Reading) -> tuple[Sequence[LoopGroup], Members]:
-    """Read the values of a name that are groups of the values of a source, and what is in them."""
+    """Read the values of a name that are groups of the values of a source, with their members."""
     known = (*SOURCES, *GROUP_KEYS)
     unknown = [key for name, (key, _) in node.items.items() if name not in known]
     for scalar in unknown:
@@ -308,7 +308,7 @@ def _read(scalar: Scalar, reading: Reading) -> list[str] | None:
 
 
 def read_lines(node: Node, reading: Reading) -> Sequence[str]:
-    """Read the lines of a text file beside the job file that are not empty."""
+    """Read the non-empty lines of a text file beside the job file."""
     scalar = reading.scalar(node, "a list file")
     read = _read(scalar, reading) if scalar is not None else None
     if scalar is None or read is None:

@@ -1,4 +1,4 @@
-"""Files of other jobs that a job takes: the outputs of a stage, or what a node's cache has."""
+"""Files of other jobs that a job reads: the outputs of a stage, or the files in a node's cache."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -11,7 +11,7 @@ from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 
 
 def of_stage(name: str, known: KnownNames) -> tuple[Sequence[OtherFile], str | None]:
-    """Return what `from: JOB/STAGE` takes, as far as the site is known, and what is wrong."""
+    """Return the files of `from: JOB/STAGE`, as far as the site is known, and what is wrong."""
     job, _, stage = name.partition("/")
     if known.stage_of is None:
         return (), None
@@ -28,7 +28,7 @@ def of_stage(name: str, known: KnownNames) -> tuple[Sequence[OtherFile], str | N
 
 
 def of_cache(node: Mapping, reading: Reading) -> Sequence[OtherFile]:
-    """Return what `cache: NODE` takes: the files in its cache, by `match` and `unread`."""
+    """Return the files of `cache: NODE`: those in its cache, by `match` and `unread`."""
     scalar = reading.scalar(node.items["cache"][1], "`cache`")
     pattern, unread = _text("match", node, reading), _is_unread(node, reading)
     known = reading.known
@@ -49,7 +49,7 @@ def of_cache(node: Mapping, reading: Reading) -> Sequence[OtherFile]:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """Compare `JOB:NAME` with a pattern, which may be one of names alone."""
+    """Compare `JOB:NAME` with a pattern, which may be one for names alone."""
     return fnmatchcase(name if ":" in pattern else name.partition(":")[2], pattern)
 
 

@@ -94,7 +94,7 @@ def read_policy(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
 
 
 def is_reason(key: Scalar, reading: Reading) -> bool:
-    """Tell whether a failure can have this reason; note a fault if it can't."""
+    """Return whether a failure can have this reason; record a fault if it can't."""
     known = [str(reason) for reason in Reason if reason is not Reason.KILLED]
     if key.text in known or _SITE.fullmatch(key.text):
         return True
@@ -176,7 +176,7 @@ def _value(level: Level, key: str, scalar: Scalar, field_type: FieldType) -> Any
 
 
 def _check(level: Level, found: dict[str, Any]) -> None:
-    """Note keys that contradict each other."""
+    """Record a fault for keys that contradict each other."""
     for key, message in _contradictions(level, found):
         level.reading.fault(level.position(key), message)
 

@@ -1,4 +1,4 @@
-"""Groups that a plug-in makes of the values of a loop name."""
+"""Groups of loop values made by a plug-in."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def splitter(text: str) -> tuple[Plugin, str] | None:
 
 
 def hint(text: str) -> str:
-    """Suggest the plug-in that a text may have been meant to name."""
+    """Suggest the intended plug-in for a text."""
     return did_you_mean(text.partition(" ")[0], [plugin.name for plugin in installed(KIND)])
 
 
 def split(
     plugin: Plugin, argument: str, node: Mapping, members: Sequence[Member], reading: Reading
 ) -> list[LoopGroup]:
-    """Put the members into the groups that a plug-in makes of them."""
+    """Put the members into the groups made by a plug-in."""
     by = node.items["by"][1].position
     if "whole" in node.items:
         reading.fault(node.items["whole"][0].position, "`whole` needs a number of files in `by`")

@@ -119,7 +119,7 @@ def _new_value_of(name: str) -> Callable[[int], str]:
 
 
 def _check_names(level: Level, stages: list[StageRecipe]) -> None:
-    """Note stages with the same name, between which `from:` could not choose."""
+    """Record a fault for stages with the same name, which makes `from:` ambiguous."""
     seen: set[str] = set()
     for stage in stages:
         if stage.name in seen:
@@ -217,7 +217,7 @@ def _is_flat(level: Level) -> bool:
 
 
 def _check_level(level: Level, own: tuple[str, ...], key: str) -> None:
-    """Note keys of a lower level beside the key that lists its records."""
+    """Record a fault for keys of a lower level beside the key that lists its records."""
     for name in level.keys:
         if name not in own and name in SHORT_PACKAGE_KEYS:
             message = f"`{name}` belongs in an entry of `{key}`, not beside it"

@@ -1,4 +1,4 @@
-"""`d0ctl backup`: the whole database in one file, while everything goes on."""
+"""`d0ctl backup`: the whole database in one file, while everything continues."""
 
 from pathlib import Path
 from typing import Annotated

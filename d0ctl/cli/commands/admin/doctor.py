@@ -1,4 +1,4 @@
-"""`d0ctl doctor`: whether database, home and nodes are as they must be."""
+"""`d0ctl doctor`: checks of database, home and nodes."""
 
 import time
 from typing import TYPE_CHECKING, Annotated
@@ -66,7 +66,7 @@ def _document(look: "Look", stop: "Obstacle | None") -> "reports.Doctor":
 
 
 def _standstill(store: Store) -> "Obstacle | None":
-    """What keeps production from moving, unless a person wants it so."""
+    """The reason why production does not move, unless a person has stopped it."""
     from d0ctl.show.why.production import standstill
 
     found = production(store, now=time.time())

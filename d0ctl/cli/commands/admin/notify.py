@@ -98,7 +98,7 @@ def _print(cells: "list[Cell]") -> None:
 
 
 def _hurry(*, is_command: bool) -> None:
-    """What has waited need not wait any longer: the way is open."""
+    """Send waiting messages now: the way works again."""
     from d0ctl.store.mail.mail_queue import hurry
 
     with session.writer() as store:

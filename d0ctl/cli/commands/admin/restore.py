@@ -1,4 +1,4 @@
-"""`d0ctl restore`: a backup in the place of the database."""
+"""`d0ctl restore`: replace the database by a backup."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`d0ctl eta`: when jobs end, and how good such estimates were."""
+"""`d0ctl eta`: when jobs end, and how good earlier estimates were."""
 
 import time
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 app = single()
 
 MOST_AUDITED = 10_000
-"""How many of the latest attempts an audit looks at."""
+"""How many of the latest attempts an audit includes."""
 
 Job = Annotated[
     str | None,

@@ -32,7 +32,7 @@ FORMATS: dict[str, Callable[[Store, definition.JobRows, float], str]] = {
     "wfcommons": lambda store, job, now: wfcommons.text(job, now),
     "prov": _prov,
 }
-"""What makes the text of each format."""
+"""The function that makes the text of each format."""
 
 
 @app.command()

@@ -48,7 +48,7 @@ def history(
 
 
 def _read(store: Store, wanted: Selector, limit: int) -> "reports.History":
-    """What happened to what is meant."""
+    """Read the history of the selection."""
     events: list[reports.Event] = []
     now: reports.Current | None = None
     wanted = located(store, wanted)
@@ -78,7 +78,7 @@ def _read(store: Store, wanted: Selector, limit: int) -> "reports.History":
 
 
 def _now(one: PackageView) -> "reports.Current":
-    """Where the history of a package has led to, and when it goes on by itself."""
+    """The present phase of a package, and when it continues by itself."""
     return {"phase": one.phase, "actor": one.actor, "note": one.note,
             "not_before": iso(one.not_before)}  # fmt: skip
 
@@ -98,7 +98,7 @@ def _failure(row: Row) -> "reports.FailedAttempt":
 
 
 def _actions(store: Store, wanted: Selector) -> "list[reports.Action]":
-    """What people did to the job, where just one is meant."""
+    """Actions of people on the job, if just one is selected."""
     if wanted.wild_level == "job":
         return []
     return [
@@ -186,5 +186,5 @@ def _seconds(text: str) -> float:
 
 
 def _when(text: str | None, now: float) -> str:
-    """A time of the document on the reader's clock."""
+    """A time of the document in the reader's time zone."""
     return moment(_seconds(text), now) if text else "-"

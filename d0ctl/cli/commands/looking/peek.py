@@ -1,4 +1,4 @@
-"""`d0ctl peek`: what lies in the folder of an attempt, and how far it is."""
+"""`d0ctl peek`: the files in the folder of an attempt, and its progress."""
 
 from typing import Annotated
 

@@ -15,18 +15,18 @@ from d0ctl.nodes.visits.peek import Visit, visit
 from d0ctl.units import size
 
 LENGTH = 64 * 1024
-"""How many bytes are printed where nobody says."""
+"""How many bytes are printed by default."""
 
 
 class Part(Struct, frozen=True):
-    """How much of a file is printed: all, or so many bytes of its beginning or its end."""
+    """How much of a file is printed: all, or a number of bytes at its beginning or its end."""
 
     is_all: bool
     is_head: bool
     length: int
 
     def of(self, whole: int) -> tuple[int, int]:
-        """Give where in a file of this size the part begins and ends."""
+        """Return the start and end of the part in a file of this size."""
         if self.is_all:
             return 0, whole
         length = min(self.length, whole)

@@ -28,7 +28,7 @@ MOST = 200
 
 
 class Seen(Struct, frozen=True):
-    """What the database knows of an attempt, and where it lies."""
+    """What the database knows of an attempt, and where its folder is."""
 
     package: PackageView
     attempt: AttemptView
@@ -37,7 +37,7 @@ class Seen(Struct, frozen=True):
 
 
 def show(seen: Seen, json: bool) -> None:
-    """List logs and working directory, and say how far it is; exits with 6 when it can't."""
+    """List logs and working directory with the progress; exits with 6 if the node can't be read."""
     try:
         with visit(seen.where) as here:
             listing = _everything(here)
@@ -73,7 +73,7 @@ def show_listing(seen: Seen, path: str, listing: Frame, json: bool) -> None:
 
 
 def _everything(here: Visit) -> Frame:
-    """List the folder of the attempt, what lies in its working directory among it."""
+    """List the folder of the attempt with the contents of its working directory."""
     top = here.listing()
     if not any(entry["name"] == "work" for entry in top["entries"]):
         return top

@@ -1,4 +1,4 @@
-"""`d0ctl report`: what a production went through, in figures."""
+"""`d0ctl report`: what happened in a production, in figures."""
 
 import shlex
 import time
@@ -26,7 +26,7 @@ app = group("Statistics of a production: failures, usage and disk.")
 
 _COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
              "input": "d0ctl why {0}"}  # fmt: skip
-"""What to type about what stands out."""
+"""The command to type for each finding."""
 
 Cluster = Annotated[
     str | None,
@@ -122,7 +122,7 @@ def _entry(group: str, one: "Alike") -> dict[str, Any]:
 
 
 def _command(one: "Blame", found: "Report") -> str:
-    """Return what to type about what stands out; a file is named with a job that it failed in."""
+    """Return the command for a finding; a file is named with a job in which it failed."""
     name = one.one.name
     if one.kind == "input":
         samples = (alike.sample.path for alike in found.groups["input"] if alike.name == name)
@@ -156,7 +156,7 @@ def _draw(found: "Report", now: float) -> None:
 
 
 def _cut(text: str | None) -> str | None:
-    """As much of a message as goes into a table."""
+    """As much of a message as fits into a table."""
     return text if text is None or len(text) <= WIDEST else f"{text[:WIDEST]}..."
 
 

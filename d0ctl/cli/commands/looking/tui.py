@@ -19,7 +19,7 @@ POOR = ("linux", "vt100", "vt220", "ansi", "screen.linux")
 
 
 ESCAPE_MS = "25"
-"""How long a lone escape waits for the rest of a longer key, unless the user says otherwise."""
+"""How long a lone escape waits for the rest of a longer key, unless the user sets it."""
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`d0ctl cluster`: nodes that share a cache, whose they are, and what lies there."""
+"""`d0ctl cluster`: nodes that share a cache, their owners, and the files in the cache."""
 
 from typing import TYPE_CHECKING, Annotated
 

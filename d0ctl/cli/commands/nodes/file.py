@@ -1,4 +1,4 @@
-"""`d0ctl file`: the files of jobs, where their copies are, and what becomes of them."""
+"""`d0ctl file`: the files of jobs, where their copies are, and what happens to them."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from d0ctl.cli.terminal.output import emit_json, say, table
 from d0ctl.units import count, size
 
 MOST = 1000
-"""How many files are listed unless more are asked for."""
+"""How many files are listed by default."""
 
 app = group("The files of jobs: list, set-disposition, purge.", Actions)
 

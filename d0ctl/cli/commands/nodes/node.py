@@ -48,7 +48,7 @@ def list_nodes(json: options.Json = False) -> None:
 
 
 def document(row: Row, used: int, bad: Row | None) -> "site.Node":
-    """A node as JSON; with what d0ctl holds against it, if it has drained it."""
+    """A node as JSON; with the failures for which d0ctl has drained it, if it has."""
     return {
         "node": row["name"], "kind": row["kind"], "destination": row["destination"],
         "cluster": row["cluster"], "state": row["state"], "since": iso(row["since"]),
@@ -107,7 +107,7 @@ def logout(
 
 
 def _address(store: Store, where: str) -> Address:
-    """Return the address of a node, or of a host that is none yet.
+    """Return the address of a node, or of a host that is not a node yet.
 
     Raises NotFound for what is neither, and BadUsage for a node on this machine.
     """

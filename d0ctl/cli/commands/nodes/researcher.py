@@ -1,4 +1,4 @@
-"""`d0ctl researcher`: who has jobs, and what is theirs."""
+"""`d0ctl researcher`: who has jobs, and which clusters belong to them."""
 
 from typing import TYPE_CHECKING
 

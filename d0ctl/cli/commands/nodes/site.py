@@ -1,4 +1,4 @@
-"""`d0ctl site`: what a site is, out of one file."""
+"""`d0ctl site`: the settings of a site in one file."""
 
 import time
 from pathlib import Path

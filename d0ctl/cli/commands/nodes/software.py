@@ -1,4 +1,4 @@
-"""`d0ctl software`: the catalogue, and the software that lies on nodes."""
+"""`d0ctl software`: the catalogue, and the software on nodes."""
 
 import time
 from pathlib import Path
@@ -124,7 +124,7 @@ def _made(
     script: str | None,
     checksum: str | None,
 ) -> "SoftwareEntry":
-    """The entry that these words make, by the same rules as in a site file. Raises BadUsage."""
+    """Return the entry for these words, by the same rules as in a site file. Raises BadUsage."""
     from d0ctl.errors import BadJobFile
     from d0ctl.sitefile.reader import read_text
     from d0ctl.sitefile.spec import Site, SoftwareEntry

@@ -21,7 +21,7 @@ from d0ctl.units import listed
 Entry = Mapping[str, Any]
 
 NO_FILES = {"archive": "-", "checksum": "-", "size": None, "manifest": None}
-"""An entry of software that is to be purged and no longer in the catalogue."""
+"""An entry for software that is to be purged and no longer in the catalogue."""
 
 
 def named(nodes: Sequence[str], clusters: Sequence[str]) -> list[str]:
@@ -43,7 +43,7 @@ def named(nodes: Sequence[str], clusters: Sequence[str]) -> list[str]:
 
 
 def ask(verb: str, title: str, names: Sequence[str], note: str | None) -> list[int]:
-    """Keep an order for each node; their numbers. Raises NotFound and Refused."""
+    """Record an order for each node; return their numbers. Raises NotFound and Refused."""
     from d0ctl.store.lifecycle import keep_action
 
     split(title)
@@ -84,7 +84,7 @@ def _nodes(store: Store, names: Sequence[str]) -> list[Row]:
 
 
 def _entries(store: Store, verb: str, title: str, node: Row, *, is_named: bool) -> list[Entry]:
-    """The entries of the catalogue that are meant on a node `is_named`: refuse if there is none."""
+    """The catalogue's entries for a node; if it `is_named` and there is none, raise Refused."""
     catalogue = Catalogue(store)
     if verb == "purge":
         _refuse_use(store, title, node)
@@ -117,9 +117,9 @@ def _refuse_use(store: Store, title: str, node: Row) -> None:
 
 
 def wait(ids: Sequence[int]) -> list[Row]:
-    """Reach the nodes until each has answered or can't carry it out; the orders then.
+    """Reach the nodes until each has answered or can't carry out its order; return the orders then.
 
-    A check of one that does not answer is forgotten; all else is done when it can be.
+    A check is cancelled if its node does not answer; all else is done when the node is back.
     """
     from d0ctl.daemon.drive import attend
 
@@ -140,7 +140,7 @@ def _is_answered(row: Row) -> bool:
 
 
 def report(title: str, rows: Sequence[Row], as_json: bool) -> ExitCode:
-    """Print what came of the orders; return the exit code."""
+    """Print the results of the orders; return the exit code."""
     if as_json:
         emit_json({"software": title, "nodes": [_document(row) for row in rows]})
     else:

@@ -1,4 +1,4 @@
-"""What a job would do, as `validate` and the rehearsal of `submit` print it."""
+"""What a job would do, as `validate` and `submit --dry-run` print it."""
 
 import time
 from collections.abc import Collection

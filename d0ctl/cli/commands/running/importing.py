@@ -15,7 +15,7 @@ from d0ctl.units import clean, count
 app = single()
 
 MOST_SAID = 200
-"""How many things that are left out are named."""
+"""How many omitted things are named."""
 
 
 @app.command(name="import")

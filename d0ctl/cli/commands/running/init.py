@@ -1,4 +1,4 @@
-"""`d0ctl init`: a job file to begin with."""
+"""`d0ctl init`: a job file to start from."""
 
 from pathlib import Path
 from typing import Annotated
@@ -66,7 +66,7 @@ def _ask(output: str | None, force: bool) -> None:
 
 
 def _answer(question: str, default: str, known: list[str] | None = None) -> str:
-    """Ask until there is an answer, one of those that are known."""
+    """Ask until there is a valid answer."""
     while True:
         asked = job_template.question(question, default)
         answer = str(typer.prompt(asked, default=default, show_default=False, err=True)).strip()

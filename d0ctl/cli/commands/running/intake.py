@@ -1,4 +1,4 @@
-"""The submission of jobs as `run`, `submit` and `validate` share it on the terminal."""
+"""The part of submission that `run`, `submit` and `validate` share on the terminal."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,7 +41,7 @@ def request_of(file: str, parameters: list[str] | None, **more: Any) -> SubmitRe
 
 
 def job_named(file: str) -> str | None:
-    """Return the job of that name if there is no such file."""
+    """Return the job of that name if there is no file of that name."""
     if file == "-" or Path(file).exists():
         return None
     with store_if_any() as store:

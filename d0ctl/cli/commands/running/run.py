@@ -1,4 +1,4 @@
-"""`d0ctl run`: submit a job, drive it to its end, and say where its results lie."""
+"""`d0ctl run`: submit a job, drive it to its end, and say where its results are."""
 
 import signal
 import sys
@@ -89,7 +89,7 @@ class _Terminated(KeyboardInterrupt):
 
 
 class _Interrupts:
-    """Ctrl-C, SIGTERM and SIGHUP, which wait from a job's submission until it is watched.
+    """Ctrl-C, SIGTERM and SIGHUP, which are deferred from a job's submission until it is watched.
 
     A daemon may start the job at once, so a person may press Ctrl-C before this process watches it.
     """
@@ -107,7 +107,7 @@ class _Interrupts:
             signal.signal(number, handler)
 
     def keep(self) -> None:
-        """Remember what comes from now on, and raise it in `watch`."""
+        """Remember signals from now on, and raise them in `watch`."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             handler = signal.getsignal(number)
             if handler != signal.SIG_IGN:  # as under nohup
@@ -115,7 +115,7 @@ class _Interrupts:
                 signal.signal(number, self._take)
 
     def watch(self) -> None:
-        """Raise what was kept, and what comes from now on at once."""
+        """Raise what was remembered, and from now on each signal at once."""
         self.is_watching = True
         kept, self.kept = self.kept, None
         if kept:
@@ -147,7 +147,7 @@ def _submit(
 
 
 def _drive(name: str, interrupts: _Interrupts) -> None:
-    """Drive the job in a thread of its own, so that Ctrl-C reaches us and not its steps."""
+    """Drive the job in a thread of its own, so that Ctrl-C interrupts only this one."""
     from d0ctl.daemon.drive import drive
 
     with session.reader() as store:
@@ -187,9 +187,9 @@ def _has_daemon() -> bool:
 
 
 def _watch(name: str, ended: threading.Event, progress: Progress, interrupts: _Interrupts) -> None:
-    """Wait for the end, and say once who has the slots that the job needs; Ctrl-C asks once.
+    """Wait for the end, and say once who uses the slots that the job needs; Ctrl-C asks once.
 
-    Not by `join`: up to python 3.12 one that is interrupted takes the thread for ended.
+    Not with `join`: up to Python 3.12, after an interrupted one the thread counts as ended.
     """
     has_told = False
     while not ended.is_set():
@@ -206,7 +206,7 @@ def _watch(name: str, ended: threading.Event, progress: Progress, interrupts: _I
 
 
 def _tell_who_has_the_slots(name: str, progress: Progress) -> bool:
-    """Say who has the slots that the job needs; return whether others have them."""
+    """Say who uses the slots that the job needs; return whether others do."""
     if not progress.is_waiting:
         return False
     with session.reader() as store, store.reading():
@@ -235,7 +235,7 @@ def _stop(ended: threading.Event, stop: threading.Event, progress: Progress) -> 
 
 
 def _end(name: str) -> ExitCode:
-    """Say how it ended and where its results lie."""
+    """Say how it ended and where its results are."""
     with session.reader() as store:
         with store.reading():
             job = browse.job(store, name)

@@ -67,7 +67,7 @@ def _wait(job: str) -> None:
 
 
 def _update(request: SubmitRequest, again: bool, json: bool) -> str:
-    """Correct the job of the name in the job file, else the last one from this file."""
+    """Correct the job that the job file names, or else the last one from this file."""
     file, options = request.target, request.options
     if file.text is not None:
         raise BadUsage("--update takes a job file", hint="d0ctl submit --update FILE")

@@ -1,4 +1,4 @@
-"""`d0ctl template`: job files to begin with, and to fill with values."""
+"""`d0ctl template`: job files to start from and fill with values."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`d0ctl validate`: every fault and warning of a job file, and nothing done."""
+"""`d0ctl validate`: list every fault and warning of a job file, and do nothing."""
 
 import time
 from typing import Annotated

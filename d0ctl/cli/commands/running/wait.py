@@ -1,4 +1,4 @@
-"""`d0ctl wait`: until nothing of what is meant can move without a person."""
+"""`d0ctl wait`: wait until nothing in the selection can move without a person."""
 
 import time
 from typing import Annotated
@@ -22,10 +22,10 @@ app = single()
 
 LOOK_S = 0.1
 LOOK_AT_PACKAGES_S = 1.0
-"""How long to wait between two looks at a selection of packages, which costs more."""
+"""How long to wait between two reads of a selection of packages, which costs more."""
 
 LOOK_ANYWAY_S = 5.0
-"""How long to wait at most, as nodes may be given up with no change in the database."""
+"""How long to wait at most: nodes may be given up without a change in the database."""
 
 
 @app.command()
@@ -77,7 +77,7 @@ def _seconds(text: str) -> float:
 
 
 def _give_up(text: str, parts: list[Awaited], length: float) -> ExitCode:
-    """Say how things stand when the time is over."""
+    """Say how things stand after the time limit."""
     for part in parts:
         name = text if len(parts) == 1 else part.job.name
         say(outcome.over_time(name, part.job.name, part.state, length))

@@ -23,7 +23,7 @@ from d0ctl.store.views.file_locations import FileView
 def show(
     selector: str | None, node: str | None = None, file: str | None = None, *, json: bool = False
 ) -> None:
-    """Print why one thing is as it is."""
+    """Print why one thing is in its state."""
     if not session.has_home():
         raise NotFound(f"there is no job `{selector or node or file}`, nor any other",
                        hint="d0ctl run FILE")  # fmt: skip
@@ -64,7 +64,7 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
 
 
 def _file(store: Store, selector: str | None, file: str | None) -> FileView | None:
-    """The file that is meant; None where something else is. Raises NotFound, BadUsage."""
+    """The selected file; None if something else is selected. Raises NotFound, BadUsage."""
     text = file or selector or ""
     if file is None and (not text or _is_node(store, text) or select.has_states(text)):
         return None
@@ -81,14 +81,14 @@ def _file(store: Store, selector: str | None, file: str | None) -> FileView | No
 
 
 def _states(word: str) -> list[str]:
-    """The state that a word is a slip for, if any: what is after the colon is mostly a file."""
+    """The state that a word is a misspelling of, if any: after the colon there is mostly a file."""
     from difflib import get_close_matches
 
     return get_close_matches(word, select.states(), 1, cutoff=0.8)
 
 
 def _is_node(store: Store, name: str) -> bool:
-    """Whether a word without a job of that name names a node."""
+    """Whether a word names a node, and no job."""
     return registry.find(store, name) is not None and not browse.has_job(store, name)
 
 

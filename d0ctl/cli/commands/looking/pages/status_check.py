@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run(json: bool) -> ExitCode:
-    """Print whether production moves; the exit code that says so."""
+    """Print whether production moves; return the exit code that says so."""
     try:
         if not session.home().exists():
             result = _broken(f"there is no home at `{session.home().root}`")

@@ -1,6 +1,6 @@
 """One screen about all jobs, a job, a stage, a line, a package or a binary.
 
-What only some of these need is imported late: imports are most of the time of a call.
+Modules that only some of these need are imported late: imports take most of the time of a call.
 """
 
 import sys
@@ -20,13 +20,13 @@ from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.selection import located
 
 LOOK_S = 0.2
-"""How often --watch asks whether anything has changed."""
+"""How often --watch checks whether anything has changed."""
 
 
 def show(
     wanted: Selector | None, *, watch: bool = False, now: bool = False, json: bool = False
 ) -> None:
-    """Print what is meant, again after each change, or with the answer of the wrapper."""
+    """Print the selection, again after each change, or with the answer of the wrapper."""
     if not session.has_home():
         _without_home(wanted, json)
         return
@@ -63,7 +63,7 @@ def _once(store: Store, wanted: Selector | None, json: bool) -> None:
 
 
 def _document(store: Store, wanted: Selector | None, now: float) -> object:
-    """Read what is meant as JSON."""
+    """Read the selection as JSON."""
     from d0ctl.cli import documents
 
     wanted = wanted and located(store, wanted)

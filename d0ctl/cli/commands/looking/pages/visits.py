@@ -1,4 +1,4 @@
-"""Visits to several packages, one after the other."""
+"""Visits to several packages, one after another."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -12,9 +12,9 @@ from d0ctl.select import Selector
 
 
 def visit_each(packages: Sequence[Selector], visit: Callable[[Selector], None]) -> None:
-    """Visit packages under a head each; go on after those that can't be visited.
+    """Visit packages, each under a heading; continue after those that can't be visited.
 
-    Exits with the code of the first of these. One package alone has no head.
+    Exits with the code of the first of these. A single package has no heading.
     """
     if len(packages) == 1:
         visit(packages[0])
