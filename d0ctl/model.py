@@ -1,4 +1,4 @@
-"""The words of d0ctl: statuses, phases and reasons, and how counts roll up to a status."""
+"""The terms of d0ctl: statuses, phases and reasons, and how counts roll up to a status."""
 
 import enum
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ STATUS_OF: Mapping[Phase, Status] = {
 MOVING = frozenset({Phase.READY, Phase.COOLOFF, Phase.HELD}) | {
     phase for phase, status in STATUS_OF.items() if status in (Status.SCHEDULED, Status.LAUNCHED)
 }
-"""Phases out of which a package can come without a change of what it waits for."""
+"""Phases that a package can leave without a change of the things it waits for."""
 
 
 class Reason(enum.StrEnum):
@@ -100,7 +100,7 @@ class Reason(enum.StrEnum):
 
 
 Counts = Mapping[str, int]
-"""How many packages are in each phase; a phase that is not named has none."""
+"""How many packages are in each phase; missing phases have none."""
 
 
 def by_status(counts: Counts) -> dict[str, int]:
@@ -114,9 +114,9 @@ def by_status(counts: Counts) -> dict[str, int]:
 def roll_up(counts: Counts, *, blocked: bool = False) -> Group:
     """Return the status of a line, stage or job with these counts.
 
-    The rules are Ganga's with the first two swapped, and a package that was canceled rules out
-    success unless it was dropped on purpose. `blocked` says that its waiting packages wait for
-    what will never come.
+    The rules are Ganga's with the first two swapped, and a canceled package prevents
+    success unless it was dropped on purpose. `blocked` means that its waiting packages wait for
+    something that will never come.
     """
     totals = by_status(counts)
     unscheduled = totals["unscheduled"] - (counts.get("waiting", 0) if blocked else 0)
@@ -132,7 +132,7 @@ def roll_up(counts: Counts, *, blocked: bool = False) -> Group:
 
 
 def without(counts: Counts, others: Counts) -> Counts:
-    """Return counts less others that are a part of them."""
+    """Return the counts without others that are a part of them."""
     return {phase: n - others.get(phase, 0) for phase, n in counts.items()}
 
 
@@ -145,26 +145,26 @@ def job_status(counts: Counts, final: Counts, *, blocked: bool = False) -> Group
 
 
 def can_move(counts: Counts) -> bool:
-    """Whether some package of these is launched, scheduled, ready, cooling off or held."""
+    """Whether any of these packages is launched, scheduled, ready, cooling off or held."""
     return any(counts.get(phase, 0) for phase in MOVING)
 
 
 STANDING = frozenset({Phase.SUSPENDED, Phase.UNREACHABLE, Phase.KILLING})
-"""Phases in which no progress is made, or none is heard of."""
+"""Phases without progress, or without news of any."""
 
 
 def known_eta(phase: str, eta: float | None, now: float) -> float | None:
-    """When a package is expected to end; None where it makes no progress, or is overdue."""
+    """When a package is expected to end; None if it makes no progress, or is overdue."""
     return None if eta is None or eta <= now or phase in STANDING else eta
 
 
 class Address(Struct, frozen=True):
     """How a node is reached.
 
-    `destination` is `[user@]host[:port]` as OpenSSH's user would write it, empty for a
+    `destination` is `[user@]host[:port]` as for OpenSSH, empty for a
     node of kind `local`; a node of kind `slurm` is reached through the host that it names, or
-    through this machine. `directory`, `python` and `identity` are empty when nothing was
-    asked for.
+    through this machine. `directory`, `python` and `identity` are empty if not
+    requested.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """A plug-in in a process of its own, for callers that must not wait for it.
 
-The process stays for further calls. Each is a line of JSON, and so is its answer.
+The process stays for further calls. Each call is a line of JSON, and so is its answer.
 """
 
 import json
@@ -34,9 +34,9 @@ class PluginProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def call(self, argument: Any, *, longest: float) -> Any:
-        """Return what it answers. Raises PluginFailed, and TookTooLong after `longest` seconds.
+        """Return its answer. Raises PluginFailed, and TookTooLong after `longest` seconds.
 
-        A process that does not answer is ended; the next call begins another.
+        A process that does not answer is ended; the next call starts another.
         """
         try:
             if self._process is None:
@@ -51,7 +51,7 @@ class PluginProcess:
             raise self._plugin.failed(f"ended without an answer: {error.strerror}") from error
 
     def end(self) -> None:
-        """End the process, and all that it has started."""
+        """End the process and everything it has started."""
         process, self._process = self._process, None
         if process is not None:
             with suppress(ProcessLookupError):
@@ -101,7 +101,7 @@ class PluginProcess:
 
 
 def main() -> None:
-    """Answer each line of stdin by a plug-in; what it prints goes nowhere."""
+    """Answer each line of stdin with a plug-in; its own output is discarded."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     kind, name = sys.argv[1:3]
@@ -127,7 +127,7 @@ def main() -> None:
 
 
 def _plain(found: Any) -> Any:
-    """What a plug-in returned, as JSON has it; of anything else, how Python shows it."""
+    """The result of a plug-in as JSON has it; for any other value, its repr."""
     try:
         return json.loads(json.dumps(found))
     except (TypeError, ValueError, RecursionError):

@@ -1,6 +1,6 @@
 """Plug-ins: parts of other installed packages, found by their entry points (docs/plugins.md).
 
-A plug-in is looked up only when a name is used that d0ctl does not have itself.
+A plug-in is looked up only when a name is used that d0ctl does not define itself.
 """
 
 import sys
@@ -73,7 +73,7 @@ class Plugin(NamedTuple):
             raise self.failed(f"failed: {_said(error)}") from error
 
     def items(self, found: Any, what: str) -> Iterable[Any]:
-        """Go over what it returned, which may be a generator. Raises PluginFailed."""
+        """Iterate over its result, which may be a generator. Raises PluginFailed."""
         try:
             yield from found
         except (Exception, SystemExit) as error:
@@ -92,7 +92,7 @@ def installed(kind: str) -> tuple[Plugin, ...]:
 
 @cache
 def _installed(group: str, path: tuple[str, ...], kind: str) -> tuple[Plugin, ...]:
-    # It takes 20 ms to import, and most commands use no plug-in.
+    # it takes 20 ms to import, and most commands use no plug-in
     from importlib.metadata import entry_points
 
     found = {

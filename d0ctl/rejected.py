@@ -1,4 +1,4 @@
-"""Rejected messages: a bounded number is kept as evidence, the others are counted."""
+"""Rejected messages: a limited number is kept as evidence, the others are counted."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ KEPT_BYTES = 64_000
 """How many bytes of a rejected message are kept, from its beginning."""
 
 KEPT_S = 7 * 86_400.0
-"""For how long they are kept, to the next start of the daemon."""
+"""How long they are kept; they are removed at the next start of the daemon."""
 
 KEPT_REASON = 2_000
 """How many characters of the reason are kept."""
@@ -95,7 +95,7 @@ class Rejected:
     def _keep(self, name: str, mark: str, data: bytes, reason: str) -> None:
         kept, reason = data[:KEPT_BYTES], reason[:KEPT_REASON]
         target = self._path(name, mark)
-        if kept and target.exists():  # another process has looked at it, too
+        if kept and target.exists():  # another process has processed it, too
             return
         self._log(reason)
         if not self._has_space(len(kept) + len(reason)):

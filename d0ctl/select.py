@@ -14,13 +14,13 @@ from d0ctl.model import STATUS_OF, Phase, Reason, Status
 from d0ctl.units import parse_time
 
 LAST = 2**31 - 1
-"""The last number of a range that ends nowhere."""
+"""The last number of a range without an end."""
 
 MOST_NAMED = 3
 """How many parts of a selection a sentence names."""
 
 _LEVELS = ("job", "stage", "line", "package", "binary")
-# Strings, because each command imports this, and few use all: re compiles them when they are used.
+# Strings, because each command imports this and few use all: re compiles them on first use.
 _JOB = r"(?a)[A-Za-z*?\[][A-Za-z0-9_*?\[\]!-]*"
 _RANGE = r"(?a)(\d{1,9})(-?)(\d{1,9})?|-(\d{1,9})"
 _SLICE = r"(?a)\[(?:(-?\d{1,9})|(-?\d{1,9})?:(-?\d{1,9})?)\]"
@@ -28,22 +28,22 @@ _SPLIT = r"(?s)((?:\[[^][/]*:[^][/]*\]|[^:])*)(:?)(.*)"
 """A path, and the states after the first colon that is not in a slice."""
 _DOTTED = r"(?a)[A-Za-z][A-Za-z0-9_-]*(?:\.(?:last|[\d,-]*\d[\d,-]*))+"
 WILD = frozenset("*?[")
-"""What makes a pattern of the name of a job."""
+"""The characters that make the name of a job a pattern."""
 
 
 class Span(Struct, frozen=True):
-    """The numbers of a level that are meant, from `first` to `last`; -1 is the last there is."""
+    """The selected numbers of a level, from `first` to `last`; -1 is the last one."""
 
     first: int = 1
     last: int = LAST
 
     @property
     def counts_back(self) -> bool:
-        """Whether what is meant depends on how many there are."""
+        """Whether the numbers depend on how many there are."""
         return self.first < 0 or self.last < 0
 
     def within(self, size: int) -> "Span":
-        """Return the numbers that are meant of so many; `last` is smaller if there is none."""
+        """Return the selected numbers of so many; `last` is smaller if there is none."""
         if not self.counts_back:
             return self
         first, last = (one + size + 1 if one < 0 else one for one in (self.first, self.last))
@@ -51,7 +51,7 @@ class Span(Struct, frozen=True):
 
     @property
     def is_one(self) -> bool:
-        """Whether just one number is meant."""
+        """Whether just one number is selected."""
         return self.first == self.last
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Selector(Struct, frozen=True):
     """A selection: by levels, then by phases, reason of failure, node and age.
 
     `depth` counts the levels that were named. A stage is named by `stage_name` or by number.
-    A selection of several has the others in `also`.
+    A selection with several parts has the others in `also`.
     """
 
     job: str = "*"
@@ -104,7 +104,7 @@ class Selector(Struct, frozen=True):
 
     @property
     def counts_back(self) -> bool:
-        """Whether what it names depends on how many there are of something."""
+        """Whether it depends on how many of something there are."""
         return any(
             span.counts_back for one in self.parts for span in (one.stage, one.line, one.package)
         )
@@ -116,14 +116,14 @@ class Selector(Struct, frozen=True):
 
     @property
     def phases(self) -> tuple[Phase, ...] | None:
-        """The phases that are meant, None for all."""
+        """The selected phases, None for all."""
         if not self.states:
             return None
         return tuple(phase for phase in Phase if any(_is(phase, state) for state in self.states))
 
     @property
     def is_filtered(self) -> bool:
-        """Whether packages are meant by more than where they are."""
+        """Whether packages are selected by more than their position."""
         if self.states or self.reason or self.node or self.older_than is not None:
             return True
         return bool(self.also) and any(part.is_filtered for part in self.also)
@@ -135,12 +135,12 @@ class Selector(Struct, frozen=True):
 
     @property
     def is_one(self) -> bool:
-        """Whether one job, stage, line, package or binary is meant, and all of it."""
+        """Whether it is one job, stage, line, package or binary, and all of it."""
         return not self.is_filtered and not self.wild_level
 
     @property
     def wild_level(self) -> str:
-        """The first level that may mean several; empty where none does."""
+        """The first level that may have several matches; empty if none does."""
         if self.also:
             jobs = {part.job for part in self.parts}
             return "job" if len(jobs) > 1 or WILD & set(self.job) else "stage"
@@ -154,14 +154,14 @@ class Selector(Struct, frozen=True):
 
     @property
     def level(self) -> str:
-        """The deepest level that was named; empty where the parts differ."""
+        """The deepest level that was named; empty if the parts differ."""
         if any(part.depth != self.depth for part in self.also):
             return ""
         return _LEVELS[self.depth - 1]
 
     @property
     def brief(self) -> str:
-        """The selection in a sentence: its first parts, and how many more there are."""
+        """The selection for a sentence: its first parts, and how many more there are."""
         return _brief(list(map(str, self.parts[:MOST_NAMED])), len(self.also) + 1)
 
     @property
@@ -184,7 +184,7 @@ class Selector(Struct, frozen=True):
 
 
 def _is(phase: Phase, state: str) -> bool:
-    """Whether a phase is meant by the name of a status or of a phase; a status comes first."""
+    """Whether a word is the name of a phase or of its status; a status comes first."""
     if state in set(Status):
         return STATUS_OF[phase] == state
     return phase == state
@@ -201,7 +201,7 @@ def parse(
 ) -> Selector:
     """Read a selector and the filters beside it. Raises BadUsage, with a near miss.
 
-    The path of one binary is taken only `with_binary`: verbs that change something are for
+    The path of one binary is accepted only `with_binary`: verbs that change something act on
     whole packages.
     """
     path, colon, named = split(slashed(text))
@@ -238,13 +238,13 @@ def parse(
 def parse_all(texts: Iterable[str], **filters: Any) -> Selector:
     """Read several selectors as one selection, with the same filters for each.
 
-    A level may have a list of numbers and ranges, as in `reco001/2/1,3,7-9`.
+    A level may have a list of numbers and ranges, e.g. `reco001/2/1,3,7-9`.
     """
     return union([parse(one, **filters) for text in texts for one in _alternatives(text)])
 
 
 def _alternatives(text: str) -> Iterator[str]:
-    """Write out the lists of numbers in a selector."""
+    """Expand the lists of numbers in a selector."""
     path, colon, states = split(slashed(text))
     job, *parts = path.split("/")
     lists = [part.split(",") if "," in part else [part] for part in parts]
@@ -264,7 +264,7 @@ def split(text: str) -> tuple[str, str, str]:
 
 
 def slashed(text: str) -> str:
-    """Return a selector with dots, as `reco001.2.3`, with slashes; any other text as it is."""
+    """Return a selector with dots, e.g. `reco001.2.3`, with slashes; any other text unchanged."""
     path, colon, states = text.partition(":")
     return path.replace(".", "/") + colon + states if re.fullmatch(_DOTTED, path) else text
 
@@ -277,7 +277,7 @@ def union(selectors: Iterable[Selector]) -> Selector:
 
 
 def brief(target: str) -> str:
-    """The text of a selection in a sentence: its first parts, and how many more there are."""
+    """The text of a selection for a sentence: its first parts, and how many more there are."""
     parts = target.split(" ")
     return _brief(parts[:MOST_NAMED], len(parts))
 
@@ -288,18 +288,18 @@ def _brief(first: list[str], number: int) -> str:
 
 
 def is_selector(text: str) -> bool:
-    """Whether a text begins as a selector does, whatever comes of it."""
+    """Whether a text begins like a selector, valid or not."""
     return re.fullmatch(_JOB, slashed(text).partition(":")[0].partition("/")[0]) is not None
 
 
 def file_of_job(text: str) -> tuple[str, str] | None:
-    """Job and name of what is written as `JOB:NAME`; None where it is not."""
+    """Job and name of a text `JOB:NAME`; None for other texts."""
     job, _, name = text.partition(":")
     return (job, name) if name and "/" not in job else None
 
 
 def has_states(text: str) -> bool:
-    """Whether what follows the colon of a text is states, as in `reco001:failed`."""
+    """Whether the words after the colon of a text are states, e.g. `reco001:failed`."""
     return all(word in states() for word in text.partition(":")[2].split(","))
 
 
@@ -321,7 +321,7 @@ def _span(part: str, text: str) -> Span:
 
 @lru_cache(maxsize=4096)
 def _numbers(part: str) -> Span | None:
-    """Return the numbers of a level as they are written, or None if it is no number or range."""
+    """Return the numbers of a level as they are written; None if it is no number or range."""
     if part == "*":
         return ALL
     if part == "last":

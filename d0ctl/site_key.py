@@ -19,7 +19,7 @@ class FormerKey(Struct, frozen=True):
 
 
 class SiteKey(Struct, frozen=True):
-    """The key of a site; `former` has the keys before it, the oldest first."""
+    """The key of a site; `former` has the previous keys, the oldest first."""
 
     key: bytes
     former: tuple[FormerKey, ...] = ()
@@ -46,7 +46,7 @@ def read(home: Home) -> SiteKey:
 
 
 class Signer:
-    """The key that the home has at the moment."""
+    """The current key of the home."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -54,7 +54,7 @@ class Signer:
         self._seen: tuple[int, int] | None = None
 
     def tokens(self) -> Callable[[int], str]:
-        """Return what gives attempts their tokens; the key is read again if its file changed."""
+        """Return a function that makes tokens of attempts; the key is read again if it changed."""
         try:
             status = self._home.key.stat()
         except OSError as error:
@@ -68,7 +68,7 @@ class Signer:
 def rotate(home: Home, *, last: int, oldest: int | None) -> None:
     """Make a new key for all attempts after `last`.
 
-    The present one goes on to sign the attempts up to there; former keys that signed only attempts
+    The present one still signs the attempts up to there; former keys that signed only attempts
     before the `oldest` running one are forgotten. The new key is written last: a crash in between
     leaves a present key that is also the former one, which signs the same.
     """
@@ -86,7 +86,7 @@ def _text(keys: Sequence[FormerKey]) -> bytes:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write a private file in the place of another; a power cut leaves one of the two."""
+    """Write a private file in place of another; a power cut leaves one of the two."""
     aside = path.with_name(f".site.key.{os.getpid()}")
     aside.unlink(missing_ok=True)
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

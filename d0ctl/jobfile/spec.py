@@ -1,6 +1,6 @@
 """A checked job as a value, before it has rows in the database.
 
-A `StageSpec.lines` makes its lines again each time that it is iterated, so that the store can
+A `StageSpec.lines` makes its lines again each time it is iterated, so that the store can
 write a job of 10^6 packages without holding them all in memory: 200,000 packages take 80 MB.
 The fields are those of the D0 Job Definition, section 2.
 """
@@ -12,15 +12,15 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 INPUTS = "\x01inputs\x01"
-"""Stands for the inputs in a script or an argument until the launch, as a drop can shorten their
-list until then."""
+"""Stands for the inputs in a script or an argument until the launch, because a drop can shorten
+their list until then."""
 
 GROUP = "\x02"
-"""Stands before and behind the names of a group of inputs there, for the same reason."""
+"""Stands before and after the names of a group of inputs there, for the same reason."""
 
 
 def reserved_character(text: str) -> str | None:
-    """Return a character of a value that d0ctl needs for itself; None if it has none."""
+    """Return a character of a value that d0ctl reserves; None if it has none."""
     if "\x01" in text:
         return "\x01"
     return GROUP if GROUP in text else None
@@ -57,7 +57,7 @@ class InputSpec(Struct, frozen=True):
 
     `file` is the name of a file made in this job, `JOB:NAME` for one made in another,
     or the absolute path of one that no package makes; `made` is false for the last. A file that
-    an earlier binary of the same package makes is listed too; the package does not wait for it.
+    an earlier binary of the same package makes is included; the package does not wait for it.
     """
 
     file: str
@@ -97,7 +97,7 @@ class BinarySpec(Struct, frozen=True):
     """One program with its arguments, as a node executes it.
 
     Either `script` (text for the shell named by `shell`) or `argv` is set, never both, and
-    neither where `software` brings it; `INPUTS` in it stands for the inputs.
+    neither if it comes with `software`; `INPUTS` in it stands for the inputs.
     Times are in seconds, `work_size` in bytes, `cpu` in percent of one CPU.
     """
 
@@ -125,11 +125,11 @@ class BinarySpec(Struct, frozen=True):
 
 
 CPU_BOUND = 90
-"""A binary that uses at least this percentage of a CPU shares it with none."""
+"""A binary that uses at least this percentage of a CPU does not share it."""
 
 
 class PackageSpec(Struct, frozen=True):
-    """The unit of scheduling: a chain of binaries that runs on one node in one go.
+    """The unit of scheduling: a chain of binaries that runs on one node as a whole.
 
     `memory` and `disk` are bytes, `wall_time` and `looping` seconds.
     """
@@ -150,11 +150,11 @@ class PackageSpec(Struct, frozen=True):
     policy: Mapping[str, Any] = field(default_factory=dict)
     looping: float | None = None
     priority: int | None = None
-    """None means that of the job."""
+    """None means the job's priority."""
 
     @property
     def cpu(self) -> int:
-        """What its binaries use of a CPU at most, in percent; CPU-bound ones use all of it."""
+        """The largest percentage of a CPU that its binaries use; CPU-bound ones use all of it."""
         if len(self.binaries) == 1 and self.binaries[0].cpu is None:
             return 100
         most = max(100 if one.cpu is None else one.cpu for one in self.binaries)
@@ -168,7 +168,7 @@ class LineSpec(Struct, frozen=True):
     packages: tuple[PackageSpec, ...]
     early_start: bool = False
     after: tuple[tuple[int, int], ...] = ()
-    """The lines that have to succeed before, by the numbers of their stages and their own."""
+    """The lines that must succeed first, by the numbers of their stages and their own."""
     is_open: bool = False
     """Whether it stands for the lines of all groups of late outputs, until these are known."""
 
@@ -182,18 +182,18 @@ class Lines(Protocol):
 
 
 class StageSpec(Struct, frozen=True):
-    """Lines side by side; `require` is the fraction of a stage read from that must succeed."""
+    """Lines side by side; `require` is the fraction that must succeed of a stage that it reads."""
 
     name: str
     lines: Lines
     require: float = 1.0
     max_running: int | None = None
     after: tuple[int, ...] = ()
-    """The numbers of the stages that have to succeed before."""
+    """The numbers of the stages that must succeed first."""
     final: bool = False
-    """Whether it runs after all other stages, whatever becomes of them."""
+    """Whether it runs after all other stages, whatever their result."""
     kinds: Iterable[LineSpec] | None = None
-    """Lines that ask for all that any of `lines` asks of a node; None: as many as there are."""
+    """Lines with all the various requests of `lines`; None: as many as there are."""
     is_late: bool = False
     """Whether its lines depend on groups of late outputs, by loops, `from` or `after`."""
 
@@ -201,7 +201,7 @@ class StageSpec(Struct, frozen=True):
 class JobSpec(Struct, frozen=True):
     """A whole job. `directory` is the folder of its relative files, `source` its job file.
 
-    `named` tells whether the job file chose the name; if not, `name` is the file's
+    `named` says whether the job file sets the name; if not, `name` is the file's
     stem and intake adds -001, -002.
     """
 

@@ -1,1 +1,1 @@
-"""Everything that touches a node: transports, the shipped wrapper, relays and their couriers."""
+"""Everything that reaches nodes: transports, the shipped wrapper, relays and their couriers."""

@@ -30,9 +30,9 @@ _MADE_BY = re.compile(r"\.(\d{1,9})-(\d{1,18})\.[0-9a-f]{32}\Z")
 
 
 class Copy(Struct, frozen=True):
-    """A copy to make; the file must have this size and checksum, None if not known.
+    """A copy to make; the file must have this size and checksum, None if unknown.
 
-    It is made in the folder `aside`, on the disk of the target, and renamed when it is whole. With
+    It is made in the folder `aside`, on the disk of the target, and renamed when complete. With
     `is_kept` it belongs to d0ctl, and is read-only; with `is_unpacked` the file is a packed
     directory, and the target is that directory.
     """
@@ -58,8 +58,8 @@ def checksum_of(path: Path) -> tuple[int, str]:
 def fetch(copy: Copy, courier: Courier, link: Link) -> FileFacts:
     """Copy a file from the node to this machine.
 
-    Raises NotFound if it does not exist any more or is another file, NoSpace if the copy would
-    take the disk here below its reserve.
+    Raises NotFound if it no longer exists or is another file, NoSpace if the copy would
+    leave less than the reserve free on the disk here.
     """
     target = Path(copy.target)
     aside = _aside(copy, target)
@@ -80,7 +80,7 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> FileFacts:
 
 
 def _by_lines(path: str, size: int | None) -> int | None:
-    """Return the size of a file whose path fits into a line, as the ssh program is given it."""
+    """Return the size of a file whose path fits into a line, in which the ssh program gets it."""
     return None if "\n" in path else size
 
 
@@ -102,7 +102,7 @@ def copy_here(copy: Copy, reserve: int | None = None) -> FileFacts:
 
 
 def _pack(folder: str, aside: Path) -> None:
-    """Pack a directory of the user's. Raises D0Error for one that can't be packed."""
+    """Pack a directory of the user. Raises D0Error if it can't be packed."""
     try:
         packing.pack(os.fsencode(folder), os.fsencode(aside), lambda: None)
     except packing.NotPackable as error:
@@ -110,15 +110,15 @@ def _pack(folder: str, aside: Path) -> None:
 
 
 def _check_space(copy: Copy, aside: Path, reserve: int | None) -> None:
-    """Raise NoSpace if a copy would take the disk below its reserve."""
+    """Raise NoSpace if a copy would leave less than the reserve free on the disk."""
     size = Path(copy.source).stat().st_size
     Limits(size, reserve).check_space(aside.parent, size)
 
 
 def bring(copy: Copy, courier: Courier, link: Link) -> FileFacts:
-    """Copy a file of this machine to the node's cache, or to the path that a locator names.
+    """Copy a file of this machine to the node's cache, or to the path of a locator.
 
-    A directory of the user's is packed before.
+    A directory of the user is packed first.
     """
     if not packing.is_folder(copy.source):
         return _bring(copy, Path(copy.source), courier, link)
@@ -159,7 +159,7 @@ def _bring(copy: Copy, source: Path, courier: Courier, link: Link) -> FileFacts:
 
 
 def inspected(copy: Copy) -> Copy:
-    """Return a copy of a file of this machine with the size and checksum that it has now."""
+    """Return a copy of a file of this machine with its present size and checksum."""
     source = Path(copy.source)
     if not source.is_file():
         raise NotFound(f"`{copy.source}` is gone")
@@ -169,12 +169,12 @@ def inspected(copy: Copy) -> Copy:
 
 
 def new_aside(copy: Copy) -> Path:
-    """Return the path of a new file in which a copy on this machine is made whole."""
+    """Return the path of a new file in which a copy on this machine is completed."""
     return _aside(copy, Path(copy.target))
 
 
 def _aside(copy: Copy, target: Path) -> Path:
-    """Return the path of a new file that belongs to this process by its name."""
+    """Return the path of a new file whose name contains this process."""
     folder = Path(copy.aside) if copy.aside else target.parent
     for place in (target.parent, folder):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -182,7 +182,7 @@ def _aside(copy: Copy, target: Path) -> Path:
 
 
 def _own_name() -> str:
-    """Return a new name that says which process made it."""
+    """Return a new name that contains the process."""
     myself = process.inspect(os.getpid())
     assert myself is not None
     return f".{os.getpid()}-{myself.started}.{uuid.uuid4().hex}"
@@ -190,7 +190,7 @@ def _own_name() -> str:
 
 @contextmanager
 def _folder(above: Path) -> Iterator[Path]:
-    """Make a folder for files that are not whole yet."""
+    """Make a folder for incomplete files."""
     folder = above / _own_name()
     folder.mkdir(mode=0o700, parents=True)
     try:
@@ -200,7 +200,7 @@ def _folder(above: Path) -> Iterator[Path]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove files and folders that killed processes left half made in such a folder."""
+    """Remove the unfinished files and folders of killed processes in such a folder."""
     for path in folder.glob(".*"):
         if found := _MADE_BY.match(path.name):
             pid, started = map(int, found.groups())
@@ -209,7 +209,7 @@ def sweep(folder: Path) -> None:
 
 
 def _settle(copy: Copy, aside: Path, target: Path) -> FileFacts:
-    """Check what has arrived, and rename it to its target once it is on disk."""
+    """Check a received file, and rename it to its target once it is on disk."""
     size, checksum = checksum_of(aside)
     _compare(copy, size, _as_asked(copy, aside, checksum))
     descriptor = os.open(aside, os.O_RDONLY)
@@ -228,7 +228,7 @@ def _settle(copy: Copy, aside: Path, target: Path) -> FileFacts:
 
 
 def _unpack(copy: Copy, aside: Path, target: Path) -> None:
-    """Unpack a directory beside its target, and put it in place of one that is there."""
+    """Unpack a directory beside its target, and replace the one there."""
     with _folder(aside.parent) as folder:
         fresh, former = folder / "new", folder / "old"
         try:
@@ -243,9 +243,9 @@ def _unpack(copy: Copy, aside: Path, target: Path) -> None:
 
 
 def settle_all(copies: Sequence[tuple[Copy, Path]]) -> list[FileFacts]:
-    """Rename files that are whole to their targets once they are on disk; return their facts.
+    """Rename complete files to their targets once they are on disk; return their facts.
 
-    The disk begins to write all of them before the first is waited for, so that a journal commits
+    The disk starts writing all of them before the first is waited for, so that a journal commits
     them together.
     """
     with ExitStack() as stack:
@@ -280,7 +280,7 @@ def _sync(folder: Path) -> None:
 
 
 def _as_asked(copy: Copy, aside: Path, checksum: str) -> str:
-    """Return the checksum by the algorithm of the one that is known."""
+    """Return the checksum by the algorithm of the known one."""
     if copy.checksum is None or copy.checksum.startswith("sha256:"):
         return checksum
     return digest_by(os.fsencode(aside), copy.checksum, lambda: None)[0]

@@ -34,10 +34,10 @@ Outcome = FileFacts | Exception
 
 
 def fetch(copies: Sequence[Copy], source: Courier) -> list[Outcome]:
-    """Copy files from a node to this machine; return what came of each.
+    """Copy files from a node to this machine; return the result for each.
 
-    Sizes and checksums of all of them are known. Raises NoSpace if they would take the disk here
-    below its reserve.
+    All sizes and checksums are known. Raises NoSpace if less than the reserve would stay free on
+    the disk here.
     """
     link = source.open_link()
     asides = [carry.new_aside(copy) for copy in copies]
@@ -63,7 +63,7 @@ def fetch(copies: Sequence[Copy], source: Courier) -> list[Outcome]:
 
 
 def _receive(feed: End, copies: Sequence[Copy], asides: Sequence[Path]) -> list[Frame]:
-    """Write what arrives to the files aside, and compare it with what it should be."""
+    """Write received bytes to the files aside, and check their checksums."""
     nonce = secrets.token_hex(16)
     feed.pipe.write(order(nonce, feed.base, sent(copies, {})))
     feed.pipe.finish()
@@ -90,9 +90,9 @@ def _receive_one(feed: End, copy: Copy, aside: Path) -> Frame:
 
 
 def bring(copies: Sequence[Copy], target: Courier) -> list[Outcome]:
-    """Copy files of this machine to the cache of a node; return what came of each.
+    """Copy files of this machine to the cache of a node; return the result for each.
 
-    The size and checksum of a copy are None if they are not known.
+    The size and checksum of a copy are None if unknown.
     """
     outcomes: dict[int, Outcome] = {}
     known: dict[int, Copy] = {}
@@ -127,7 +127,7 @@ def _bring(copies: Sequence[Copy], target: Courier) -> list[Outcome]:
 
 
 def _send_one(sink: End, copy: Copy, offset: int) -> None:
-    """Send a file of this machine; one that has just changed is refused by its checksum there."""
+    """Send a file of this machine; if it has just changed, its checksum is refused there."""
     assert copy.size is not None
     left = copy.size - offset
     with Path(copy.source).open("rb") as file:

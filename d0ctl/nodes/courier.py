@@ -1,8 +1,8 @@
 """A node's courier: holds the link to its relay, carries messages, orders and files.
 
-It has three threads, so that a sick node slows no other and a large file no order: one reaches
+It has three threads, so that a slow node delays no other and a large file no order: one reaches
 the node and reads its frames, one writes orders and pings, one transfers files. They touch no
-database; what they learn goes to the loop as reports.
+database; they report to the loop.
 """
 
 import queue
@@ -23,16 +23,16 @@ from d0ctl.nodes.transports.transport import Address
 
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 60.0
-"""How long a courier waits before it tries an unreachable node again: doubled up to this."""
+"""The longest wait before an unreachable node is tried again; the wait doubles up to this."""
 
 REST_S = 0.02
-"""The least time from one delivery to the next: what arrives meanwhile shares a file.
+"""The shortest time between two deliveries: messages that arrive meanwhile share a file.
 
-The loop makes it longer while nobody waits for what is delivered.
+The loop makes it longer while nothing waits for them.
 """
 
 MOST_UNREAD = 8
-"""Most unread files of messages from a node; above it, no more are accepted."""
+"""The most unread files of messages from a node; beyond that, no more are accepted."""
 
 STOP_S = 1.0
 """How long `stop` waits for the threads of a courier."""
@@ -45,7 +45,7 @@ UNREPORTED = frozenset({"messages", "accepted", "already"})
 """Kinds of frames that the loop does not have to act on."""
 
 REPORTED_ANSWERS = frozenset({"software", "surveyed", "hashed"})
-"""Kinds of answers that nobody waits for: the loop acts on them."""
+"""Kinds of answers that no thread waits for: the loop acts on them."""
 
 Deliver: TypeAlias = Callable[[str, Sequence[str]], None]
 """Stores messages of a node, and returns when they are safe on disk."""
@@ -82,15 +82,15 @@ class Courier:
         self._transfers: queue.SimpleQueue[tuple[Any, TransferWork] | None] = queue.SimpleQueue()
         self._answers: dict[str, queue.SimpleQueue[Frame | None]] = {}
         # Links are numbered. An order carries the number of the link that was accepted when it
-        # was given, and is sent over that link or not at all: the loop decided by what that
-        # relay listed, and the reconciliation on the next link finds what was lost.
+        # was given, and is sent over that link or not at all: the loop decided by the list of that
+        # relay, and the reconciliation on the next link finds whatever was lost.
         self._link: Link | None = None
         self._number = 0
         self._accepted = 0
         self._leased = 0
         self._last_heard = 0.0
         self.rest_s = 0.0
-        """The time from one delivery to the next, if it is to be longer than REST_S."""
+        """The time between two deliveries, if it should be longer than REST_S."""
         self.load: float | None = None
         """The last load that the node has reported."""
         self._disk_free = 0
@@ -102,19 +102,19 @@ class Courier:
         ]
 
     def start(self) -> None:
-        """Start to reach the node."""
+        """Start connecting to the node."""
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """Leave the node; its relay ends, its wrappers do not notice."""
+        """Disconnect from the node; its relay ends, its wrappers continue."""
         self.leave()
         deadline = self._left_at + STOP_S
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     def leave(self) -> None:
-        """Begin to leave the node without waiting: a sick node answers late or never."""
+        """Start to disconnect without waiting: a sick node answers late or never."""
         if self._stopping.is_set():
             return
         self._left_at = time.monotonic()
@@ -125,7 +125,7 @@ class Courier:
 
     @property
     def is_up(self) -> bool:
-        """Whether there is a link, and the loop has acted on what its relay listed."""
+        """Whether there is a link, and the loop has processed the list of its relay."""
         return self._link is not None and self._number == self._accepted
 
     @property
@@ -142,16 +142,16 @@ class Courier:
         return time.monotonic() - self._last_heard
 
     def accept(self, link: int) -> None:
-        """Send orders over this link from now on: its `NodeUp` has been acted on.
+        """Send orders over this link from now on: its `NodeUp` was processed.
 
-        Before that none may be given. What is launched between a relay's list and the
+        No orders may be sent before. An attempt launched between a relay's list and the
         reading of that list would be missing in it, and would count as lost.
         """
         self._accepted = link
         self._wait_s = FIRST_WAIT_S
 
     def hang_up(self, error: str) -> None:
-        """Close a link that is of no use without waiting, and try again later."""
+        """Close a useless link without waiting, and try again later."""
         self._error = error
         threading.Thread(target=self._close, name=f"{self.address.name} close", daemon=True).start()
 
@@ -172,7 +172,7 @@ class Courier:
         return link
 
     def transfer(self, name: Any, work: TransferWork) -> None:
-        """Transfer a file; the end is reported as `TransferEnded` under this name."""
+        """Transfer a file; its end is reported as `TransferEnded` under this name."""
         self._transfers.put((name, work))
 
     def ask(self, link: Link, frame: Frame, timeout_s: float) -> Frame:
@@ -196,11 +196,11 @@ class Courier:
             self._error, error = "", "the relay ended"
             try:
                 self._read(open_link(self.address, self.site, cpus=self.cpus))
-            except Exception as failure:  # a node may send anything, and its courier survives it
+            except Exception as failure:  # a node may send anything, and its courier survives
                 error = _text(failure)
             self._close()
             if not self._stopping.is_set():
-                # The cause, if another thread closed the link, not what that led to here.
+                # the cause, if another thread closed the link, not the error here
                 self._report(NodeDown(self.node, self._error or error))
             wait_s, self._wait_s = self._wait_s, min(LONGEST_WAIT_S, self._wait_s * 2)
             self._stopping.wait(wait_s)
@@ -222,9 +222,9 @@ class Courier:
                 self._receive(frame)
 
     def _pass_on(self, link: Link, frames: Sequence[Frame]) -> None:
-        """Deliver messages, all that came together as one file, and then acknowledge them.
+        """Deliver messages, those that arrived together as one file, and then acknowledge them.
 
-        The node deletes what is acknowledged, so it has to be safe on disk here before.
+        The node deletes acknowledged messages, so they must be safe on disk here first.
         """
         files = [file for frame in frames for file in frame["files"] if self._pieces.complete(file)]
         if files:
@@ -234,7 +234,7 @@ class Courier:
             self._stopping.wait(max(REST_S, self.rest_s))
 
     def _wait_for_loop(self) -> None:
-        """Wait while the loop is behind: what a node sends too fast stays there meanwhile."""
+        """Wait while the loop is behind: meanwhile messages stay on the node."""
         while self._unread(self.address.name) >= MOST_UNREAD and not self._stopping.is_set():
             self._stopping.wait(REST_S)
             self._last_heard = time.monotonic()
@@ -255,14 +255,14 @@ class Courier:
             self._report(Received(self.node, frame))
 
     def _note_disk_free(self, frame: Frame) -> None:
-        """Report the free space of the node's disk if it has changed by a fiftieth."""
+        """Report the free space of the node's disk if it has changed by two percent."""
         free = frame["disk_free"]
         if free is not None and abs(free - self._disk_free) * 50 > self._disk_free:
             self._disk_free = free
             self._report(Received(self.node, frame))
 
     def _write_orders(self) -> None:
-        """Send orders, and pings however many those are; close a link that stays silent."""
+        """Send orders, and pings even if there are many orders; close a link that stays silent."""
         watched, check = self._link, HealthCheck(time.monotonic())
         while not self._stopping.is_set():
             item = self._next_order(check.due(self._last_heard) - time.monotonic())
@@ -295,7 +295,7 @@ class Courier:
                 self._send(link, self.lease_frame)
 
     def _send(self, link: Link, frame: Frame) -> None:
-        """Send a frame; if it fails, half of it may have gone, and nothing can follow."""
+        """Send a frame; if it fails, half of it may have been sent, and nothing can follow."""
         try:
             link.send(frame)
         except Exception as error:
@@ -303,7 +303,7 @@ class Courier:
             _close(link)
 
     def _run_transfers(self) -> None:
-        """Run transfers until `leave`; those that are still queued then are not made."""
+        """Run transfers until `leave`; those still queued then are not made."""
         while (item := self._transfers.get()) is not None:
             name, work = item
             began = time.monotonic()
@@ -316,7 +316,7 @@ class Courier:
                 self._report(TransferEnded(self.node, name, None, facts=facts, took_s=took_s))
 
     def _close(self) -> None:
-        """Close the link, and end the wait of those who expect an answer over it."""
+        """Close the link, and wake those who wait for an answer over it."""
         link, self._link = self._link, None
         if link is not None:
             _close(link)
@@ -331,26 +331,26 @@ def failed(node: int, name: Any, error: Exception) -> TransferEnded:
 
 
 def _close(link: Link) -> None:
-    """Close a link, whatever a sick node makes of it."""
+    """Close a link, whatever errors a sick node causes."""
     with suppress(Exception):
         link.close()
 
 
 def _text(error: Exception) -> str:
-    """Return the text of an error, with the kind of one that was not expected."""
+    """Return the text of an error, with the type of an unexpected one."""
     if isinstance(error, D0Error | OSError):
         return str(error)
     return f"{type(error).__name__}: {error}"
 
 
 def launch(courier: Courier, launches: Sequence[Frame]) -> None:
-    """Order the start of attempts, a bounded number in a frame."""
+    """Order the start of attempts, a limited number per frame."""
     order_many(courier, {"kind": "launch"}, launches, LAUNCHES_A_FRAME)
 
 
 def order_many(
     courier: Courier, order: Frame, attempts: Sequence[Any], most: int = ATTEMPTS_A_FRAME
 ) -> None:
-    """Give an order for many attempts, a bounded number in a frame."""
+    """Send an order for many attempts, a limited number per frame."""
     for first in range(0, len(attempts), most):
         courier.order({**order, "attempts": list(attempts[first : first + most])})

@@ -1,4 +1,4 @@
-"""What a courier reports to the loop."""
+"""Reports of a courier to the loop."""
 
 from typing import Any, NamedTuple, TypeAlias
 
@@ -8,7 +8,7 @@ from d0ctl.nodes.frame_checks import Frame
 
 
 class NodeUp(Struct, frozen=True):
-    """A relay has greeted: what the node is, and the state of each attempt that it has.
+    """A relay has said hello: the facts of the node, and the state of each attempt on it.
 
     `link` is the number of the courier's link, for `Courier.accept`; `cached` are the attempts
     with files in the node's cache.
@@ -48,7 +48,7 @@ NO_FACTS = FileFacts()
 
 
 class TransferEnded(Struct, frozen=True):
-    """The end of a transfer; `error` is None when it succeeded. `took_s` is 0 for one in a stream.
+    """The end of a transfer; `error` is None if it succeeded. `took_s` is 0 for one in a stream.
 
     `is_gone` means that the source does not exist, `is_spoilt` that another file arrived.
     """
@@ -63,7 +63,7 @@ class TransferEnded(Struct, frozen=True):
 
 
 class StreamEnded(Struct, frozen=True):
-    """The end of a stream of files to a node; those of its files were reported before.
+    """The end of a stream of files to a node; the ends of its files were reported before.
 
     `size` are the bytes of the files that arrived.
     """
@@ -75,7 +75,7 @@ class StreamEnded(Struct, frozen=True):
 
 
 class LoginTried(Struct, frozen=True):
-    """One node has tried to log in at another for a stream; `fault` is empty if it could."""
+    """One node has tried to log in to another for a stream; `fault` is empty if it could."""
 
     node: int
     callee: int

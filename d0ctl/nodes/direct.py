@@ -1,7 +1,7 @@
-"""Logins of one node at another, with a key that is made for one stream of files.
+"""Logins of one node to another, with a key made for one stream of files.
 
 The private key goes to the node that logs in, which keeps it in memory; the public one is in the
-`authorized_keys` of the other node until the login has come. Nothing of it is kept here.
+`authorized_keys` of the other node until the login has arrived. Nothing of it is kept here.
 """
 
 import secrets
@@ -23,11 +23,11 @@ _CALLED = shape.record({"fault": shape.bounded(shape.string)})
 
 
 class NoLogin(D0Error):
-    """A node can't log in at another one."""
+    """A node can't log in to another one."""
 
 
 class Login:
-    """A login of `caller` at `callee`, for one stream."""
+    """A login of `caller` to `callee`, for one stream."""
 
     def __init__(self, caller: Courier, callee: Courier) -> None:
         self.caller, self.callee = caller, callee
@@ -41,7 +41,7 @@ class Login:
         return {"role": file_stream.ANSWER, "name": self._name, "public": self._new_key()}
 
     def command(self, answer: bytes) -> str:
-        """Return what the login runs, as the end that waits for it says. Raises NoLogin."""
+        """Return the command of the login, as reported by the end that waits. Raises NoLogin."""
         ready = _READY(shape.decode_bounded(answer))
         if ready["fault"]:
             raise NoLogin(clean(ready["fault"]))
@@ -74,7 +74,7 @@ class Login:
             raise NoLogin(clean(fault))
 
     def _new_key(self) -> str:
-        # Only large streams go directly: others are spared the import.
+        # only large streams go directly: others avoid the import
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 

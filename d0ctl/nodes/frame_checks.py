@@ -21,7 +21,7 @@ _KIND = shape.record({"kind": shape.string})
 def read(line: bytes) -> Frame | None:
     """Return the frame in a line; None if its kind is unknown.
 
-    Unknown fields are left out. Raises NodeUnreachable for what no relay sends.
+    Unknown fields are dropped. Raises NodeUnreachable for anything that no relay sends.
     """
     try:
         if len(line) > LONGEST:
@@ -37,7 +37,7 @@ def read(line: bytes) -> Frame | None:
 
 
 def write(frame: Frame) -> Iterator[bytes]:
-    """Yield the lines of a frame for a relay: one, or the pieces of one that is too long."""
+    """Yield the lines of a frame for a relay: one, or the pieces of a frame that is too long."""
     text = fast_json.encode(frame)
     if len(text) <= LONGEST // 2:
         yield text + b"\n"
@@ -56,9 +56,9 @@ class Pieces:
         self._size = 0
 
     def complete(self, file: Frame) -> bool:
-        """Return whether a file is whole with this piece; then its text is that of all pieces.
+        """Return whether this piece completes a file; its text is then that of all pieces.
 
-        Raises NodeUnreachable for what no relay sends.
+        Raises NodeUnreachable for anything that no relay sends.
         """
         if self._texts and self._name != file["name"]:
             raise NodeUnreachable("the relay mixed the pieces of two files")
@@ -76,7 +76,7 @@ class Pieces:
 
 
 def _text(value: Any) -> str:
-    """Check that a value is text of a bounded length; its content is checked where it is used."""
+    """Check that a value is text of limited length; its content is checked where it is used."""
     if not isinstance(value, str):
         raise ValueError("is not text")
     if len(value) > shape.TEXT:
@@ -85,12 +85,12 @@ def _text(value: Any) -> str:
 
 
 def _prose(value: Any) -> str:
-    """Check a text for people, of which the beginning is kept."""
+    """Check a text for people; only its beginning is kept."""
     return _text(value[: shape.TEXT] if isinstance(value, str) else value)
 
 
 def _content(value: Any) -> str:
-    """Check the text of a message or a file, which is bounded by its frame."""
+    """Check the text of a message or a file, which is limited by its frame."""
     if not isinstance(value, str):
         raise ValueError("is not text")
     return value
@@ -157,7 +157,7 @@ _STATE = shape.record(
 _ANSWER = {"id": _identifier}
 
 STATES = ("running", "ended", "dead", "absent")
-"""What is known of an attempt on its node."""
+"""The states of an attempt on its node."""
 
 _ENTRY = shape.record(
     {
@@ -205,7 +205,7 @@ _STATUS = shape.record(
 )
 
 _FILE = shape.record({"name": _text, "text": _content}, {"more": (shape.boolean, False)})
-"""Messages from the spool, or a piece of them that others follow."""
+"""Messages from the spool, or a piece of them that is continued."""
 
 _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
     "hello": {"facts": _facts, "attempts": shape.many(_STATE)},

@@ -1,28 +1,28 @@
-"""How often a node is asked whether it still answers; pure."""
+"""How often a node is pinged; pure."""
 
 from msgspec import Struct
 
 SHORTEST_S = 5.0
-"""From one question to the next on a new link, and while an answer is overdue.
+"""The interval of pings on a new link, and while an answer is overdue.
 
-An answer takes a way there and back, a fraction of a second.
+An answer takes one round trip, a fraction of a second.
 """
 
 LONGEST_S = 40.0
-"""The same of a node that has always answered.
+"""The interval for a node that has always answered.
 
-Two questions may be lost before a relay that receives nothing ends (after two minutes).
+Two pings may be lost before a relay that receives nothing ends (after two minutes).
 """
 
 SILENCE_S = 90.0
-"""A relay that answers no question for this time counts as gone."""
+"""A relay that answers no ping for this time counts as gone."""
 
 
 class HealthCheck(Struct):
-    """When a link is asked next; times by the monotonic clock.
+    """When a link is pinged next; times by the monotonic clock.
 
-    Any frame is an answer. The interval doubles with each answer, and is the shortest again when
-    one is overdue.
+    Any frame counts as an answer. The interval doubles with each answer, and is reset when one
+    is overdue.
     """
 
     asked: float
@@ -32,17 +32,17 @@ class HealthCheck(Struct):
         self.interval_s = self.interval_s or SHORTEST_S
 
     def due(self, heard: float) -> float:
-        """Return when to ask again, if nothing more is heard until then."""
+        """Return when to ping again, if nothing arrives until then."""
         if heard >= self.asked:
             return self.asked + self.interval_s
         return self.asked + SHORTEST_S
 
     def is_silent(self, now: float, heard: float) -> bool:
-        """Return whether the link was asked and has sent nothing for too long."""
+        """Return whether the link was pinged and has sent nothing for too long."""
         return heard < self.asked and now - heard > SILENCE_S
 
     def ask(self, now: float, heard: float) -> None:
-        """Record that the link is asked now."""
+        """Record that the link is pinged now."""
         longer = min(LONGEST_S, 2 * self.interval_s)
         self.interval_s = longer if heard >= self.asked else SHORTEST_S
         self.asked = now

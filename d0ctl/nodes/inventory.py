@@ -1,4 +1,4 @@
-"""The inventory of d0ctl's files on a node, by a read-only relay."""
+"""The inventory of d0ctl's files on a node, read by a read-only relay."""
 
 import uuid
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ SURVEY_S = 20.0
 """How long a node may take to list its files."""
 
 SHARED = "cache/in/u-"
-"""What wrappers bring for each other; the database learns of it when one of them ends."""
+"""Files that wrappers fetch for each other; the database learns of them when one ends."""
 
 CHECKSUMS_S = 12 * 3600.0
 """How long it may take to read all copies."""
@@ -29,7 +29,7 @@ class Survey(Struct):
 
     attempts: dict[int, str] = field(default_factory=dict)
     works: dict[int, float] = field(default_factory=dict)
-    """Working directories that are left, by attempt."""
+    """Remaining working directories, by attempt."""
     files: dict[str, float] = field(default_factory=dict)
     copies: dict[str, Frame] = field(default_factory=dict)
     """The stamps of the files of the cache, and their checksums if requested."""
@@ -52,7 +52,7 @@ class Survey(Struct):
         return {path: age for path, age in self.files.items() if path.startswith("spool/new/")}
 
     def cached(self) -> set[str]:
-        """Return the files of the cache that are whole, without the node's notes about them."""
+        """Return the complete files of the cache, without the node's notes about them."""
         return {
             path
             for path in self.files
@@ -62,11 +62,11 @@ class Survey(Struct):
         }
 
     def is_unsettled(self, path: str) -> bool:
-        """Whether a running attempt may have brought a file of which nothing is recorded yet."""
+        """Whether a running attempt may have fetched a file that is not recorded yet."""
         return path.startswith(SHARED) and "running" in self.attempts.values()
 
     def entries(self, base: str, paths: Iterable[str]) -> list[Frame]:
-        """Describe files of the cache, with the attempt or file that the place of each names."""
+        """Describe files of the cache, with the attempt or file that each path names."""
         return [
             {**_place(path), "path": f"{base}/{path}", "size": self.copies[path]["size"]}
             for path in paths
@@ -75,7 +75,7 @@ class Survey(Struct):
 
 
 def _place(path: str) -> Frame:
-    """Return what the place of a file in the cache says."""
+    """Return what the path of a file in the cache says."""
     _, top, *rest = path.split("/")
     is_brought = top == "in"
     number = rest.pop(0) if is_brought and rest else top
@@ -94,7 +94,7 @@ class Recorded(Protocol):
 
 
 def is_another(row: Recorded, found: Frame) -> bool:
-    """Whether a copy is not the recorded one, as far as can be seen from outside."""
+    """Whether a copy differs from the recorded one, as far as its stamp shows."""
     recorded = {"inode": row["inode"], "mtime": row["mtime"]}
     is_size = row["size"] is None or row["size"] == found["size"]
     return not (is_size and stamp.matches(found, recorded))

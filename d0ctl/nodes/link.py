@@ -30,7 +30,7 @@ MOST_TOLD = 500
 """How many characters of a relay's fault are kept."""
 
 SILENCE_S = 120
-"""A relay that receives nothing for so many seconds ends."""
+"""A relay that receives nothing for this many seconds ends."""
 
 
 CANNOT_KEEP = (
@@ -39,11 +39,11 @@ CANNOT_KEEP = (
     ("Read-only file system", "its disk is read-only"),
     ("Permission denied", "you may not write there"),
 )
-"""Parts of errors of nodes that can't store a file, and what they mean."""
+"""Parts of errors of nodes that can't store a file, and their meaning."""
 
 
 class Site(Struct, frozen=True):
-    """What a link needs to know of the home: its name on nodes, its paths, its settings."""
+    """What a link needs from the home: its name on nodes, its paths, its settings."""
 
     name: str
     nodes: Path
@@ -54,7 +54,7 @@ class Site(Struct, frozen=True):
     keep_logs: float = KEEP_LOGS_S
     """How many seconds the logs of an attempt stay on its node."""
     reserve: int | None = None
-    """How many bytes downloads leave free on the disk here; None is the standard."""
+    """How many bytes downloads leave free on the disk here; None is the default."""
 
 
 def base_of(address: Address, site: Site, home: str) -> str:
@@ -112,12 +112,12 @@ class Link:
             yield [frame for line in lines if (frame := frame_checks.read(line))]
 
     def greet(self, hello: Frame) -> None:
-        """Shake hands; what a login shell prints before the relay answers is discarded."""
+        """Exchange hellos; output of a login shell before the relay's answer is discarded."""
         nonce = secrets.token_hex(16)
         self.send({"kind": "hello", "nonce": nonce, **hello})
         mark = f"d0ctl {nonce}".encode()
         for line in self._lines():
-            if line.rstrip().endswith(mark):  # what was printed before may lack its line end
+            if line.rstrip().endswith(mark):  # the output before it may have no line end
                 break
         for frame in self.frames():
             if frame["kind"] == "fault":
@@ -149,13 +149,13 @@ class Link:
             timer.cancel()
 
     def wait_for_end(self) -> None:
-        """Wait until the other side has ended, whatever it sends before."""
+        """Wait until the other side has ended, discarding its output."""
         for _ in self._lines():
             pass
         self._stream.close()
 
     def close(self) -> None:
-        """End the relay and the connection; wrappers do not notice."""
+        """Close the relay and the connection; wrappers continue."""
         self._stream.close()
         self.transport.close()
 
@@ -217,7 +217,7 @@ def _reach(address: Address, site: Site) -> Transport:
 
 
 def _start(address: Address, transport: Transport, base: str, hello: Frame) -> Link:
-    """Start the relay by the first python that can run it; copy it there if none can without.
+    """Start the relay with the first python that can run it; copy it there if none has it.
 
     Raises NodeUnreachable with the error of each python.
     """
@@ -256,7 +256,7 @@ def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Lin
 def _ship(address: Address, transport: Transport, path: str) -> None:
     """Copy the wrapper and rename it: a relay may be running from the file of that name.
 
-    Here it is a file in memory, which ends with this process, however that ends.
+    Here it is a file in memory, which vanishes with this process.
     """
     aside = f"{path}.{secrets.token_hex(8)}"
     with open(os.memfd_create("d0ctl"), "wb") as file:  # noqa: PTH123

@@ -1,4 +1,4 @@
-"""The check of a node: it tries what a production will do there."""
+"""The check of a node: it tries everything that a production will do there."""
 
 import re
 import shlex
@@ -77,7 +77,7 @@ def _facts(link: Link) -> Iterator[Finding]:
 
 
 def _is_recent(version: str) -> bool:
-    """Return whether a version of python is new enough; one that can't be parsed is not."""
+    """Return whether a version of python is new enough; an unreadable version is not."""
     found = re.match(r"(\d{1,4})\.(\d{1,4})", version, re.ASCII)
     return found is not None and (int(found[1]), int(found[2])) >= OLDEST_PYTHON
 

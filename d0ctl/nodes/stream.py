@@ -1,7 +1,7 @@
 """A stream of files from one node to another: directly, or through this machine's memory.
 
 One process on each node sends and receives (docs/protocol.md). The receiver checks size and
-checksum of each file before it moves it to its path, by an order that only this machine writes.
+checksum of each file before it moves it to its path, by an order written here.
 """
 
 import secrets
@@ -39,10 +39,10 @@ def carry(
     logins: Sequence[Login] = (),
     note: Callable[[LoginTried], None] = lambda tried: None,
 ) -> list[FileFacts | D0Error]:
-    """Copy files from the cache of one node to that of another; return what came of each.
+    """Copy files from the cache of one node to that of another; return the result for each.
 
-    Sizes and checksums of all of them are known. They go directly by the first of `logins` that
-    can be made; `note` gets each try. Raises D0Error when none could be copied.
+    All sizes and checksums are known. They go directly by the first of `logins` that
+    works; `note` gets each try. Raises D0Error if none could be copied.
     """
     for login in logins:
         try:
@@ -68,7 +68,7 @@ def _carry_directly(
     login: Login,
     note: Callable[[LoginTried], None],
 ) -> list[FileFacts | D0Error]:
-    """Have one node log in at the other for the stream. Raises NoLogin."""
+    """Have one node log in to the other for the stream. Raises NoLogin."""
     here, there = source.open_link(), target.open_link()
     with ExitStack() as stack:
         sink = stack.enter_context(closing(start(there.transport, there, "receive")))
@@ -83,7 +83,7 @@ def _carry_directly(
 
 
 def _connect(copies: Sequence[Copy], feed: End, sink: End, login: Login, *, is_push: bool) -> None:
-    """Give both ends their orders, and wait until one has logged in at the other."""
+    """Send both ends their orders, and wait until one has logged in to the other."""
     nonce = secrets.token_hex(16)
     orders = login.order(is_caller=not is_push), login.order(is_caller=is_push)
     sink.pipe.write(order(nonce, sink.base, wanted(copies), orders[0]))
@@ -110,7 +110,7 @@ def _carry(copies: Sequence[Copy], feed: End, sink: End) -> list[Frame]:
 
 
 def _pass_on(feed: Pipe, sink: Pipe) -> None:
-    """Pass on bytes until the sender ends: between two processes here by the kernel."""
+    """Pass on bytes until the sender ends: between two processes here, by the kernel."""
     forward = getattr(feed, "forward", None)
     if forward is not None and forward(sink, IO_TIMEOUT_S):
         return

@@ -18,9 +18,9 @@ from d0ctl_wrapper.protocol import file_stream, stamp
 from d0ctl_wrapper.protocol.checks import shape
 
 LONGEST_S, SLOWEST = 300.0, 50_000
-"""How long a stream may take, and how many bytes a second it has to move beyond that.
+"""How long a stream may take, and how many bytes per second it must move beyond that.
 
-Otherwise a node that sends a byte now and then would keep others from their streams.
+Otherwise a node that sends single bytes would block the streams of others.
 """
 
 _OFFSETS = shape.record({"offsets": shape.many(shape.many(shape.whole, 2))})
@@ -51,13 +51,13 @@ class Pipe(Protocol):
 
 
 def size_of(copies: Sequence[Copy]) -> int:
-    """Return how many bytes copies have, as far as it is known."""
+    """Return the total size of copies in bytes, as far as it is known."""
     return sum(copy.size or 0 for copy in copies)
 
 
 @contextmanager
 def bounded(size: int, *pipes: Pipe) -> Iterator[None]:
-    """Close the pipes if the block takes longer than so many bytes may."""
+    """Close the pipes if the block takes longer than a stream of this size may."""
 
     def end() -> None:
         for pipe in pipes:
@@ -81,7 +81,7 @@ class End:
         self._rest = b""
 
     def lines(self, most: int) -> Iterator[bytes]:
-        """Yield at most so many lines. Raises NodeUnreachable if they end before."""
+        """Yield up to this many lines. Raises NodeUnreachable if they end before."""
         for _ in range(most):
             yield self.line()
 
@@ -104,7 +104,7 @@ class End:
         return data[:most]
 
     def skip_greeting(self, nonce: str) -> None:
-        """Read past what a login shell prints. Raises ValueError if that does not end."""
+        """Skip the output of a login shell. Raises ValueError if that does not end."""
         mark = file_stream.greet(nonce)[:-1]
         printed = 0
         for line in self.lines(1 << 20):
@@ -123,7 +123,7 @@ def start(transport: Any, link: Link, word: str) -> Pipe:
 
 @contextmanager
 def faults(*ends: End) -> Iterator[None]:
-    """Name the fault of an end if the stream between them breaks."""
+    """Name the error of an end if the stream between them breaks."""
     try:
         yield
     except NoLogin:
@@ -155,13 +155,13 @@ def order(nonce: str, base: str, files: Sequence[Frame], direct: Frame | None = 
 
 
 def offsets_of(sink: End, nonce: str) -> dict[int, int]:
-    """Return from where on the receiver wants files that were cut off before."""
+    """Return the offsets from which the receiver wants files that were cut off before."""
     sink.skip_greeting(nonce)
     return dict(_OFFSETS(shape.decode_bounded(sink.line()))["offsets"])
 
 
 def answers_of(sink: End, copies: Sequence[Copy]) -> list[Frame]:
-    """Return what a receiver answers, a frame for each file."""
+    """Return the answers of a receiver, a frame for each file."""
     return [_ANSWER(shape.decode_bounded(line)) for line in sink.lines(len(copies))]
 
 
@@ -184,7 +184,7 @@ def fault_of(copy: Copy, answer: Frame, source: Courier, link: Link) -> D0Error:
 
 
 def judge(copy: Copy, text: str, source: Courier, link: Link) -> D0Error:
-    """Ask the source whether another file that arrived was the fault of the way."""
+    """Ask the source whether a file that arrived with other contents was damaged in transit."""
     with suppress(D0Error):
         question = {"kind": "hash", "id": secrets.token_hex(16), "path": copy.source}
         answer = source.ask(link, question, TAKE_TIMEOUT_S)

@@ -17,7 +17,7 @@ from d0ctl.units import iso
 def write(store: Store, said: Mapping[str, Any], recipient: str, *, now: float) -> None:
     """Write all notices for a recipient into one message, unless their rate is exceeded.
 
-    Notices of jobs that are gone or move again are dropped.
+    Notices of removed jobs, and of jobs that move again, are dropped.
     """
     if recipient == COMMAND:
         _events(store, now)

@@ -8,21 +8,21 @@ from email.utils import formatdate
 from d0ctl.show.notifications.mail import line
 
 _POLICY = SMTP.clone(cte_type="7bit")
-"""What any server takes: no line too long, nothing beyond ASCII unencoded."""
+"""A form that any server accepts: no line too long, everything in ASCII."""
 
 _HEADERS = _POLICY.clone(max_line_length=400)
 """Headers are not folded, so that a subject is one line in the raw mail."""
 
 
 def make_id(sender: str) -> str:
-    """What tells a mail from all others; a mail that is sent twice has the same."""
+    """Return a unique id of a mail; a mail that is sent twice has the same."""
     return f"<d0ctl.{secrets.token_hex(12)}@{sender.rpartition('@')[2]}>"
 
 
 def letter(
     *, sender: str, recipient: str, message_id: str, title: str, text: str, at: float
 ) -> bytes:
-    """A whole mail as it goes over the wire."""
+    """A whole mail as it is sent."""
     mail = EmailMessage(policy=_POLICY)
     mail["From"] = f"d0ctl <{sender}>"
     mail["To"] = recipient

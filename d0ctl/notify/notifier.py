@@ -1,6 +1,6 @@
 """Run the site's notifier, a plug-in, with the event on stdin.
 
-It is a process of its own, so that one that hangs or crashes is ended as a command is.
+It is a process of its own, so that it can be ended if it hangs or crashes.
 """
 
 import json
@@ -26,7 +26,7 @@ def way(said: Mapping[str, Any]) -> str | None:
 
 
 def main() -> None:
-    """Give the event on stdin to a plug-in."""
+    """Pass the event on stdin to a plug-in."""
     name = sys.argv[1]
     try:
         plugin = named("notifier", name)

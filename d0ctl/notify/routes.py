@@ -15,7 +15,7 @@ COMMAND = "command"
 """Stands for the site's command among the recipients."""
 
 DIGEST_S = 300.0
-"""How long what fails waits for more that can go in the same mail."""
+"""How long failures wait for others that can share their mail."""
 
 COMMAND_DIGEST_S = 10.0
 """The same for the site's command."""
@@ -40,7 +40,7 @@ ROUTES: Mapping[str, tuple[str, ...]] = {
     "stage-out": (RESEARCHER, GRID),
     "software-missing": (RESEARCHER, GRID),
 }
-"""Recipients of failures by reason; of all other reasons, the researcher."""
+"""Recipients of failures by reason; for all other reasons, the researcher."""
 
 
 class Person(Struct, frozen=True):

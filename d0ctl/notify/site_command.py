@@ -14,13 +14,13 @@ from d0ctl.errors import NotSent
 from d0ctl.units import clean, duration
 
 TIMEOUT_S = 60.0
-"""How long the command may take, unless the site file says otherwise."""
+"""How long the command may take, unless the site file sets it."""
 
 POLL_S = 0.05
-"""How often is looked whether it has ended."""
+"""How often to check whether it has ended."""
 
 MOST_SAID = 200
-"""How much of what it printed to stderr is kept."""
+"""How many characters of its stderr are kept."""
 
 
 def run(
@@ -31,9 +31,9 @@ def run(
     stop: threading.Event,
     name: str | None = None,
 ) -> None:
-    """Run the command with an event. Raises NotSent when it fails, or takes too long.
+    """Run the command with an event. Raises NotSent if it fails, or takes too long.
 
-    `name` is what it is called in errors, by default its program.
+    `name` is its name in errors, by default its program.
 
     Its process group is ended when its time is over, or `stop` is set.
     """
@@ -69,7 +69,7 @@ def _wait(
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End what has not ended, with its process group."""
+    """End the remaining processes of its process group."""
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Conversations with a mail server, whose replies are bounded in size, lines and time."""
+"""Conversations with a mail server, whose replies are limited in size, lines and time."""
 
 import io
 import smtplib
@@ -18,10 +18,10 @@ TIMEOUT_S = 30.0
 """How long one step of a conversation with the server may take."""
 
 PORTS = {"none": 25, "starttls": 587, "tls": 465}
-"""Where a server listens, unless the site file says otherwise."""
+"""The default ports of a server."""
 
 MOST_SAID = 200
-"""How much of what a server says is kept."""
+"""How many characters of a server's reply are kept."""
 
 LARGEST_REPLY, MOST_LINES = 64 * 1024, 500
 """How many bytes and lines one reply may have; the longest usual one lists some 30 extensions."""
@@ -32,7 +32,7 @@ class EndlessReply(smtplib.SMTPException):
 
 
 class _Replies(io.RawIOBase):
-    """The bytes that a server sends, of which each reply has its own limits."""
+    """The bytes that a server sends; each reply has its own limits."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -63,7 +63,7 @@ class _Replies(io.RawIOBase):
 
 
 class _Bounded(smtplib.SMTP):
-    """The protocol, with limits on each reply: greeting, EHLO, and all commands."""
+    """The protocol with limits on each reply: greeting, EHLO, and all commands."""
 
     _replies: _Replies
 
@@ -121,7 +121,7 @@ class Server:
         return f"{self._said['host']}:{self._port}"
 
     def _connected(self) -> smtplib.SMTP:
-        """Connect, secure the way, and log in."""
+        """Connect, secure the connection, and log in."""
         host, timeout = self._said["host"], self._timeout
         if self._security == "tls":
             smtp: smtplib.SMTP = _BoundedTls(
@@ -143,7 +143,7 @@ class Server:
         return ssl.create_default_context(cafile=self._said.get("certificates"))
 
     def send(self, recipient: str, letter: bytes) -> None:
-        """Hand a mail over. Raises NotSent when the server has not taken it."""
+        """Hand a mail over. Raises NotSent if the server has not accepted it."""
         assert self._smtp is not None
         try:
             self._smtp.sendmail(self._said["sender"], [recipient], letter)
@@ -161,7 +161,7 @@ class Server:
             raise NotSent(_error_text(error, self._where)) from error
 
     def quit(self) -> None:
-        """End the conversation as is proper; mails that were taken stay taken whatever it says."""
+        """End the conversation properly; accepted mails stay accepted whatever the answer."""
         assert self._smtp is not None
         try:
             self._smtp.quit()
@@ -170,7 +170,7 @@ class Server:
 
 
 def _login(path: Path) -> tuple[str, str]:
-    """User and password, of a file that holds them on two lines and that only we may read."""
+    """User and password, from a file with both on two lines that only its owner may read."""
     try:
         check_secret(path)
         user, password, *_ = path.read_text().splitlines()
@@ -182,7 +182,7 @@ def _login(path: Path) -> tuple[str, str]:
 
 
 def _error_text(error: Exception, where: str) -> str:
-    """What went wrong, in one line without control characters."""
+    """The error in one line without control characters."""
     if isinstance(error, NotSent):
         return str(error)
     if isinstance(error, smtplib.SMTPAuthenticationError):

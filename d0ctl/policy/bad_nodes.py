@@ -4,11 +4,11 @@ Two questions are asked of the same records, and neither answers the other:
 
 * *Exclusion by a job* (CRAB3, Automatic Site Blacklist Policies): does a node fail more than half
   of a job's packages that come to it? A package that failed there then goes elsewhere. It finds
-  nodes that fail now and then, or that lose packages; it needs ten attempts before it says
-  anything, and keeps nobody else off the node.
-* *Black holes*: does a node fail packages of a stage in a row that other nodes run well? A node
-  that fails at once is always free, and would take one package after the other. So it pauses
-  after the first failure, and is drained when chance can't explain its failures any more. It
+  nodes that fail now and then, or that lose packages; it needs ten attempts for a decision,
+  and keeps no other package off the node.
+* *Black holes*: does a node fail packages of a stage in a row that succeed on other nodes? A node
+  that fails at once is always free, and would take one package after another. So it pauses
+  after the first failure, and is drained when its failures can't be chance any more. It
   needs three attempts, and never finds a node that fails every second package.
 """
 
@@ -19,13 +19,13 @@ from msgspec import Struct
 from d0ctl.model import Reason
 
 NODE_INDEPENDENT = frozenset({Reason.KILLED, Reason.NO_INPUTS})
-"""Reasons that say nothing about the node: a person's will, and inputs that were dropped."""
+"""Reasons that do not concern the node: a person's decision, and inputs that were dropped."""
 
 NODE_GONE = frozenset({Reason.LOST, Reason.PLATFORM_FAILURE})
 """Reasons of attempts that ended because their node went down: that makes it no black hole."""
 
 CHANCE = 0.05
-"""A node is guilty when fewer such rows of failures than this are to be expected in a stage."""
+"""A node is guilty if fewer such series of failures than this are expected in a stage by chance."""
 
 DOUBT = 0.25
 """The same for failures that are tried elsewhere, which costs one attempt if it is wrong."""
@@ -34,7 +34,7 @@ FEWEST_TO_DOUBT = 2
 """A single failure is never blamed on its node."""
 
 MOST_DOUBLED = 30
-"""A pause is doubled at most so often; it is longer than any limit by then."""
+"""A pause is doubled at most this often; it is longer than any limit by then."""
 
 
 class Tally(Struct, frozen=True):
@@ -50,7 +50,7 @@ class Tally(Struct, frozen=True):
 
 
 class NodeRecord(Struct, frozen=True):
-    """How a node does with a stage.
+    """The record of a node with a stage.
 
     `streak` counts its last failures in a row; the last of them ended at `last` after `lasted_s`.
     """
@@ -62,7 +62,7 @@ class NodeRecord(Struct, frozen=True):
 
     @property
     def is_proven(self) -> bool:
-        """Whether it has ever run the stage well."""
+        """Whether it has ever run the stage successfully."""
         return self.tally.successful > 0
 
 
@@ -72,18 +72,18 @@ class ExclusionLimits(Struct, frozen=True):
     completed: int
     """More attempts of the job than this have ended."""
     successful: int
-    """So many of them succeeded, or else they fail everywhere."""
+    """At least this many of them succeeded, or else they fail everywhere."""
     rate: float
-    """A smaller part than this of those on the node succeeded."""
+    """A smaller fraction than this of those on the node succeeded."""
     failed: int
-    """So many failed on the node."""
+    """At least this many failed on the node."""
 
 
 class BlackHoleLimits(Struct, frozen=True):
-    """How much a site puts up with; these are the keys of `bad-nodes:`, with times in seconds."""
+    """How much a site tolerates; these are the keys of `bad-nodes:`, with times in seconds."""
 
     failures: int
-    """A node is drained after so many failures in a row; 0: never."""
+    """A node is drained after this many failures in a row; 0: never."""
     pause: float
     """How long a node pauses after the first failure, from the start of the failed attempt."""
     minimum_run: float
@@ -91,7 +91,7 @@ class BlackHoleLimits(Struct, frozen=True):
     try_again: float
     """After how long a drained node is tried again with one package."""
     longest: float
-    """The longest such time, for a node that is drained again and again."""
+    """The longest such time, for a node that is drained repeatedly."""
 
 
 def counts_against_node(reason: str, *, or_gone: bool) -> bool:
@@ -100,7 +100,7 @@ def counts_against_node(reason: str, *, or_gone: bool) -> bool:
 
 
 def is_excluded(node: Tally, job: Tally, limits: ExclusionLimits) -> bool:
-    """Return whether a package that failed on a node is kept off it, by how its job did there.
+    """Return whether a package that failed on a node is kept off it, by its job's record there.
 
     CRAB3 has two more conditions, which placement checks: the last attempt of the package failed
     there, and another node can take it.
@@ -115,7 +115,7 @@ def is_excluded(node: Tally, job: Tally, limits: ExclusionLimits) -> bool:
 
 
 def is_suspect(record: NodeRecord, limits: BlackHoleLimits) -> bool:
-    """Return whether a node has to show first that it can run a stage."""
+    """Return whether a node must first prove that it can run a stage."""
     if not limits.failures:
         return False
     return record.streak >= (limits.failures if record.is_proven else 1)
@@ -152,9 +152,9 @@ def suspect_limits(
     limits: BlackHoleLimits,
     now: float,
 ) -> dict[int, int]:
-    """Return the suspects among the nodes that fit, and how many packages each may have at a time.
+    """Return the suspects among the suitable nodes, and how many packages each may have at a time.
 
-    Where all nodes that fit fail, the stage is to blame, and none is a suspect.
+    If all suitable nodes fail, the stage is to blame, and none is a suspect.
     """
     suspects = {
         node: record
@@ -167,9 +167,9 @@ def suspect_limits(
 
 
 def is_guilty(record: NodeRecord, others: Tally, job: Tally, limits: BlackHoleLimits) -> bool:
-    """Return whether a node is drained because it fails packages that other nodes run well.
+    """Return whether a node is drained because it fails packages that succeed on other nodes.
 
-    `others` is how all other nodes did with the stage, `job` how they did with all of its job.
+    `others` is the record of all other nodes with the stage, `job` their record with its whole job.
     """
     if not limits.failures or record.streak < limits.failures or not others.successful:
         return False
@@ -179,7 +179,7 @@ def is_guilty(record: NodeRecord, others: Tally, job: Tally, limits: BlackHoleLi
 def is_doubtful(record: NodeRecord, others: Tally, job: Tally, limits: BlackHoleLimits) -> bool:
     """Return whether packages that failed on a node are tried elsewhere before it is guilty.
 
-    Only where a node has never run the stage well: so a small job does not fail because a bad
+    Only if a node has never run the stage successfully: so a small job does not fail because a bad
     node got too few of its packages for a verdict.
     """
     if not limits.failures or record.is_proven or record.streak < FEWEST_TO_DOUBT:
@@ -188,11 +188,11 @@ def is_doubtful(record: NodeRecord, others: Tally, job: Tally, limits: BlackHole
 
 
 def _expected(record: NodeRecord, others: Tally, job: Tally) -> float:
-    """Return how many rows of so many failures the stage would have shown by chance.
+    """Return how many series of so many failures the stage would have shown by chance.
 
     The chance of one failure is the highest of three rates, each with one failure added: of the
-    stage elsewhere, of the job elsewhere, and of the node before the row if it has run the stage
-    well.
+    stage elsewhere, of the job elsewhere, and of the node before the series if it has run the stage
+    successfully.
     """
     known = [others, job]
     if record.is_proven:
@@ -203,5 +203,5 @@ def _expected(record: NodeRecord, others: Tally, job: Tally) -> float:
 
 
 def rest_s(times: int, limits: BlackHoleLimits) -> float:
-    """Return how long a node stays drained that was found guilty so many times."""
+    """Return how long a node stays drained that was found guilty this often."""
     return min(limits.try_again * 2.0 ** min(times - 1, MOST_DOUBLED), limits.longest)

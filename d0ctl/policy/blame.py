@@ -7,17 +7,17 @@ from msgspec import Struct
 from d0ctl.units import count
 
 FEWEST = 3
-"""Evidence takes at least so many failures with it, and so many attempts without it."""
+"""Evidence needs at least this many failures with it, and this many attempts without it."""
 
 LEAST_SHARE = 0.5
-"""The share of attempts that fail of anything that stands out."""
+"""The smallest fraction of failing attempts of anything that stands out."""
 
 TIMES_OTHERS = 3.0
-"""Something stands out if it fails so many times as often as the others."""
+"""Something stands out if it fails this many times as often as the others."""
 
 
 class Share(Struct, frozen=True):
-    """The attempts that have something in common, and how many of them failed."""
+    """Attempts that have something in common, and how many of them failed."""
 
     name: str
     failed: int
@@ -25,12 +25,12 @@ class Share(Struct, frozen=True):
 
     @property
     def rate(self) -> float:
-        """The part of them that failed."""
+        """The fraction of them that failed."""
         return self.failed / self.number
 
 
 class Blame(Struct, frozen=True):
-    """What stands out among its kind (`node`, `software`, `input`), and how the others did."""
+    """A cause that stands out among its kind (`node`, `software`, `input`), and the others."""
 
     kind: str
     one: Share
@@ -50,7 +50,7 @@ _ELSE = {"node": "elsewhere", "software": "of other software", "input": "of othe
 
 
 def blame(kind: str, shares: Iterable[Share], failed: int, number: int) -> Blame | None:
-    """Return what stands out most of a kind; `failed` of `number` attempts failed in all."""
+    """Return the most conspicuous cause of a kind; `failed` of `number` attempts failed in all."""
     found = [
         Blame(kind, one, Share("", failed - one.failed, number - one.number)) for one in shares
     ]

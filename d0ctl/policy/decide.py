@@ -9,16 +9,16 @@ from d0ctl.policy.rules import JOB, ONLY, RESTARTED, Never, Policy, Rule
 from d0ctl.units import duration, size, times
 
 MEMORY_STEP = 10**8
-"""In which steps memory is given to packages that have not said what they need."""
+"""The step by which the memory of packages without a request grows."""
 
 
 class Verdict(enum.Enum):
-    """What becomes of a package whose attempt failed."""
+    """What happens to a package whose attempt failed."""
 
     FAIL = "fail"
     """It stays failed until a person drops or retries it (D0 Job Definition, section 5)."""
     HOLD = "hold"
-    """It is held until a person, or the rule after a time, releases it."""
+    """It is held until a person, or the rule after some time, releases it."""
     RESUBMIT = "resubmit"
     """It is tried again, which counts (CRAB3, Automatic Resubmit Policies)."""
     RESTART = "restart"
@@ -51,9 +51,9 @@ class Case(Struct, frozen=True):
 
 
 class Judgement(Struct, frozen=True):
-    """A verdict, the seconds until the package is tried again or released, and what changes then.
+    """A verdict, the seconds until the package is tried again or released, and the changes then.
 
-    The next try is number `number` of `tries`; `why` is the reason why there is none.
+    The next try is number `number` of `tries`; `why` is the reason if there is none.
     """
 
     verdict: Verdict
@@ -104,7 +104,7 @@ def judge(policy: Policy, case: Case) -> Judgement:
 
 
 def _give_up(rule: Rule, never: str, against: str) -> Judgement:
-    """Fail or hold; a package that must never be tried again is not released by itself either."""
+    """Fail or hold; a package that must never be tried again is not released by itself."""
     why = never or (against if rule.tries else "")
     if rule.hold == JOB:
         return Judgement(Verdict.FAIL, why=why, stops_job=True)
@@ -148,14 +148,14 @@ def _nowhere(rule: Rule, case: Case) -> str:
 
 
 def _at_its_most(rule: Rule, case: Case) -> str:
-    """Return why more memory is impossible; nothing if it is possible or not needed."""
+    """Return why more memory is impossible; empty if it is possible or not needed."""
     if rule.memory is None or case.memory is None or case.largest is None:
         return ""
     return "no node has more memory" if case.memory >= case.largest else ""
 
 
 def _more_memory(rule: Rule, case: Case) -> int | None:
-    """Return the memory of the next attempt, at most that of the largest node; None: as before."""
+    """Return the memory of the next attempt, at most that of the largest node; None: unchanged."""
     had = case.memory or case.rss
     if rule.memory is None or not had:
         return None

@@ -1,15 +1,15 @@
-"""What a site has its packages watched for, and how long a program may show nothing; pure."""
+"""The guards of a site for its packages, and how long a program may be silent; pure."""
 
 from msgspec import Struct
 
 FEWEST_RUNS = 10
-"""A program has a history after so many successful runs."""
+"""A program has a history after this many successful runs."""
 
 LENIENCE = 5.0
-"""A program may show nothing for so many times its longest gap."""
+"""A program may be silent for this many times its longest gap."""
 
 SHORTEST_S = 1800.0
-"""By its history alone no program is looping before so many seconds."""
+"""By its history alone no program counts as looping before this many seconds."""
 
 
 class Watching(Struct, frozen=True):
@@ -18,13 +18,13 @@ class Watching(Struct, frozen=True):
     looping: float | None
     """Seconds without a sign of life."""
     reserve: int
-    """Bytes that have to stay free on the disk of a node."""
+    """Bytes that must stay free on the disk of a node."""
     patience: float
     """Seconds that a package is suspended because the disk is full before it fails."""
     swap: int | None
-    """Bytes a second that a node may swap, both in and out."""
+    """Bytes per second that a node may swap, both in and out."""
     yield_cpu: float | None
-    """The part of a node's processors that others may take before packages give way."""
+    """The fraction of a node's processors that others may use before packages give way."""
 
 
 class RunTimeHistory(Struct, frozen=True):
@@ -35,9 +35,9 @@ class RunTimeHistory(Struct, frozen=True):
 
 
 def silence(asked: float | None, site: Watching, history: RunTimeHistory | None) -> float | None:
-    """Return how many seconds a binary may show nothing; None is no limit.
+    """Return how many seconds a binary may be silent; None is no limit.
 
-    The package decides; else the site, or the history of the program, whichever allows more.
+    The package's own limit counts; else that of the site or the program's history, if larger.
     """
     if asked is not None:
         return asked

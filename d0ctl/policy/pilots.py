@@ -1,4 +1,4 @@
-"""How many pilots to ask for, and which to end; pure."""
+"""How many pilots to request, and which to end; pure."""
 
 import math
 
@@ -8,10 +8,10 @@ UNKNOWN_S = 60.0
 """The time before its limit in which a pilot takes no packages: their run times may be unknown."""
 
 UNKNOWN_SHARE = 0.1
-"""But no more than this part of its time."""
+"""But no more than this fraction of its time."""
 
 FIRST_DELAY_S, LONGEST_DELAY_S = 15.0, 900.0
-"""After submissions or pilots that failed, the next ones wait for this time, doubled each time."""
+"""After failed submissions or pilots, the next ones wait for this time, doubled each time."""
 
 
 class Supply(Struct, frozen=True):
@@ -20,9 +20,9 @@ class Supply(Struct, frozen=True):
     queued: int
     running: int
     free_cpus: float
-    """CPUs of running pilots that no package has."""
+    """CPUs of running pilots that no package uses."""
     lately: int
-    """How many were submitted within a minute."""
+    """How many were submitted within the last minute."""
     cpus: int
     """CPUs of a pilot."""
     max_queued: int
@@ -31,7 +31,7 @@ class Supply(Struct, frozen=True):
 
 
 def more(demand_cpus: float, supply: Supply) -> int:
-    """Return how many pilots to submit for packages that no other node takes."""
+    """Return how many pilots to submit for packages that no other node can take."""
     wanted = math.ceil((demand_cpus - supply.free_cpus) / supply.cpus) - supply.queued
     return max(0, min(
         wanted,
@@ -42,15 +42,15 @@ def more(demand_cpus: float, supply: Supply) -> int:
 
 
 def surplus(demand_cpus: float, supply: Supply) -> int:
-    """Return how many queued pilots are not needed any more."""
+    """Return how many queued pilots are no longer needed."""
     return supply.queued if demand_cpus <= 0 else 0
 
 
 def is_closing(left_s: float | None, wall_time_s: float) -> bool:
-    """Return whether a pilot is so near to its time limit that it takes no more packages."""
+    """Return whether a pilot is so close to its time limit that it takes no more packages."""
     return left_s is not None and left_s < min(UNKNOWN_S, UNKNOWN_SHARE * wall_time_s)
 
 
 def delay_s(failures: int) -> float:
-    """Return how long to wait after so many failures in a row."""
+    """Return how long to wait after this many failures in a row."""
     return min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0 ** min(failures - 1, 20)) if failures else 0.0

@@ -1,1 +1,1 @@
-"""Pure: a snapshot of what is ready and what is free in, decisions out."""
+"""Pure: takes a snapshot of ready packages and free nodes, and returns decisions."""

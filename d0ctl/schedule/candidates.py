@@ -1,4 +1,4 @@
-"""What a package would cost on each node that could take it, to explain a decision."""
+"""The cost of a package on each node that could take it, to explain a decision."""
 
 from collections.abc import Mapping, Sequence
 

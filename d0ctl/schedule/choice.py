@@ -10,8 +10,8 @@ from d0ctl.schedule.resources import Brought, Requirement
 
 Rank = tuple[float, float, bool, int, float]
 """Nodes are compared by how much the broker prefers them, by when a package ends there, by whether
-CPUs are free, by the bytes of its inputs that they have, and by the part of their CPUs that is
-left."""
+CPUs are free, by the bytes of its inputs that they have, and by the fraction of their CPUs that
+is left."""
 
 NO_COST = Cost(0.0, 0.0, None)
 
@@ -19,8 +19,8 @@ NO_COST = Cost(0.0, 0.0, None)
 class Choice:
     """Nodes in their order for packages with a requirement.
 
-    Without `with_room` they need not have room now. Nodes that have nothing of a package's inputs
-    differ only in themselves, so of these only the first is looked at.
+    Without `with_room` they need not have room now. Of the nodes that have none of a package's
+    inputs only the first is considered, because they differ only in themselves.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Choice:
             self._by_cluster[hand.node.cluster].append(hand)
         self._heaps: dict[bool, list[tuple[Rank, int]]] = {}
         self._size: int | None = None
-        """The bytes of the inputs of the first package; those of the others are alike."""
+        """The size in bytes of the inputs of the first package; the others are similar."""
 
     def best(self, places: Mapping[int, int], files: Brought | None) -> tuple[Hand | None, Cost]:
         """Return the node where a package ends first, None if there is none, and its cost there.
@@ -84,7 +84,7 @@ class Choice:
         )
 
     def _first(self, brings: bool) -> Hand | None:
-        """Return the first of the nodes for packages of which they have nothing."""
+        """Return the first of the nodes for packages of whose inputs they have none."""
         heap = self._heaps.get(brings)
         if heap is None:
             heap = [(self._rank_without(hand, brings), i) for i, hand in enumerate(self._hands)]

@@ -1,4 +1,4 @@
-"""What it costs to run a package on a node: the time until its inputs are there, until CPUs are
+"""The cost of a package on a node: the time until its inputs are there, until CPUs are
 free, and until it has run.
 """
 
@@ -8,10 +8,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 LINK_RATE = 100e6
-"""Bytes a second that come to a cluster, where nothing else is known."""
+"""Bytes per second to a cluster if nothing else is known."""
 
 FILE_S = 0.01
-"""What each file takes besides its bytes, in seconds."""
+"""The time of each file besides its bytes, in seconds."""
 
 
 ANY = 0
@@ -19,10 +19,10 @@ ANY = 0
 
 
 class Links(Struct, frozen=True):
-    """How fast files come to clusters, and how many bytes are on their way to each.
+    """How fast files arrive at clusters, and how many bytes are in transit to each.
 
-    `rates` are the bytes a second from one cluster to another, and from `ANY` to each, as far as
-    transfers have shown them; `rate` is that of the others.
+    `rates` are the bytes per second from one cluster to another, and from `ANY` to each, as
+    measured by transfers; `rate` is that of the others.
     """
 
     backlog: Mapping[int, float] = field(default_factory=dict)
@@ -31,14 +31,14 @@ class Links(Struct, frozen=True):
     rates: Mapping[tuple[int, int], float] = field(default_factory=dict)
 
     def rate_of(self, source: int, cluster: int) -> float:
-        """Return the bytes a second from one cluster to another."""
+        """Return the bytes per second from one cluster to another."""
         known = self.rates
         if not known:
             return self.rate
         return known.get((source, cluster)) or known.get((ANY, cluster)) or self.rate
 
     def seconds(self, cluster: int, size: float, files: int, source: int = ANY) -> float:
-        """Return how long some files take to a cluster, after those that are on their way."""
+        """Return how long files take to a cluster, after those in transit."""
         if not size and not files:
             return 0.0
         queue_s = self.backlog.get(cluster, 0.0) / self.rate_of(ANY, cluster)
@@ -46,9 +46,9 @@ class Links(Struct, frozen=True):
 
 
 def queued(links: Links, bytes_of: Mapping[tuple[int, int], float]) -> Links:
-    """Return links with a backlog, from the bytes on their way from one cluster to another.
+    """Return links with a backlog, from the bytes in transit from one cluster to another.
 
-    Bytes that come slowly count as more of those that come as fast as usual.
+    Bytes over a slow link count as more bytes at the usual rate.
     """
     backlog: dict[int, float] = {}
     for (source, cluster), size in bytes_of.items():
@@ -59,14 +59,14 @@ def queued(links: Links, bytes_of: Mapping[tuple[int, int], float]) -> Links:
 
 class Cost(Struct, frozen=True):
     """Seconds from now until the inputs of a package are on a node, and until CPUs are free there;
-    seconds that it runs, None if not known.
+    its run time in seconds, None if unknown.
     """
 
     transfer_s: float
     wait_s: float
     run_s: float | None
     rate: float | None = None
-    """Bytes a second by which its inputs come; None if they are there."""
+    """The rate of its inputs in bytes per second; None if they are there."""
 
     @property
     def start_s(self) -> float:

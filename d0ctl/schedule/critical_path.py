@@ -8,13 +8,13 @@ MOST_CLASSES = 200
 """The most classes of alike packages that a job is divided into, besides one for each stage."""
 
 RATIOS = (1.02, 1.1, 1.3, 2.0, 8.0)
-"""Times that differ less belong to one class; tried in this order."""
+"""Times that differ by less than this ratio belong to one class; tried in this order."""
 
 
 def ranks(seconds: Sequence[float], before: Sequence[Collection[int]]) -> list[float]:
     """Return the rank of each step from its own time and the steps that come before it.
 
-    Steps in a circle, which wait for one another, get the rank of what they can reach.
+    Steps in a cycle, which wait for each other, get the rank of the steps they can reach.
     """
     return longest(seconds, before)[0]
 
@@ -59,9 +59,9 @@ def chain(
 def classes(
     kinds: Sequence[Hashable], pairs: Sequence[tuple[float, float | None]]
 ) -> list[tuple[float, float | None]]:
-    """Return for each package rank and run time, rounded so that few different ones are left.
+    """Return rank and run time for each package, rounded so that few different values remain.
 
-    Packages of different kinds are of different classes anyway.
+    Packages of different kinds are in different classes anyway.
     """
     labels: list[Hashable] = []
     for ratio in RATIOS:

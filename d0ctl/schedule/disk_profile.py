@@ -1,4 +1,4 @@
-"""How full caches become: by the packages on their nodes, and those that are ready."""
+"""How full caches become: by the packages on their nodes, and by ready packages."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -13,14 +13,14 @@ HORIZON_S = 24 * 3600.0
 """How far a profile looks ahead."""
 
 MOST_PLANNED = 1_000
-"""How many of the packages that are ready are planned."""
+"""How many ready packages are planned."""
 
 UNKNOWN_S = 600.0
-"""How long a package runs of which nothing is known."""
+"""The run time assumed for a package if nothing is known."""
 
 
 class Cache(Struct, frozen=True):
-    """The cache of a cluster: how many bytes it holds, None if not known, and how many are used."""
+    """The cache of a cluster: its capacity in bytes, None if unknown, and the bytes in use."""
 
     cluster: int
     name: str
@@ -29,7 +29,7 @@ class Cache(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """So many bytes more in a cache, or fewer, in some seconds."""
+    """This many more bytes in a cache, or fewer, in some seconds."""
 
     at_s: float
     cluster: int
@@ -37,9 +37,9 @@ class Change(Struct, frozen=True):
 
 
 class Alike(Struct, frozen=True):
-    """Ready packages with a requirement: what one of them takes of a cache.
+    """Ready packages with a requirement: the space of one of them in a cache.
 
-    `inputs` are the bytes that it reads, by the clusters that have them, 0 for all; `freed` the
+    `inputs` are the bytes that it reads, by the clusters that have them, 0 for all; `freed` are the
     bytes that no package needs after it, likewise.
     """
 
@@ -63,12 +63,12 @@ class Profile(Struct, frozen=True):
 
     @property
     def full_s(self) -> float | None:
-        """In how many seconds it has more than it holds; None if that is not to be expected."""
+        """In how many seconds its capacity is exceeded; None if that is not expected."""
         space = self.cache.space
         return next((at for at, has in self.points if space is not None and has > space), None)
 
     def rows(self, step_s: float) -> list[tuple[float, int]]:
-        """Return the most bytes in each part of the time that begins at a multiple of `step_s`."""
+        """Return the most bytes in each period that begins at a multiple of `step_s`."""
         found, last = list[tuple[float, int]](), self.cache.used
         for part, of_part in groupby(self.points, key=lambda point: int(point[0] // step_s)):
             points = [has for _, has in of_part]
@@ -78,7 +78,7 @@ class Profile(Struct, frozen=True):
 
 
 def profiles(caches: Sequence[Cache], changes: Sequence[Change]) -> list[Profile]:
-    """Return how caches fill by some changes."""
+    """Return how caches fill by these changes."""
     found = []
     for cache in caches:
         own = sorted((max(0.0, one.at_s), one.bytes) for one in changes
@@ -94,7 +94,7 @@ def profiles(caches: Sequence[Cache], changes: Sequence[Change]) -> list[Profile
 def planned(
     nodes: Sequence[NodeRoom], busy: Mapping[int, Sequence[Busy]], ready: Sequence[Alike]
 ) -> list[Change]:
-    """Return what ready packages change if each goes where it ends first, in their order."""
+    """Return the changes by ready packages if each goes where it ends first, in their order."""
     hands = [Hand(node, node.cpus, node.cpus, {}) for node in nodes]
     for hand in hands:
         hand.know(busy.get(hand.node.id, ()))

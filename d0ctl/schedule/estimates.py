@@ -1,4 +1,4 @@
-"""Estimates from what earlier runs took: a middle value, and a range that holds eight of ten."""
+"""Estimates from earlier runs: a middle value, and a range that holds eight of ten."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,13 +7,13 @@ from itertools import pairwise
 from msgspec import Struct
 
 HALF_RUNS = 16
-"""A run counts half as much as one that came so many runs later."""
+"""A run counts half as much as one that came this many runs later."""
 
 MOST_RUNS = 64
 """How many of the latest runs are kept."""
 
 GUESSED = 2.0
-"""Where nothing was measured, the range goes from a value divided by this to its multiple."""
+"""Without measurements, the range goes from a value divided by this to its multiple."""
 
 QUANTITIES = ("seconds", "part", "rss", "output", "work")
 """What is kept of each run: seconds on a standard node, these as a part of what was expected,
@@ -21,7 +21,7 @@ bytes of memory, of outputs, and of other files at the peak."""
 
 
 class Range(Struct, frozen=True):
-    """A middle value; one of ten is expected below `low`, and one above `high`."""
+    """A middle value; one in ten is below `low`, and one above `high`."""
 
     low: float
     middle: float
@@ -76,7 +76,7 @@ def guess(value: float) -> Range:
 def of(values: Sequence[float]) -> Range | None:
     """Return the weighted quantiles of values, the oldest first; None without any.
 
-    The fewer there are, the wider is the range: one value alone may be off by a factor of two.
+    The fewer values, the wider the range: a single one may be off by a factor of two.
     """
     if not values:
         return None
@@ -110,7 +110,7 @@ def _between(points: Sequence[tuple[float, float]], part: float) -> float:
 def merged(
     known: Mapping[str, Sequence[float]], runs: Iterable[Mapping[str, float | None]]
 ) -> dict[str, list[float]]:
-    """Return the values of each quantity with those of further runs, the latest of them."""
+    """Return the values of each quantity with those of further runs, limited to the latest."""
     found = {name: list(known.get(name, ())) for name in QUANTITIES}
     for run in runs:
         for name in QUANTITIES:
@@ -124,10 +124,10 @@ def run_time(
     histories: Iterable[Mapping[str, Sequence[float]]],
     usual: float | None = None,
 ) -> Range | None:
-    """Return how long a binary takes on a standard node; None if nothing is known.
+    """Return the run time of a binary on a standard node; None if nothing is known.
 
-    `runtime` is what the job file expects, corrected by how such expectations came true;
-    `histories` begin with the closest, `usual` is what the catalogue says.
+    `runtime` is the job file's value, corrected by how well such values came true;
+    `histories` begin with the closest, `usual` is the catalogue's value.
     """
     for history in histories:
         if runtime is None and (found := of(history.get("seconds", ()))) is not None:
@@ -144,7 +144,7 @@ def first(histories: Iterable[Mapping[str, Sequence[float]]], quantity: str) -> 
 
 
 def sizes_of(text: str) -> Sizes:
-    """Return what packages of a stage take, as its row has it."""
+    """Return the expected needs of packages of a stage, from its row."""
     known = json.loads(text)
     memory, output, work = (
         Range(*known[key]) if known.get(key) else None for key in ("memory", "output", "work")

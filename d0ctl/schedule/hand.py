@@ -10,11 +10,11 @@ from d0ctl.schedule.quota import UNBOUNDED, Allowance, least
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
 
 EPSILON = 1e-6
-"""CPUs by which parts of them may fail to add up."""
+"""CPUs by which fractions of them may fail to add up."""
 
 
 class Busy(Struct, frozen=True):
-    """A package on a node: its CPUs, and how many more seconds it needs them.
+    """A package on a node: its CPUs, and for how many more seconds it needs them.
 
     One that is `queued` does not have them yet.
     """
@@ -25,7 +25,7 @@ class Busy(Struct, frozen=True):
 
 
 class Disk(Struct):
-    """What is free of the cache of a cluster, which its nodes share, in bytes."""
+    """The free space of the cache of a cluster, which its nodes share, in bytes."""
 
     free: int
 
@@ -47,11 +47,11 @@ class Hand(Struct):
     memory: int | None = None
     disk: Disk | None = None
     extra: int = 0
-    """CPUs' worth of the requirement in turn that it may get beyond its CPUs."""
+    """CPUs' worth of the current requirement that it may get beyond its CPUs."""
     allowances: Sequence[Allowance] = ()
-    """What throttles leave to it."""
+    """What throttles still allow it."""
     slots: list[float] | None = None
-    """When each of its CPUs is free, in seconds from now, as a heap; None: nobody has asked."""
+    """When each of its CPUs is free, in seconds from now, as a heap; None if not computed yet."""
 
     def __post_init__(self) -> None:
         node = self.node
@@ -59,9 +59,9 @@ class Hand(Struct):
         self.disk = None if node.disk_free is None else Disk(node.disk_free - node.disk_used)
 
     def holds(self, requirement: Requirement) -> int:
-        """Return for how many packages with a requirement its memory and its disk suffice.
+        """Return how many packages with a requirement fit into its memory and its disk.
 
-        What is only expected keeps no package from a node that nothing is reserved on.
+        Estimates alone keep no package from a node on which nothing is reserved.
         """
         memory = requirement.memory or requirement.memory_expected
         space = requirement.space_expected or requirement.space
@@ -87,13 +87,13 @@ class Hand(Struct):
         return min(most, self.bound(requirement), self.holds(requirement))
 
     def bound(self, requirement: Requirement) -> int:
-        """Return how many packages it may take of a requirement by throttles, and as a suspect."""
+        """Return how many packages of a requirement it may take by throttles, and as a suspect."""
         is_trusted = requirement.trusting and self.node.on_trial is None
         most = self.others if is_trusted else self.bounds.get(requirement.stage, self.others)
         return min(most, least(self.allowances)) if self.allowances else most
 
     def has_room(self, requirement: Requirement, *, is_brought: bool) -> bool:
-        """Return whether it can take a package, of which inputs are to be brought or not."""
+        """Return whether it can take a package whose inputs have to be copied or not."""
         room = (self.rest if is_brought else self.free) + self.extra
         return (
             room + EPSILON >= requirement.load
@@ -102,7 +102,7 @@ class Hand(Struct):
         )  # fmt: skip
 
     def brings(self, files: Brought | None) -> bool:
-        """Return whether an input would have to be brought."""
+        """Return whether an input would have to be copied."""
         return files is not None and files.lacks(self.node.cluster)
 
     def starts(self, requirement: Requirement) -> bool:
@@ -143,7 +143,7 @@ class Hand(Struct):
         self.slots = slots
 
     def occupy(self, requirement: Requirement, cost: Cost) -> None:
-        """Reckon with a package that will run here, now or later."""
+        """Account for a package that will run here, now or later."""
         if self.slots is not None:
             part = requirement.cpu / 100
             _occupy(self.slots, requirement.cpus, cost.start_s, part * (cost.run_s or 0.0))
@@ -166,7 +166,7 @@ class Hand(Struct):
 
 
 def _occupy(slots: list[float], cpus: int, earliest: float, seconds: float) -> None:
-    """Use so many CPUs for some seconds, as soon as they are free, but not before a time."""
+    """Use this many CPUs for some seconds, as soon as they are free, but not before a time."""
     taken = [heapq.heappop(slots) for _ in range(min(cpus, len(slots)))]
     end = max([earliest, *taken]) + seconds
     for _ in taken:

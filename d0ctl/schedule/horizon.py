@@ -1,4 +1,4 @@
-"""When jobs end: from the work that is left, the CPUs there are, and the longest chains."""
+"""When jobs end: from the remaining work, the CPUs, and the longest chains."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ class Capacity(Struct, frozen=True):
 
 class StageLeft(Struct, frozen=True):
     """What is left of a stage: its packages that have not begun, and the CPU seconds of each on a
-    standard node. `runs` is how many packages that comes from; where it is not known at all,
+    standard node. `runs` is how many packages that is based on; if it is unknown,
     `seconds` is None.
     """
 
@@ -29,7 +29,7 @@ class StageLeft(Struct, frozen=True):
     rank: float = 0.0
     """Seconds of the longest chain that begins in it."""
     sizes: Sizes = NO_SIZES
-    """What one of its packages takes of memory and disk."""
+    """The memory and disk of one of its packages."""
 
     @property
     def work(self) -> Range:
@@ -59,12 +59,12 @@ class JobLeft(Struct, frozen=True):
 
     @property
     def unknown(self) -> list[int]:
-        """The numbers of the stages of which nothing is known."""
+        """The numbers of the stages without any estimate."""
         return [one.seq for one in self.stages if one.packages and one.seconds is None]
 
     @property
     def work(self) -> Range:
-        """CPU seconds on a standard node that it needs as far as they are known."""
+        """The CPU seconds on a standard node that it needs, as far as they are known."""
         total = Range(self.begun, self.begun, self.begun)
         for one in self.stages:
             total += one.work
@@ -88,7 +88,7 @@ class Horizon(Struct, frozen=True):
         return total
 
     def end(self, job: int) -> Range | None:
-        """Return in how many seconds a job ends; None if that is not known.
+        """Return in how many seconds a job ends; None if unknown.
 
         It takes at least as long as its longest chain on the fastest node, and as all work up to
         it on all CPUs; by a list schedule, at most their sum (Graham, 1969).
@@ -129,9 +129,9 @@ class Horizon(Struct, frozen=True):
 
 
 def error(estimates: Iterable[tuple[float, float]]) -> float | None:
-    """Return the median of how far estimates were off, as a factor of at least 1; None without any.
+    """Return the median error of estimates, as a factor of at least 1; None without any.
 
-    Each is a pair of what was expected and what happened.
+    Each is a pair of the expected and the actual value.
     """
     factors = sorted(
         max(expected / happened, happened / expected)

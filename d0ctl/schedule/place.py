@@ -78,10 +78,10 @@ def place(
         hand.allowances = one_pass.quota.nodes.get(hand.node.id, ())
     rounds = [wanted_by, wanted_by] if one_pass.quota.groups else [wanted_by]
     seen_of: dict[int, int] = {}
-    """How many packages of each requirement were looked at."""
+    """How many packages of each requirement were considered."""
     for number, in_turn in enumerate(rounds, 1):
         if number == 2:
-            # What groups do not want of their shares is for the others.
+            # shares that groups do not use are for the others
             one_pass.quota.groups = {}
         for requirement in in_turn:
             _take_turn(one_pass, requirement, seen_of, oldest, local_bytes, brought)
@@ -96,7 +96,7 @@ def _take_turn(
     local_bytes: Callable[[Sequence[int]], Mapping[int, Mapping[int, int]]],
     brought: Callable[[Sequence[int]], Mapping[int, Brought]],
 ) -> None:
-    """Give out packages with a requirement, after those that were looked at before."""
+    """Give out packages with a requirement, after those that were considered before."""
     able, others = one_pass.hands_for(requirement)
     if one_pass.is_tired:
         able = [hand for hand in able if hand.starts(requirement)]
@@ -117,7 +117,7 @@ def _take_turn(
             requirement, packages, able, rivals, local_bytes(packages),
             brought(packages) if requirement.fetches else NOTHING_BROUGHT,
         )  # fmt: skip
-        # Those that are left for better nodes let others pass.
+        # packages left for better nodes let others pass
         seen, most = seen + len(packages), min(left, most)
         if not left or one_pass.is_tired:
             break
@@ -172,7 +172,7 @@ class _Pass(Struct):
     ) -> int:
         """Give packages to nodes, or leave them for nodes where they would end earlier.
 
-        Return how many are left so.
+        Return how many are left this way.
         """
         left = 0
         if rivals and not self.is_informed:
@@ -210,12 +210,12 @@ class _Pass(Struct):
         hand: Hand,
         cost: Cost,
     ) -> tuple[Hand, Cost, bool]:
-        """Return where a package is to run, and whether it is too early to send it there."""
+        """Return where a package should run, and whether it is too early to send it there."""
         if not self.is_tired:
             rival, later = rivals.best(places, files)
             if rival is not None and later.end_s < cost.end_s - WORTH * (cost.run_s or 0.0):
                 return rival, later, True
-        # Bound to a node long before it can start, it would keep others from it.
+        # bound to a node long before it can start, it would keep others from it
         is_early = hand.brings(files) and cost.wait_s > cost.transfer_s + EARLY_S
         return hand, cost, is_early and not self.is_tired
 
@@ -246,7 +246,7 @@ def _worth_waiting_for(
 
 
 def _share_disks(hands: Sequence[Hand]) -> None:
-    """Have nodes of a cluster give out the same cache, of which the least that one says is free."""
+    """Have nodes of a cluster share the same cache, with the least free space that one reports."""
     of_cluster: dict[int, Disk] = {}
     for hand in hands:
         if hand.disk is not None:

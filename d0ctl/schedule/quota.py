@@ -34,7 +34,7 @@ class Throttle(Struct, frozen=True):
 
 
 class Allowance(Struct):
-    """How much a throttle leaves to one node, researcher or job."""
+    """How much a throttle still allows one node, researcher or job."""
 
     throttle: Throttle
     name: str
@@ -56,13 +56,13 @@ class Allowance(Struct):
 
 
 class Allowances(Struct):
-    """What all throttles leave, by the ids of nodes and jobs; jobs of one researcher share."""
+    """What all throttles allow, by the ids of nodes and jobs; jobs of one researcher share."""
 
     nodes: dict[int, Sequence[Allowance]] = field(default_factory=dict)
     jobs: dict[int, Sequence[Allowance]] = field(default_factory=dict)
 
     def spent(self) -> Iterable[Allowance]:
-        """Yield those whose launches are counted and of which something was taken."""
+        """Yield those that count launches and have been used."""
         seen: set[int] = set()
         for of_one in (*self.nodes.values(), *self.jobs.values()):
             for one in of_one:
@@ -83,7 +83,7 @@ def allowances_of(
     running: int,
     launched: Callable[[Throttle, str], int],
 ) -> list[Allowance]:
-    """Return what the throttles that match a node, researcher or job leave to it."""
+    """Return what the throttles that match a node, researcher or job still allow it."""
     return [
         Allowance(one, name, running, launched(one, name) if one.launches is not None else 0)
         for one in throttles
@@ -97,13 +97,13 @@ class Quota(Struct):
     stages: dict[int, int] = field(default_factory=dict)
     jobs: dict[int, int] = field(default_factory=dict)
     groups: dict[str, float] = field(default_factory=dict)
-    """CPUs that each group may get before others may take what is left."""
+    """CPUs that each group may get before others may take the rest."""
     paths: Mapping[int, str] = field(default_factory=dict)
     """The group of each job."""
     throttled: Mapping[int, Sequence[Allowance]] = field(default_factory=dict)
-    """What throttles leave to jobs and their researchers, by job."""
+    """What throttles allow jobs and their researchers, by job."""
     nodes: Mapping[int, Sequence[Allowance]] = field(default_factory=dict)
-    """What they leave to nodes."""
+    """What they allow nodes."""
 
     def left(self, stage: int, job: int) -> int:
         """Return how many more packages of a stage of a job may start."""
@@ -116,7 +116,7 @@ class Quota(Struct):
         path = self.paths.get(job)
         if path is None or path not in self.groups:
             return UNBOUNDED
-        # A part of a CPU entitles to a whole package: else small groups would get none.
+        # a fraction of a CPU entitles to a whole package: else small groups would get none
         return max(0, math.ceil(self.groups[path] / load - 1e-6))
 
     def take(self, stage: int, job: int, load: float = 0.0) -> None:

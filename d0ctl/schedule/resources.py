@@ -21,7 +21,7 @@ NO_BOUNDS: Rooms = {}
 
 
 class NodeRoom(Struct, frozen=True):
-    """A node that may take packages: what it has, and what is given out.
+    """A node that may take packages: its resources, and how much is in use.
 
     `used` are the CPUs of the packages there; `bringing` the CPUs of packages whose inputs are on
     their way, which take none before. `open` packages wait there for inputs that are not made
@@ -55,20 +55,20 @@ class NodeRoom(Struct, frozen=True):
 
 
 class Requirement(Struct, frozen=True):
-    """What alike packages request of a node, and how many of them are ready.
+    """The request of similar packages, and how many of them are ready.
 
-    `pace` is how many seconds such a package took lately, `seconds` how many it takes on a standard
-    node, None if not known; `cpu` is the percentage of its `cpus` that it uses. `rank` is how many
-    the longest chain of packages takes that begins with it. `software` has for each title the
-    platforms that it exists for, None for any. `space` is what a package may use of the disk: work
+    `pace` is the recent run time of such a package in seconds, `seconds` its run time on a standard
+    node, None if unknown; `cpu` is the percentage of its `cpus` that it uses. `rank` is the time of
+    the longest chain of packages that begins with it. `software` has for each title the
+    platforms that it exists for, None for any. `space` is the disk that a package may use: work
     files and outputs, in bytes. `early` packages start at their first input; those with `fetches`
-    read files that may have to be brought.
+    read files that may have to be copied.
 
     `failed_on` is the node of the last failure; it is `excluded` if the job excludes it. That
-    node and `avoid` are left out when another fits. Only the node `stay` can take packages whose
-    outputs are there and have only to be delivered. `barred` are clusters that are private to
+    node and `avoid` are left out if another fits. Only the node `stay` can take packages whose
+    outputs are there and only need delivery. `barred` are clusters that are private to
     others, and to whom. `refused` are nodes that the broker of the site refuses, and why, and
-    `preferred` says how much it prefers others. They are `trusting` when all nodes that fit
+    `preferred` says how much it prefers others. They are `trusting` if all suitable nodes
     are suspects: then these may take them.
     """
 
@@ -100,12 +100,12 @@ class Requirement(Struct, frozen=True):
     preferred: Mapping[str, float] = field(default_factory=dict)
 
     memory_expected: int | None = None
-    """What it takes by earlier runs, where `memory` is not asked for."""
+    """Its memory in earlier runs, if `memory` is not requested."""
     space_expected: int | None = None
 
     @property
     def load(self) -> float:
-        """How many CPUs it uses: those that are I/O-bound share theirs with others."""
+        """How many CPUs it uses: I/O-bound packages share theirs with others."""
         return self.cpus * self.cpu / 100
 
     @property
@@ -114,7 +114,7 @@ class Requirement(Struct, frozen=True):
         return self.pace is not None and self.pace <= AHEAD_S
 
     def run_s(self, speed: float) -> float | None:
-        """Return how long it takes on a node of some speed; None if not known."""
+        """Return its run time on a node of some speed in seconds; None if unknown."""
         return None if self.seconds is None else self.seconds / speed
 
     def ahead(self, cpus: int) -> int:
@@ -128,13 +128,13 @@ class Requirement(Struct, frozen=True):
 
 
 class Brought(Struct, frozen=True):
-    """How many inputs of a package may have to be brought, and how many each cluster has."""
+    """How many inputs of a package may have to be copied, and how many each cluster has."""
 
     files: int
     there: Mapping[int, int]
 
     def lacks(self, cluster: int) -> bool:
-        """Return whether an input would have to be brought to this cluster."""
+        """Return whether an input would have to be copied to this cluster."""
         return self.there.get(cluster, 0) < self.files
 
 
@@ -170,7 +170,7 @@ def misfit(requirement: Requirement, node: NodeRoom) -> str | None:
 
 
 def shape(requirement: Requirement) -> tuple[object, ...]:
-    """Return what decides which nodes fit: the same for requirements that fit the same nodes."""
+    """Return what decides which nodes are suitable: equal for requirements with the same nodes."""
     return (
         requirement.cpus, requirement.memory, requirement.space, requirement.platform,
         tuple(requirement.nodes), tuple(requirement.exclude_nodes), tuple(requirement.software),
@@ -190,10 +190,10 @@ def suited(requirement: Requirement, nodes: Iterable[NodeRoom]) -> list[NodeRoom
 
 
 def lead_s(nodes: Iterable[NodeRoom], requirements: Sequence[Requirement]) -> float:
-    """Return for how many seconds all nodes have work in advance.
+    """Return for how many seconds all nodes have work.
 
-    It is 0 if one has not that could run a package of these requirements, or if the pace of one of
-    these is not known.
+    It is 0 if one that could run a package of these requirements has none, or if the pace of one of
+    these is unknown.
     """
     paces = [requirement.pace for requirement in requirements if requirement.pace is not None]
     if not requirements or len(paces) < len(requirements):

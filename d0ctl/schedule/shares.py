@@ -1,7 +1,7 @@
 """Shares of the CPUs for groups of researchers and activities, nested by the paths of their names.
 
-Where several groups have packages that are ready, a group gets CPUs by its share, and fewer while
-it used more than that lately.
+If several groups have ready packages, a group gets CPUs by its share, and fewer while
+it has recently used more than that.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,12 +10,12 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 
 NOBODY = ""
-"""The path of jobs that no share takes: they get what others leave."""
+"""The path of jobs that belong to no share: they get what others leave."""
 
 
 class Share(Struct, frozen=True):
-    """A group by the path of its name, and which jobs it takes: those of some researchers, those
-    with some names, or without either all that no share before it takes.
+    """A group by the path of its name, and its jobs: those of some researchers, those
+    with some names, or without either all that belong to no earlier share.
     """
 
     path: str
@@ -24,11 +24,11 @@ class Share(Struct, frozen=True):
     jobs: tuple[str, ...] = ()
 
     def takes(self, names: Sequence[str], job: str) -> bool:
-        """Return whether it takes a job of a person with these names."""
+        """Return whether a job of a person with these names belongs to it."""
         return self.is_open_to(names) and (not self.jobs or _matches(job, self.jobs))
 
     def is_open_to(self, names: Sequence[str]) -> bool:
-        """Return whether it takes jobs of a person with these names, or some of them."""
+        """Return whether jobs of a person with these names belong to it, or some of them."""
         return not self.researchers or any(_matches(name, self.researchers) for name in names)
 
 
@@ -42,7 +42,7 @@ class Tree(Struct, frozen=True):
     shares: tuple[Share, ...]
 
     def path_of(self, names: Sequence[str], job: str) -> str:
-        """Return the path of the share that takes a job: the first that has no shares below.
+        """Return the path of the share of a job: the first match that has no shares below.
 
         `names` are its originator, and the id of the researcher.
         """
@@ -52,9 +52,9 @@ class Tree(Struct, frozen=True):
         return NOBODY
 
     def paths_for(self, names: Sequence[str]) -> list[str]:
-        """Return the paths of the shares that take jobs of a person, some by the names of jobs.
+        """Return the paths of the shares with jobs of a person, some by the names of jobs.
 
-        Those behind one that takes all jobs are left out.
+        Those after a share that matches all jobs are left out.
         """
         found = []
         for one, chain in self._leaves():
@@ -74,10 +74,10 @@ class Tree(Struct, frozen=True):
     def targets(
         self, wanted: Mapping[str, float], used: Mapping[str, float], capacity: float
     ) -> dict[str, float]:
-        """Return how many CPUs each path is to have: no more than it wants, and no more in all
-        than there are; `used` is what each used lately, in any unit.
+        """Return the target of each path in CPUs: no more than it wants, and no more in all
+        than there are; `used` is its recent use, in any unit.
 
-        What a group does not want goes to those beside it.
+        CPUs that a group does not want go to its neighbours.
         """
         found = dict.fromkeys(wanted, 0.0)
         self._split("", min(capacity, sum(wanted.values())), wanted, used, found)
@@ -112,7 +112,7 @@ def _sum(values: Mapping[str, float], path: str) -> float:
 
 
 def corrected(shares: Mapping[str, float], used: Mapping[str, float]) -> dict[str, float]:
-    """Return weights: shares, halved for each time that a group used its share beyond it, and up to
+    """Return weights: shares, halved for each time that a group exceeded its share, and up to
     doubled if it used less.
     """
     whole, total = sum(shares.values()), sum(used.values())
@@ -127,7 +127,7 @@ def corrected(shares: Mapping[str, float], used: Mapping[str, float]) -> dict[st
 def divide(
     capacity: float, claims: Mapping[str, float], weights: Mapping[str, float]
 ) -> dict[str, float]:
-    """Divide something by weights; what exceeds a claim goes to the others."""
+    """Divide an amount by weights; whatever exceeds a claim goes to the others."""
     found: dict[str, float] = {}
     open_ = dict(weights)
     while open_:
@@ -143,8 +143,8 @@ def divide(
 
 
 class Group(Struct, frozen=True):
-    """How a share stands: CPUs that its packages have and want, those that it is to have, and what
-    it used lately, in CPU seconds.
+    """The state of a share: CPUs that its packages have and want, its target, and its
+    recent use, in CPU seconds.
     """
 
     path: str
@@ -161,7 +161,7 @@ class Fairness(Struct, frozen=True):
     paths: Mapping[int, str]
 
     def order(self, job: int) -> float:
-        """Return what sorts jobs: those whose groups lack most of their targets first."""
+        """Return the sort key of jobs: those whose groups lack most of their targets first."""
         one = self.groups.get(self.paths.get(job, NOBODY))
         return 0.0 if one is None or not one.target else one.has / one.target - 1.0
 
@@ -174,7 +174,7 @@ def fairness(
     used: Mapping[str, float],
     capacity: float,
 ) -> Fairness:
-    """Return how the groups of jobs stand; `has` and `wants` are CPUs by job, `wants` beyond."""
+    """Return the state of the groups of jobs; `has` and `wants` are CPUs by job, `wants` beyond."""
     having, wanting = dict.fromkeys(paths.values(), 0.0), dict.fromkeys(paths.values(), 0.0)
     for job, path in paths.items():
         having[path] += has.get(job, 0.0)

@@ -20,7 +20,7 @@ class Cause(enum.StrEnum):
     NO_NODE_UP = "no-node-up"
     """Every node is down or drained."""
     HELD = "held"
-    """The job is held, or all packages that are left of it are."""
+    """The job is held, or all its remaining packages are."""
     PAUSED = "paused"
     """A person paused the job."""
     NO_FITTING_NODE = "no-fitting-node"
@@ -34,7 +34,7 @@ class Cause(enum.StrEnum):
 
 
 DELIBERATE = frozenset({Cause.HELD, Cause.PAUSED})
-"""Causes that a person chose, so that nobody has to be warned."""
+"""Causes that a person chose, so that no warning is needed."""
 
 LACKS_NODE = frozenset({Cause.NO_NODE_UP, Cause.NO_FITTING_NODE})
 """Causes that end when a node comes back."""
@@ -52,8 +52,8 @@ class NodeState(Struct, frozen=True):
     """A node, and whether it takes packages now or later.
 
     With `retries` d0ctl drained it and will try it again by itself; `gone` is why it takes nothing
-    until a person helps. A node that was never `reached` is ruled out only by what is known of
-    it: its name, its services, its CPUs if it is `sized`, and the site file.
+    until a person helps. A node that was never `reached` is ruled out only by known facts:
+    its name, its services, its CPUs if it is `sized`, and the site file.
     """
 
     room: NodeRoom
@@ -89,7 +89,7 @@ class NodeState(Struct, frozen=True):
 
 
 class Work(Struct, frozen=True):
-    """A job, or a part of one: its counts, and the requirements of what is ready.
+    """A job, or a part of one: its counts, and the requirements of ready packages.
 
     With `releases` the policy will release some of its held packages; `awaiting` counts launched
     packages that only wait for inputs; `outside` is the work of other jobs that it waits for.
@@ -110,7 +110,7 @@ class Work(Struct, frozen=True):
 
     @property
     def busy(self) -> int:
-        """For how many packages something happens."""
+        """How many packages are in a phase in which something happens."""
         return self._moving(*BUSY)
 
     @property
@@ -143,7 +143,7 @@ class Standing(Struct, frozen=True):
 
     Work that has ended neither `moves` nor has a `cause`; work that waits for other work
     `returns` without one. `unfit` counts ready packages that no node can ever take; `why_unfit`
-    has the reason by node for one of them.
+    has the reasons by node for one of them.
     """
 
     moves: bool
@@ -179,7 +179,7 @@ def standing(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standin
 def of_part(part: Work, whole: Standing, nodes: Sequence[NodeState]) -> Standing:
     """Decide the same for a part of a job that is driven, from the standing of the whole job.
 
-    Its packages that wait for files may get them as long as anything of the job moves.
+    Its packages that wait for files may get them as long as anything in the job moves.
     """
     own = _alone(part, nodes, driven=True)
     if not own.is_settled:

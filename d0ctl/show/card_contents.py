@@ -1,6 +1,6 @@
 """Read everything that a card shows from the store, at one moment.
 
-Explanations and the cards of all but parts are imported late: imports are most of the time of a
+Explanations and the cards of all but parts are imported late: imports take most of the time of a
 call.
 """
 
@@ -38,7 +38,7 @@ LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LA
 
 
 class Gone(Struct, frozen=True):
-    """The message if it does not exist any more."""
+    """The message if it no longer exists."""
 
     words: str
 
@@ -133,7 +133,7 @@ def binary(store: Store, view: PackageView, number: int) -> "Binary":
 def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = None) -> Part:
     """Read the card of a job, stage or line. Raises NotFound.
 
-    A process that drives the job itself says so.
+    If this process drives the job itself, the card says so.
     """
     job = browse.job(store, wanted.job)
     if wanted.level == "job":

@@ -11,7 +11,7 @@ MOST = 5
 
 
 def lines(store: Store, node: int, name: str) -> Iterator[str]:
-    """Say it of a node and those that it has exchanged large files with."""
+    """Describe it for a node and those with which it has exchanged large files."""
     faults: dict[str, list[str]] = defaultdict(list)
     direct = []
     for row in direct_logins.of_node(store, node):

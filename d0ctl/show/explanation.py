@@ -6,13 +6,13 @@ from d0ctl.show.why.common import Explanation
 
 
 def explain(sheet: Sheet, why: Explanation, *, stderr: bool = False) -> None:
-    """Add why something is as it is, without the command that shows this card."""
+    """Add the explanation of a state, without the command that shows this card."""
     sheet.head("why")
     answer(sheet, why, stderr=stderr, shown=f"d0ctl status {why.path}")
 
 
 def answer(sheet: Sheet, why: Explanation, *, stderr: bool = True, shown: str = "") -> None:
-    """Add the answer, the facts behind it, and commands to type, but for the one `shown`."""
+    """Add the answer, the facts behind it, and commands to type, except the one `shown`."""
     sheet.say(why.answer)
     for fact in why.facts:
         sheet.say(fact, "faint", indent="- ")

@@ -1,4 +1,4 @@
-"""What `logs` says beside the logs: of attempts that wait, end, or are out of reach."""
+"""The remarks of `logs` beside the logs: on attempts that wait, end, or are out of reach."""
 
 from d0ctl.store.views.shapes import AttemptView, PackageView
 from d0ctl.units import clean

@@ -45,7 +45,7 @@ def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool) -> list[C
 
 
 def _age(row: PackageRow, now: float) -> str:
-    """Return how long a package has run or took; when it changed otherwise."""
+    """Return how long a package has run or took, or else when it changed."""
     if STATUS_OF[Phase(row.phase)] is Status.LAUNCHED and row.started is not None:
         return duration(now - row.started)
     if row.ended is not None and row.started is not None and row.status in ("successful", "failed"):
@@ -56,7 +56,7 @@ def _age(row: PackageRow, now: float) -> str:
 def how_far(
     percent: float | None, eta: float | None, line: str | None, now: float, phase: str = "running"
 ) -> str:
-    """Return the progress of a package in a few words; nothing if its wrapper reported none."""
+    """Return the progress of a package in a few words; empty if its wrapper reported none."""
     words = []
     if percent is not None:
         words.append(f"{percent:.3g} %")

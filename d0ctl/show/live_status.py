@@ -1,6 +1,6 @@
 """The status of an attempt at this moment, as its wrapper reports it.
 
-The wrapper's times are by the clock of the node, and are shown by the clock here.
+The wrapper's times are those of the node's clock, and are shown by the clock here.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ class LiveStatus(Struct, frozen=True):
 
 
 def read(answer: "Frame", now: float) -> LiveStatus:
-    """Take an answer that has just come, and put its times onto the clock here."""
+    """Read an answer that has just arrived, and convert its times to the clock here."""
     report = answer["status"]
     if report is not None:
         ahead = report["time"] - now

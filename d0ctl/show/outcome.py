@@ -1,4 +1,4 @@
-"""What `run` and `wait` say of a job: how it ended, why it stands still, where its results are."""
+"""What `run` and `wait` print about a job: how it ended, why it stands still, its results."""
 
 import shlex
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def ended(name: str, state: str, counts: Counts) -> str:
 
 
 def why_still(store: Store, found: JobStanding, now: float) -> str | None:
-    """Return why a job that is driven stands still, unless its state says so."""
+    """Return why a driven job stands still, unless its state says so."""
     from d0ctl.show.why.production import in_the_way  # only at the end
 
     return in_the_way(found, [view.node for view in node_views(store, now=now)])
@@ -41,7 +41,7 @@ def stands_still(name: str, why: str) -> str:
 
 
 def over_time(name: str, job: str, state: str, seconds: float) -> str:
-    """Say how a job stands when one has waited for long enough."""
+    """Say how a job stands after the time limit."""
     return f"`{name}` is still {state} after {duration(seconds)}: {ask_why(job)}"
 
 

@@ -1,4 +1,4 @@
-"""Clusters, researchers, throttles and stores, a line each."""
+"""Clusters, researchers, throttles and stores, one line each."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -61,7 +61,7 @@ MOST = 5
 
 
 def throttle(one: Throttle, used: Sequence[Allowance]) -> list[Cell]:
-    """Return the line of a throttle, in columns, with those that it limits now."""
+    """Return the line of a throttle, in columns, with everything that it limits now."""
     running = "" if one.max_running is None else f"{one.max_running:,} at once"
     launches = "" if one.launches is None else f"{one.launches:,} in {duration(one.per_s)}"
     here = [each for each in used if each.throttle == one]

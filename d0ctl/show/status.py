@@ -1,6 +1,6 @@
-"""What `status` prints of jobs, of one part, or of a list of packages.
+"""The output of `status` about jobs, one part, or a list of packages.
 
-What only some of these need is imported late: imports are most of the time of a call.
+Modules that only some of these need are imported late: imports take most of the time of a call.
 """
 
 from d0ctl.select import Selector
@@ -20,14 +20,14 @@ MOST_LISTED = 200
 
 
 def is_overview(wanted: Selector | None) -> bool:
-    """Whether a list of jobs is meant."""
+    """Whether the selection is a list of jobs."""
     return wanted is None or bool(
         wanted.depth == 1 and wanted.wild_level and not wanted.is_filtered
     )
 
 
 def jobs_of(store: Store, wanted: Selector | None) -> list[JobSummary]:
-    """Return the jobs that are meant. Raises NotFound."""
+    """Return the selected jobs. Raises NotFound."""
     pattern = wanted.job if wanted else "*"
     jobs = browse.jobs(store, pattern)
     if not jobs and pattern != "*":
@@ -36,7 +36,7 @@ def jobs_of(store: Store, wanted: Selector | None) -> list[JobSummary]:
 
 
 def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None:
-    """Read and draw what is meant."""
+    """Read and draw the selection."""
     wanted = wanted and located(store, wanted)
     if wanted is None or is_overview(wanted):
         found = jobs_of(store, wanted)
@@ -72,9 +72,9 @@ def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
 def draw_part(
     page: Sheet, store: Store, wanted: Selector, now: float, *, driven: bool | None = None
 ) -> None:
-    """Read and draw a job, stage or line; what stops all jobs stands above it.
+    """Read and draw a job, stage or line, below anything that stops all jobs.
 
-    A process that drives the job itself says so.
+    If this process drives the job itself, the page says so.
     """
     from d0ctl.show import card_contents
     from d0ctl.show.cards import part

@@ -39,7 +39,7 @@ def read_bad_nodes(node: Node, reading: Reading) -> dict[str, Any]:
 
 
 def read_exclusion(node: Node, reading: Reading) -> dict[str, Any]:
-    """Read when failed packages of a job are kept off a node."""
+    """Read when a job keeps its failed packages off a node."""
     level = _level(node, "exclusion", EXCLUSION_KEYS, reading)
     return {} if level is None else _values(level, EXCLUSION_KEYS)
 
@@ -57,7 +57,7 @@ def _values(level: Level, types: Mapping[str, FieldType]) -> dict[str, Any]:
 
 
 def _check(level: Level, limits: Mapping[str, Any], shorter: str, longer: str) -> None:
-    """Note a limit that is lower than the value it limits."""
+    """Record a fault for a limit that is lower than the value it limits."""
     if limits[shorter] > limits[longer]:
         position = level.position(longer if longer in level else shorter)
         limit = format_time(limits[longer])

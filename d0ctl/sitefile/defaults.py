@@ -1,13 +1,13 @@
-"""Defaults of settings that neither the job nor the site file gives."""
+"""Defaults of settings that neither the job nor the site file sets."""
 
 from collections.abc import Mapping
 from typing import Any
 
 LEASE_S = 50 * 60.0
-"""The time that a wrapper out of contact may still store and deliver files."""
+"""How long a wrapper out of contact may still store and deliver files."""
 
 UNREACHABLE_AFTER_S = 3600.0
-"""The time out of contact after which the packages on a node count as lost."""
+"""How long a node may be out of contact before its packages count as lost."""
 
 NICE = 10
 """The niceness of binaries."""
@@ -22,22 +22,22 @@ RESERVE = 200_000_000
 """The bytes that stay free on the disk of a node."""
 
 PATIENCE_S = 1800.0
-"""The time after which a package that is suspended because the disk is full fails."""
+"""After this time a package that is suspended because the disk is full fails."""
 
 KEEP_LOGS_S = 30 * 86400.0
-"""The time that the logs of an attempt stay on its node, unless its job is removed."""
+"""How long the logs of an attempt stay on its node, unless its job is removed."""
 
 KEEP_FAILED_S = 86400.0
-"""The time that outputs of a failed package stay on its node, for a person to accept."""
+"""How long outputs of a failed package stay on its node, for a person to accept."""
 
 INVENTORY_EVERY_S = 3600.0
 """The time between two inventories of the cache of a node; 0 means never."""
 
 TRANSFER_IDLE_S = 300.0
-"""The time without a byte after which a transfer of a wrapper is ended."""
+"""After this time without a byte, a transfer of a wrapper is ended."""
 
 TRANSFER_TIMEOUT_S = 12 * 3600.0
-"""The time that a transfer of a wrapper may take."""
+"""How long a transfer of a wrapper may take."""
 
 MAX_ALIKE_FAILURES = 20
 """The similar failures of a stage without a success that hold its job; 0 means never."""
@@ -46,7 +46,7 @@ LINK_STREAMS, NODE_STREAMS = 2, 4
 """The most streams of files between two nodes, and at one node."""
 
 SHARE_HALF_LIFE_S = 7 * 86400.0
-"""The time after which what a group used counts half as much."""
+"""The time after which the use of a group counts half as much."""
 
 STANDARD: Mapping[str, Any] = {
     "looping": None, "lease": LEASE_S, "unreachable-after": UNREACHABLE_AFTER_S, "nice": NICE,

@@ -40,7 +40,7 @@ SPEED = FieldType(_speed, "the speed relative to a standard node, such as `1.5`"
 
 
 def converted(scalar: Scalar, key: str, field_type: FieldType, reading: Reading) -> Any:
-    """Return a text as a value of a type; note a fault and return None if it is wrong."""
+    """Return a text as a value of a type; record a fault and return None if it is wrong."""
     try:
         return field_type.convert(scalar.text)
     except BadValueError as error:
@@ -58,7 +58,7 @@ def value(level: Level, key: str, field_type: FieldType) -> Any:
 
 
 def values(level: Level, types: dict[str, FieldType]) -> dict[str, Any]:
-    """Return the values of the keys that are present and right; a dash becomes `_`."""
+    """Return the valid values of the keys that are present; a dash becomes `_`."""
     found = {
         key.replace("-", "_"): value(level, key, field_type) for key, field_type in types.items()
     }
@@ -81,7 +81,7 @@ def list_value(level: Level, key: str, field_type: FieldType) -> tuple[Any, ...]
 
 
 def named(node: Node, section: str, reading: Reading) -> Iterator[tuple[Scalar, Node]]:
-    """Go over a mapping of names."""
+    """Iterate over a mapping of names."""
     if isinstance(node, Mapping):
         yield from node.items.values()
     else:
@@ -95,7 +95,7 @@ def entries(node: Node) -> list[Node]:
 
 
 def is_installed(kind: str, scalar: Scalar, reading: Reading) -> bool:
-    """Note a plug-in that no package has, or that can't be used."""
+    """Record a fault for a plug-in that no package has, or that can't be used."""
     try:
         plugin = plugins.named(kind, scalar.text)
         if plugin is not None:

@@ -1,7 +1,7 @@
 """The invoking script of software, from the catalogue to the text that a node runs.
 
 The script knows the parameters that its entry declares, `{inputs}`, `{inputs.list}` and
-`{outputs}`. Values are filled in at launch, when the node is known; so all faults are found when
+`{outputs}`. Values are inserted at launch, when the node is known; so all faults are found when
 the site file is read.
 """
 
@@ -24,7 +24,7 @@ def _compiled(scalar: Scalar, names: Sequence[str], shell: str, faults: Faults) 
 
 
 def check_script(scalar: Scalar, shell: str, parameters: Mapping[str, str], faults: Faults) -> None:
-    """Note what is wrong with a script; values are not known yet, so quotes are refused."""
+    """Record the faults of a script; values are not known yet, so quotes are refused."""
     script = _compiled(scalar, tuple(parameters), shell, faults)
     for insertion in script.insertions:
         if insertion.context is not Context.BARE:
@@ -58,7 +58,7 @@ class Files(Struct, frozen=True):
 
 
 def invoking_script(text: str, shell: str, parameters: Mapping[str, str], files: Files) -> str:
-    """Fill the values into a script of the catalogue; inputs are filled in later, as in `run:`."""
+    """Insert the values into a script of the catalogue; inputs are inserted later, as in `run:`."""
     script = _script(text, shell, tuple(parameters))
     return script.text(tuple(parameters.values()), files)
 

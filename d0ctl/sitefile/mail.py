@@ -43,7 +43,7 @@ _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def is_address(text: str) -> bool:
-    """Tell whether a text is one plain address, without name, comment or line end."""
+    """Return whether a text is one plain address, without name, comment or line end."""
     return _ADDRESS.fullmatch(text) is not None
 
 
@@ -193,7 +193,7 @@ def _command(level: Level) -> list[str]:
 
 
 def _check(level: Level, found: Mapping[str, Any]) -> None:
-    """Note keys that contradict each other or miss one."""
+    """Record a fault for keys that contradict each other or lack one."""
     if "host" in level and "sender" not in level:
         level.reading.fault(level.position("host"), "`mail` with a `host` needs a `sender`")
     if "command" in level and "notifier" in level:

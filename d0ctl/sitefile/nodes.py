@@ -31,7 +31,7 @@ PILOT_KEYS = words(
     "login accept-key identity via partition account qos constraint cpus memory wall-time dir"
     " python max-queued max-running submit-rate idle poll"
 )
-"""The keys of a cluster that only one with a `kind` has."""
+"""The keys that only a cluster with a `kind` has."""
 
 CLUSTER_KEYS = (*words("kind platform services private capacity software-share"), *PILOT_KEYS)
 
@@ -128,7 +128,7 @@ SETTABLE: dict[str, FieldType] = {
     "cpus": CPUS, "speed": SPEED, "memory": SIZE, "platform": PART, "services": SERVICE,
     "cluster": CLUSTER,
 }  # fmt: skip
-"""What `node set` changes; the rest is how a node is reached."""
+"""The keys that `node set` changes; the rest is how a node is reached."""
 
 _PILOT_TYPES = {
     "login": LOGIN, "identity": IDENTITY, "via": WAY, "partition": ENGINE_WORD,
@@ -185,7 +185,7 @@ def _cluster(key: Scalar, node: Node, reading: Reading) -> ClusterEntry | None:
 
 
 def _pilots(level: Level) -> Pilots | None:
-    """Read how pilots are asked for, if the cluster is a batch system."""
+    """Read how pilots are requested, if the cluster is a batch system."""
     found = values(level, _PILOT_TYPES)
     if "kind" in level:
         values(level, {"kind": KIND})
@@ -197,7 +197,7 @@ def _pilots(level: Level) -> Pilots | None:
 
 
 def check_clusters(nodes: Node, clusters: Node, reading: Reading) -> None:
-    """Note clusters of nodes that are not under `clusters` and have no node of that name."""
+    """Record clusters of nodes that are not under `clusters` and have no node of that name."""
     if not isinstance(nodes, Mapping) or not isinstance(clusters, Mapping):
         return
     known = [*clusters.items, *nodes.items, CONTROL]

@@ -1,4 +1,4 @@
-"""The section `researchers:` of a site file: who they are, and which clusters are theirs."""
+"""The section `researchers:` of a site file: people, and their private clusters."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -39,7 +39,7 @@ def _researcher(level: Level) -> dict[str, Any]:
 
 
 def check_private(researchers: Node, clusters: Node | None, reading: Reading) -> None:
-    """Note clusters of researchers that are not `private` ones under `clusters`."""
+    """Record a fault for clusters of researchers that are not `private` ones under `clusters`."""
     known = clusters.items if isinstance(clusters, MappingNode) else {}
     for name in _clusters(researchers):
         if name.text not in known:

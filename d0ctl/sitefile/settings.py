@@ -1,7 +1,7 @@
 """The sections of a site file that are stored as JSON and read where they are needed.
 
-To add a section, write a reader here or in a module beside, and add it to `SETTINGS`: the store
-keeps what it returns, `site show` prints it, `store.nodes.site.setting` returns it.
+To add a section, write a reader here or in a module beside it, and add it to `SETTINGS`: the store
+keeps its result, `site show` prints it, `store.nodes.site.setting` returns it.
 """
 
 import posixpath
@@ -84,7 +84,7 @@ DEFAULTS = {
 
 
 def read_code_server(node: Node, reading: Reading) -> str | None:
-    """Read the place of archives: an absolute folder of this machine, or the beginning of URLs."""
+    """Read the location of archives: an absolute folder of this machine, or a prefix of URLs."""
     scalar = reading.scalar(node, "`code-server`")
     if scalar is None:
         return None
@@ -146,7 +146,7 @@ def read_hooks(node: Node, reading: Reading) -> dict[str, Any]:
 
 
 def read_defaults(node: Node, reading: Reading) -> dict[str, Any]:
-    """Read the defaults of jobs; a lease has to end before its node counts as unreachable."""
+    """Read the defaults of jobs; a lease must end before its node counts as unreachable."""
     level = _keys(node, "defaults", tuple(DEFAULTS), reading)
     if level is None:
         return {}
@@ -184,7 +184,7 @@ def _commands(level: Level) -> dict[str, str]:
 
 
 def read_merge(node: Node, reading: Reading) -> dict[str, str]:
-    """Read the commands that merge files, by the end of their names."""
+    """Read the commands that merge files, by the suffix of their names."""
     found = {}
     for key, value in named(node, "merge", reading):
         scalar = reading.scalar(value, f"`{key.text}`")
@@ -222,4 +222,4 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "shares": read_shares,
     "throttles": read_throttles,
 }
-"""The readers of the sections; what they return is stored as JSON."""
+"""The readers of the sections, whose results are stored as JSON."""

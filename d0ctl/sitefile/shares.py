@@ -1,4 +1,4 @@
-"""The sections `shares:` and `throttles:` of a site file: who gets how much of the CPUs at once."""
+"""The sections `shares:` and `throttles:` of a site file: who gets how many CPUs."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ PATH = r"[A-Za-z0-9][A-Za-z0-9_.-]*(/[A-Za-z0-9][A-Za-z0-9_.-]*)*"
 
 
 def read_shares(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
-    """Read the shares by their paths; what is above one has to be there, too."""
+    """Read the shares by their paths; the parents of each must be there, too."""
     found: dict[str, dict[str, Any]] = {}
     entries = list(named(node, "shares", reading))
     names = {key.text for key, _ in entries}
@@ -46,7 +46,7 @@ def _share(level: Level) -> dict[str, Any]:
 
 
 def check_known(shares: Node, researchers: Mapping[str, Any], reading: Reading) -> None:
-    """Note patterns of shares that match none of the researchers of the file."""
+    """Record patterns of shares that match none of the researchers of the file."""
     names = {name for key in researchers for name in (key, f"{key}@")}
     names |= {entry["mail"] for entry in researchers.values() if "mail" in entry}
     for _, entry in shares.items.values() if isinstance(shares, MappingNode) else ():
@@ -69,7 +69,7 @@ THROTTLE_KEYS = words("max-running max-launches")
 KINDS = ("node", "researcher", "job")
 
 THROTTLE = r"(node|researcher|job) \S+"
-"""What a throttle is for: a kind, and a name or a pattern."""
+"""The subject of a throttle: a kind, and a name or a pattern."""
 
 MOST_S = 31 * 86400.0
 """The longest time in which launches are counted."""
@@ -89,7 +89,7 @@ THROTTLE_TYPES = {"max-running": LIMIT, "max-launches": RATE}
 
 
 def read_throttles(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
-    """Read the throttles by what they are for."""
+    """Read the throttles by subject."""
     found: dict[str, dict[str, Any]] = {}
     for key, entry in named(node, "throttles", reading):
         name = " ".join(key.text.split())

@@ -91,7 +91,7 @@ def _shell(level: Level) -> str:
 
 
 def _parameters(level: Level) -> dict[str, str]:
-    """Read the names that the script knows with their default texts."""
+    """Read the names known in the script, with their default texts."""
     found = {}
     node = level.mapping("parameters")
     for name, (key, value) in (node.items if node else {}).items():

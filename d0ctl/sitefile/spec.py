@@ -9,7 +9,7 @@ from d0ctl.model import Address
 
 
 class NodeEntry(Struct, frozen=True):
-    """A machine; what is None is asked of the machine. `memory` is in bytes."""
+    """A machine; None values are read from the machine. `memory` is in bytes."""
 
     name: str
     destination: str = ""
@@ -36,7 +36,7 @@ class NodeEntry(Struct, frozen=True):
 
 
 class Pilots(Struct, frozen=True):
-    """How allocations of a batch system are asked for, and how many; times are in seconds.
+    """How allocations of a batch system are requested, and how many; times are in seconds.
 
     `login` is empty for this machine; `memory` is in bytes.
     """
@@ -56,20 +56,20 @@ class Pilots(Struct, frozen=True):
     max_queued: int = 5
     max_running: int = 20
     submit_rate: int = 30
-    """How many a minute may be submitted."""
+    """How many may be submitted per minute."""
     idle: float = 120.0
     """After how long without a package a pilot is ended."""
     poll: float = 15.0
-    """How often the engine is asked for its queue."""
+    """How often the queue is requested."""
 
     def address(self, name: str, job: str = "") -> Address:
-        """Return the way to an allocation; without a job, to the login node."""
+        """Return the address of an allocation; without a job, of the login node."""
         kind = "slurm" if job else "ssh" if self.login else "local"
         return Address(name, kind, self.login, self.identity, self.dir, self.python, self.via, job)
 
 
 class ClusterEntry(Struct, frozen=True):
-    """Nodes that share a cache, and what they have in common; `capacity` is in bytes.
+    """Nodes that share a cache, and their common settings; `capacity` is in bytes.
 
     `software_share` is the part of it for software. With `pilots` it is a batch system, and each
     of its pilots is a node with a cache of its own.
@@ -122,7 +122,7 @@ class SoftwareEntry(Struct, frozen=True):
 
     @property
     def is_here(self) -> bool:
-        """Tell whether its archive is a file of this machine."""
+        """Return whether its archive is a file of this machine."""
         return bool(self.archive and self.archive.startswith("/"))
 
 

@@ -35,7 +35,7 @@ def document(site: Site) -> dict[str, Any]:
 
 
 def _clusters(site: Site) -> dict[str, Any]:
-    """Return all clusters if one has keys, as the file then has to list those of all nodes."""
+    """Return all clusters if one has keys, as the file must then list those of all nodes."""
     found = {cluster.name: _cluster(cluster) for cluster in site.clusters}
     used = [node.cluster for node in site.nodes if found and node.cluster is not None]
     return {**found, **{name: {} for name in used if name not in found}}

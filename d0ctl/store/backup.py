@@ -1,4 +1,4 @@
-"""The whole database, put into a file and taken back from one."""
+"""The whole database, written to a file and restored from one."""
 
 import itertools
 import os
@@ -17,22 +17,22 @@ from d0ctl.store.nodes.holder import is_dead
 from d0ctl_wrapper.disk import sync
 
 PAGES = 2_000
-"""How many pages are copied between two looks at what others write."""
+"""How many pages are copied between two pauses for other writers."""
 
 GENERATION_BITS = 40
-"""Ids of a generation begin at its number shifted by so many bits, so none is used twice."""
+"""Ids of a generation begin at its number shifted by this many bits, so none is used twice."""
 
 
 def _free(taken: Path) -> Path:
-    """A name beside another that nothing has yet."""
+    """A new name beside another."""
     names = (taken.with_name(f"{taken.stem}-{n}{taken.suffix}") for n in itertools.count(2))
     return next(name for name in names if not name.exists())
 
 
 def back_up(store: Store, target: Path) -> int:
-    """Write the database to a new file, while others read and write; its size in bytes.
+    """Write the database to a new file, while others read and write; return its size in bytes.
 
-    Raises Refused if something of that name is there already, and DatabaseUnavailable if the
+    Raises Refused if something of that name exists, and DatabaseUnavailable if the
     finished copy is damaged: then nothing is left.
     """
     if target.is_dir():
@@ -69,10 +69,10 @@ def back_up(store: Store, target: Path) -> int:
 
 
 def restore(home: Home, source: Path, *, now: float, from_other_site: bool = False) -> Path | None:
-    """Put a backup in the place of the database; where the former one was put, if there was any.
+    """Replace the database by a backup; return the path of the former one, if there was any.
 
     The site enters a new generation: nodes end the attempts that the backup does not know, and
-    ids go on where no former attempt or file can have been. Raises NotFound, BadUsage for a file
+    ids continue where no former attempt or file can have been. Raises NotFound, BadUsage for a file
     that is no backup, and Refused while a process drives packages, or if the backup is of
     another site and that is not asked for.
     """
@@ -128,7 +128,7 @@ def refuse_other_site(home: Home, source: Path) -> None:
 
 
 def _present_site(home: Home) -> str | None:
-    """Return the site of the home, by its database, else by what its own node keeps."""
+    """Return the site of the home, from its database or else from its own node."""
     try:
         with closing(sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True)) as present:
             return str(present.execute("select name from site").fetchone()[0])
@@ -157,13 +157,13 @@ def _begin_generation(home: Home, database: Path) -> None:
 
 
 def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
-    """Replace the database, with nobody writing; half of it never lies there."""
+    """Replace the database while nobody writes; it is never there in part."""
     with daemon_lock(home) as is_taken, turn(home):
         if not is_taken():
             raise Refused("a daemon runs in this home", hint="d0ctl daemon stop")
         former = None
         if home.database.exists():
-            with suppress(sqlite3.DatabaseError):  # what is broken is driven by nobody
+            with suppress(sqlite3.DatabaseError):  # nobody drives a broken one
                 _refuse_if_driven(home)
                 _fold(home)
             stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(now))
@@ -191,7 +191,7 @@ def _refuse_if_driven(home: Home) -> None:
 
 
 def _fold(home: Home) -> None:
-    """Bring all that was written into the file itself; readers may hold that up for a while."""
+    """Move everything that was written into the file itself; readers may delay that for a while."""
     with closing(sqlite3.connect(home.database, timeout=10)) as connection:
         busy = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
     if busy:

@@ -1,4 +1,4 @@
-"""What the site's broker says of packages: the questions it is asked, and its answers."""
+"""The opinion of the site's broker on packages: the questions to it, and its answers."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,9 @@ from d0ctl.store.nodes import placement, registry
 
 
 class BrokerAnswer(Struct, frozen=True):
-    """What a broker says of nodes, by their names: why not, and how much they are preferred.
+    """The opinion of a broker on nodes, by their names: why not, and how much they are preferred.
 
-    With an `error` it has not answered, and says nothing.
+    With an `error` it has not answered.
     """
 
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -23,7 +23,7 @@ class BrokerAnswer(Struct, frozen=True):
 
 
 class KeptAnswer(NamedTuple):
-    """The answer that counts for a package: whose it is, and since when it says so."""
+    """The valid answer for a package: from which broker, and since when."""
 
     broker: str
     at: float
@@ -33,9 +33,9 @@ class KeptAnswer(NamedTuple):
 def question(
     store: Store, requirement: Requirement, nodes: Sequence[NodeRoom]
 ) -> dict[str, Any] | None:
-    """Return what a broker is asked of alike packages; None if there is nothing to ask.
+    """Return the question to a broker about similar packages; None if there is nothing to ask.
 
-    The oldest that is ready stands for all; only nodes that can take it are in question.
+    The oldest ready one stands for all; only nodes that can take it are considered.
     """
     able = [node for node in nodes if misfit(requirement, node) is None]
     packages = placement.oldest(store, requirement.id, 1) if able else []
@@ -65,7 +65,7 @@ def question(
 
 
 def keep(store: Store, broker: str, requirement: int, answer: BrokerAnswer, *, now: float) -> None:
-    """Keep what a broker says of packages with a requirement, for `why`."""
+    """Record the opinion of a broker on packages with a requirement, for `why`."""
     store.change(
         "keep_broker_answer", requirement=requirement, broker=broker, now=now,
         refused=json.dumps(answer.refused), preferred=json.dumps(answer.preferred),
@@ -74,12 +74,12 @@ def keep(store: Store, broker: str, requirement: int, answer: BrokerAnswer, *, n
 
 
 def forget_others(store: Store, broker: str = "") -> None:
-    """Forget what other brokers said; without a broker, what any said."""
+    """Forget the answers of other brokers; without a broker, all."""
     store.change("forget_broker_answers", broker=broker)
 
 
 def of_package(store: Store, package: int) -> KeptAnswer | None:
-    """Return what the broker says of a package; None if it has not said anything."""
+    """Return the answer of the broker about a package; None if there is none."""
     row = store.row("broker_answer_of", package=package)
     if row is None:
         return None

@@ -20,25 +20,25 @@ from d0ctl.store.sqlite_errors import unavailable
 from d0ctl_sql import migrations, queries
 
 BUSY_TIMEOUT_MS = 30_000
-"""How long a statement waits for another process; with the turn lock it hardly ever does."""
+"""How long a statement waits for another process; with the write lock it hardly ever does."""
 
 LARGEST_WAL = 64 * 1024 * 1024
-"""To how many bytes the write-ahead log shrinks again, after a long look has let it grow."""
+"""The size in bytes to which the write-ahead log shrinks after a long read has let it grow."""
 
 LEAST_SHRUNK = 1024 * 1024
-"""How many bytes of a database are empty at least before it is made smaller."""
+"""How many free bytes a database must have before it is made smaller."""
 
 CACHE_KIB, RESIDENT_CACHE_KIB = 65536, 8192
-"""How many KiB of the database a connection keeps in memory; one that stays open for days fewer.
+"""How many KiB of the database a connection keeps in memory; a long-lived one keeps less.
 
 A cache grows with the database until it is full, so a daemon's memory would look like a leak.
 """
 
 STATEMENTS = 1024
-"""How many compiled statements a connection keeps: all that there are.
+"""How many compiled statements a connection keeps: all.
 
-A turn has about 100, and to compile one takes 20 to 100 µs. Of the 128 that Python keeps by itself
-many would be gone before the next turn.
+A turn has about 100, and compiling one takes 20 to 100 µs. Of the 128 that Python keeps by default
+many would be evicted before the next turn.
 """
 
 Row = sqlite3.Row
@@ -61,7 +61,7 @@ def _for_many_rows(query: str) -> str | None:
 class Store:
     """A connection to the database, used by one thread.
 
-    Reads fetch what they need at once and end. Writes go through `writing()`.
+    Reads fetch everything at once and end. Writes go through `writing()`.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Store:
         self.home = home
         self.connection = connection
         self._file = file
-        """Device and inode of the open database; None if it is not the one of the home."""
+        """Device and inode of the open database; None if it is not that of the home."""
         self._queries: Mapping[str, str] = read_queries()
         self._remembered: dict[str, Any] | None = None
 
@@ -89,29 +89,29 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         self.connection.close()
 
     def rows(self, name: str, /, **parameters: Any) -> list[Row]:
-        """All rows of the named query."""
+        """Return all rows of the named query."""
         return self.connection.execute(self._queries[name], parameters).fetchall()
 
     def row(self, name: str, /, **parameters: Any) -> Row | None:
-        """The first row of the named query."""
+        """Return the first row of the named query."""
         row: Row | None = self.connection.execute(self._queries[name], parameters).fetchone()
         return row
 
     def value(self, name: str, /, **parameters: Any) -> Any:
-        """The first column of the first row of the named query; None when there is no row."""
+        """Return the first column of the first row of the named query; None if there is no row."""
         row = self.row(name, **parameters)
         return None if row is None else row[0]
 
     def change(self, name: str, /, **parameters: Any) -> int:
-        """Run the named query for what it changes; the number of rows that changed."""
+        """Run the named query for its changes; return the number of rows that changed."""
         return self.connection.execute(self._queries[name], parameters).rowcount
 
     def change_many(self, name: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Run the named query once a row; inserts take many rows at a time."""
+        """Run the named query once per row; inserts take many rows at a time."""
         query, rest = self._queries[name], iter(rows)
         if (wide := _for_many_rows(query)) is not None:
             while len(batch := list(islice(rest, ROWS))) == ROWS:
@@ -121,15 +121,15 @@ class Store:
 
     @property
     def remembered(self) -> dict[str, Any]:
-        """What has been read in the transaction that writes; no other process can change it."""
+        """Return a value read in the transaction that writes; no other process can change it."""
         return {} if self._remembered is None else self._remembered
 
     def forget(self) -> None:
-        """Forget what is remembered: this transaction has changed it."""
+        """Forget remembered values: this transaction has changed them."""
         self.remembered.clear()
 
     def make_temporary_tables(self) -> None:
-        """Make the tables of this connection that hold a choice of packages, or a batch."""
+        """Make the temporary tables of this connection for a selection of packages, or a batch."""
         self.run_script("temporary_tables")
 
     def run_script(self, name: str) -> None:
@@ -140,9 +140,9 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One transaction that writes: taken in turn, committed at the end, rolled back on error.
+        """Run one transaction that writes: in turn, committed at the end, rolled back on error.
 
-        Writers queue at `d0ctl.turn`: SQLite's own lock lets a steady writer starve the others.
+        Writers queue at `d0ctl.turn`: with SQLite's own lock, a steady writer starves the others.
         """
         with turn(self.home):
             try:
@@ -170,7 +170,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Several reads of one and the same state of the database."""
+        """Run several reads of the same state of the database."""
         self.connection.execute("begin")
         try:
             yield
@@ -178,7 +178,7 @@ class Store:
             self._roll_back()
 
     def is_in_place(self) -> bool:
-        """Return whether the open database is still the file at the path of the home's."""
+        """Return whether the open database is still the file at the home's path."""
         return self._file in (None, _file_of(self.home))
 
     def check_in_place(self) -> None:
@@ -190,9 +190,9 @@ class Store:
             )
 
     def shrink(self) -> int:
-        """Give the disk back what is empty if that is most of the file; how many bytes.
+        """Return free space to the disk if that is most of the file; return how many bytes.
 
-        Other writers wait meanwhile, for as long as it takes to copy what is not empty.
+        Other writers wait meanwhile, for as long as it takes to copy the rest.
         """
         pages, empty, size = (
             int(self.connection.execute(f"pragma {name}").fetchone()[0])
@@ -225,10 +225,10 @@ def open_store(
     patience_ms: int = BUSY_TIMEOUT_MS,
     resident: bool = False,
 ) -> Store:
-    """Open the database of a home, making or migrating it where that is needed and allowed.
+    """Open the database of a home, creating or migrating it if needed and allowed.
 
     Raises DatabaseUnavailable if there is none, if it is empty, foreign or newer, or if the
-    home cannot be used, and Refused for an archive that is not only to be read. A resident
+    home cannot be used, and Refused for writing to an archive. A resident
     connection stays open for days and keeps little in memory.
     """
     if home.archive and not read_only:
@@ -275,7 +275,7 @@ def _file_of(home: Home) -> tuple[int, int] | None:
 
 
 def _make_database(home: Home) -> None:
-    """Make the database whole beside its path, then link it there: nobody sees half of it."""
+    """Make a complete database beside its path, then link it there: nobody sees half of it."""
     from d0ctl.store.migrate import migrate
 
     aside = home.root / f".d0ctl.db.{os.getpid()}"
@@ -290,7 +290,7 @@ def _make_database(home: Home) -> None:
 
 
 def remove_database(path: Path) -> None:
-    """Remove a database file that nobody uses, and what SQLite keeps beside it."""
+    """Remove a database file that nobody uses, and SQLite's files beside it."""
     for ending in ("", "-journal", "-wal", "-shm"):
         Path(f"{path}{ending}").unlink(missing_ok=True)
 
@@ -354,5 +354,5 @@ def _upgrade(home: Home) -> None:
 
 
 def as_json(value: Any) -> str | None:
-    """A mapping or list as text, null when it is empty."""
+    """Return a mapping or list as text, null if it is empty."""
     return json.dumps(value, separators=(",", ":"), default=dict) if value else None

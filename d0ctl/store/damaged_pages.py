@@ -10,7 +10,7 @@ from d0ctl.store.connection import Store
 log = logging.getLogger(__name__)
 
 STEPS = 100_000
-"""Steps of SQLite between two looks at the clock; some milliseconds."""
+"""How many steps of SQLite are made between two reads of the clock; some milliseconds."""
 
 RESTORE = "d0ctl restore FILE, of the last `d0ctl backup`; `d0ctl doctor` lists the damage"
 
@@ -29,7 +29,7 @@ def damage(connection: sqlite3.Connection) -> str | None:
 def refuse_damage(store: Store, limit_s: float) -> None:
     """Raise DatabaseUnavailable if a damaged page is found within `limit_s` seconds.
 
-    The check takes about 4 s for a million packages; `d0ctl doctor` does all of it.
+    The check takes about 4 s for a million packages; `d0ctl doctor` makes all of it.
     """
     deadline = time.monotonic() + limit_s
     store.connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)

@@ -1,4 +1,4 @@
-"""Times at which something is due, and how long packages may yet take."""
+"""Due times, and how long packages may still take."""
 
 from d0ctl.store.connection import Row, Store
 
@@ -8,17 +8,17 @@ QUERIES = (
 )  # fmt: skip
 
 OVERDUE = 0.1
-"""What a package that takes longer than expected may yet take, as a part of what it took."""
+"""How long an overdue package may still take, as a fraction of its run time so far."""
 
 
 def advance(store: Store, by_s: float, *, now: float) -> None:
-    """Let everything be due as many seconds from `now` as before the clock was set back."""
+    """Shift all due times, so that each is as far from `now` as before the clock was set back."""
     for query in QUERIES:
         store.change(query, by_s=by_s, now=now)
 
 
 def left_s(row: Row, now: float) -> float:
-    """How long a package may yet take; one that takes longer than expected, a part of it."""
+    """Return how long a package may still take; if overdue, a fraction of its run time so far."""
     passed = max(0.0, now - float(row["changed"]))
     expected = None if row["seconds"] is None else float(row["seconds"]) / float(row["speed"])
     if row["queued"]:

@@ -1,7 +1,7 @@
 """The input stream of packages that started early: inputs that arrived, and its end.
 
-Rows of `streamed_input` are made by triggers when a file comes, and at a launch; they say which
-inputs are to be sent, which wait for a copy at the node, and which were sent over this connection.
+Rows of `streamed_input` are made by triggers when a file arrives, and at a launch; they say which
+inputs to send, which wait for a copy at the node, and which were sent over this connection.
 """
 
 import json
@@ -12,7 +12,7 @@ from d0ctl.store.files.copies import PARKED, spare_results
 
 
 def begin(store: Store) -> None:
-    """The lists of the packages in `decision`, which are just launched, begin."""
+    """Start the lists of the packages in `decision`, which have just been launched."""
     if store.change("open_lists"):
         store.change("begin_input_streams")
 
@@ -63,6 +63,6 @@ def again(store: Store, node: int) -> None:
 
 
 def starve(store: Store) -> None:
-    """What the packages in `chosen` make reaches no running package any more."""
+    """Close the lists of running packages to the outputs of the packages in `chosen`."""
     store.change("starve_lists")
     store.change("look_at_lists")

@@ -117,7 +117,7 @@ def hastenable(store: Store) -> int:
 
 
 def cancel_idle(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """not launched -> canceled; return how many. Launched packages go on."""
+    """not launched -> canceled; return how many. Launched packages continue."""
     store.change("keep_idle")
     canceled = store.change("kill_idle_packages", actor=actor, note=note, now=now)
     if canceled:
@@ -126,19 +126,19 @@ def cancel_idle(store: Store, *, actor: str, note: str | None, now: float) -> in
 
 
 def ask_lines(store: Store) -> None:
-    """Keep the lines of the selection as those that were asked for, before others are added."""
+    """Remember the lines of the selection as the requested ones, before others are added."""
     store.change("clear_asked")
     store.change("ask_lines")
 
 
 def choose_without_inputs(store: Store) -> None:
-    """Add to the selection, and so on down, the packages that a drop leaves without inputs."""
+    """Add to the selection, repeatedly, the packages that a drop leaves without inputs."""
     while store.change("choose_without_inputs") > 0:
         pass
 
 
 def losing(store: Store) -> list[Row]:
-    """Return the packages that lose an input by a drop and go on without it."""
+    """Return the packages that lose an input by a drop and continue without it."""
     return store.rows("choose_losing")
 
 
@@ -155,22 +155,22 @@ def count_dropped_files(store: Store) -> int:
 def drop(store: Store, *, actor: str | None, note: str | None, now: float) -> None:
     """Drop the chosen packages with their outputs (D0 Job Definition, section 5).
 
-    Successful packages stay successful; only their outputs leave the lists. The lines that
-    `ask_lines` has kept are dropped by request, others because an input of theirs is missing.
+    Successful packages stay successful; only their outputs are removed from the lists. The lines of
+    `ask_lines` are dropped by request, others because an input of theirs is missing.
     """
     # Assigned packages become ready first: a list of inputs is cut only before it is launched.
     store.change("unassign_losing", actor=actor, note=note, now=now)
     store.change("drop_inputs")
     if store.change("drop_open_inputs"):
         input_stream.starve(store)
-    # The lists are cut by now, so `missing` says which packages have lost all that was there.
+    # The lists are cut by now, so `missing` says which packages have lost all existing ones.
     store.change("wait_for_first", actor=actor, note=note, now=now)
     store.change("drop_files")
     store.change("drop_lines", now=now)
     store.change("drop_idle_packages", actor=actor, note=note, now=now)
     store.change("drop_launched_packages", actor=actor, note=note, now=now)
     store.change("drop_killing_packages")
-    # Of packages that are dropped by now the attempts out of contact count no more.
+    # Of packages that are dropped by now, attempts out of contact no longer count.
     store.change("end_canceled_attempts", now=now)
     # Packages that waited only for dropped files can start.
     store.change("release_packages", now=now)

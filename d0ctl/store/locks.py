@@ -1,4 +1,4 @@
-"""Locks on the home: one writer at a time, in the order in which they came, and one daemon."""
+"""Locks on the home: one writer at a time, in the order of arrival, and one daemon."""
 
 import fcntl
 import os
@@ -11,7 +11,7 @@ from d0ctl.config import Home
 
 @contextmanager
 def turn(home: Home) -> Iterator[None]:
-    """Have the turn to write; it ends with the block, or with the process."""
+    """Hold the lock for writing until the end of the block, or of the process."""
     try:
         descriptor = os.open(home.turn, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -25,9 +25,9 @@ def turn(home: Home) -> Iterator[None]:
 
 @contextmanager
 def daemon_lock(home: Home) -> Iterator[Callable[[], bool]]:
-    """Yield a function that tries to take the daemon's lock; it is free again after the block.
+    """Yield a function that tries to take the daemon's lock, which is released after the block.
 
-    The lock is on the folder itself: it holds whatever becomes of the files in it.
+    The lock is on the folder itself: it holds whatever happens to the files in it.
     """
     descriptor = os.open(home.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 

@@ -1,4 +1,4 @@
-"""The store for those who read, for those who change something, and for those who come first."""
+"""The store for reading, for changes, and for the first command of all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ def writer(home: Home) -> Iterator[Store]:
 
 @contextmanager
 def founder(home: Home) -> Iterator[Store]:
-    """Open the store; home and `localhost` are made if there are none."""
+    """Open the store; home and `localhost` are created if there are none."""
     from d0ctl.store.nodes import registry
 
     with open_store(home, create=True) as store, database_errors(store.home):
@@ -37,7 +37,7 @@ def founder(home: Home) -> Iterator[Store]:
 
 @contextmanager
 def rehearsal(home: Home) -> Iterator[Store]:
-    """Open the store for a dry run that may be the first of all: nothing is created."""
+    """Open the store for a dry run that may be the very first command: nothing is created."""
     if home.exists():
         with reader(home) as store:
             yield store

@@ -1,4 +1,4 @@
-"""Rows of the database as the structures that the rest of the program uses."""
+"""Rows of the database as the structures of the rest of the program."""
 
 from typing import Any, TypeVar
 
@@ -10,7 +10,7 @@ T = TypeVar("T", bound=Struct)
 
 
 def make(kind: type[T], row: Row, **more: Any) -> T:
-    """Fill a structure's fields from the columns of the same name, and with the others given."""
+    """Fill a structure's fields from the columns of the same name, and the others as given."""
     columns = {*row.keys(), *more}
     names = [name for name in kind.__struct_fields__ if name in columns]
     return kind(**{name: more[name] if name in more else row[name] for name in names})

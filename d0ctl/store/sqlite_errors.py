@@ -17,7 +17,7 @@ FORBIDDEN = ("readonly", "unable to open")
 
 @contextmanager
 def database_errors(home: Home) -> Iterator[None]:
-    """Raise DatabaseUnavailable for what SQLite refuses within."""
+    """Raise DatabaseUnavailable for errors of SQLite within."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -25,7 +25,7 @@ def database_errors(home: Home) -> Iterator[None]:
 
 
 def unavailable(home: Home, error: sqlite3.Error) -> DatabaseUnavailable:
-    """Return what a failure of SQLite means for the database of the home, and what to type."""
+    """Return what an error of SQLite means for the database of the home, and what to type."""
     reason = str(error)
     if any(word in reason for word in FORBIDDEN) and home.database.exists():
         denied = PermissionError(errno.EACCES, reason, str(home.database))

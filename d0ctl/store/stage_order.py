@@ -1,4 +1,4 @@
-"""Stages that begin after others: their lines are released, some at a time."""
+"""Stages that begin after others: their lines are released, a few at a time."""
 
 from d0ctl.store.connection import Row, Store
 
@@ -17,7 +17,7 @@ def open_stages(store: Store, *, now: float) -> None:
 def open_final(store: Store, job: int, *, now: float) -> bool:
     """waiting -> ready, for the final stages of a job of which nothing else can move.
 
-    Return whether there are any that had not begun. Inputs that do not exist are left out.
+    Return whether there are any that had not begun. Inputs that do not exist are omitted.
     """
     stages = store.rows("final_stages", job=job)
     for row in stages:

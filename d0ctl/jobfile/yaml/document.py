@@ -1,8 +1,8 @@
 """The tree of a YAML text: scalars that know their positions.
 
 Every scalar stays the text that its author wrote (`no`, `1e3`, `012`, `12:30`); the fields
-convert it. It is read by `parser`, the only user of the YAML library, which a daemon that reads
-no file does without.
+convert it. `parser`, the only user of the YAML library, reads it; a daemon that reads no file
+does not import that.
 """
 
 from msgspec import Struct, field
@@ -33,7 +33,7 @@ class Scalar(Node, gc=False):
 
     @property
     def is_nothing(self) -> bool:
-        """Tell whether it stands for an absent value."""
+        """Return whether it stands for an absent value."""
         return self.plain and self.text in _NOTHING
 
     def position_of(self, part: str, nth: int) -> Position:

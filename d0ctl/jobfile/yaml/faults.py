@@ -22,26 +22,26 @@ class Position(NamedTuple):
 class Notes:
     """Remarks on one file, each once for its position.
 
-    Similar remarks at one position become the first of them with a count: a loop can make the
-    same mistake 10^5 times. Without a source nobody sees the file, so no position is named.
+    Similar remarks at one position are merged into the first, with a count: a loop can make the
+    same mistake 10^5 times. A generated file has no source, and its remarks no position.
     """
 
     def __init__(self, source: str | None, label: str = "") -> None:
         self._source, self._label = source, label
         self._found: dict[tuple[Position, str], _Entry] = {}
         self.noted = 0
-        """The number of remarks, repeated ones included."""
+        """The number of remarks, including repeated ones."""
 
     def __bool__(self) -> bool:
         return bool(self._found)
 
     def add(self, position: Position, message: str) -> None:
-        """Note something at a position, once."""
+        """Record a remark at a position, once."""
         self._found.setdefault((position, message), _Entry(message, add_similar=False)).count += 1
         self.noted += 1
 
     def add_similar(self, position: Position, kind: str, message: Callable[[], str]) -> None:
-        """Note something about a value; remarks of one kind at one position are merged."""
+        """Record a remark about a value; similar remarks at one position are merged."""
         entry = self._found.get((position, kind))
         if entry is None:
             self._found[position, kind] = entry = _Entry(message(), add_similar=True)
@@ -51,7 +51,7 @@ class Notes:
     def lines(self) -> list[str]:
         """Return every note as `file:line:column: text`, in the order of the file.
 
-        If nobody sees the file, it is only the text.
+        For a generated file, it is only the text.
         """
         texts = []
         for (position, _), entry in sorted(self._found.items(), key=_by_position):
@@ -73,7 +73,7 @@ class Faults(Notes):
         self.what = what
         """The kind of file, such as `a job file`."""
         self.hides_outputs = False
-        """Whether a fault may hide an output, so that its readers are not to blame."""
+        """Whether a fault may hide an output, so that its readers are not at fault."""
         self.warnings = Notes(source, "warning: ")
 
 

@@ -1,4 +1,4 @@
-"""Reading a YAML text as a tree; JSON is read as the part of YAML that it is."""
+"""Read a YAML text as a tree; JSON is read as a subset of YAML."""
 
 import re
 from typing import Any, cast
@@ -17,7 +17,7 @@ MAX_VALUE_LENGTH = 1_000_000
 """The length of the longest scalar, in characters."""
 
 MAX_ALIASED = 100_000
-"""The number of nodes that the aliases of a file may stand for."""
+"""How many nodes the aliases of a file may stand for."""
 
 MAX_DEPTH = 40
 
@@ -68,7 +68,7 @@ def _one_escape(pair: re.Match[str]) -> str:
 
 
 def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
-    """Return the parser's problem with its most likely cause."""
+    """Return the parser's error with its most likely cause."""
     mark, problem = error.problem_mark, error.problem or "it can't be parsed"
     if mark and "\t" in text[text.rfind("\n", 0, mark.index) + 1 : mark.index + 1]:
         return f"{problem} (indent with spaces, not with tabs)"
@@ -78,7 +78,7 @@ def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
 
 
 class _Builder:
-    """A builder of nodes from the parser's events, without recursion and within limits."""
+    """Builds nodes from the parser's events, without recursion and within limits."""
 
     def __init__(self, text: str, faults: Faults) -> None:
         self._text = text
@@ -126,7 +126,7 @@ class _Builder:
         return Scalar(position, text, event.implicit[0], source)
 
     def _checked(self, text: str, position: Position) -> str:
-        """Note what a value can't have; return the value, or an empty one instead."""
+        """Record a fault for a value that is not allowed; return the value, or an empty one."""
         if len(text) > MAX_VALUE_LENGTH:
             message = (
                 f"a value of {len(text):,} characters is too long (at most {MAX_VALUE_LENGTH:,})"

@@ -15,13 +15,13 @@ MOST_OUTPUT = 32 << 20
 
 
 class ToolFailed(D0Error):
-    """A tool was started and ended with an error: what it asked for was not done."""
+    """A tool that ended with an error: the request was not carried out."""
 
 
 def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CALL_S) -> str:
-    """Return what a tool prints.
+    """Return the output of a tool.
 
-    Raises ToolFailed, and NodeUnreachable if it is not known whether it did its work.
+    Raises ToolFailed, and NodeUnreachable if it is unknown whether the request was carried out.
     """
     until = time.monotonic() + limit_s
     tool = command.partition(" ")[0]

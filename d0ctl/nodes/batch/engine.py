@@ -16,7 +16,7 @@ from d0ctl.nodes.transports.transport import Address, Transport
 
 
 class Question(Struct, frozen=True):
-    """A command for a tool; `about` is what the loop needs to act on the answer."""
+    """A command for a tool; `about` is what the loop needs to process the answer."""
 
     kind: str
     command: str
@@ -25,7 +25,7 @@ class Question(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """What a tool printed, or why it failed; `is_certain` is false if it may have done its work."""
+    """The output of a tool, or its error; `is_certain` is false if it may have done its work."""
 
     question: Question
     asked: float
@@ -49,7 +49,7 @@ class Engine:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a question has not been answered, or its answer not been taken."""
+        """Whether a question has no answer yet, or its answer was not collected."""
         return self._open > 0
 
     def ask(self, question: Question) -> None:
@@ -58,7 +58,7 @@ class Engine:
         self._questions.put(question)
 
     def answers(self) -> list[Answer]:
-        """Take the answers that have come."""
+        """Collect the answers that have arrived."""
         found = []
         with suppress(queue.Empty):
             while True:
@@ -67,7 +67,7 @@ class Engine:
         return found
 
     def end(self) -> None:
-        """End the thread; a tool that runs is left alone."""
+        """End the thread; a running tool is left alone."""
         self._questions.put(None)
         if transport := self._transport:
             transport.close()

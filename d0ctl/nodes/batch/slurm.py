@@ -1,4 +1,4 @@
-"""Slurm's commands, as the login shell of a login node takes them, and what they print."""
+"""Slurm's commands, for the login shell of a login node, and their output."""
 
 import math
 import re
@@ -15,7 +15,7 @@ from d0ctl.sitefile.spec import Pilots
 BEGIN, END, FAILED = "d0ctl-begin", "d0ctl-end", "d0ctl-failed"
 
 QUEUE = 'squeue --user=$(id -u) --array --noheader --states=all --format="%A|%F|%K|%T|%L|%r|%j"'
-"""Lists the user's jobs, those that ended minutes ago included."""
+"""Lists the user's jobs, including those that ended minutes ago."""
 
 _ARRAY_JOB = re.compile(r"\d+(;.*)?", re.ASCII)
 _LEFT = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", re.ASCII)
@@ -26,7 +26,7 @@ ALIVE = frozenset({"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING",
 
 
 class Job(Struct, frozen=True):
-    """A job of the queue, which is one of an array; `left_s` is None if it is not known."""
+    """A job of the queue, part of an array; `left_s` is None if unknown."""
 
     id: str
     array: str
@@ -38,23 +38,23 @@ class Job(Struct, frozen=True):
 
 
 def wrapped(command: str, limit_s: int) -> str:
-    """Return a command with marks around what it prints; the second one shows how it ended.
+    """Return a command with marks around its output; the second mark has its exit code.
 
-    The login node ends it after the limit, so that tools that hang do not pile up there.
+    The login node ends it after the limit, so that hanging tools do not pile up there.
     """
     limited = f"timeout -k 5 {limit_s} {command}"
     return f"exec sh -c 'echo {BEGIN}; if {limited}; then echo {END}; else echo {FAILED}; fi'"
 
 
 def printed(text: str) -> str | None:
-    """Return what a wrapped command has printed; None if it did not succeed."""
+    """Return the output of a wrapped command; None if it did not succeed."""
     _, begun, rest = text.partition(f"{BEGIN}\n")
     output, ended, _ = rest.rpartition(f"{END}\n")
     return output if begun and ended else None
 
 
 def has_failed(text: str) -> bool:
-    """Return whether a wrapped command has ended with an error, and not just the way to it."""
+    """Return whether a wrapped command itself ended with an error, not just the connection."""
     return text.endswith(f"{FAILED}\n")
 
 
@@ -83,12 +83,12 @@ def submitted(output: str) -> str:
 
 
 def cancel(jobs: list[str]) -> str:
-    """Return the command that ends jobs; one that has ended already is no failure."""
+    """Return the command that ends jobs; a job that has ended already is no error."""
     return f"scancel --quiet {' '.join(jobs)}"
 
 
 def read_queue(output: str) -> list[Job]:
-    """Return the jobs of the queue; lines that are none are left out."""
+    """Return the jobs of the queue; other lines are ignored."""
     return [job for line in output.splitlines() if (job := _job(line))]
 
 
@@ -111,7 +111,7 @@ def _seconds(text: str) -> float | None:
 
 @cache
 def script(python: str = "") -> bytes:
-    """Return the batch script of a pilot, with all that it needs."""
+    """Return the batch script of a pilot, which contains everything it needs."""
     program = (files("d0ctl_wrapper") / "pilot.py").read_text()
     pythons = " ".join((python,) if python else PYTHONS)
     return (

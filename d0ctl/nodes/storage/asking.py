@@ -1,4 +1,4 @@
-"""Whether the stores that a job names answer, and have what it reads."""
+"""Whether the stores that a job names answer, and have the files that it reads."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -17,17 +17,17 @@ ASKED_S = 5.0
 """How long stores may be asked for one job."""
 
 MOST_ASKED = 20
-"""How many files a store is asked for."""
+"""How many files of a store are checked."""
 
 MOST_READ = 2000
-"""In how many lines files are looked for."""
+"""In how many lines files are searched for."""
 
 TOGETHER = 8
 """How many questions are asked at the same time."""
 
 
 def faults(spec: JobSpec, entries: Mapping[str, Any]) -> list[str]:
-    """Return, for each store that a job names, why it can't serve the job; none if it can."""
+    """Return, for each store that a job names, why it can't serve the job; empty if it can."""
     read = _named(spec)
     named = {store: files for store, files in read.items() if store in entries}
     if not named:
@@ -72,7 +72,7 @@ def _fault(store: str, entry: Mapping[str, Any], files: list[str], until: float)
 
 
 def _answer(store: str, entry: Mapping[str, Any], until: float, verb: str, name: str) -> str | None:
-    """Ask a store, in the time that is left; return what is wrong, None if nothing is known."""
+    """Ask a store, in the remaining time; return its problem, None if it has none or is unknown."""
     left_s = until - time.monotonic()
     if left_s <= 0:
         return None

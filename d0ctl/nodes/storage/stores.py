@@ -23,7 +23,7 @@ def run(
     store: str, entry: Mapping[str, Any], verb: str, name: str = "", file: Path | None = None,
     *, timeout_s: float = TIMEOUT_S,
 ) -> str:  # fmt: skip
-    """Run a command of a store, with a file to fetch or to store; return what it printed.
+    """Run a command of a store, with a file to fetch or to store; return its output.
 
     Raises NotFound if there is no such file, Refused without such a command, else D0Error.
     """
@@ -42,7 +42,7 @@ def run(
         raise D0Error(message) from error
     finally:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)  # what the command has begun, too
+            os.killpg(process.pid, signal.SIGKILL)  # the processes that the command started, too
             process.communicate()
     if process.returncode == EXIT_MISSING:
         raise NotFound(f"store `{store}` has no file `{name}`")
@@ -53,7 +53,7 @@ def run(
 
 
 def _filled(template: str, name: str, file: str) -> str:
-    """Put the quoted names into a command; what a name has in braces stays."""
+    """Insert the quoted names into a command; braces within a name stay."""
     words = {"{name}": name, "{source}": file, "{dest}": file}
     pieces = re.split(r"(\{name\}|\{source\}|\{dest\})", template)
     return "".join(shlex.quote(words[piece]) if piece in words else piece for piece in pieces)

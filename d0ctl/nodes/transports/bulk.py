@@ -1,4 +1,4 @@
-"""Connections for much data: by the ssh program, which copies several times as fast as paramiko."""
+"""Connections for large transfers: by the ssh program, several times as fast as paramiko."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from d0ctl_wrapper.protocol.file_stream import CIPHERS
 log = logging.getLogger(__name__)
 
 BULK = 32_000_000
-"""From so many bytes on, a connection of its own is worth its start."""
+"""From this many bytes on, a connection of its own is worth its start."""
 
 
 class Reached(Protocol):
@@ -45,7 +45,7 @@ def both(ends: Sequence[tuple[Reached, Any]], size: int) -> Iterator[list[Any]]:
 
 @contextmanager
 def bulk(node: Reached, usual: Any, size: int | None) -> Iterator[Any]:
-    """Yield a connection of its own for much data, or the usual one where there can't be one."""
+    """Yield a connection of its own for a large transfer, or the usual one if that fails."""
     if size is None or size < BULK or node.address.kind != "ssh":
         yield usual
         return

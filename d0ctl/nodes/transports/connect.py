@@ -1,6 +1,6 @@
 """Connections to nodes: the transport, the jump hosts and the host keys.
 
-This imports paramiko, which is slow: import it where a node is about to be reached.
+This imports paramiko, which is slow: import it only when a node is about to be reached.
 """
 
 import logging
@@ -29,7 +29,7 @@ from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Ad
 
 KEEPALIVE_S = 15
 HANDSHAKE_S = 15.0
-"""After this paramiko gives up a key exchange, whatever time-out is set."""
+"""After this time paramiko gives up a key exchange, whatever time-out is set."""
 
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # its threads log tracebacks
 
@@ -45,7 +45,7 @@ def connect(
     """Connect to a node by fabric, or by the ssh program if requested or if only that can log in.
 
     A login that a person has made beforehand is used before all others.
-    Raises hostkeys.UntrustedKey for the first host on the way whose key is not trusted;
+    Raises hostkeys.UntrustedKey for the first host on the route whose key is not trusted;
     after `hostkeys.accept` of its `name` and `key`, try again. `config` is as for `resolve`.
     """
     if address.kind == "slurm":
@@ -84,7 +84,7 @@ def login_of(address: Address) -> Address:
 
 
 def trusted_keys(address: Address, known_hosts: Path) -> list[str]:
-    """Return the fingerprints that are trusted on the way to a node, those of itself first."""
+    """Return the trusted fingerprints of the hosts on the route to a node, its own first."""
     route = resolve(address.destination, address.identity, None)
     return [
         entry.key.fingerprint
@@ -156,7 +156,7 @@ def _named_key(
 
 
 class Way:
-    """Connections one inside the other: to each jump host, and to the node."""
+    """Nested connections: to each jump host, and to the node."""
 
     def __init__(self, known_hosts: Path, timeout: float, io_timeout: float) -> None:
         self._known_hosts, self._timeout, self._io_timeout = known_hosts, timeout, io_timeout

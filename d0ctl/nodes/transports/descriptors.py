@@ -7,7 +7,7 @@ A process that drives hundreds of nodes has several connections to each, more th
 import resource
 
 MOST = 65_536
-"""The most that is requested; some programs close every number that could be open."""
+"""The highest limit to request; some programs close every number that could be open."""
 
 _LIMIT = resource.RLIMIT_NOFILE
 _former = resource.getrlimit(_LIMIT)
@@ -22,7 +22,7 @@ def allow_many() -> None:
 
 
 def keep_former(pid: int) -> None:
-    """Give a process that this one has started the previous limit."""
+    """Give the previous limit to a process that this one has started."""
     try:
         resource.prlimit(pid, _LIMIT, _former)
     except ProcessLookupError:

@@ -18,11 +18,11 @@ CHECK_EVERY = 1 << 20
 
 RESERVE = 500_000_000
 SMALL_DISK_SHARE = 20
-"""What stays free unless the site says otherwise: RESERVE bytes, or a twentieth of a small disk."""
+"""The free space that is kept by default: RESERVE bytes, or a twentieth of a small disk."""
 
 
 class Spoilt(NotFound):
-    """A file that exists and is not the one that was made."""
+    """A file that exists but is not the expected one."""
 
 
 class Oversized(Spoilt):
@@ -30,21 +30,21 @@ class Oversized(Spoilt):
 
 
 class Garbled(D0Error):
-    """A file that arrives changed, although it is whole on its node."""
+    """A file that is changed in transit, although it is intact on its node."""
 
 
 class NoSpace(D0Error):
-    """A file that would take the disk of the control host below its reserve."""
+    """A file that would leave less than the reserve free on the disk of the control host."""
 
 
 class Limits(Struct, frozen=True):
-    """The size of a file, None if it is not declared, and the bytes that stay free on the disk."""
+    """The size of a file, None if it is not declared, and the bytes to leave free on the disk."""
 
     size: int | None = None
     reserve: int | None = None
 
     def check_space(self, folder: Path, more: int) -> None:
-        """Raise NoSpace if `more` bytes in a folder would take its disk below the reserve."""
+        """Raise NoSpace if `more` bytes in a folder would leave less than the reserve free."""
         status = os.statvfs(folder)
         free = status.f_bavail * status.f_frsize
         reserve = self.reserve

@@ -55,7 +55,7 @@ class UnknownKey(UntrustedKey):
 
 
 class ChangedKey(UntrustedKey):
-    """The host shows another key than the one that was accepted."""
+    """The host shows another key than the accepted one."""
 
 
 class RevokedKey(UntrustedKey):
@@ -112,7 +112,7 @@ def is_base64(text: str) -> bool:
 
 
 def check(path: Path, name: str, key: HostKey) -> None:
-    """Raise ChangedKey or UnknownKey unless `key` is what the file has for the host `name`."""
+    """Raise ChangedKey or UnknownKey unless `key` is the host's key in the file."""
     known = entries(path, name)
     if any(entry.revoked and entry.key == key for entry in known):
         raise RevokedKey(
@@ -139,7 +139,7 @@ def check(path: Path, name: str, key: HostKey) -> None:
 
 
 def accept(path: Path, name: str, key: HostKey) -> None:
-    """Trust this key of the host and no other, safe on disk on return.
+    """Trust this key of the host and no other; it is on disk when this returns.
 
     Nothing changes if it is trusted already. Raises RevokedKey.
     """
@@ -162,7 +162,7 @@ def locked(path: Path) -> Iterator[int]:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            # Another process may have replaced the file while this one waited for the lock.
+            # another process may have replaced the file while this one waited for the lock
             if is_same_file(descriptor, path):
                 yield descriptor
                 return

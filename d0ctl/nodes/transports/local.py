@@ -67,7 +67,7 @@ class ProcessStream:
             return os.read(self._stdout.fileno(), CHUNK) or self._ended()
 
     def write(self, data: bytes) -> None:
-        """Send all of `data`; NodeUnreachable when none of it goes within the time-out."""
+        """Send all of `data`; NodeUnreachable if nothing is accepted within the time-out."""
         left = memoryview(data)
         with self._writing:
             while left:
@@ -78,9 +78,9 @@ class ProcessStream:
                 left = left[self._write_some(left) :]
 
     def forward(self, sink: object, limit: float) -> bool:
-        """Pass on what the process prints to the stdin of another one, without reading it.
+        """Pass the output of the process on to the stdin of another one, without reading it.
 
-        Returns False, before anything was passed on, where the kernel can't.
+        Returns False, before anything was passed on, if the kernel can't.
         """
         if not isinstance(sink, ProcessStream):
             return False
@@ -108,12 +108,12 @@ class ProcessStream:
             raise NodeUnreachable(f"the stream to `{sink.name}` has ended") from error
 
     def finish(self) -> None:
-        """Close the process's stdin, and go on reading."""
+        """Close the process's stdin, and continue reading."""
         with self._writing:
             self._stdin.close()
 
     def stderr(self) -> str:
-        """The last kilobyte that the process printed as an error."""
+        """The last kilobyte of the stderr of the process."""
         return self._errors.decode(errors="replace").strip()
 
     def is_open(self) -> bool:
@@ -153,7 +153,7 @@ class ProcessStream:
         return bool(poll.poll(None if limit is None else limit * 1000))
 
     def _attend(self) -> None:
-        """Read what the process prints to stderr, then reap it."""
+        """Read the stderr of the process, then reap it."""
         assert self._process.stderr
         with self._process.stderr as pipe:
             while chunk := pipe.read(CHUNK):
@@ -192,7 +192,7 @@ class LocalTransport:
             create_private(Path(target))
             shutil.copyfile(source, target)
         except OSError as error:
-            # A copy that fails half way names its source first.
+            # a copy that fails halfway names its source first
             path = error.filename2 or error.filename or target
             raise file_failure(self._name, path, error) from error
 

@@ -1,4 +1,4 @@
-"""The login to a host by the keys that OpenSSH would try."""
+"""The login to a host with the keys that OpenSSH would try."""
 
 import socket
 import time
@@ -17,7 +17,7 @@ class LoginRefused(NodeUnreachable):
 
 
 class Login:
-    """A login by the keys that OpenSSH would try, in its order; it records them for the error."""
+    """A login with the keys that OpenSSH would try, in its order; it records them for the error."""
 
     def __init__(self, hop: Hop) -> None:
         self._hop = hop

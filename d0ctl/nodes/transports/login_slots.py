@@ -1,4 +1,4 @@
-"""A limit of logins at a time: an sshd drops those who come when too many are not yet in."""
+"""A limit on simultaneous logins: an sshd drops connections if too many are not logged in."""
 
 import threading
 from collections import defaultdict
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from d0ctl.nodes.transports.resolve import Hop
 
 AT_ONCE = 5
-"""How many log in to a gateway at a time; sshd drops from ten on (`MaxStartups 10:30:100`)."""
+"""How many may log in to a gateway at once; sshd drops from ten on (`MaxStartups 10:30:100`)."""
 
 _slots: defaultdict[str, threading.BoundedSemaphore] = defaultdict(
     lambda: threading.BoundedSemaphore(AT_ONCE)
@@ -18,7 +18,7 @@ _lock = threading.Lock()
 
 @contextmanager
 def login_slot(gateway: Hop) -> Iterator[None]:
-    """Wait for a turn to log in to the first host on the way to a node, and keep it."""
+    """Wait for a turn to log in to the first host on the route to a node, and keep it."""
     with _lock:
         slot = _slots[gateway.known_as]
     with slot:

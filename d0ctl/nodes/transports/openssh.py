@@ -1,6 +1,6 @@
 """The transport by the ssh program, for logins and proxies that only OpenSSH supports.
 
-It copies files by a constant command at the end of a stream, which needs no sftp.
+It copies files by a fixed command at the end of a stream, which needs no sftp.
 """
 
 import math
@@ -42,7 +42,7 @@ GET = (
     'size=$(wc -c < "$path") && echo d0ctl-size: $size '
     '&& exec cat "$path"\''
 )
-"""The commands are the same text to sh, bash, tcsh and fish; a path goes over stdin."""
+"""The commands are the same text for sh, bash, tcsh and fish; a path is sent over stdin."""
 
 
 class Starter(Protocol):
@@ -68,7 +68,7 @@ def copy_in(node: Starter, source: Path, target: str, limit: float) -> None:
                 stream.write(piece)
             stream.finish()
         except NodeUnreachable:
-            while stream.read(limit):  # raises, unless it is the command that has ended
+            while stream.read(limit):  # raises, unless only the command has ended
                 pass
             if said := stream.stderr():
                 raise refusal(said) from None
@@ -102,9 +102,9 @@ def one_line(path: str) -> bytes:
 
 
 def expect(stream: Stream, pattern: bytes, limit: float) -> re.Match[bytes]:
-    """Read until something matches, past what the login shell prints; D0Error when nothing does.
+    """Read until something matches, skipping the login shell's output; D0Error if nothing does.
 
-    What it prints may lack its line end, and may be endless.
+    That output may lack its line end, and may be endless.
     """
     came = b""
     while not (found := re.search(pattern, came)):
@@ -126,7 +126,7 @@ def refusal(said: str) -> D0Error:
 class MasterTransport:
     """A node behind an ssh master; each stream is a client of the master.
 
-    Its socket and its settings lie in `folder`. The socket is named from there, as the path of a
+    Its socket and its settings are in `folder`. The socket has a relative name, as the path of a
     socket may have no more than 108 bytes.
     """
 
@@ -140,14 +140,14 @@ class MasterTransport:
         return ask_home(self, self._io_timeout)
 
     def start(self, command: str) -> ProcessStream:
-        """Start `command` through the login shell; what prevents it shows when reading."""
-        # Without the master, a client would make a connection of its own.
+        """Start `command` through the login shell; an error shows when reading."""
+        # without the master, a client would make a connection of its own
         only_master = ("-o", "ControlMaster=no", "-o", "ProxyCommand=false")
         client = ssh(self._folder, *only_master, "-T", *self._words, command)
         name, folder = self._address.name, str(self._folder)
         try:
             stream = ClientStream(name, client, folder=folder, io_timeout=self._io_timeout)
-        except FileNotFoundError:  # it goes with the master
+        except FileNotFoundError:  # it ends with the master
             raise NodeUnreachable(f"the connection to `{name}` broke") from None
         self._streams = [*filter(ClientStream.is_open, self._streams), stream]
         return stream
@@ -167,7 +167,7 @@ class MasterTransport:
 
 
 class OpenSshTransport(MasterTransport):
-    """A node behind an ssh master of its own, which needs no answer of a person."""
+    """A node behind an ssh master of its own, without questions to a person."""
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class OpenSshTransport(MasterTransport):
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _start_master(self) -> subprocess.Popen[bytes]:
-        """Start the master; it runs `cat`, so that it ends and cleans up even if we are killed."""
+        """Start the master; it runs `cat`, so it ends and cleans up even if d0ctl is killed."""
         master = ssh(self._folder, "-o", "ControlMaster=yes", "-T", *self._words, "exec cat")
         return subprocess.Popen(
             ["/bin/sh", "-c", '"$@"; rm -rf "$0"', str(self._folder), *master],
@@ -239,7 +239,7 @@ def words(address: Address) -> list[str]:
 
 
 def ssh(folder: Path, *more: str) -> list[str]:
-    """Return a call of ssh by the settings in `folder`; its current folder has to be the same."""
+    """Return a call of ssh with the settings in `folder`, which must be its current folder."""
     return ["ssh", "-F", f"{folder}/config", "-o", f"ControlPath={SOCKET}", *more]
 
 
@@ -263,7 +263,7 @@ class ClientStream(ProcessStream):
     """The stream of a client of the master."""
 
     def close(self) -> None:
-        """Close it and end the client, whereupon the remote process sees its stdin close."""
+        """Close it and end the client; the remote process then sees its stdin close."""
         super().close()
         self._process.terminate()
 
@@ -285,7 +285,7 @@ def ssh_config(
 ) -> str:
     """The settings that hold for the node and, unlike options of a command, for each jump host.
 
-    ssh takes the first value it meets, so ours stand before the user's.
+    ssh takes the first value it finds, so d0ctl's stand before the user's.
     """
     chosen = config or config_from_environment()
     user = [chosen] if chosen else [Path("~/.ssh/config"), Path("/etc/ssh/ssh_config")]

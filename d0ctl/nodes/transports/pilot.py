@@ -1,7 +1,7 @@
 """The transport to a pilot: each command goes through a step of its allocation.
 
-The host of the pilot (`d0ctl_wrapper.pilot`) starts the commands, and the step hands it its stdin,
-stdout and stderr. So no port is open, and what a command has started outlives the step.
+The host of the pilot (`d0ctl_wrapper.pilot`) starts the commands; the step passes it its stdin,
+stdout and stderr. So no port is open, and processes of a command outlive the step.
 """
 
 from pathlib import Path
@@ -25,9 +25,9 @@ HAND_OVER = "; ".join([
     "host.sendmsg([json.dumps(sys.argv[1:]).encode()], streams)",
     "sys.exit(int(host.recv(9) or 255))",
 ])  # fmt: skip
-"""Hands the streams of a step and a command to the host, and waits for the command to end.
+"""Passes the streams of a step and a command to the host, and waits for the command to end.
 
-It is the same text to sh, bash, tcsh and fish.
+It is the same text for sh, bash, tcsh and fish.
 """
 
 

@@ -17,10 +17,10 @@ CONFIG_VARIABLE = "D0CTL_SSH_CONFIG"
 """The environment variable that names an ssh_config to use in place of the user's."""
 
 RESOLVE_TIMEOUT_S = 20.0
-"""How long `ssh -G` may take; a `Match exec` of the user's runs inside."""
+"""How long `ssh -G` may take; it runs the user's `Match exec`."""
 
 MOST_JUMPS = 8
-"""More jump hosts than this count as a circle."""
+"""More jump hosts than this count as a loop."""
 
 DEFAULT_IDENTITIES = ("~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa")
 
@@ -100,7 +100,7 @@ def parse(destination: str) -> Destination:
 
 
 def resolve(destination: str, identity: str = "", config: Path | None = None) -> Route:
-    """Return the route to `destination`; an `identity` file is the only key tried there.
+    """Return the route to `destination`; an `identity` file is the only key that is tried there.
 
     `config` is an ssh_config in place of the user's, by default what `D0CTL_SSH_CONFIG` names.
     """
@@ -129,7 +129,7 @@ def route_to(wanted: Destination, config: Path | None, most: int) -> Route:
         return Route((), target)
     first, *others = [parse(jump.removeprefix("ssh://")) for jump in jumps.split(",")]
     nearest = route_to(first, config, most - 1)
-    # OpenSSH takes only the first jump's own proxy; each other is reached through the one before.
+    # OpenSSH uses only the first jump's own proxy; each other one is reached through the previous
     direct = [replace(hop_from(jump, ask_ssh(jump, config)), proxy_command="") for jump in others]
     return Route((*nearest.hops, *direct), replace(target, proxy_command=""))
 

@@ -26,12 +26,12 @@ READ_AHEAD = 64
 TICK_S = 1.0
 """How often a reader checks whether the connection still exists."""
 FILE_SESSIONS = 3
-"""File copies at the same time; sshd allows ten sessions a connection."""
+"""Concurrent file copies; sshd allows ten sessions per connection."""
 
 
 @cache
 def hush() -> None:
-    """Log one line, no traceback, if a read-ahead thread of the library ends with its connection.
+    """Log one line, without a traceback, if a read-ahead thread of the library ends early.
 
     The reader gets the same error.
     """
@@ -48,7 +48,7 @@ def hush() -> None:
 
 
 class Watch:
-    """Breaks a connection off when an operation on it stands still.
+    """Breaks off a connection when an operation on it makes no progress.
 
     paramiko has operations without a time-out, and a blocked write of one thread blocks all.
     """
@@ -114,7 +114,7 @@ class ChannelStream:
         return b""
 
     def write(self, data: bytes) -> None:
-        """Send all of `data`; NodeUnreachable when none of it goes within the time-out."""
+        """Send all of `data`; NodeUnreachable if nothing is accepted within the time-out."""
         left = memoryview(data)
         with self._node.operation() as get_on:
             while left:
@@ -124,12 +124,12 @@ class ChannelStream:
                     get_on()
 
     def finish(self) -> None:
-        """Show the process the end of its stdin, and go on reading."""
+        """Close the stdin of the process, and continue reading."""
         with self._node.operation():
             self._channel.shutdown_write()
 
     def stderr(self) -> str:
-        """The last kilobyte that the process printed as an error."""
+        """The last kilobyte of the stderr of the process."""
         self._keep_errors()
         return self._errors.decode(errors="replace").strip()
 
@@ -140,7 +140,7 @@ class ChannelStream:
             self._channel.close()
 
     def _is_ended(self) -> bool:
-        """True when the process has ended, rather than the connection."""
+        """True if the process has ended, rather than the connection."""
         return bool(self._channel.eof_received) or self._channel.exit_status >= 0
 
     def _keep_errors(self) -> None:
@@ -149,7 +149,7 @@ class ChannelStream:
 
 
 class FabricTransport:
-    """A node at the end of an open connection; `release` closes all that belongs to it."""
+    """A node at the end of an open connection; `release` closes everything that belongs to it."""
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class FabricTransport:
         return copy_out(self, source, Download(source, target, limits), self._watch.limit)
 
     def close(self) -> None:
-        """Close the connection and all on the way to it; streams end."""
+        """Close the connection and all hosts on the route; streams end."""
         self._watch.stop()
         self._release()
 
@@ -284,7 +284,7 @@ def make_private(files: paramiko.SFTPClient, folder: PurePosixPath) -> None:
 
 
 def send(files: paramiko.SFTPClient, source: Path, target: str, get_on: Callable[[], None]) -> None:
-    """Write a file without waiting for each piece, and check that all of it arrived."""
+    """Write a file without waiting for each piece, and check that all of it has arrived."""
     with source.open("rb") as ours, files.open(target, "wb") as theirs:
         theirs.chmod(0o600)
         theirs.set_pipelined(True)
@@ -300,9 +300,9 @@ def send(files: paramiko.SFTPClient, source: Path, target: str, get_on: Callable
 def fetch(
     files: paramiko.SFTPClient, source: str, target: Download, get_on: Callable[[], None]
 ) -> None:
-    """Read a file with requests ahead, and check that all of it arrived.
+    """Read a file with requests ahead, and check that all of it has arrived.
 
-    The requests are planned for the whole size, which a node can make up: it is checked first.
+    The requests are planned for the whole size, which a node can invent: it is checked first.
     """
     with files.open(source, "rb") as theirs, target:
         size = theirs.stat().st_size or 0

@@ -1,7 +1,7 @@
 """Logins that a person has made, for hosts that ask for a password or a second factor.
 
 An ssh master without a terminal holds such a login in the background. It stays when the daemon
-ends, and all that d0ctl starts on the node goes through it.
+ends, and everything that d0ctl starts on the node goes through it.
 """
 
 import shutil
@@ -14,7 +14,7 @@ from d0ctl.nodes.transports.resolve import config_from_environment
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address
 
 ANSWER_S = 10.0
-"""How long a master may take to say that it is there."""
+"""How long a master may take to answer."""
 
 
 def transport(
@@ -31,12 +31,12 @@ def folder_of(address: Address, known_hosts: Path) -> Path:
 
 
 def stands(address: Address, folder: Path) -> bool:
-    """Return whether the master of a login is there."""
+    """Return whether the master of a login is running."""
     return folder.is_dir() and _ask(address, folder, "check")
 
 
 def begin(address: Address, known_hosts: Path) -> None:
-    """Log in, with ssh's questions at the terminal, and leave the login behind.
+    """Log in, with ssh's questions at the terminal, and keep the login.
 
     Raises NodeUnreachable with ssh's reason.
     """

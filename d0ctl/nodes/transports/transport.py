@@ -12,34 +12,34 @@ CONNECT_TIMEOUT_S = 20.0
 """How long connecting to a node may take, with key exchange and login."""
 
 IO_TIMEOUT_S = 60.0
-"""How long a read, write or file operation may make no progress before the node is down."""
+"""How long a read, write or file operation may stall before the node counts as down."""
 
 
 SILENT_HINT = (
     "if it can be reached: no start-up file of the account there, such as .bashrc, "
     "may read from stdin or ask a question"
 )
-"""What may be wrong with a node that accepts the login and then sends nothing."""
+"""Possible problems of a node that accepts the login and then sends nothing."""
 
 
 class Stream(Protocol):
     """The two-way byte stream of one remote process."""
 
     def read(self, limit: float | None = None) -> bytes:
-        """Wait for bytes and return them; empty when the other side has ended.
+        """Wait for bytes and return them; empty if the other side has ended.
 
-        Raises NodeUnreachable when the connection breaks, or when nothing comes for `limit`
+        Raises NodeUnreachable if the connection breaks, or nothing arrives for `limit`
         seconds.
         """
 
     def write(self, data: bytes) -> None:
-        """Send all of `data`, or raise NodeUnreachable when it does not go within the time-out."""
+        """Send all of `data`, or raise NodeUnreachable if it can't be sent within the time-out."""
 
     def finish(self) -> None:
-        """Close the process's stdin, and go on reading."""
+        """Close the process's stdin, and continue reading."""
 
     def stderr(self) -> str:
-        """The last kilobyte that the remote side printed as an error, for messages to people."""
+        """The last kilobyte of the remote stderr, for messages to people."""
 
     def close(self) -> None:
         """End the stream; the remote process sees its stdin close. Safe to call from any thread."""
@@ -52,7 +52,7 @@ class Transport(Protocol):
         """Return the absolute home directory there."""
 
     def start(self, command: str) -> Stream:
-        """Start `command`, which is made of plain words, through the login shell."""
+        """Start `command`, which consists of plain words, through the login shell."""
 
     def put(self, source: Path, target: str) -> None:
         """Copy a file to the absolute path `target`, making its folders; not atomic."""
@@ -60,7 +60,7 @@ class Transport(Protocol):
     def get(self, source: str, target: Path, limits: Limits) -> None:
         """Copy the file at the absolute path `source` to `target` here; not atomic.
 
-        Raises Oversized and NoSpace as soon as it goes beyond the limits.
+        Raises Oversized and NoSpace as soon as it exceeds the limits.
         """
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ STANDARD = {"compress": 35.0, "multiply": 26.0, "sort": 260.0}
 """How often a CPU of a standard node, of speed 1, does each task in a second."""
 
 LONGEST_S = 120.0
-"""A node that has not done its tasks after so many seconds is given up."""
+"""A node that has not done its tasks after this many seconds is given up."""
 
 RUNS = 3
 """How often it runs; the fastest counts, since other processes only make it slower."""

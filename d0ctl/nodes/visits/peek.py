@@ -13,7 +13,7 @@ from d0ctl.nodes.link import Frame, Link, Site, open_link
 from d0ctl.nodes.transports.transport import IO_TIMEOUT_S, Address
 
 PIECE = 1 << 20
-"""How many bytes of a file are asked for at a time."""
+"""How many bytes of a file are requested at a time."""
 
 
 class Where(Struct, frozen=True):
@@ -52,7 +52,7 @@ class Visit:
         self._where = where
 
     def listing(self, path: str = "") -> Frame:
-        """Return the entries of a folder of the attempt, or one file; or why not, as `message`."""
+        """Return the entries of a folder of the attempt, or one file; or an error as `message`."""
         return self._ask("listing", {"kind": "list", "path": path})
 
     def status(self) -> Frame:

@@ -1,20 +1,20 @@
-"""Packages that wait on a node for their inputs much longer than was expected."""
+"""Packages that wait on a node for their inputs much longer than expected."""
 
 from collections.abc import Mapping
 
 from d0ctl.schedule.costs import Cost
 
 LEAST_LATE_S = 60.0
-"""A package that is late by less stays where it is."""
+"""A package that is late by less than this stays where it is."""
 
 LATE = 2.0
-"""So does one that is late by less than this multiple of what it was expected to wait."""
+"""So does one that is late by less than this multiple of its expected wait."""
 
 MARGIN = 0.3
-"""It goes elsewhere only if it ends there earlier by this part."""
+"""It goes elsewhere only if it ends there earlier by this fraction."""
 
 MOST_MOVES = 3
-"""After so many moves it stays."""
+"""After this many moves it stays."""
 
 
 def is_late(waited_s: float, expected_s: float) -> bool:
@@ -25,9 +25,9 @@ def is_late(waited_s: float, expected_s: float) -> bool:
 def better(
     waited_s: float, expected_s: float, here: Cost, others: Mapping[str, Cost], moves: int
 ) -> str | None:
-    """Return the node where a late package ends earlier by a margin, None if it is to stay.
+    """Return the node where a late package ends earlier by a margin, None if it should stay.
 
-    What is late by some time is taken to need as long again; `others` are nodes that have room.
+    A late input is assumed to need as long again; `others` are nodes that have room.
     """
     if moves >= MOST_MOVES or not is_late(waited_s, expected_s) or not others:
         return None

@@ -8,13 +8,13 @@ from msgspec import Struct
 from d0ctl.schedule.costs import Links
 
 LEAST_READERS = 8
-"""Files with fewer readers that have not begun are brought when one of these gets its node."""
+"""Files with fewer readers that have not begun are copied when one of these gets its node."""
 
 LEAST_S = 1.0
 """So are files that take less time than this."""
 
 WORTH = 3.0
-"""A copy is made only where its readers have work for so many times as long as it takes."""
+"""A copy is made only if its readers have work for this many times as long as it takes."""
 
 MOST_COPIES = 16
 """The most copies that a file gets in this way."""
@@ -24,7 +24,7 @@ class HotFile(Struct, frozen=True):
     """A file that is read by packages which have not begun.
 
     `seconds` are the CPU seconds of one of these on a standard node. `clusters` have the file, to
-    `coming` it is on its way; those that `fits` may run its readers.
+    `coming` it is in transit; those that `fits` may run its readers.
     """
 
     file: int
@@ -58,8 +58,8 @@ def replicas(
 ) -> list[Replica]:
     """Return the copies to begin now.
 
-    `powers` are the CPUs times speed of each cluster, `free` the bytes that there is room for, as
-    far as that is known. Nothing comes from or to clusters that are `busy` with other files, so no
+    `powers` are the CPUs times speed of each cluster, `free` the free bytes, as
+    far as known. Nothing comes from or to clusters that are `busy` with other files, so no
     package waits longer for its own. Each copy serves one further copy at a time.
     """
     room, taken = dict(free), {*busy, *(at for at, size in links.backlog.items() if size > 0)}

@@ -57,7 +57,7 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
 
 
 def _asked(view: BinaryView) -> list[str]:
-    """What the job file says of it."""
+    """Return the job file's settings for it."""
     words = [f"software {view.software}"] if view.software else []
     parameters = json.loads(view.parameters or "{}")
     words += [f"{name}={value}" for name, value in parameters.items()]

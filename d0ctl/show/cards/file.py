@@ -13,7 +13,7 @@ from d0ctl.units import listed, size
 
 
 class FileLine(Struct, frozen=True):
-    """What one line says of a file; `caches` are the nodes or clusters that have copies.
+    """The line of a file; `caches` are the nodes or clusters that have copies.
 
     `origin` is where a file from outside is.
     """
@@ -50,7 +50,7 @@ def line_of(row: FileRow) -> FileLine:
 
 
 def origin(locator: str | None, acquired: Iterable[str]) -> str:
-    """Return where a file from outside is, by its locator and how its readers get it."""
+    """Return the place of a file from outside, by its locator and how its readers get it."""
     if locator is not None:
         return f"at {locator}"
     ways = set(acquired)

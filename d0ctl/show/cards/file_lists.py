@@ -15,7 +15,7 @@ NAME = 60
 
 
 class Limits(Struct, frozen=True):
-    """How much of each list has room, and how to see the rest."""
+    """How many lines of each list fit, and how to see the rest."""
 
     files: int = 8
     attempts: int = 6
@@ -27,7 +27,7 @@ WHOLE = Limits(files=50, attempts=50, changes=500)
 """Room for everything."""
 
 SCREEN = Limits(files=12, attempts=10, changes=0, more="--json prints all")
-"""What `status` prints; `history` has the changes."""
+"""The limits of `status`; `history` has the changes."""
 
 
 def inputs(sheet: Sheet, inputs: Sequence[InputView], limits: Limits) -> None:
@@ -59,7 +59,7 @@ def _input(sheet: Sheet, one: InputView) -> list[Cell]:
 
 
 def _conditions(one: InputView) -> list[str]:
-    """Return what the job file says of an input."""
+    """Return the job file's conditions for an input."""
     words = [f"locator {one.locator}"] if one.locator else []
     words += [f"of {size(one.size_asked)}"] if one.size_asked is not None else []
     words += [one.checksum] if one.checksum else []

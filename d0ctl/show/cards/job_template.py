@@ -8,7 +8,7 @@ from d0ctl.jobfile.sections.declared_parameters import Declared
 from d0ctl.show.drawing.sheet import Cell, Sheet
 
 NO_VALUE = "needed"
-"""What stands for the default of a parameter that has none."""
+"""Stands for the default of a parameter that has none."""
 
 
 def cells(template: JobTemplate) -> list[Cell]:
@@ -18,7 +18,7 @@ def cells(template: JobTemplate) -> list[Cell]:
 
 
 def card(sheet: Sheet, template: JobTemplate) -> None:
-    """Draw what a template is for, its parameters, and what to type."""
+    """Draw the purpose of a template, its parameters, and what to type."""
     sheet.add((template.name, "strong"), f"  {template.declared.about}")
     sheet.add((str(template.path), "faint"))
     if template.declared.parameters:
@@ -62,7 +62,7 @@ def value_of(parameter: Declared) -> str:
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Say which answers are taken."""
+    """Say which answers are accepted."""
     return f"one of {', '.join(names)}"
 
 

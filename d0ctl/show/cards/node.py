@@ -75,13 +75,13 @@ def cells(row: Row, used: int, bad: Row | None, now: float, glyphs: Glyphs) -> l
 
 
 def speed(row: Row) -> str:
-    """Return how fast a node is; empty for one like a standard node of which nobody said so."""
+    """Return the speed of a node; empty for that of a standard node if nobody set it."""
     is_known = row["speed_asked"] is not None or row["speed_measured"] is not None
     return f"speed {row['speed']:g}" if is_known else ""
 
 
 def finding(sheet: Sheet, ok: bool | None, what: str, detail: str, advice: str) -> None:
-    """Draw what `node check` found; `ok` is None for a fact that is neither good nor bad."""
+    """Draw a finding of `node check`; `ok` is None for a neutral fact."""
     sign = " " if ok is None else signs.glyph("successful" if ok else "failed", sheet.glyphs)
     sheet.add(sign, f" {what:<20} {detail}")
     if advice:
@@ -89,7 +89,7 @@ def finding(sheet: Sheet, ok: bool | None, what: str, detail: str, advice: str) 
 
 
 def logged_in(destination: str) -> str:
-    """Say that a login stands."""
+    """Say that a login exists."""
     return f"logged in to `{destination}`: d0ctl uses it until `d0ctl node logout {destination}`"
 
 

@@ -1,4 +1,4 @@
-"""The card of a package: why it is where it is, its failures, attempts, files and notes."""
+"""The card of a package: the reason of its state, failures, attempts, files and notes."""
 
 import json
 from collections.abc import Sequence
@@ -97,7 +97,7 @@ def _requests(view: PackageView) -> list[str]:
 
 
 def progress(sheet: Sheet, one: ProgressView, phase: str, now: float) -> None:
-    """Add what the wrapper reported last."""
+    """Add the last report of the wrapper."""
     if one.percent is not None:
         sheet.add(*signs.gauge(one.percent / 100, min(40, sheet.columns - 2), sheet.glyphs))
     words = [how_far(one.percent, one.eta, None, now, phase) or "running"]
@@ -113,7 +113,7 @@ def progress(sheet: Sheet, one: ProgressView, phase: str, now: float) -> None:
 
 
 def _failures(sheet: Sheet, failures: Sequence[Failures], now: float) -> None:
-    """Add the failure history, which no later success removes."""
+    """Add the failure history, which stays after a later success."""
     if not failures:
         return
     sheet.head("failure history", "last time and node")
@@ -174,7 +174,7 @@ def _details(one: AttemptView) -> list[str]:
 
 
 def notes(sheet: Sheet, notes: Sequence[NoteView], now: float) -> None:
-    """Add what wrappers found worth keeping."""
+    """Add remarks of wrappers."""
     if not notes:
         return
     sheet.head("notes")

@@ -1,4 +1,4 @@
-"""The card of a job, stage or line: its progress, why it is as it is, failures and packages."""
+"""The card of a job, stage or line: its progress, the reason of its state, failures, packages."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ class Part(Struct, frozen=True):
 
     @property
     def held_back(self) -> str:
-        """How a person keeps its job from going on."""
+        """How a person keeps its job from continuing."""
         return "held" if self.job.hold else "paused" if self.job.pause else ""
 
     def selector(self, states: str) -> str:
@@ -125,7 +125,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
 
 
 def _order(part: Part, row: StageSummary) -> list[str]:
-    """Say after which stages a stage begins."""
+    """Say which stages come before a stage."""
     words = ["final: after all other stages, whether they succeed or not"] if row.final else []
     if part.after:
         words.append(f"after {listed(f'`{name}`' for name in part.after)}")
@@ -133,7 +133,7 @@ def _order(part: Part, row: StageSummary) -> list[str]:
 
 
 def _settings(one: JobSettings) -> list[str]:
-    """Say what else the job file sets for the whole job."""
+    """Return the job file's other settings for the whole job."""
     pairs = one.parameters.items()
     words = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
              for key, value in pairs]  # fmt: skip

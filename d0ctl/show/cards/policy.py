@@ -1,4 +1,4 @@
-"""What follows which failure, and who said so."""
+"""What follows which failure, and which file says so."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ _TIMES = ("longest", "release", "attempt", "all-attempts")
 
 
 def draw(sheet: Sheet, found: Sequence[InForce]) -> None:
-    """Draw the policies in force, each with the packages that it is for."""
+    """Draw the policies in force, each with its packages."""
     for one in found:
         if title := _title(one, len(found) > 1):
             sheet.add((title, "strong"))
@@ -26,7 +26,7 @@ def draw(sheet: Sheet, found: Sequence[InForce]) -> None:
 
 
 def draw_trial(sheet: Sheet, found: Sequence[Trial]) -> None:
-    """Draw what followed failures, beside what another policy says of them."""
+    """Draw what followed failures, beside the answers of another policy."""
     if not found:
         sheet.add("no failures in this time")
         return
@@ -54,7 +54,7 @@ def _row(reason: str, policy: Policy) -> list[Cell]:
 
 
 def _origins(policy: Policy, reason: str) -> str:
-    """Who said it; where several did, what each of them said."""
+    """Return the origin of a rule; if there are several, the keys of each."""
     by: dict[str, list[str]] = {}
     for key, (_, origin) in policy.said[reason].items():
         by.setdefault(origin, []).append(key)

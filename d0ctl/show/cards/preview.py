@@ -1,4 +1,4 @@
-"""What a job would do: its stages and lines, what reads what, where it could run, how long."""
+"""What a job would do: its stages and lines, their inputs, where it could run, how long."""
 
 from collections.abc import Callable, Collection, Sequence
 from math import ceil
@@ -11,7 +11,7 @@ from d0ctl.store.views.job_files.forecast import RunTimes
 from d0ctl.units import count, duration, listed
 
 Absent = Callable[[str, Collection[str]], int]
-"""Returns how many files of a job are not there."""
+"""Returns how many files of a job are missing."""
 
 MOST_NAMED = 3
 """How many files or nodes are named; the rest are counted."""
@@ -58,7 +58,7 @@ CHANGES = {
     "merge": "merges what it reads",
     "open": "for all groups of late outputs until these are known",
 }
-"""What the number of lines says against that of the stages that a stage reads: more, fewer."""
+"""The number of lines compared with that of the stages that a stage reads: more, fewer."""
 
 
 def _each(seconds: float) -> str:
@@ -66,7 +66,7 @@ def _each(seconds: float) -> str:
 
 
 def _order(stage: StagePreview) -> str:
-    """Return what its place among the stages does not say: when it runs, and how much of it."""
+    """Return the conditions of a stage besides its position: when it runs, and how much of it."""
     words = [f"after {listed(f'`{name}`' for name in stage.after)}"] if stage.after else []
     if stage.is_final:
         words.append("after all other stages, whether they succeed or not")
@@ -91,7 +91,7 @@ def _made(stage: StagePreview) -> str:
 def _with_late(
     source: Source, names: Collection[str], late: Collection[str], earlier: RunTimes | None
 ) -> str:
-    """Return how many files come from where; of late outputs how many they were before."""
+    """Return how many files come from where; for late outputs how many there were before."""
     patterns = sorted(name for name in names if name in late)
     if not patterns:
         return _files(source, len(names))

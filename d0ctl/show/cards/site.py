@@ -1,4 +1,4 @@
-"""What a site file describes, and what applying it changes."""
+"""The content of a site file, and the changes by applying it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The catalogue of software, and what nodes answer about it."""
+"""The catalogue of software, and the answers of nodes about it."""
 
 import json
 
@@ -50,7 +50,7 @@ def obstacle(order: Row) -> str:
 
 
 def outcome(sheet: Sheet, order: Row) -> None:
-    """Draw what came of an order to a node."""
+    """Draw the result of an order to a node."""
     name = (f" {order['node']:<16}", "strong")
     if order["ended"] is None:
         later = "" if order["verb"] == "verify" else "; it will be done when the node answers"

@@ -1,1 +1,1 @@
-"""What texts for people are made of: styled spans, sheets of lines, signs and colours."""
+"""The elements of texts for people: styled spans, sheets of lines, signs and colours."""

@@ -14,7 +14,7 @@ _STYLES = {
 
 
 def page(lines: Iterable[Line]) -> str:
-    """Return lines as one block, in which nothing that was read can be markup."""
+    """Return lines as one block, in which no text from outside can be markup."""
     return "<pre>" + "\n".join("".join(map(_span, line)) for line in lines) + "</pre>"
 
 

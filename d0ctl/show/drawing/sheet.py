@@ -1,4 +1,4 @@
-"""A sheet: headed blocks of lines about one thing, for a width."""
+"""A sheet: blocks of lines about one thing, with headings, for a width."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -12,19 +12,19 @@ Cell = str | tuple[str | None, str] | list[Span] | None
 """A text with or without a role, or several spans; None is empty."""
 
 ENDLESS = 1 << 20
-"""As many columns as any line takes."""
+"""More columns than any line takes."""
 
 LONG, ROOM = 16, 44
-"""Above so many columns, the last cell of a table goes on lines of its own, with less room."""
+"""Beyond this many columns, the last cell of a table gets lines of its own, with less room."""
 
 PROMPT, BROKEN = "  $ ", " \\"
-"""What a command begins with, and what a line of it ends with that goes on in the next."""
+"""The start of a command, and the end of a line of it that continues on the next."""
 
 PATH = re.compile(r"(?<![\w/.-])[A-Za-z_][\w.+-]*(?:/\d+){1,3}(?![\w/])")
 
 
 class Sheet(Struct):
-    """Lines that grow downwards; whatever is put on it is made harmless."""
+    """Lines that grow downwards; all its texts are made harmless."""
 
     columns: int = ENDLESS
     glyphs: Glyphs = UNICODE
@@ -37,7 +37,7 @@ class Sheet(Struct):
         self.add((title, "title"), (f"  {about}" if about else "", "faint"))
 
     def add(self, *cells: Cell) -> None:
-        """Add a line, cut where it is too long."""
+        """Add a line, cut if it is too long."""
         line = [span for cell in cells for span in _spans(cell)]
         self.lines.append(fit(line, self.columns, ellipsis=self.glyphs.ellipsis))
 
@@ -55,9 +55,9 @@ class Sheet(Struct):
         right: Collection[int] = (),
         indent: int = 2,
     ) -> None:
-        """Add rows in columns, of which the one numbered `give` gives way to a narrow screen.
+        """Add rows in columns; the column numbered `give` shrinks on a narrow screen.
 
-        Where it is the last and too little room is left, it goes below its row and is wrapped.
+        If it is the last and too little room is left, it is wrapped below its row.
         Columns in `right` are flush right; those without any text are left out.
         """
         rows = [[_spans(cell) for cell in row] for row in cells]
@@ -93,7 +93,7 @@ class Sheet(Struct):
             self.add((bar, "faint"), (shown, "plain"))
 
     def commands(self, commands: Iterable[str]) -> None:
-        """Add commands to type, each once; a long one is continued as a shell takes it."""
+        """Add commands to type, each once; a long one is continued as a shell accepts it."""
         for command in dict.fromkeys(commands):
             front, *rest = wrap(foreign(command), max(8, self.columns - 6))
             for index, line in enumerate([front, *rest]):
@@ -109,7 +109,7 @@ def _spans(cell: Cell) -> list[Span]:
 
 
 def command_at(lines: Sequence[Line], number: int) -> str | None:
-    """Return the command on a line, with the lines that it is continued on."""
+    """Return the command on a line, with the lines on which it continues."""
     if not any(role == "command" for _, role in lines[number]):
         return None
     first = last = number

@@ -1,4 +1,4 @@
-"""The glyph, word and role of every state: colour alone says nothing."""
+"""The glyph, word and role of every state: colour alone has no meaning."""
 
 from collections.abc import Callable, Mapping
 
@@ -96,7 +96,7 @@ def phase_name(phase: str, *, blocked: bool = False) -> str:
 
 
 def badges(counts: Counts, glyphs: Glyphs) -> list[Span]:
-    """Return the numbers of failed and unreachable packages, each behind its glyph."""
+    """Return the numbers of failed and unreachable packages, each after its glyph."""
     return [
         (f"{glyphs.states[phase]}{short(counts[phase])}", role(phase))
         for phase in ("failed", "unreachable")
@@ -107,7 +107,7 @@ def badges(counts: Counts, glyphs: Glyphs) -> list[Span]:
 def bar(counts: Counts, columns: int, glyphs: Glyphs, earned: float = 0.0) -> list[Span]:
     """Draw progress: successful, launched, failed, canceled, and the rest.
 
-    Every status that occurs takes a column, as long as there is one left. `earned` is the
+    Every status that occurs gets a column, as long as there is one left. `earned` is the
     finished share of launched packages, in packages.
     """
     totals = by_status(counts)
@@ -159,7 +159,7 @@ def tally(
 
 
 def tallied(counts: Counts, *, blocked: bool = False) -> list[Span]:
-    """Return the same with blanks between."""
+    """Return the same as one text with blanks between."""
     return [span for each in tally(counts, blocked=blocked) for span in (("  ", ""), each)][1:]
 
 

@@ -29,7 +29,7 @@ _JOINED = (
     (0xFFA0, 0xFFA0),
     (0x1F3FB, 0x1F3FF),
 )
-"""Signs that join the one before: vowels and finals of Hangul, tones of skin."""
+"""Signs that join the previous one: vowels and finals of Hangul, skin tones."""
 
 
 @lru_cache(4096)
@@ -51,7 +51,7 @@ def _columns(character: str) -> int:
 
 
 def _front(text: str, columns: int) -> str:
-    """Return as much of the front of a text as has room, without blanks at its end."""
+    """Return as much of the front of a text as fits, without blanks at its end."""
     if text.isascii():
         return text[:columns].rstrip()
     end = 0
@@ -68,7 +68,7 @@ def width(line: Iterable[Span]) -> int:
 
 
 def merged(line: Iterable[Span]) -> list[Span]:
-    """Join neighbours of one role; blanks take their neighbour's, where that does not show."""
+    """Join neighbours of one role; blanks take their neighbour's, if that is invisible."""
     spans: list[Span] = []
     for text, role in line:
         if not text:
@@ -102,7 +102,7 @@ def cut(text: str, columns: int, *, ellipsis: str = ELLIPSIS) -> str:
 
 
 def cut_front(text: str, columns: int, *, ellipsis: str = ELLIPSIS) -> str:
-    """Cut the front of a text that is too long, such as a path, whose end says most."""
+    """Cut the front of a text that is too long, such as a path, whose end matters most."""
     if cell_len(text) <= columns or columns <= len(ellipsis):
         return cut(text, columns, ellipsis=ellipsis)
     while text and cell_len(text) > columns - len(ellipsis):
@@ -132,7 +132,7 @@ def fit(line: Sequence[Span], columns: int, *, ellipsis: str = ELLIPSIS) -> Line
 
 
 def spread(left: Sequence[Span], right: Sequence[Span], columns: int) -> Line:
-    """Put one part flush left and one flush right; the left one gives way."""
+    """Put one part flush left and one flush right; the left one shrinks."""
     room = columns - width(right)
     if room < 4:
         return fit((*left, ("  ", ""), *right), columns)

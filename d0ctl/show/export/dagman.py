@@ -43,7 +43,7 @@ def _lines(job: JobRows) -> Iterator[str]:
 
 
 def _final(job: JobRows) -> StageRows | None:
-    """Return the final stage, if it is one node: DAGMan has no more than that."""
+    """Return the final stage, if it is one node: DAGMan allows only one."""
     stages = [stage for stage in job.stages if stage.row["final"]]
     if len(stages) != 1 or sum(len(line.packages) for line in stages[0].lines) != 1:
         return None

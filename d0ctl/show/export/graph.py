@@ -1,4 +1,4 @@
-"""The packages of a job as the nodes of a graph, with the order that files and `after` make."""
+"""The packages of a job as the nodes of a graph, ordered by files and `after`."""
 
 import re
 from collections import defaultdict
@@ -11,12 +11,12 @@ _SIGNS = re.compile(r"[^A-Za-z0-9]+")
 
 
 class Graph(Struct):
-    """Names of packages by their ids, and which packages come directly behind each."""
+    """Names of packages by their ids, and the packages directly after each."""
 
     names: dict[int, str]
     behind: dict[int, list[int]]
     groups: list[tuple[list[int], list[int]]]
-    """Stages of which all packages come behind all of another."""
+    """Stages whose packages all come after those of another."""
 
 
 def node_name(package: PackageRows) -> str:
@@ -28,7 +28,7 @@ def node_name(package: PackageRows) -> str:
 
 
 def read(job: JobRows) -> Graph:
-    """Return the graph of a job; files of other jobs are not in it."""
+    """Return the graph of a job, without files of other jobs."""
     packages = job.packages
     names = {package.row["id"]: node_name(package) for package in packages}
     behind: defaultdict[int, dict[int, None]] = defaultdict(dict)
@@ -49,7 +49,7 @@ def read(job: JobRows) -> Graph:
 
 
 def _groups(job: JobRows) -> list[tuple[list[int], list[int]]]:
-    """Return the ends of stages and the beginnings of those behind them."""
+    """Return the ends of stages and the beginnings of those after them."""
     ends = {stage.row["name"]: [line.packages[-1].row["id"] for line in stage.lines]
             for stage in job.stages}  # fmt: skip
     starts = {stage.row["name"]: [line.packages[0].row["id"] for line in stage.lines]
@@ -89,7 +89,7 @@ def mermaid(job: JobRows) -> str:
 
 
 def _arrows(graph: Graph) -> list[tuple[str, str]]:
-    """Return arrows between packages; a point stands between stages of many lines."""
+    """Return arrows between packages; a point stands between stages with many lines."""
     names = graph.names
     arrows = [(names[a], names[b]) for a, found in graph.behind.items() for b in found]
     for number, (before, after) in enumerate(graph.groups, 1):

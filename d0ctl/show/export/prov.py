@@ -12,13 +12,13 @@ from d0ctl.units import iso
 NAMESPACE = "urn:d0ctl:"
 
 KINDS = ("file", "run", "node", "software", "job", "user", "term")
-"""What has names: each has a namespace of its own, which is also its prefix."""
+"""Kinds of things with names: each has a namespace of its own, which is also its prefix."""
 
 Record = dict[str, Any]
 
 
 class _Document:
-    """The records of a document by their kind; things of one name are one."""
+    """The records of a document by their kind; things with the same name are one."""
 
     def __init__(self) -> None:
         self.records: defaultdict[str, dict[str, Record]] = defaultdict(dict)
@@ -100,7 +100,7 @@ def _term(name: str) -> Record:
 
 
 def _written(attributes: Record) -> Record:
-    """Return known attributes; names without a prefix are d0ctl's own, but for two of PROV."""
+    """Return known attributes; names without a prefix are d0ctl's own, except two of PROV."""
     own = {"label": "prov:label", "value": "prov:value"}
     return {
         key if ":" in key else own.get(key, f"term:{key}"): value

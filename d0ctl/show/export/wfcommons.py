@@ -12,7 +12,7 @@ from d0ctl.units import iso
 
 
 def text(job: JobRows, now: float) -> str:
-    """Return the instance: tasks with their files, and the run times that are known."""
+    """Return the instance: tasks with their files, and known run times."""
     found = graph.read(job)
     parents: defaultdict[int, list[int]] = defaultdict(list)
     children: defaultdict[int, list[int]] = defaultdict(list)

@@ -1,1 +1,1 @@
-"""How long jobs take: as estimated from what is known, and in rehearsal."""
+"""How long jobs take: by estimates, and in rehearsal."""

@@ -13,12 +13,12 @@ NO_ESTIMATES = "no job or package with an estimate has ended"
 
 
 def end(found: Range | None, now: float) -> str:
-    """Say when something ends, with the range; empty if it is not known."""
+    """Say when something ends, with the range; empty if unknown."""
     return "" if found is None else f"ends {span(found, now)}"
 
 
 def span(found: Range, now: float) -> str:
-    """Write a time with its range; if it is soon, only how long that is."""
+    """Write a time with its range; if it is soon, only the time left."""
     if found.high - now < 60:
         return f"in about {duration(max(0.0, found.middle - now))}"
     low, high = moment(found.low, now), moment(found.high, now)
@@ -27,7 +27,7 @@ def span(found: Range, now: float) -> str:
 
 
 def of_package(found: PackageTimes | None, now: float) -> str | None:
-    """Say when a package begins and ends; None if that is not known."""
+    """Say when a package begins and ends; None if unknown."""
     if found is None:
         return None
     if found.start is None:
@@ -36,7 +36,7 @@ def of_package(found: PackageTimes | None, now: float) -> str | None:
 
 
 def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: float) -> None:
-    """Draw when a job ends, what bounds that, and what its stages take."""
+    """Draw when a job ends, what limits it, and how long its stages take."""
     left = of.jobs[job]
     found = of.end(job)
     sheet.head(left.name, verdict(of, left, found, names, now))
@@ -70,7 +70,7 @@ def each(seconds: Range) -> str:
 
 
 def sizes(found: Sizes) -> str:
-    """Say what a package takes of memory and disk; empty if nothing is known."""
+    """Say how much memory and disk a package uses; empty if nothing is known."""
     parts = [
         f"{size(one.middle)} of {what} ({size(one.low)} to {size(one.high)})"
         for what, one in (("memory", found.memory), ("outputs", found.output),
@@ -83,7 +83,7 @@ def sizes(found: Sizes) -> str:
 def verdict(
     of: Horizon, left: JobLeft, found: Range | None, names: Mapping[int, str], now: float
 ) -> str:
-    """Say when a job ends, or why that is not known."""
+    """Say when a job ends, or why that is unknown."""
     if found is not None:
         return end(found + Range(now, now, now), now)
     if left.is_halted:

@@ -1,4 +1,4 @@
-"""What a rehearsal found."""
+"""The results of a rehearsal."""
 
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.store.jobs.rehearsal.rehearse import Rehearsed
@@ -9,7 +9,7 @@ MOST_NODES = 10
 
 
 def draw(sheet: Sheet, found: Rehearsed) -> None:
-    """Draw how long it takes, what bounds that, and what nodes and caches have to do."""
+    """Draw how long it takes, what limits it, and the load of nodes and caches."""
     nodes = count(len(found.nodes), "node")
     sheet.head(f"rehearsed {found.job}", f"{count(found.packages, 'package')} on {nodes}")
     whole = found.outcome.makespan_s

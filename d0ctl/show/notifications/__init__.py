@@ -1,1 +1,1 @@
-"""What mail and notifications say, and the list of those that wait."""
+"""The texts of mail and notifications, and the list of waiting ones."""

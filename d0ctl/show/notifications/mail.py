@@ -29,7 +29,7 @@ Endings = Mapping[int, Ending]
 
 
 def weight(notice: Notice) -> tuple[int, int]:
-    """Return the order of a notice: those that need a person first, then the weightiest."""
+    """Return the sort key of a notice: those that need a person first, then the most important."""
     if notice.kind == "failures" and notice.needs_a_person:
         return 3, -notice.count
     return (0 if notice.needs_a_person else _WEIGHTS[notice.kind]), -notice.count
@@ -230,5 +230,5 @@ def _about_node(one: Notice) -> Iterator[str]:
 
 
 def when(at: float) -> str:
-    """Return a time by the clock of the control host, with its zone."""
+    """Return a time by the clock of the control host, with its time zone."""
     return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(at))

@@ -1,4 +1,4 @@
-"""Mail and notifications: those that wait, are on their way or were sent, and tests of them."""
+"""Mail and notifications: waiting, in transit or sent, and tests of them."""
 
 from collections.abc import Sequence
 

@@ -1,1 +1,1 @@
-"""What attempts took: as a table, and as a page with plots."""
+"""The resources that attempts used: as a table, and as a page with plots."""

@@ -20,7 +20,7 @@ class Bar(Struct, frozen=True):
 
 
 def svg(bars: Sequence[Bar]) -> str:
-    """Return bars one below the other, as many as there is room for."""
+    """Return bars one below another, as many as fit."""
     shown, parts = bars[:MOST_BARS], []
     for index, bar in enumerate(shown):
         y, length = index * STEP, max(0.0, min(1.0, bar.part)) * (RIGHT - LEFT)

@@ -9,11 +9,11 @@ from d0ctl.units import clean, count, duration
 
 COLUMNS = ("attempts", "success", "CPU time", "wasted CPU", "efficiency", "mean wait",
            "longest wait", "per hour")  # fmt: skip
-"""The heads of the figures."""
+"""The column headings of the figures."""
 
 TITLES = {"node": "nodes", "software": "software", "researcher": "researchers", "job": "jobs",
           "stage": "stages"}  # fmt: skip
-"""What the table of a group is called."""
+"""The heading of the table of each group."""
 
 NOTHING = "no attempt has ended"
 
@@ -42,7 +42,7 @@ def cells(one: Usage) -> tuple[str, ...]:
 
 
 def ordered(found: Sequence[Usage]) -> list[Usage]:
-    """Order by what they took, the most first."""
+    """Order by use, the largest first."""
     return sorted(found, key=lambda one: (-one.core_s, -one.attempts, one.name))
 
 

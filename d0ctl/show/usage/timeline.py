@@ -1,4 +1,4 @@
-"""When nodes were busy, as SVG: a bar for each attempt, or the CPUs in use where there are many."""
+"""When nodes were busy, as SVG: a bar for each attempt, or the CPUs in use if there are many."""
 
 import heapq
 from collections import defaultdict
@@ -15,14 +15,14 @@ WIDTH, LEFT, RIGHT = 1000.0, 130.0, 985.0
 """The width of a plot, and where its times begin and end."""
 
 MOST_BARS = 4_000
-"""Above so many attempts, the CPUs in use are drawn in place of the attempts."""
+"""Beyond this many attempts, the CPUs in use are drawn instead."""
 
 MOST_NODES = 40
 """How many nodes are drawn, the busiest first."""
 
 BINS = 240
 STRIP, GAP, LANES = 48.0, 10.0, 160.0
-"""The height of a curve, of the space between nodes, and the most that the slots of a node take."""
+"""The heights of a curve, of the space between nodes, and of all slots of a node."""
 
 _STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200,
           86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000)  # fmt: skip
@@ -52,7 +52,7 @@ def svg(stays: Sequence[Stay]) -> str:
 
 
 def left_out(stays: Sequence[Stay]) -> int:
-    """Return how many nodes the plot has no room for."""
+    """Return how many nodes do not fit into the plot."""
     return max(0, len({one.node for one in stays}) - MOST_NODES)
 
 

@@ -1,4 +1,4 @@
-"""A report as one page of HTML: figures, plots and tables, without anything from outside."""
+"""A report as one page of HTML: figures, plots and tables, without external resources."""
 
 from collections.abc import Sequence
 from html import escape
@@ -41,7 +41,7 @@ MOST_ROWS = 200
 
 
 def page(report: Report, stays: Sequence[Stay], *, about: str, now: float) -> str:
-    """Return the page; `about` is what the report is of."""
+    """Return the page; `about` names its subject."""
     whole, title = report.whole, escape(clean(f"d0ctl report: {about}"))
     body = [f"<h1>{title}</h1>", f"<p>{escape(_period(whole, now))}</p>", _tiles(whole)]
     if stays:

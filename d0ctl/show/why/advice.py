@@ -1,4 +1,4 @@
-"""Commands for failed packages: only such as are accepted and should not fail again."""
+"""Commands for failed packages: only those that are accepted and may not fail again."""
 
 import math
 
@@ -21,7 +21,7 @@ DETERMINISTIC = frozenset({
 """Reasons for which the same program with the same inputs would fail again."""
 
 BY_JOB_FILE = frozenset({Reason.MISSING_OUTPUT, Reason.NO_INPUTS})
-"""Reasons of which the cause may be in the job file."""
+"""Reasons whose cause may be in the job file."""
 
 OLD_FILE = (
     f"a retry runs the job as it was submitted: if the job file is wrong, correct it, then {AGAIN}"

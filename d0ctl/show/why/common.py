@@ -14,7 +14,7 @@ from d0ctl.store.views.shapes import JobSummary, PackageView
 from d0ctl.units import count, listed, moment
 
 MOST = 5
-"""How many files, nodes or packages an explanation names; it counts the rest."""
+"""How many files, nodes or packages an explanation names; the rest is counted."""
 
 NOT_PRODUCED = "its input is produced only after a retry"
 
@@ -36,7 +36,7 @@ class Explanation(Struct):
 
 
 def line_name(name: str) -> str:
-    """Return the name of a line in brackets, e.g. ` (seed=7)`; nothing if it is a number."""
+    """Return the name of a line in brackets, e.g. ` (seed=7)`; empty if it is a number."""
     return "" if name.isdigit() else f" ({name})"
 
 

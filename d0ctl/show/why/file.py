@@ -1,4 +1,4 @@
-"""Why a file exists or does not: its maker, its copies, and who waits for it."""
+"""Why a file exists or does not: its maker, its copies, and the packages that wait for it."""
 
 from collections import Counter
 from typing import Any
@@ -27,7 +27,7 @@ MADE = frozenset({"present", "purged"})
 
 
 FOUND = {"vanished": "was removed, but not by d0ctl", "changed": "was changed, but not by d0ctl"}
-"""What inventories find of copies."""
+"""The findings of inventories about copies."""
 
 
 class _AboutFile(Struct, frozen=True):

@@ -110,7 +110,7 @@ def line(
 def _explain(store: Store, part: _Part, now: float, driven: bool | None = None) -> Explanation:
     """Explain: obstacles, failures, packages that no node can take, holds, running packages.
 
-    Without a daemon a hold comes first: to start one would not help.
+    Without a daemon a hold comes first: starting one would not help.
     """
     if part.path == part.job.name:
         status = part.job.status
@@ -145,7 +145,7 @@ def _explain(store: Store, part: _Part, now: float, driven: bool | None = None) 
 
 
 def _edits(store: Store, part: _Part, now: float) -> list[str]:
-    """Return a command that lets the first package that no node can take start, if there is one."""
+    """Return a command that lets the first package start that no node can take, if any."""
     for row in part.sample([Phase.READY], MOST):
         for text in _explain_package(store, row.path, now).commands:
             if text.startswith("d0ctl edit "):
@@ -156,7 +156,7 @@ def _edits(store: Store, part: _Part, now: float) -> list[str]:
 def _kept(
     part: _Part, explanation: Explanation, why: tuple[str, str], totals: dict[str, int]
 ) -> None:
-    """Add why nothing of it may start."""
+    """Add why none of its packages may start."""
     moving = totals["launched"] - part.counts.get("suspended", 0)
     more = " more" if moving else ""
     _add(explanation, f"nothing{more} of {part.title} starts: {why[0]}", [why[1]])
@@ -165,7 +165,7 @@ def _kept(
 def _retry_first(part: _Part, explanation: Explanation) -> None:
     """Suggest a retry before the release of a job that is held for its failures.
 
-    A retry releases it, too, and begins with the failed packages; a release alone uses up the rest.
+    A retry releases it, too, and begins with the failed packages; a release alone runs the rest.
     """
     from d0ctl.store.attempts import alike_failures  # most jobs are not held
 

@@ -15,7 +15,7 @@ _SHELL_MESSAGES = (
     r"(?:No such file or directory|(?:command )?not found|Permission denied|cannot execute.*"
     r"|bad interpreter.*)$"
 )
-"""What sh, bash and dash print, with the command as the last name before it."""
+"""Messages of sh, bash and dash, with the command as the last name before."""
 
 _FILE_MESSAGES = (
     r"(?i)No such file or directory: b?['\"](?P<python>[^'\"]+)['\"]"
@@ -24,14 +24,14 @@ _FILE_MESSAGES = (
     r"|(?:^|: )['\"`‘]?(?P<shell>[^\s:'\"`’]+)['\"’]?: No such file or directory"
     r"|file ['\"`‘]?(?P<root>[^\s'\"`’]+)['\"’]? does not exist"
 )
-"""What python, C++ programs, the usual tools and ROOT print, with the name of the file."""
+"""Messages of python, C++ programs, the usual tools and ROOT, with the name of the file."""
 
 AGAIN = "`d0ctl run FILE --as NAME`, or remove the job and run it again"
 """What to do after the job file was corrected; a retry runs the job as it was submitted."""
 
 
 class Missing(Struct, frozen=True):
-    """What was missing, and what to do; whether a retry may help then."""
+    """The missing thing, and what to do; whether a retry may help then."""
 
     fact: str
     may_retry: bool = True
@@ -45,7 +45,7 @@ def missing(store: Store, one: PackageView, last: AttemptView) -> Missing | None
 
 
 def _file(store: Store, one: PackageView, last: AttemptView) -> Missing | None:
-    """A file that lies beside the job file, and is no input."""
+    """A file beside the job file that is no input."""
     names = {Path(file.name).name for file in browse.inputs(store, one.id)}
     folder = browse.directory(store, one.job_id)
     for found in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):

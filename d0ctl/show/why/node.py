@@ -13,14 +13,14 @@ from d0ctl.store.views import dependencies
 from d0ctl.units import count, moment
 
 FOUND_S = 7 * 86400.0
-"""For how long it is said what an inventory found."""
+"""How long the findings of an inventory are shown."""
 
 NOUNS = {
     "vanished": ("copy was removed, but not by d0ctl", "copies were removed, but not by d0ctl"),
     "changed": ("copy was changed, but not by d0ctl", "copies were changed, but not by d0ctl"),
     "unknown": ("unknown file is in its cache", "unknown files are in its cache"),
 }
-"""What inventories find, of one file and of several."""
+"""The findings of inventories, for one file and for several."""
 
 
 def node(store: Store, name: str, now: float) -> Explanation:
@@ -78,7 +78,7 @@ def _in_doubt(row: Row, explanation: Explanation, now: float) -> None:
 
 
 def _found(store: Store, row: Row, now: float) -> list[str]:
-    """Say when its cache was last compared, and what was found there in the last week."""
+    """Say when its cache was last compared, and the findings of the last week."""
     if row["surveyed"] is None:
         return []
     facts = [f"its cache was last compared with the records at {moment(row['surveyed'], now)}"]

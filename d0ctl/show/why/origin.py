@@ -7,7 +7,7 @@ from d0ctl.store.views.job_files import provenance
 from d0ctl.units import count, listed, moment
 
 LONGEST = 200
-"""How much of a command or of parameters a fact shows."""
+"""How many characters of a command or of parameters a fact shows."""
 
 MOST_INPUTS = 1_000
 """How many inputs a document lists."""

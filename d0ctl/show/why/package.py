@@ -34,7 +34,7 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
 
 
 def _expected_sizes(store: Store, one: PackageView, explanation: Explanation) -> None:
-    """Say what it is expected to take of memory and disk."""
+    """Say how much memory and disk it is expected to use."""
     found = views_eta.sizes_of_package(store, one.id)
     if text := eta.sizes(found):
         explanation.facts.append(f"it is expected to take {text}")
@@ -46,7 +46,7 @@ def _expected_sizes(store: Store, one: PackageView, explanation: Explanation) ->
 
 
 def binary(store: Store, one: PackageView, number: int, now: float) -> Explanation:
-    """Explain how a binary of a package did. Raises NotFound."""
+    """Explain how a binary of a package ended. Raises NotFound."""
     found = browse.binary(store, one, number)
     whole = package(store, one, now)
     name = f"binary {number} ({found.name}) of `{one.path}`"
@@ -57,7 +57,7 @@ def binary(store: Store, one: PackageView, number: int, now: float) -> Explanati
 
 
 def _outcome(found: BinaryView, one: PackageView, now: float) -> str:
-    """Say how a binary did in the attempt that ran it last."""
+    """Say how a binary ended in the last attempt that ran it."""
     if found.attempt is None:
         return "has not run yet" if one.status != Status.SUCCESSFUL else "has no record of a run"
     tried = f"in attempt {found.attempt}"

@@ -1,4 +1,4 @@
-"""Pilots in words: how many there are, and what they wait for."""
+"""Texts about pilots: how many there are, and what they wait for."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,7 +34,7 @@ REASONS: Mapping[str, str] = {
 
 
 def waits_for(reason: str) -> str:
-    """Return why a job waits, in words, with Slurm's own word."""
+    """Return why a job waits, with Slurm's own word."""
     name = reason.partition(",")[0]
     words = REASONS.get(name)
     if words is None:

@@ -1,4 +1,4 @@
-"""What stops production: texts for `status`, `why JOB`, `status --check` and mail."""
+"""Anything that stops production: texts for `status`, `why JOB`, `status --check` and mail."""
 
 from collections.abc import Sequence
 
@@ -46,7 +46,7 @@ def obstacles(found: Production, now: float) -> list[Obstacle]:
 
 
 def overflow(one: Overflow, now: float) -> Obstacle:
-    """Say that a cache will have more than it holds."""
+    """Say that the capacity of a cache will be exceeded."""
     text = (
         f"the cache of `{one.cluster}` will be full at about {moment(one.at, now)}: "
         f"{size(one.peak)} by {moment(one.peak_at, now)}, it holds {size(one.space)}"

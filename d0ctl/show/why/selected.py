@@ -1,4 +1,4 @@
-"""Why what a selector names is as it is."""
+"""Why the parts of a selector are in their states."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ from d0ctl.units import count, listed
 
 
 def explain(store: Store, wanted: Selector, now: float) -> Explanation:
-    """Explain a job, stage, line, package or binary, or the packages that are meant."""
+    """Explain a job, stage, line, package or binary, or the selected packages."""
     wanted = located(store, wanted)
     if not wanted.is_one:
         selection.choose(store, wanted, now=now)

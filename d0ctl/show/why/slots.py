@@ -1,4 +1,4 @@
-"""Who has the slots that a job waits for."""
+"""Which packages use the slots that a job waits for."""
 
 from d0ctl.model import Phase, by_status
 from d0ctl.select import parse
@@ -9,7 +9,7 @@ from d0ctl.store.views import browse
 
 
 def taken(store: Store, name: str, now: float) -> str | None:
-    """Say by whom the slots are taken that a job needs.
+    """Say who uses the slots that the job needs.
 
     None if it has slots itself, or waits for something else.
     """

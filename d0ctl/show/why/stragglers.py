@@ -1,4 +1,4 @@
-"""Packages that run much longer than they were expected to."""
+"""Packages that run much longer than expected."""
 
 from collections.abc import Sequence
 

@@ -43,7 +43,7 @@ class Subject(Struct, frozen=True):
 
 
 def job_hold(subject: Subject) -> None:
-    """Say why its whole job is kept from starting packages, if it is."""
+    """Say why its whole job starts no packages, if that is so."""
     if why := kept_back(subject.job, subject.now):
         subject.explanation.facts.append(why[0])
         subject.explanation.commands.append(why[1])

@@ -1,1 +1,1 @@
-"""How files get to and from nodes, as the site file says."""
+"""How files get to and from nodes, according to the site file."""

@@ -14,7 +14,7 @@ from d0ctl.sitefile.fields import named, value
 from d0ctl_wrapper.protocol.locator import STORE_NAME
 
 KINDS = words("directory rsync s3")
-"""Stores that d0ctl has the commands for."""
+"""Kinds of stores with built-in commands."""
 
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "locate": ("name",), "fetch": ("name", "dest"), "store": ("source", "name"),
@@ -95,7 +95,7 @@ def commands(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def for_nodes(entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the commands to fetch and to store as a node takes them."""
+    """Return the commands to fetch and to store, for use on a node."""
     found = commands(entry)
     names = {"fetch": "{source}", "store": "{dest}"}
     return {way: found[way].replace("{name}", names[way]) for way in names if way in found}

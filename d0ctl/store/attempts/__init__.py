@@ -1,1 +1,1 @@
-"""The life of an attempt, from its launch to what follows its end."""
+"""The life of an attempt, from its launch to the effects of its end."""

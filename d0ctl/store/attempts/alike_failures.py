@@ -9,12 +9,12 @@ from d0ctl.store.nodes.site import default
 from d0ctl.units import count
 
 ACTOR = "d0ctl"
-"""Who holds the job, in its status and in the history."""
+"""The actor of these holds in the status and the history."""
 
 
 def weigh(store: Store, failures: Iterable[tuple[int, int, str]], *, now: float) -> list[str]:
-    """Count packages that failed for good, as job, stage and reason, and hold the jobs of stages
-    that have nothing but too many alike ones; a sentence for each job that is held.
+    """Count packages that failed for good, as job, stage and reason, and hold jobs with stages
+    that have only failures, and too many alike; a sentence for each job that is held.
     """
     held = []
     counted = Counter(failures)
@@ -38,7 +38,7 @@ def stop(store: Store, failures: Iterable[tuple[int, int]], *, now: float) -> li
 
 
 def _count_all(store: Store, job: int, now: float) -> list[str]:
-    """Hold a job of which as many packages have failed as it says."""
+    """Hold a job when the number of its failed packages reaches its limit."""
     row = store.row("failures_of_job", job=job)
     if row is None or row["failed"] < row["most"]:
         return []
@@ -72,8 +72,8 @@ def jobs_to_release(store: Store) -> int:
 
 
 def forget_jobs(store: Store) -> None:
-    """A person has something of the chosen packages' jobs tried again: they are released if d0ctl
-    holds them, and their alike failures count from zero.
+    """Account for a retry by a person of packages of these jobs: they are released if d0ctl
+    holds them, and their similar failures count from zero.
     """
     for row in store.rows("stopped_jobs_of_chosen", actor=ACTOR):
         lifecycle.release_job(store, row["id"])

@@ -10,7 +10,7 @@ from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.units import duration
 
 MOST = 100
-"""How many packages are looked at, at most, at a time."""
+"""How many packages are considered at a time."""
 
 
 def rebroker(store: Store, *, now: float) -> list[str]:
@@ -38,7 +38,7 @@ def rebroker(store: Store, *, now: float) -> list[str]:
 
 
 def _better(store: Store, row: Row, now: float) -> str | None:
-    """Return the node where a late package would end earlier; None if it is to stay."""
+    """Return the node where a late package would end earlier; None if it should stay."""
     requirement = requirement_of(row, Catalogue(store))
     waited_s, expected_s = now - row["changed"], row["planned"] - row["changed"]
     if not behind.is_late(waited_s, expected_s):

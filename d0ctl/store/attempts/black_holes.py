@@ -78,7 +78,7 @@ def refused(store: Store, attempt: int, *, now: float) -> list[str]:
 def _watch(
     store: Store, bad: Row, ends: Iterable[Ended], limits: BlackHoleLimits, now: float
 ) -> list[str]:
-    """Judge a drained node by what ended there.
+    """Judge a drained node by the attempts that ended there.
 
     The package that tries it decides. So does a package of the stage that began there after the
     failures and succeeded; those that fail run elsewhere, like the ones before.

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending
 
 _PASSED_ON = ("check_timeout",)
-"""Columns of a binary that a launch has as they are."""
+"""Columns of a binary that are copied into a launch."""
 
 
 def keep(store: Store, ends: Iterable["Ending"]) -> None:
-    """What end messages say beside the end: where the chain began, what is done, what is kept."""
+    """Record the other facts of end messages: where the chain began, what is done, what is kept."""
     store.change_many("keep_chain", (row for end in ends if (row := _row(end)) is not None))
 
 
@@ -31,7 +31,7 @@ def _row(end: "Ending") -> tuple[Any, ...] | None:
 
 
 def _left_size(kept: Mapping[str, Any] | None) -> int | None:
-    """How many bytes stay only for a time: what nobody verified, and what only has to go out."""
+    """How many bytes are kept only for a time: unverified, or waiting for their delivery."""
     if not kept or not (kept["left"] or kept["whole"]):
         return None
     files = [*kept["left"], *(kept["files"] if kept["whole"] else ())]
@@ -39,12 +39,12 @@ def _left_size(kept: Mapping[str, Any] | None) -> int | None:
 
 
 def is_whole(end: "Ending") -> bool:
-    """Whether all binaries of an attempt that failed are done, so that only a transfer is left."""
+    """Whether all binaries of a failed attempt are done, so that only a transfer is left."""
     return bool((end.get("retained") or {}).get("whole"))
 
 
 def settle(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
-    """What ends of attempts mean for those before them, and for what a person accepts."""
+    """Apply the effects of ended attempts on earlier ones, and on outputs that a person accepts."""
     for end, context in ends:
         attempt = end["attempt"]
         if is_whole(end):
@@ -58,9 +58,9 @@ def settle(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
 
 
 def formers(store: Store) -> Mapping[int, list[dict[str, Any]]]:
-    """For the packages decided on, the former attempts of which their nodes may have something.
+    """For the assigned packages, the former attempts whose files their nodes may still have.
 
-    One that was lost could not say what it left, so the wrapper looks for its record.
+    A lost one could not report its files, so the wrapper looks for its record.
     """
     found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in store.rows("launch_formers"):
@@ -75,10 +75,10 @@ def formers(store: Store) -> Mapping[int, list[dict[str, Any]]]:
 
 
 def twins(store: Store) -> Mapping[int, list[dict[str, Any]]]:
-    """For the packages decided on, a package of another job whose intermediate files serve them.
+    """For the assigned packages, a package of another job whose intermediate files they can use.
 
-    It ran the same binaries on the same node (InGrid, case I). Of several the latest counts; the
-    wrapper compares what they read.
+    It ran the same binaries on the same node (InGrid, case I). The latest counts; the
+    wrapper compares the inputs.
     """
     found: dict[int, list[dict[str, Any]]] = {}
     for row in store.rows("launch_twins") if default(store, "reuse-files") else ():
@@ -102,7 +102,7 @@ def _twin(store: Store, row: Row) -> dict[str, Any]:
 
 
 def outputs(made: Sequence[Row]) -> list[dict[str, Any]]:
-    """What a launch says of the outputs of a binary."""
+    """The fields of a launch for the outputs of a binary."""
     return [_output(row) for row in made]
 
 
@@ -116,7 +116,7 @@ def _output(row: Row) -> dict[str, Any]:
 
 
 def verification(binary: Row) -> dict[str, Any]:
-    """What a launch says of how a binary is verified, where anything is said."""
+    """The fields of a launch for the verification of a binary, if any."""
     found = {name: binary[name] for name in _PASSED_ON if binary[name] is not None}
     for name in ("log_rules", "events"):
         if binary[name] is not None:

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LONGEST_S = 1.0
-"""A classifier that takes longer for one failure is not asked again by this process."""
+"""A classifier that takes longer than this for one failure is not asked again by this process."""
 
 MOST_FAILURES = 3
-"""After so many failures in a row it is not asked again, either."""
+"""After this many failures in a row it is not asked again, either."""
 
 NOT_ASKED = frozenset({Reason.SOFTWARE_MISSING, *RESTARTED})
-"""Reasons that the package did not cause, on which more depends than its policy."""
+"""Reasons that the package did not cause, and on which more than its policy depends."""
 
 _REASON = re.compile(r"site:[a-z0-9][a-z0-9-]{0,58}", re.ASCII)
 
 
 class Asked(Struct):
-    """A classifier that is asked, in a process of its own."""
+    """A classifier in a process of its own."""
 
     process: PluginProcess
     failures: int = 0
@@ -40,7 +40,7 @@ class Asked(Struct):
     is_given_up: bool = False
 
     def fail(self, error: PluginFailed) -> None:
-        """Count a failure, and give it up if it is one too many."""
+        """Count a failure, and give it up if there are too many."""
         self.failures += 1
         if isinstance(error, TookTooLong) or self.failures >= MOST_FAILURES:
             self.is_given_up = True
@@ -55,7 +55,7 @@ _asked: dict[Plugin, Asked] = {}
 def classified(store: Store, ends: "list[End]") -> "list[End]":
     """Return the ends with the reasons that the classifier gives to failures.
 
-    A classifier that fails is a line of the log.
+    If a classifier fails, the log gets a line.
     """
     if setting(store, "classifier") is None:
         return ends

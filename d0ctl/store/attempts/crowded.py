@@ -8,9 +8,9 @@ from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 
 
 def take_back(store: Store, file: int, cluster: int, size: int, *, why: str, now: float) -> None:
-    """assigned -> ready for the packages that wait in a cluster for a file that it can't keep.
+    """assigned -> ready for packages that wait in a cluster for a file that it has no space for.
 
-    Only for those that fit on a node elsewhere which has space for the file.
+    Only for those that another node with space for the file can take.
     """
     rows = store.rows("crowded_packages", file=file, cluster=cluster)
     if not rows:

@@ -1,6 +1,6 @@
-"""What a node says at the end of an attempt, cut to what the launch of the package declared.
+"""The reports of a node at the end of an attempt, cut to the declarations of its launch.
 
-A node may write any list into an end message; what goes beyond the package is left out, so that
+A node may write any list into an end message; entries beyond the package are dropped, so that
 the database grows by no more than the job file asked for.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending
 
 LOCATORS = 4
-"""To how many places an output is stored at most."""
+"""How many locators an output is stored at, at most."""
 
 
 def within(store: Store, ends: Sequence[End]) -> list[End]:
@@ -57,7 +57,7 @@ def _cut(message: "Ending", declared: Row) -> "Ending":
 
 
 def _first_of_each(entries: Iterable[Any], binaries: int) -> list[Any]:
-    """Return of each binary that the package has the first entry."""
+    """Return the first entry of each binary that the package has."""
     found: dict[int, Any] = {}
     for entry in entries:
         if entry["binary"] <= binaries:
@@ -66,7 +66,7 @@ def _first_of_each(entries: Iterable[Any], binaries: int) -> list[Any]:
 
 
 def _kept(kept: dict[str, Any] | None, declared: Row) -> dict[str, Any] | None:
-    """What is left for the next attempt; nothing where it can't be of this package."""
+    """The files left for the next attempt; nothing if they can't be of this package."""
     if kept is None:
         return None
     binaries, outputs = declared["binaries"], declared["outputs"] + MOST_LATE

@@ -1,4 +1,4 @@
-"""What ends of attempts mean: which have failed and why, and what follows."""
+"""The effects of ended attempts: which have failed and why, and what follows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending
 
 End = tuple["Ending", Row]
-"""How an attempt ended, and what the verdict on it depends on."""
+"""How an attempt ended, and the facts that the verdict depends on."""
 
 
 class Verdicts(Struct, frozen=True):
-    """Of a batch of ends: the reason of each failure and the answer of its policy, by attempt,
-    and the packages whose results are still to be brought.
+    """For a batch of ends: the reason of each failure and the answer of its policy, by attempt,
+    and the packages whose results still have to be copied.
     """
 
     reasons: Mapping[int, str]
@@ -31,7 +31,7 @@ class Verdicts(Struct, frozen=True):
     with_results: set[int]
 
     def phase_after(self, end: "Ending", context: Row) -> Phase:
-        """Return the phase of a package that ended well, or was to end."""
+        """Return the phase of a package that succeeded, or was ended on request."""
         if end["outcome"] == "successful":
             has_results = context["package_id"] in self.with_results
             return Phase.TRANSFERRING if has_results else Phase.DONE
@@ -69,7 +69,7 @@ def _packages_with_results(store: Store, ends: Sequence[End]) -> set[int]:
 
 
 def _failures(store: Store, ends: Sequence[End]) -> list[Failure]:
-    """Return the failures that a policy has to answer; note copies and software that are gone."""
+    """Return the failures that a policy must answer; record lost copies and missing software."""
     found = []
     for end, context in ends:
         lost = _lost_copies(store, end, context)
@@ -81,9 +81,9 @@ def _failures(store: Store, ends: Sequence[End]) -> list[Failure]:
 
 
 def _lost_copies(store: Store, end: "Ending", context: Row) -> bool:
-    """Return whether an attempt failed because recorded copies are gone; note these as lost.
+    """Return whether an attempt failed because recorded copies are gone; record these as lost.
 
-    In a cache that is in doubt none is lost, but neither is the package at fault.
+    In a cache in doubt nothing counts as lost, but the package is not at fault either.
     """
     package, node = context["package_id"], context["node_id"]
     lost = [
@@ -142,7 +142,7 @@ def duration(end: "Ending", context: Row, now: float) -> float | None:
         return None
     if context["launched"] is None:
         return _lasted_s(end)
-    # A node with a wrong clock can't claim that it took longer than since its launch.
+    # a node with a wrong clock can't claim more time than since its launch
     return min(_lasted_s(end), max(0.0, now - float(context["launched"])))
 
 
@@ -152,11 +152,11 @@ def _lasted_s(end: "Ending") -> float:
 
 
 def our_time(time: float | None, context: Row) -> float | None:
-    """Return a time of a node's clock by our clock."""
+    """Convert a time of a node's clock to the clock here."""
     return None if time is None else time - (context["clock"] or 0.0)
 
 
 def ended(end: "Ending", context: Row) -> float:
-    """Return when an attempt ended, by our clock."""
+    """Return when an attempt ended, by the clock here."""
     ahead = 0.0 if end["utc_offset"] is None else context["clock"] or 0.0
     return end["ended"] - ahead

@@ -1,4 +1,4 @@
-"""What the policies say of attempts that failed: read for a whole batch, judged one by one."""
+"""The answers of policies to failed attempts: read for a whole batch, judged one by one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -30,11 +30,11 @@ class Failure(Struct, frozen=True):
     disk: int | None = None
     reported: bool = True
     is_whole: bool = False
-    """Whether all its outputs are on its node, so that only their way is left."""
+    """Whether all its outputs are on its node, so that only their delivery is left."""
 
 
 class Answer(Struct, frozen=True):
-    """What follows a failure: the phase of its package, and what else of it changes."""
+    """The answer to a failure: the phase of its package, and its other changes."""
 
     phase: str
     verdict: Verdict
@@ -51,7 +51,7 @@ class Answer(Struct, frozen=True):
 
 
 def answer(store: Store, failures: Sequence[Failure], *, now: float) -> dict[int, Answer]:
-    """What follows each of these failures, by attempt."""
+    """Return the answer to each of these failures, by attempt."""
     if not failures:
         return {}
     cases = _cases(store, failures)
@@ -127,8 +127,8 @@ class _Places(Struct):
         self.largest = self.store.value("largest_memory")
 
     def has_others(self, reason: str, row: Row) -> bool:
-        """Whether a node fits on which the package has not failed so, or the cause can be fixed:
-        what is missing of the catalogue's software is brought again.
+        """Whether it has not failed so on some suitable node, or the cause can be
+        fixed: missing software of the catalogue is copied again.
         """
         if reason == Reason.SOFTWARE_MISSING and row["software"] != NOTHING:
             return True
@@ -148,13 +148,13 @@ class _Places(Struct):
 
 
 class _Requirements(Struct):
-    """What packages ask for when they are tried again, found or made once for a batch."""
+    """The requests of packages that are tried again, found or made once per batch."""
 
     store: Store
     known: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
     def after(self, row: Row, found: Judgement, *, is_whole: bool = False) -> int | None:
-        """The requirement for the next attempt; None where that is what it was.
+        """The requirement for the next attempt; None if it is unchanged.
 
         A package whose outputs are all there stays at its node, unless its rule says elsewhere.
         """
@@ -171,7 +171,7 @@ class _Requirements(Struct):
     def like(
         self, row: Row, memory: int | None, avoid: str | None, boost: int, stay: str | None = None
     ) -> int:
-        """The requirement that asks for the same, but for this, after an attempt that failed."""
+        """The same requirement except for this, after a failed attempt."""
         failed_on = row["node_name"]
         former = row["memory"], row["avoid"], row["boost"], row["failed_on"], row["stay"]
         if (memory, avoid, boost, failed_on, stay) == former:
@@ -218,7 +218,7 @@ def avoiding(store: Store, rows: Sequence[Row]) -> list[int]:
 def refused(
     store: Store, node: int, attempt: int, reason: str, message: str, *, now: float
 ) -> bool:
-    """starting -> cooloff or held: no wrapper came to be, which is no failure of the package.
+    """Return whether it was starting there.
 
     Whether it was starting there.
     """

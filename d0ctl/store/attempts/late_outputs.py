@@ -1,8 +1,8 @@
 """Late outputs: a pattern in the job file, files once their package has made them.
 
-A pattern is a row of `file` that is never brought anywhere. It counts as present once the files
-are known that it stands for; so its readers are held until then, and waits for the files
-themselves as for any others. A remake that yields other names puts them in their place.
+A pattern is a row of `file` that is never copied. It counts as present once its files are
+known; so its readers are held until then, and wait for the files themselves as for any
+others. A remake with other names replaces them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,11 +28,11 @@ FORGET = (
     "forget_late_locations",
     "forget_late_file",
 )
-"""What takes a file out of a job, of which nothing stays but copies on nodes."""
+"""Everything that is removed of a file of a job, except copies on nodes."""
 
 
 class _Pattern(Struct, frozen=True):
-    """A late output, and the names that an end tells for it."""
+    """A late output, and its file names in an end message."""
 
     id: int
     name: str
@@ -58,7 +58,7 @@ def populate(store: Store, ends: Sequence[End], *, now: float) -> list[End]:
 
 
 def _counts(message: "Ending", context: Row) -> bool:
-    """Whether what an attempt has made is taken."""
+    """Whether the outputs of an attempt are accepted."""
     if context["current"] != message["attempt"]:
         return False
     if message["outcome"] == "successful":
@@ -89,7 +89,7 @@ def _populate(store: Store, end: End, rows: Iterable[Row], now: float) -> End:
 
 
 def _fault(store: Store, known: Sequence[_Pattern], reported: Mapping[str, str]) -> str | None:
-    """Why names can't be those of outputs; None when they can."""
+    """Return why names can't be those of outputs; None if they can."""
     if len(reported) > MOST:
         return f"more than {MOST} files match the late outputs"
     by_name = {pattern.name: pattern for pattern in known}
@@ -109,7 +109,7 @@ def _fault(store: Store, known: Sequence[_Pattern], reported: Mapping[str, str])
 
 
 def _regrouping(store: Store, known: Sequence[_Pattern]) -> str | None:
-    """Say that groups are made of other files than there are now; None if they are not."""
+    """Say that groups were made of other files than now; None if not."""
     for pattern in known:
         rows = store.rows("files_of_pattern", pattern=pattern.id)
         before = {row["name"] for row in rows}
@@ -125,7 +125,7 @@ def _owner(row: Row) -> str:
 
 
 def _replace(store: Store, pattern: _Pattern, now: float) -> None:
-    """Let a late output stand for these files, whatever it stood for before."""
+    """Let a late output stand for these files, instead of its previous ones."""
     before = {row["name"]: row["id"] for row in store.rows("files_of_pattern", pattern=pattern.id)}
     for name in before.keys() - pattern.names:
         store.change("unassign_readers", file=before[name], now=now)

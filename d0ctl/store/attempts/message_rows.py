@@ -26,7 +26,7 @@ class _State(NamedTuple):
 
 
 class _Progress(NamedTuple):
-    """How far an attempt is."""
+    """The progress of an attempt."""
 
     attempt: int
     seq: int
@@ -96,7 +96,7 @@ class _Output(NamedTuple):
 
 
 class _Staged(NamedTuple):
-    """A file from outside that a wrapper has brought to its node."""
+    """A file from outside that a wrapper has copied to its node."""
 
     attempt: int
     locator: str
@@ -150,7 +150,7 @@ def _progress(message: "Progress", now: float) -> _Progress:
 
 
 def keep_notes(store: Store, messages: "Sequence[Message]", contexts: Mapping[int, Row]) -> None:
-    """Keep the notes of known attempts; of each a bounded number."""
+    """Record the notes of known attempts; a limited number of each."""
     rows = (
         (message["attempt"], message["seq"],
          our_time(message["time"], contexts[message["attempt"]]), message["binary"],
@@ -162,7 +162,7 @@ def keep_notes(store: Store, messages: "Sequence[Message]", contexts: Mapping[in
 
 
 def add_ends(store: Store, ends: Sequence[End], verdicts: Verdicts) -> None:
-    """Add how attempts ended, with what follows, and what they left."""
+    """Add how attempts ended, with the consequences, and their files."""
     rows = [_end(end, context, verdicts) for end, context in ends]
     _tell(store, "tell_plain_end", "tell_end", rows, _End._fields.index("reason"))
     chains.keep(store, (end for end, _ in ends))
@@ -185,7 +185,7 @@ def add_ends(store: Store, ends: Sequence[End], verdicts: Verdicts) -> None:
 def _tell(
     store: Store, plain: str, full: str, rows: Sequence[tuple[Any, ...]], length: int
 ) -> None:
-    """Add rows; those that have nulls only after the first columns by a query of these alone.
+    """Add rows; those with nulls only after the first columns by a query for these alone.
 
     A null costs Python's sqlite3 0.5 µs, more than all other values of a row together.
     """
@@ -231,7 +231,7 @@ def _binary(end: "Ending", binary: "BinaryEnd", context: Row) -> _Binary:
 
 
 def add_places(store: Store, ends: Sequence[End]) -> bool:
-    """Add what wrappers brought from outside and what they stored there; whether there is any."""
+    """Add files that wrappers copied from outside or stored there; return whether there are any."""
     staged = [
         _Staged(end["attempt"], file["locator"], file["path"], file["size"], file["checksum"],
                 file.get("inode"), file.get("mtime"))

@@ -1,9 +1,9 @@
 """Messages from nodes, applied: each once, whatever the order or the repetition.
 
-All messages of an attempt say absolute things, and only an attempt that has not ended takes
-any. The end repeats what start and binaries said; of states and progress the latest in the
-attempt's own sequence counts. So a message that comes twice, late or before its turn changes
-nothing that is already known. Nodes give times by their clocks; the database has ours.
+All messages of an attempt state absolute facts, and only an attempt that has not ended accepts
+any. The end repeats the start and the binaries; of states and progress the latest in the
+attempt's own sequence counts. So a message that comes twice, late or early changes
+nothing that is already known. Nodes report times of their clocks; the database has ours.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 class Applied(Struct):
     """The outcome of a batch: unknown attempts, run times by requirement, each with the speed of
-    its node, how many bytes of disk nodes are short of, and which nodes were drained or resumed.
+    its node, how many bytes of disk nodes lack, and which nodes were drained or resumed.
     """
 
     unknown: set[int] = field(default_factory=set)
@@ -41,7 +41,7 @@ class Applied(Struct):
     needs: dict[int, int] = field(default_factory=dict)
     verdicts: list[str] = field(default_factory=list)
     foreign: dict[str, list[int]] = field(default_factory=dict)
-    """Attempts on other nodes of which a node sent messages, which count as forged, by node."""
+    """Attempts on other nodes for which a node sent messages, which count as forged, by node."""
 
 
 def apply(
@@ -53,7 +53,7 @@ def apply(
 ) -> Applied:
     """Apply a batch of messages within the caller's transaction.
 
-    `senders` has for each the node that sent it: of attempts on other nodes it may say nothing.
+    `senders` has the sender of each: about attempts on other nodes it may report nothing.
     """
     applied = Applied()
     contexts = _begin(store, {message["attempt"] for message in messages})
@@ -95,7 +95,7 @@ def _without_foreign(
 
 
 def keep_pace(store: Store, applied: Applied) -> None:
-    """Keep how long packages with each requirement lately took: the scheduler plans with it."""
+    """Record how long packages with each requirement took recently: the scheduler plans with it."""
     for requirement, durations in applied.durations.items():
         store.change(
             "requirement_pace",
@@ -108,13 +108,13 @@ def keep_pace(store: Store, applied: Applied) -> None:
 def fail(
     store: Store, node: int, attempts: Iterable[int], *, reason: str, message: str, now: float
 ) -> None:
-    """End attempts of a node that can't report it themselves: it has lost them, or is lost."""
+    """End attempts of a node that can't report it themselves: they are lost, or their node is."""
     _end(store, node, [ended_by_control(attempt, "lost", reason, message, now=now)
                        for attempt in attempts], now)  # fmt: skip
 
 
 def refuse(store: Store, node: int, attempt: int, *, reason: str, message: str, now: float) -> None:
-    """Fail an attempt whose end message is refused, and have removed what it made."""
+    """Fail an attempt whose end message is refused, and have its files removed."""
     _end(store, node, [ended_by_control(attempt, "failed", reason, message, now=now)], now)
     store.change("purge_unbelieved", attempt=attempt)
 
@@ -151,8 +151,8 @@ _CLEARED = (
 def _apply_ends(
     store: Store, reported: Sequence[endings.End], applied: Applied, now: float
 ) -> None:
-    """Decide what follows the ends, and write the whole batch."""
-    # Each step may turn a success into a failure, so what is counted and written comes after.
+    """Decide the consequences of the ends, and write the whole batch."""
+    # Each step may turn a success into a failure, so counting and writing come after.
     ends = declared.within(store, outputs.check(store, reported))
     ends = late_outputs.populate(store, ends, now=now)
     for (said, _), (end, _) in zip(reported, ends, strict=True):
@@ -196,7 +196,7 @@ def _keep(store: Store, ends: Sequence[endings.End], now: float) -> None:
     if any(end["outputs"] for end, _ in ends):
         _keep_outputs(store, now)
     store.change("keep_binaries")
-    # Of a killed package the results are wanted that are now present.
+    # of a killed package, the results that now exist are wanted
     store.change("want_results", now=now)
     store.change("want_forwards", now=now)
     store.change("end_attempts")
@@ -211,7 +211,7 @@ def _keep(store: Store, ends: Sequence[endings.End], now: float) -> None:
 
 
 def _keep_outputs(store: Store, now: float) -> None:
-    """Write where outputs are, before their makers end."""
+    """Write the locations of outputs before their makers end."""
     # Copies of an earlier attempt are known by the path and checksum that the next two replace.
     store.change("purge_former_copies")
     store.change("lose_former_copies")

@@ -1,4 +1,4 @@
-"""How nodes do with the packages they get, and what they get because of it."""
+"""The records of nodes with their packages, and what they get because of them."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -102,7 +102,7 @@ def tally(row: Row) -> Tally:
 def left_out(
     store: Store, requirements: Sequence[Requirement], nodes: Sequence[NodeRoom]
 ) -> list[Requirement]:
-    """Return them with `excluded` set where the job excludes the node they failed on."""
+    """Return them with `excluded` set if the job excludes the node on which they failed."""
     failed = {requirement.job for requirement in requirements if requirement.failed_on is not None}
     if not failed:
         return list(requirements)
@@ -123,7 +123,7 @@ def excluded_nodes(store: Store, job: int) -> set[int]:
 
 
 def exclusions(store: Store, job: int) -> list[Row]:
-    """Return the same with their names, and how the job did there."""
+    """Return the same with their names and the record of the job there."""
     return _excluding(store, store.rows("named_job_node_records", job=job))
 
 
@@ -138,7 +138,7 @@ def suspects(
 ) -> tuple[list[Requirement], Rooms]:
     """Return how many more packages of a stage each suspect may take, and the requirements.
 
-    Requirements are marked as `trusting` where all nodes that fit have failed: then the suspects
+    Requirements are marked as `trusting` if all suitable nodes have failed: then the suspects
     may take them without a limit.
     """
     stages = {requirement.stage: requirement for requirement in requirements}
@@ -169,7 +169,7 @@ def _left(store: Store, stage: int, node: int, most: int) -> int:
 
 
 def pauses(store: Store, stage: int, fitting: Iterable[int], now: float) -> dict[int, NodeRecord]:
-    """Return the nodes, of those that fit, that pause for a stage now."""
+    """Return the suitable nodes that pause for a stage now."""
     known = _streaks(store, [stage]).get(stage, {})
     bounds = (
         bad_nodes.suspect_limits(known, frozenset(fitting), limits(store), now) if known else {}
@@ -178,7 +178,7 @@ def pauses(store: Store, stage: int, fitting: Iterable[int], now: float) -> dict
 
 
 def _not_ahead(store: Store, stage: int, nodes: Sequence[NodeRoom]) -> dict[tuple[int, int], int]:
-    """Return the free slots of nodes that have not run a stage well: they get none in advance."""
+    """Return the free slots of nodes without a success of a stage: they get nothing in advance."""
     proven = {row["node_id"] for row in store.rows("proven_nodes", stage=stage)}
     return {
         (stage, node.id): max(0, int(node.cpus - node.used))

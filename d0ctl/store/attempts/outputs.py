@@ -1,4 +1,4 @@
-"""Outputs that an end message lists, compared with what its package declares and what arrives."""
+"""Outputs listed by an end message, compared with the package's declaration and with arrivals."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def check(store: Store, ends: Sequence[End]) -> list[End]:
-    """Turn each successful end into a failed one that lacks a declared output or has another.
+    """Turn each successful end that lacks a declared output, or has another, into a failed one.
 
-    An end that was asked for keeps only what is declared.
+    An end on request keeps only declared outputs.
     """
     listed = [end for end in ends if end[0]["outcome"] == "successful" or end[0]["outputs"]]
     if not listed:
@@ -46,7 +46,7 @@ def _checked(end: End, declared: Sequence[Row]) -> End:
 def _fault(
     listed: Sequence[Mapping[str, Any]], declared: Sequence[Row]
 ) -> tuple[Reason, str] | None:
-    """Give the reason and a sentence when these can't be the outputs of the package."""
+    """Return the reason and a sentence if these can't be the outputs of the package."""
     late = [one["late"] for one in listed if one.get("late")]
     plain = [one["name"] for one in listed if not one.get("late")]
     for row in declared:
@@ -67,7 +67,7 @@ def _fault(
 
 
 def failed(message: "Ending", reason: Reason, detail: str) -> "Ending":
-    """Return the end message of an attempt whose success is not believed."""
+    """Return the end message of an attempt whose success is not accepted."""
     return {**message, "outcome": "failed", "reason": str(reason), "detail": detail,
             "outputs": [], "missing": []}  # fmt: skip
 
@@ -75,12 +75,12 @@ def failed(message: "Ending", reason: Reason, detail: str) -> "Ending":
 def lose_spoilt(
     store: Store, copies: Sequence[tuple[int, int]], message: str, *, now: float
 ) -> list[str]:
-    """Forget copies, by (file, cluster), of which another file arrived; they are made again.
+    """Forget copies, by (file, cluster), for which another file arrived; they are made again.
 
     Their attempts count against the nodes; return a sentence for each verdict on a node.
 
-    After MOST_SPOILT such attempts since a person last had it tried, their maker is not believed
-    any more: one whose results are under way fails (`verification`), one that was done is held.
+    After MOST_SPOILT such attempts since the last retry by a person, the maker is not trusted
+    any more: one whose results are in transit fails (`verification`), one that was done is held.
     """
     found = [store.row("maker_at", file=file, cluster=cluster) for file, cluster in copies]
     rows = list({row["attempt_id"]: row for row in found if row is not None}.values())
@@ -106,7 +106,7 @@ def _ended(row: Row) -> Ended:
 
 
 def _disbelieve(store: Store, row: Row, message: str, now: float) -> None:
-    """transferring -> failed, and on to what the policy says."""
+    """transferring -> failed, and then whatever the policy says."""
     attempt, package = row["attempt_id"], row["id"]
     lasted = row["ended"] - (row["started"] or row["ended"])
     one = Failure(attempt, Reason.VERIFICATION, message, lasted=lasted, rss=row["rss"])

@@ -1,4 +1,4 @@
-"""What the database knows of files and attempts that lie somewhere; asked by bounded pages."""
+"""The database's records of files and attempts; read in pages of limited size."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -7,11 +7,11 @@ from typing import Any
 from d0ctl.store.connection import Row, Store
 
 PAGE = 5_000
-"""Rows, or things that a node tells of, in one look."""
+"""How many rows, or things that a node reports, are processed at a time."""
 
 
 def results(store: Store) -> Iterator[Row]:
-    """Files that go to results/, with whether a copy is noted there and whether one is due."""
+    """Files for results/, with whether a copy is recorded there and whether one is due."""
     folder = f"{store.home.results}/"
     for after, upto in _file_pages(store):
         yield from store.rows("results_page", after=after, upto=upto, results=folder)
@@ -24,7 +24,7 @@ def copies(store: Store, node: int | None) -> Iterator[Row]:
 
 
 def attempts(store: Store, ids: Sequence[int]) -> dict[int, Row]:
-    """What is known of these attempts, by their ids."""
+    """The records of these attempts, by their ids."""
     found: dict[int, Row] = {}
     for start in range(0, len(ids), PAGE):
         rows = store.rows("known_attempts", ids=json.dumps(ids[start : start + PAGE]))
@@ -33,7 +33,7 @@ def attempts(store: Store, ids: Sequence[int]) -> dict[int, Row]:
 
 
 def wanted(store: Store, node: Row, copies: Sequence[dict[str, Any]]) -> set[str]:
-    """Of the files that a node tells of, the paths of those that may lie there."""
+    """Of the files that a node reports, the paths of those that may be there."""
     found: set[str] = set()
     for start in range(0, len(copies), PAGE):
         page = json.dumps(copies[start : start + PAGE])

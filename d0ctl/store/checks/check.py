@@ -1,6 +1,6 @@
-"""Whether the database keeps its own rules; each query of check.sql lists what breaks one.
+"""Whether the database obeys its own rules; each query of check.sql lists violations of one.
 
-Every look is short: large tables go by pages, each as it is at a moment of its own, so that
+Every transaction is short: large tables are read in pages, each at a moment of its own, so that
 nobody waits and the write-ahead log can't grow.
 """
 
@@ -18,7 +18,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.files.copies import PARKED
 
 BY_TABLE = ("check_integrity", "check_foreign_keys")
-"""Asked of each table by itself."""
+"""Checked for each table by itself."""
 
 BY_PACKAGE = (
     "check_missing",
@@ -30,10 +30,10 @@ BY_PACKAGE = (
     "check_needs",
     "check_dropped",
 )
-"""Asked of a page of packages at a time."""
+"""Checked for a page of packages at a time."""
 
 BY_FILE = ("check_copies", "check_makers")
-"""Asked of a page of files at a time."""
+"""Checked for a page of files at a time."""
 
 AT_ONCE = (
     "check_lines",
@@ -49,10 +49,10 @@ AT_ONCE = (
     "check_ids",
     "check_texts",
 )
-"""Asked once: an index or a small table answers."""
+"""Checked once: an index or a small table answers."""
 
 LASTING = ("check_released", "check_ended")
-"""Rules that a turn of the daemon restores, so that they are broken only if that stays so."""
+"""Rules that a turn of the daemon restores: they are broken only if that lasts."""
 
 CHECKS = (
     *BY_TABLE,
@@ -78,12 +78,12 @@ class Fault(Struct, frozen=True):
 
 
 def faults(store: Store) -> list[Fault]:
-    """Everything that is wrong with the database, a few of each kind; a broken file, too."""
+    """Everything that is wrong with the database, a few of each kind; also a broken file."""
     return [*_file_faults(store), *rule_faults(store)]
 
 
 def rule_faults(store: Store) -> list[Fault]:
-    """What is wrong with the rows, of a file that is well."""
+    """The faults of the rows, in an intact file."""
     found: list[Fault] = []
     for one in _rule_looks(store):
         try:
@@ -94,12 +94,12 @@ def rule_faults(store: Store) -> list[Fault]:
 
 
 def lasting(store: Store) -> list[Fault]:
-    """What is wrong unless a turn of the daemon is about to set it right."""
+    """The faults that no turn of the daemon is about to repair."""
     return [fault for name in LASTING for fault in _ask(store, name)]
 
 
 def _file_faults(store: Store) -> list[Fault]:
-    """What SQLite finds wrong, table by table, and what is not as the migrations made it."""
+    """The faults that SQLite finds, table by table, and differences from the migrations."""
     found = []
     try:
         for row in store.rows("tables_to_check"):
@@ -121,7 +121,7 @@ def _rule_looks(store: Store) -> Iterator[Callable[[], list[Fault]]]:
 
 
 def _by_pages(store: Store, pages: str, names: tuple[str, ...]) -> Iterator[Fault]:
-    """The faults of one page after the other; of each kind no more than `MOST`."""
+    """The faults of one page after another; of each kind at most `MOST`."""
     yielded = dict.fromkeys(names, 0)
     after, size = 0, FIRST_CHUNK
     while True:

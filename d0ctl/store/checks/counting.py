@@ -1,7 +1,7 @@
-"""Count packages again while they move.
+"""Count packages again while they change.
 
-A stage of a million packages is counted by pages, each as it is at a moment of its own. What
-moved between that moment and the last one is in the history, and is set against the sum.
+A stage of a million packages is counted in pages, each at a moment of its own. Changes
+between that moment and the last one are in the history, and are added to the sum.
 """
 
 import time
@@ -17,7 +17,7 @@ Counted = Counter[tuple[int, str]]
 
 
 class Count:
-    """A count under way: what each page held, and how far the history went by then."""
+    """A count in progress: the content of each page, and the last row of the history by then."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -28,7 +28,7 @@ class Count:
             self.stages = {row[0] for row in store.rows("stages_to_count")}
 
     def take(self, after: int, size: int) -> int | None:
-        """Count a page; where it ends, None when there is no more."""
+        """Count a page; return where it ends, None if it was the last."""
         with self._store.reading():
             page = self._store.row("package_page", after=after, size=size)
             if page is None or not page["n"]:
@@ -39,7 +39,7 @@ class Count:
             return int(page["upto"])
 
     def settle(self) -> Iterator[tuple[str, str]]:
-        """Add what has moved since, and say which stages are counted otherwise now."""
+        """Add the changes since then, and return which stages have other counts now."""
         with self._store.reading():
             for row in self._store.rows("moves_since", event=self.began):
                 if row["id"] > self._seen(row["package_id"]):

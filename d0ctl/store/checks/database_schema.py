@@ -1,4 +1,4 @@
-"""Whether tables, triggers and indices are as the migrations make them: rules rest on them."""
+"""Whether tables, triggers and indices are as the migrations make them: rules depend on them."""
 
 from collections.abc import Iterator
 

@@ -1,1 +1,1 @@
-"""Clusters: how full their caches are, what lies there and whose they are."""
+"""Clusters: how full their caches are, their contents and their owners."""

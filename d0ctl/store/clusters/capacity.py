@@ -8,7 +8,7 @@ from d0ctl.units import size
 
 
 class FullCache(Struct, frozen=True):
-    """A cluster whose cache has too many bytes, and the node that is to remove some."""
+    """A cluster whose cache has too many bytes, and the node that should remove some."""
 
     name: str
     node: int

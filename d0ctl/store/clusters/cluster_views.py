@@ -1,4 +1,4 @@
-"""Clusters with what lies there, and researchers with what is theirs (InGrid)."""
+"""Clusters with their contents, and researchers with their jobs and clusters (InGrid)."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from d0ctl.store.nodes.site import setting
 class ClusterView(Struct, frozen=True):
     """A cluster with its nodes, its owners if it is private, and the software on its nodes.
 
-    Sizes are in bytes; `cached` is None where they are not counted.
+    Sizes are in bytes; `cached` is None if they are not counted.
     """
 
     name: str
@@ -27,7 +27,7 @@ class ClusterView(Struct, frozen=True):
     researchers: tuple[str, ...]
     software: tuple[str, ...]
     pilots: tuple[Pilot, ...] | None = None
-    """Those of a batch system."""
+    """The pilots of a batch system."""
 
 
 class ResearcherView(Struct, frozen=True):
@@ -38,7 +38,7 @@ class ResearcherView(Struct, frozen=True):
     clusters: tuple[str, ...]
     jobs: int
     shares: tuple[str, ...] = ()
-    """The shares that take the jobs, some of them by the names of jobs."""
+    """The shares of the jobs, some of them by the names of jobs."""
 
 
 def clusters(store: Store) -> list[ClusterView]:

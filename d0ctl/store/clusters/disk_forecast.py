@@ -11,17 +11,17 @@ from d0ctl.store.due_times import left_s
 from d0ctl.store.nodes import placement
 
 MOST_LIVE = 5_000
-"""How many packages on nodes are looked at."""
+"""How many packages on nodes are considered."""
 
 MOST_KINDS = 100
-"""Of how many requirements with ready packages the inputs are looked at, the most urgent first."""
+"""For how many requirements with ready packages inputs are considered, the most urgent first."""
 
 SAMPLE = 3
-"""Of how many packages of each."""
+"""How many packages of each are considered."""
 
 
 def forecast(store: Store, *, now: float) -> list[Profile]:
-    """Return what is in each cache, what packages will add, and what is removed after them."""
+    """Return the content of each cache, what packages will add, and what is removed after them."""
     caches = [
         Cache(
             row["id"], row["name"], row["space"], max(0, (row["space"] or 0) - (row["free"] or 0))
@@ -34,7 +34,7 @@ def forecast(store: Store, *, now: float) -> list[Profile]:
 
 
 def _on_the_way(store: Store) -> list[Change]:
-    """Return the files that are being brought to each cache, by the rate of its link."""
+    """Return the files in transit to each cache, by the rate of its link."""
     links = placement.links(store)
     return [
         Change(links.seconds(cluster, 0, 1), cluster, links.backlog[cluster])
@@ -59,7 +59,7 @@ def _live(store: Store, now: float) -> list[Change]:
 
 
 def _ready(store: Store) -> list[Alike]:
-    """Return the requirements with ready packages, and what one of these takes."""
+    """Return the requirements with ready packages, and the needs of one of these."""
     found = []
     for wanted in placement.requirements(store)[:MOST_KINDS]:
         if wanted.early or wanted.stay:
@@ -95,7 +95,7 @@ def _freed(store: Store, packages: Sequence[int]) -> dict[int, dict[int, int]]:
 
 
 def keep(store: Store, found: Sequence[Profile], *, now: float) -> None:
-    """Keep which caches will overflow, for those who look."""
+    """Record which caches will overflow, for the commands that show it."""
     store.change("forget_overflows")
     store.change_many(
         "keep_overflow",

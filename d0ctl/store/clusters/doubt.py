@@ -14,10 +14,10 @@ from d0ctl.store.rows import make
 from d0ctl.units import count
 
 FEW = 20
-"""So many missing copies at once are no reason to doubt a cache: they are soon made again."""
+"""This many missing copies at once are no reason to doubt a cache: they are soon made again."""
 
 MOST = 0.5
-"""A cache is in doubt if more than this part of its copies is missing."""
+"""A cache is in doubt if more than this fraction of its copies is missing."""
 
 
 class MissingCopies(Struct, frozen=True):

@@ -13,7 +13,7 @@ from d0ctl.store.rows import make
 
 
 class BatchSystem(Struct, frozen=True):
-    """A cluster whose nodes are pilots; `room` is what one of them offers."""
+    """A cluster whose nodes are pilots; `room` is the capacity of one of them."""
 
     id: int
     name: str
@@ -86,7 +86,7 @@ def accepted(store: Store, batch: str, job: str) -> None:
 def keep(
     store: Store, pilot: Pilot, *, job: str, state: str, reason: str, ends: float | None
 ) -> None:
-    """Record what the queue says of a pilot."""
+    """Record the queue's state of a pilot."""
     if (pilot.job, pilot.state, pilot.reason) != (job, state, reason) or pilot.ends is None:
         store.change(
             "keep_pilot", pilot=pilot.id, job=job, state=state, reason=reason, ends=ends
@@ -100,7 +100,7 @@ def ending(store: Store, found: Sequence[Pilot], reason: str) -> None:
 
 
 def ended(store: Store, pilot: Pilot, reason: str, *, now: float) -> None:
-    """Record that a pilot is no more."""
+    """Record that a pilot has ended."""
     store.change("pilot_ended", pilot=pilot.id, reason=reason, now=now)
 
 

@@ -10,19 +10,19 @@ from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 
 MOST_STAGES = 50
-"""How many stages with waiting packages are looked at, those of the most urgent jobs first."""
+"""How many stages with waiting packages are considered, those of the most urgent jobs first."""
 
 MOST_FILES = 50
-"""How many inputs of each: those of a few of its last packages, as all read what is hot."""
+"""How many inputs of each: those of a few of its last packages, as all read the hot files."""
 
 MOST_LOOKED_AT = 20
 """How many of these files in all, the largest first."""
 
 MOST_COUNTED = 2_000
-"""How many readers of a file are looked at, the youngest first."""
+"""How many readers of a file are considered, the youngest first."""
 
 LEAST_BYTES = 1_000_000
-"""Smaller files are brought soon enough when a reader has its node."""
+"""Smaller files are copied soon enough when a reader has its node."""
 
 
 class SpreadCopy(NamedTuple):
@@ -36,7 +36,7 @@ class SpreadCopy(NamedTuple):
 
 
 def spread(store: Store, busy: Collection[int], *, now: float) -> list[Replica]:
-    """Ask for further copies of files that many packages will read; return those.
+    """Request further copies of files that many packages will read; return those.
 
     `busy` are clusters that files are streamed from or to.
     """
@@ -68,7 +68,7 @@ def spread(store: Store, busy: Collection[int], *, now: float) -> list[Replica]:
 
 
 def _hot(store: Store, row: Row, nodes: list[NodeRoom], catalogue: Catalogue) -> HotFile | None:
-    """Return a file with its readers that have not begun; None where it is not known enough."""
+    """Return a file with its readers that have not begun; None if not enough is known."""
     readers = store.row("hot_readers", file=row["file_id"], most=MOST_COUNTED)
     if readers is None or not readers["n"] or readers["seconds"] is None:
         return None

@@ -1,4 +1,4 @@
-"""The site file and the database: what is in force, what a file would change, and the change."""
+"""The site file and the database: the settings in force, the changes by a file, and applying it."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -17,15 +17,15 @@ from d0ctl.store.nodes.registry import CONTROL
 from d0ctl.units import count
 
 MOVED = {"destination", "dir", "cluster"}
-"""What of a node can't change while it is the same node."""
+"""The properties of a node that can't change while it is the same node."""
 
 Facts = Mapping[str, dict[str, Any]]
-"""What nodes said of themselves when they were met, by their names."""
+"""The facts of new nodes, by their names."""
 
 
 class Difference(Struct, frozen=True):
-    """One thing that a site file adds, changes or removes; `keys` says what of it changes, and
-    `values` how these are and would be.
+    """One thing that a site file adds, changes or removes; `keys` are the keys that change, and
+    `values` their present and new values.
     """
 
     verb: str
@@ -36,7 +36,7 @@ class Difference(Struct, frozen=True):
 
 
 def current(store: Store, *, applied: bool = False) -> Site:
-    """The site that is in force; with `applied` only what a site file laid down."""
+    """The site that is in force; with `applied` only the part from a site file."""
     clusters = store.rows("clusters")
     names = {row["id"]: row["name"] for row in clusters}
     seconds = registry.duplicates(store)
@@ -90,9 +90,9 @@ def _software(row: Row) -> SoftwareEntry:
 
 
 def compare(store: Store, site: Site) -> list[Difference]:
-    """What would change: what the file has counts, and what an earlier one had and it has not.
+    """Return what would change: the entries of the file, and those of an earlier one that it lacks.
 
-    What came by verbs stays as it is until a file names it.
+    Settings made by verbs stay as they are until a file names them.
     """
     now, before = current(store), current(store, applied=True)
     found: list[Difference] = []
@@ -103,7 +103,7 @@ def compare(store: Store, site: Site) -> list[Difference]:
 
 
 def _things(site: Site, kind: str) -> dict[str, dict[str, Any]]:
-    """What is of a kind, by names, as keys and values that can be compared."""
+    """The things of a kind, by name, as keys and values that can be compared."""
     if kind == "setting":
         return {name: {"value": value} for name, value in site.settings.items()}
     if kind == "node":
@@ -125,7 +125,7 @@ def _pilots(cluster: ClusterEntry) -> dict[str, Any]:
 
 
 def software_name(entry: SoftwareEntry) -> str:
-    """How people call an entry of the catalogue."""
+    """The name of an entry of the catalogue for users."""
     return f"{entry.title} for {entry.platform}" if entry.platform else entry.title
 
 
@@ -149,13 +149,13 @@ def _differences(
 
 
 def to_meet(site: Site, differences: Collection[Difference]) -> list[NodeEntry]:
-    """The nodes that have to be met before they can be added, or added again."""
+    """The nodes that must be reached before they can be added, or added again."""
     new = {one.name for one in differences if one.kind == "node" and _is_new(one)}
     return [node for node in site.nodes if node.name in new]
 
 
 def logins_to_meet(site: Site, differences: Collection[Difference]) -> list[ClusterEntry]:
-    """The batch systems whose login node has to be reached before they can be added."""
+    """The batch systems whose login node must be reached before they can be added."""
     new = {
         one.name
         for one in differences
@@ -170,9 +170,9 @@ def _is_new(difference: Difference) -> bool:
 
 def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | None, now: float,
           source: str) -> list[Difference]:  # fmt: skip
-    """Make the site what the file says, in one transaction; what changed.
+    """Make the site equal to the file, in one transaction; return the changes.
 
-    Raises Refused when a node is to go on which packages are launched.
+    Raises Refused if a node with launched packages would be removed.
     """
     with store.writing():
         found = compare(store, site)
@@ -207,7 +207,7 @@ def _clusters(store: Store, site: Site, found: Collection[Difference]) -> None:
 
 
 def _check_pilots(store: Store, site: Site) -> None:
-    """Raise Refused for a batch system that goes while it has pilots: nobody would end them."""
+    """Raise Refused for the removal of a batch system with pilots: nothing would end them."""
     kept = {entry.name for entry in site.clusters if entry.pilots is not None}
     for row in store.rows("pilots_of_systems"):
         if row["name"] not in kept:
@@ -244,7 +244,7 @@ def make_node(store: Store, entry: NodeEntry, facts: dict[str, Any], now: float)
 
 
 def keep_node(store: Store, entry: NodeEntry, *, applied: bool) -> None:
-    """What an entry says of a node that is there."""
+    """Record the settings of an existing node."""
     store.change(
         "keep_node", node=registry.named(store, entry.name)["id"], identity=entry.identity,
         python=entry.python, via=entry.via, cpus=entry.cpus, speed=entry.speed,
@@ -263,7 +263,7 @@ def _catalogue(store: Store, site: Site, found: Collection[Difference]) -> None:
 
 
 def keep_software(store: Store, entry: SoftwareEntry, *, applied: bool) -> None:
-    """An entry of the catalogue, in the place of a former one."""
+    """Record an entry of the catalogue, in place of a former one."""
     store.change(
         "keep_software", name=entry.name, version=entry.version, platform=entry.platform,
         script=entry.script, shell=entry.shell, parameters=as_json(entry.parameters) or "{}",
@@ -276,24 +276,24 @@ def keep_software(store: Store, entry: SoftwareEntry, *, applied: bool) -> None:
 
 
 def remove_software(store: Store, entry: SoftwareEntry) -> None:
-    """Take an entry out of the catalogue; what nodes have of it stays there until it is purged."""
+    """Remove an entry from the catalogue; copies on nodes stay until they are purged."""
     name, version, platform = entry.key
     store.change("remove_software", name=name, version=version, platform=platform)
 
 
 def signed_attempts(store: Store) -> Row:
-    """The last attempt, and of those that have not ended the first and how many they are."""
+    """The last attempt, and the first of those that have not ended, with their number."""
     row = store.row("last_attempt")
     assert row is not None
     return row
 
 
 def rotate_key(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """Make a new key; return how many attempts that have not ended keep the one that they have.
+    """Make a new key; return how many attempts that have not ended keep their present one.
 
-    No attempt is launched meanwhile, since that is done by writers, too.
+    No attempt is launched meanwhile, since launches are written, too.
     """
-    from d0ctl import site_key  # with hashlib, for this verb alone
+    from d0ctl import site_key  # imports hashlib, for this verb alone
 
     with store.writing():
         row = signed_attempts(store)

@@ -1,4 +1,4 @@
-"""What the throttles of the site leave to nodes, researchers and jobs, and how they are changed."""
+"""The limits by throttles for nodes, researchers and jobs, and how they are changed."""
 
 import json
 from collections import Counter
@@ -38,7 +38,7 @@ def allowances(
     now: float,
     on_node: Mapping[int, int] | None = None,
 ) -> Allowances:
-    """Return what the throttles leave to some nodes, by id and name, and to some jobs.
+    """Return what the throttles still allow some nodes, by id and name, and some jobs.
 
     `on_node` is how many packages run on each node, which is counted without it.
     """
@@ -98,7 +98,7 @@ def next_launch(store: Store, one: Allowance, *, now: float) -> float:
 
 
 def change(store: Store, name: str, keys: Mapping[str, Any]) -> None:
-    """Put a throttle in force, or with no keys remove it; the next pass follows it."""
+    """Put a throttle in force, or without keys remove it; the next pass follows it."""
     found = dict(setting(store, "throttles") or {})
     if keys:
         found[name] = dict(keys)
@@ -112,7 +112,7 @@ def change(store: Store, name: str, keys: Mapping[str, Any]) -> None:
 
 
 def in_use(store: Store, nodes: Mapping[int, str], *, now: float) -> list[Allowance]:
-    """Return what of each throttle is in use, by those of which something runs or started."""
+    """Return how much of each throttle is in use, by everything that runs or has started."""
     jobs = [row["job_id"] for row in store.rows("running_of_jobs")]
     found = allowances(store, nodes, jobs, now=now)
     seen = {

@@ -6,27 +6,27 @@ from typing import Any, NamedTuple
 from d0ctl.store.connection import Row, Store
 
 RETRY_S = 5.0
-"""How long a transfer that did not work waits, times the tries it has had."""
+"""How long a failed transfer waits, times its number of tries."""
 
 LONGEST_RETRY_S = 300.0
-"""The longest that a transfer waits between two tries."""
+"""The longest wait of a transfer between two tries."""
 
 MOST_SPOILT = 3
-"""After so many transfers of which another file arrived no further one is made."""
+"""After this many transfers in which another file arrived, no further one is made."""
 
 PARKED = 1e12
-"""Until when a transfer is put off that lacks a copy to make it from; one that comes wakes it."""
+"""The due time of a transfer without a copy to make it from; a new copy wakes it."""
 
 
 def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None:
-    """Copies, by (file, cluster), that are certainly gone."""
+    """Record copies, by (file, cluster), as certainly gone."""
     store.change("clear_lost")
     store.change_many("lose_copy", copies)
     remake(store, now=now)
 
 
 def lose_all_of_node(store: Store, *, cluster: int, node: int, now: float) -> None:
-    """Count the copies that only this node could give as lost."""
+    """Count copies that only this node has as lost."""
     store.change("clear_lost")
     store.change("forget_node_copies", cluster=cluster, node=node)
     store.change("forget_node_transfers", cluster=cluster, node=node)
@@ -39,7 +39,7 @@ def is_doubted(store: Store, node: int) -> bool:
 
 
 def lose_missing(store: Store, *, node: int, since: float, now: float) -> None:
-    """Count the copies as lost that a node has missed since a time, and trust its cache again."""
+    """Count copies as lost that a node has missed since a time, and trust its cache again."""
     store.change("clear_lost")
     store.change("lose_missing_copies", node=node, since=since)
     store.change("trust_cache", node=node)
@@ -47,9 +47,9 @@ def lose_missing(store: Store, *, node: int, since: float, now: float) -> None:
 
 
 def remake(store: Store, *, now: float) -> None:
-    """Forget the copies in `lost_copy`; what is still needed is made again, up the chain.
+    """Forget the copies in `lost_copy`; those still needed are made again, up the chain.
 
-    The files of a dropped line are not: packages that can do without them go on without them.
+    The files of a dropped line are not: packages that can run without them continue.
     """
     if store.row("some_lost"):
         store.change("forget_copies")
@@ -72,35 +72,35 @@ def wanted(store: Store, *, now: float, limit: int) -> list[Row]:
 
 
 def spare_results(results: str, inputs: Sequence[dict[str, Any]]) -> None:
-    """Have what is read out of results/ on this machine copied: those files are the user's."""
+    """Have results on this machine copied before they are read: they belong to the user."""
     for link in inputs:
         if (link["path"] or "").startswith(results):
             link["writable"] = True
 
 
 def copies(store: Store, file: int) -> list[Row]:
-    """Where a file can be had."""
+    """Return the sources of a file."""
     return store.rows("copies_of", file=file)
 
 
 def want_here(store: Store, file: int, cluster: int, result: int, *, now: float) -> None:
-    """Ask for a copy on the control host first, through which files between nodes go."""
+    """Request a copy on the control host first, through which files between nodes go."""
     store.change("want_here", file=file, now=now)
     postpone(store, file, cluster, result, until=PARKED)
 
 
 def postpone(store: Store, file: int, cluster: int, result: int, *, until: float) -> None:
-    """Leave a transfer alone for a while, so that it stands in no other's way."""
+    """Leave a transfer alone for a while, so that it does not block others."""
     store.change("postpone_transfer", file=file, cluster=cluster, result=result, until=until)
 
 
 def wake(store: Store, *, now: float, within: float) -> None:
-    """Try transfers again that were put off for as long as that."""
+    """Try transfers again that were postponed until a copy comes."""
     store.change("wake_busy_transfers", now=now, until=now + within)
 
 
 def give_up(store: Store, file: int, cluster: int) -> bool:
-    """A file from outside that is gone is not brought; the packages that read it will say so."""
+    """Give up a file from outside that is gone; the packages that read it will report it."""
     if not store.row("is_outside", file=file):
         return False
     if store.change("end_transfer", file=file, cluster=cluster, result=0):
@@ -125,9 +125,9 @@ class Arrival(NamedTuple):
 
 
 def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
-    """Copies are there: packages that waited for them may launch, or end.
+    """Record copies that are there: packages that waited for them may launch, or end.
 
-    One of what was made again meanwhile is none, and is made once more.
+    A copy of a file that is being made again meanwhile does not count.
     """
     store.change("clear_arrived")
     store.change_many("add_arrived", arrivals)
@@ -136,7 +136,7 @@ def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
     store.change("keep_arrived_locations", now=now)
     store.change("keep_arrived_files")
     store.change("wake_arrived_transfers", parked=PARKED)
-    store.change("forget_unwanted")  # what follows is for copies that are waited for
+    store.change("forget_unwanted")  # the rest is for copies that packages wait for
     store.change("end_arrived_transfers")
     store.change("keep_forwarded")
     store.change("delivered", now=now)
@@ -151,7 +151,7 @@ def is_hopeless(store: Store, file: int, cluster: int, result: int) -> bool:
 
 
 def delay(store: Store, *, file: int, cluster: int, result: int, error: str, now: float) -> None:
-    """A transfer did not work; it is tried again, later each time."""
+    """Record that a transfer failed; it is tried again, with growing delays."""
     store.change(
         "delay_transfer",
         file=file,
@@ -165,5 +165,5 @@ def delay(store: Store, *, file: int, cluster: int, result: int, error: str, now
 
 
 def forget_idle(store: Store) -> None:
-    """Forget transfers that wait, for packages that went elsewhere."""
+    """Forget waiting transfers for packages that went elsewhere."""
     store.change("drop_idle_transfers")

@@ -1,4 +1,4 @@
-"""What an inventory of a node found in its cache, compared with the copies that are recorded."""
+"""The findings of an inventory of a node's cache, compared with the recorded copies."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -14,17 +14,17 @@ PAGE = 5000
 """How many copies of a node are compared in one turn."""
 
 MOST_UNKNOWN = 1000
-"""How many unknown files of a node are kept in mind."""
+"""How many unknown files of a node are remembered."""
 
 MOST_LACKING = 100
-"""How many unknown files may be compared by their checksum at a time."""
+"""How many unknown files may be compared by checksum at a time."""
 
 KEEP_FINDINGS_S = 30 * 86400.0
-"""How long it is known that a copy vanished or was changed."""
+"""How long it is remembered that a copy vanished or was changed."""
 
 
 class CacheFinding(NamedTuple):
-    """What was found at a path, in the order of the columns of `cache_finding`."""
+    """A finding at a path, in the order of the columns of `cache_finding`."""
 
     node: int
     path: str
@@ -43,7 +43,7 @@ class Lacking(Struct, frozen=True):
 
 
 class FoundCopy(Struct, frozen=True):
-    """What was found of a copy of a file."""
+    """A finding about a copy of a file."""
 
     node: str
     path: str
@@ -95,18 +95,18 @@ def lacking(store: Store, cluster: int, entries: Sequence[dict[str, Any]]) -> li
 
 
 def take_in(store: Store, node: int, arrival: copies.Arrival, *, now: float) -> None:
-    """Take an unknown file for the copy that it is."""
+    """Accept an unknown file as the copy that it is."""
     copies.arrive(store, [arrival], now=now)
     store.change("forget_cache_finding", node=node, path=arrival.path)
 
 
 def of_file(store: Store, file: int, limit: int) -> list[FoundCopy]:
-    """Return what was found of the copies of a file, the latest first."""
+    """Return the findings about the copies of a file, the latest first."""
     return [make(FoundCopy, row) for row in store.rows("findings_of_file", file=file, limit=limit)]
 
 
 def of_node(store: Store, node: int, *, since: float) -> list[FoundOnNode]:
-    """Return how much was found in the cache of a node since a time, by kind."""
+    """Return the findings in the cache of a node since a time, by kind."""
     rows = store.rows("findings_of_node", node=node, since=since)
     return [make(FoundOnNode, row) for row in rows]
 

@@ -19,7 +19,7 @@ class Weight(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """A selected file: `dispositions` are of the job file, `disposition` was set by a person.
+    """A selected file: `dispositions` are from the job file, `disposition` was set by a person.
 
     `acquired` says how its readers get a file from outside.
     """
@@ -53,7 +53,7 @@ def select(
 
 
 def select_of_jobs(store: Store, jobs: Sequence[str], limit: int) -> Weight:
-    """Select files that go with jobs: no results, and stored nowhere; at most so many of each."""
+    """Select files that are lost with jobs: neither results nor stored; at most so many of each."""
     _begin(store)
     for job in jobs:
         store.change("choose_job_files", job=job, limit=limit)

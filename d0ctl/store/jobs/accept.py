@@ -1,4 +1,4 @@
-"""Outputs of failed attempts that a person accepts, and what takes them over."""
+"""Outputs of failed attempts that a person accepts, and the attempt that takes them over."""
 
 import json
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from d0ctl.store.connection import Row, Store
 
 
 def lacking(store: Store) -> list[Row]:
-    """The chosen packages of which an output is not there, with what an attempt left of them."""
+    """Return the chosen packages that lack an output, with what an attempt left of them."""
     return store.rows("outputs_to_accept")
 
 
 def missing_output(row: Row) -> str | None:
-    """The first output of a package that is nowhere; None when an attempt left all it lacks."""
+    """The first output of a package that is nowhere; None if an attempt left all it lacks."""
     kept: dict[str, Any] = json.loads(row["kept"] or "{}") if row["node"] is not None else {}
     files = [*kept.get("files", ()), *kept.get("left", ())]
     names = {file["name"] for file in files}
@@ -27,9 +27,9 @@ def missing_output(row: Row) -> str | None:
 
 
 def accept(store: Store, rows: Sequence[Row], *, actor: str, note: str | None, now: float) -> None:
-    """failed, canceled -> ready or waiting: an attempt takes over what a former one left.
+    """failed, canceled -> ready or waiting: an attempt takes over the outputs of a former one.
 
-    It runs no binary, compares each file with what was left, and ends as any other does.
+    It runs no binary, compares each file with its record, and ends like any other.
     """
     for row, requirement in zip(rows, failures.staying(store, rows), strict=True):
         store.change(
@@ -56,7 +56,7 @@ def set_failed(store: Store, *, actor: str, note: str | None, now: float) -> Non
 def is_acceptable(store: Store, package: int) -> bool:
     """Whether a failed package has left all of its outputs, so that a person can accept them.
 
-    Empty ones can be accepted, but nobody is asked to.
+    Empty ones can be accepted, but `why` does not suggest it.
     """
     store.change("clear_chosen")
     store.change_many("choose_package", [(package,)])

@@ -1,6 +1,6 @@
-"""Archives: ended jobs in a file of their own, with all that the reading commands show of them.
+"""Archives: ended jobs in a file of their own, with everything that commands show of them.
 
-An archive is a database like that of the home, so whatever reads the one reads the other.
+An archive is a database like that of the home, so every reader of one can read the other.
 """
 
 import os
@@ -37,7 +37,7 @@ COPIED = {
               " or instr(' ' || target, ' ' || archived.name || ':') > 0)",
     "site": "true", "cluster": "true", "node": "true", "setting": "true", "software": "true",
 }  # fmt: skip
-"""The tables of an archive, in the order in which they are filled, and which rows it has."""
+"""The tables of an archive, in the order in which they are filled, and the rows of each."""
 
 LEFT_OUT = frozenset([
     "archive_copy", "bad_node", "broker_answer", "cache_finding", "cache_overflow",
@@ -46,7 +46,7 @@ LEFT_OUT = frozenset([
     "problem", "purge", "replica", "share_usage", "software_order", "streamed_input",
     "transfer", "transition",
 ])  # fmt: skip
-"""The other tables: what is under way, what lies on nodes, and what every database has."""
+"""The other tables: work in progress, files on nodes, and the content of every database."""
 
 
 class Archive(Struct, frozen=True):
@@ -59,7 +59,7 @@ class Archive(Struct, frozen=True):
 
 
 def free_name(home: Home, name: str) -> str:
-    """Return the name, or if an archive has it already the first free `NAME.N`."""
+    """Return the name, or if it is in use the first free `NAME.N`."""
     number, free = 1, name
     while home.archive_file(free).exists():
         free, number = f"{name}.{number}", number + 1
@@ -76,7 +76,7 @@ def archives(home: Home) -> Iterator[Archive]:
 
 
 def write(store: Store, jobs: Sequence[int], name: str, *, now: float) -> int:
-    """Write jobs into a new archive and return the number of the last change that it has of them.
+    """Write jobs into a new archive and return the number of the last change in it.
 
     Raises Refused if there is an archive of that name, or if it can't be written.
     """
@@ -141,7 +141,7 @@ def _copy(connection: sqlite3.Connection, home: Home, jobs: Sequence[int]) -> in
 
 @contextmanager
 def _without_triggers(connection: sqlite3.Connection) -> Iterator[None]:
-    """Take the triggers away: what they count is copied, too."""
+    """Remove the triggers: the rows that they write are copied, too."""
     triggers = connection.execute(
         "select name, sql from main.sqlite_master where type = 'trigger'"
     ).fetchall()

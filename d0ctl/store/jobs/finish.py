@@ -1,4 +1,4 @@
-"""Jobs that come to their end: what of them is not launched is canceled, some at a time.
+"""Jobs that are finished: packages that are not launched are canceled, a few at a time.
 
 The flag on the job counts at once; the daemon, `run` or the verb itself acts on it.
 """
@@ -24,9 +24,9 @@ def finish_jobs(
 
 
 def sweep(store: Store, *, now: float | None = None) -> int:
-    """Cancel some of what is not launched, within the caller's transaction; how many.
+    """Cancel some packages that are not launched, in the caller's transaction; return how many.
 
-    Without a time it is a part of what the person did who asked for the end.
+    Without a time it is a part of the action of the person who requested the end.
     """
     left = MOST
     for job in store.rows("finishing_jobs"):
@@ -39,7 +39,7 @@ def sweep(store: Store, *, now: float | None = None) -> int:
 
 
 def sweep_all(store: Store) -> None:
-    """Cancel all of it, by short transactions."""
+    """Cancel all of them, by short transactions."""
     while True:
         with store.writing():
             if not sweep(store):

@@ -1,4 +1,4 @@
-"""Jobs and packages that are paused and resumed."""
+"""Pausing and resuming jobs and packages."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -19,7 +19,7 @@ class Pausable(NamedTuple):
 
 
 def pausable(store: Store) -> list[Pausable]:
-    """Count the selected packages by what pause and resume would do to them."""
+    """Count the selected packages by the effect of pause and resume on them."""
     return [
         Pausable(row["phase"], bool(row["parked"]), bool(row["asked"]), row["n"])
         for row in store.rows("chosen_pausable")
@@ -40,7 +40,7 @@ def pause_jobs(
 
 
 def pause(store: Store, *, running: bool, actor: str, note: str | None, now: float) -> None:
-    """Park the selected packages; `running` asks running ones to suspend."""
+    """Pause the selected packages; `running` asks running ones to suspend."""
     store.change("park_packages", actor=actor, note=note, now=now)
     if running:
         store.change("ask_to_pause", actor=actor, note=note, now=now)

@@ -1,4 +1,4 @@
-"""The removal of jobs: by short transactions, out of sight from the first."""
+"""The removal of jobs: by short transactions, hidden from the start."""
 
 import shutil
 import time
@@ -13,7 +13,7 @@ from d0ctl.store.nodes.holder import holder, is_dead
 
 
 def sweep(store: Store, *, now: float) -> None:
-    """Remove the rows of submissions and removals whose process is gone, and files of no job."""
+    """Remove the rows of interrupted submissions and removals, and files of no job."""
     for row in interrupted(store):
         remove_rows(store, row["id"], now=now)
     results.sweep(store.home)
@@ -33,13 +33,13 @@ def interrupted(store: Store) -> list[Row]:
 
 
 def hide(store: Store, jobs: Iterable[int]) -> None:
-    """Hide jobs that are going to be removed; after a crash `sweep` removes them."""
+    """Hide jobs that will be removed; after a crash `sweep` removes them."""
     for job in jobs:
         store.change("hide_job", job=job, holder=holder())
 
 
 def job_ids(store: Store) -> set[int]:
-    """Return the ids of all jobs, also of those that are being submitted or removed."""
+    """Return the ids of all jobs, including those being submitted or removed."""
     return {row["id"] for row in store.rows("job_ids")}
 
 
@@ -54,7 +54,7 @@ def check_removal(store: Store, job: int, name: str) -> None:
 
 
 def remove_rows(store: Store, job: int, *, now: float) -> None:
-    """Remove a job by chunks, noting what lies on the nodes; `sweep` ends it after a crash."""
+    """Remove a job in chunks, recording its files on nodes; `sweep` completes it after a crash."""
     with store.writing():
         hide(store, [job])
     size = FIRST_CHUNK

@@ -1,7 +1,7 @@
-"""Stages that continue with a part of their inputs, as `require` says (InGrid).
+"""Stages that continue with a part of their inputs, by `require` (InGrid).
 
 Once a stage has stopped, its lines that did not succeed are dropped, if every stage that
-reads from them requires no more than was reached. Packages that are dropped do not count.
+reads from them requires no more than was reached. Dropped packages do not count.
 """
 
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse
 
 ACTOR = "d0ctl"
-"""Who drops them, in the history of the job."""
+"""The actor of these drops in the history of the job."""
 
 _Counts = Mapping[str, int]
 
 
 def let_go_on(store: Store, *, now: float) -> None:
-    """Weigh the stages that have stopped since the last time, in order."""
+    """Check the stages that have stopped since the last time, in order."""
     for job in store.rows("lenient_jobs"):
         moves_before = False
         for stage in store.rows("weighable_stages", job=job["id"]):
@@ -33,7 +33,7 @@ def let_go_on(store: Store, *, now: float) -> None:
 
 
 def _may_move(store: Store, job: Row, stage: Row, counts: _Counts, moves_before: bool) -> bool:
-    """Whether something in a stage still waits for what may come."""
+    """Whether something in a stage still waits for a file that may come."""
     if not counts.get("waiting"):
         return False
     if moves_before:
@@ -44,7 +44,7 @@ def _may_move(store: Store, job: Row, stage: Row, counts: _Counts, moves_before:
 
 
 def reached(counts: _Counts) -> float:
-    """Which part of the packages that are not dropped has succeeded."""
+    """The fraction of packages, without dropped ones, that has succeeded."""
     total = sum(counts.values()) - counts.get("dropped", 0)
     return (counts.get("done", 0) + counts.get("transferring", 0)) / total if total else 1.0
 

@@ -6,8 +6,8 @@ from d0ctl.store.files.copies import remake
 
 
 def choose_restored(store: Store) -> None:
-    """Make of lines that were asked for all that comes back: without what still lacks something,
-    and, so on down, with what was dropped and lacks nothing any more.
+    """Extend the selection to everything that comes back: remove lines that still lack something,
+    and add, repeatedly, dropped ones that now lack nothing.
     """
     lifecycle.ask_lines(store)
     while store.change("leave_without_inputs") > 0:
@@ -43,9 +43,9 @@ def launched_without(store: Store) -> Row | None:
 
 
 def restore(store: Store, *, actor: str, note: str | None, now: float) -> None:
-    """Undo the drop of the chosen packages: they are as they were, and their files are read again.
+    """Undo the drop of the chosen packages: they are as before, and their files are read again.
 
-    What had been made and was removed since is made again.
+    Outputs that were removed meanwhile are made again.
     """
     store.change("restore_files")
     store.change("restore_inputs")

@@ -1,4 +1,4 @@
-"""The folders of results/, one a job: moved aside for a new job, or removed with an old one."""
+"""The folders of results/, one per job: moved aside for a new job, or removed with an old one."""
 
 import shutil
 from itertools import islice
@@ -7,20 +7,20 @@ from pathlib import Path
 from d0ctl.config import Home
 
 MOST_COUNTED = 10_000
-"""So many files are counted at most, as a plan is made while other writers wait."""
+"""At most this many files are counted, as other writers wait while a plan is made."""
 
 _REMOVED = ".removed-"
-"""What the folder of a removed job's results is called until it is gone."""
+"""The name of the folder of a removed job's results until it is gone."""
 
 
 def in_the_way(home: Home, job: str) -> int:
-    """Count the files that are under a job's name, up to MOST_COUNTED."""
+    """Count the files in the folder of a job's name, up to MOST_COUNTED."""
     files = (path for path in (home.results / job).rglob("*") if not path.is_dir())
     return sum(1 for _ in islice(files, MOST_COUNTED))
 
 
 def move_aside(home: Home, job: str) -> Path | None:
-    """Rename what is under a job's name to the first free `JOB.N`; None when nothing is there."""
+    """Rename the folder of a job's name to the first free `JOB.N`; None if there is none."""
     folder = home.results / job
     if not folder.is_symlink() and (not folder.exists() or _is_empty(folder)):
         return None
@@ -32,7 +32,7 @@ def move_aside(home: Home, job: str) -> Path | None:
 
 
 def remove(home: Home, job: str, number: int) -> None:
-    """Remove the results of the job with this number; after a crash `sweep` goes on with it."""
+    """Remove the results of the job with this number; after a crash `sweep` continues."""
     folder, removed = home.results / job, home.results / f"{_REMOVED}{number}"
     if folder.is_symlink():
         folder.unlink()

@@ -1,4 +1,4 @@
-"""Packages that a person lets run again, and what they ask for then."""
+"""Packages that a person retries, and their requests then."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -15,17 +15,17 @@ REQUIRED = (
 
 
 def keep_phases(store: Store, phases: Iterable[str]) -> None:
-    """Of the choice keep what is in these phases."""
+    """Keep only packages in these phases in the selection."""
     store.change("choose_retry", phases=json.dumps(list(phases)))
 
 
 def leave_out(store: Store, packages: Iterable[int]) -> None:
-    """Take packages out of the choice."""
+    """Remove packages from the selection."""
     store.change_many("leave_out_package", ((package,) for package in packages))
 
 
 def requirements(store: Store) -> list[Row]:
-    """What the chosen packages ask of a node."""
+    """Return the requests of the chosen packages."""
     return store.rows("chosen_requirements")
 
 
@@ -41,7 +41,7 @@ def changed(requirement: Row, requests: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def change_requirements(store: Store, requests: Mapping[str, Any]) -> None:
-    """Let the chosen packages ask for something else; those that ask the same share a row."""
+    """Change the requests of the chosen packages; equal requests share a row."""
     for requirement in requirements(store):
         asked = changed(requirement, requests)
         if all(asked[name] == requirement[name] for name in REQUIRED):
@@ -54,7 +54,7 @@ def change_requirements(store: Store, requests: Mapping[str, Any]) -> None:
 
 
 def at_a_limit(store: Store, memory: int | None, wall_time: float | None) -> dict[int, str]:
-    """Return the selected packages that ended at a limit which would be the same, by reason."""
+    """Return the selected packages that ended at a limit that would not change, by reason."""
     rows = store.rows("hopeless_reasons", memory=memory, wall_time=wall_time)
     return {row["id"]: row["reason"] for row in rows}
 
@@ -75,14 +75,14 @@ def add_environment(store: Store, variables: Mapping[str, str]) -> None:
 
 
 def change_scripts(store: Store, scripts: Iterable[tuple[str | int | None, ...]]) -> None:
-    """Let binaries run something else: script, arguments, parameters, package, number."""
+    """Change what binaries run: script, arguments, parameters, package, number."""
     store.change_many("change_script", scripts)
 
 
 def retry(store: Store, *, actor: str, note: str | None, now: float) -> int:
-    """failed, canceled, cooloff -> ready or waiting; how many.
+    """failed, canceled, cooloff -> ready or waiting; return how many.
 
-    Tries count from zero, also in the records of nodes; a job that d0ctl held for alike failures
+    Tries count from zero, also in the records of nodes; a job that d0ctl held for similar failures
     continues. Inputs that were removed meanwhile are made again.
     """
     store.change("leave_out_dropped")
@@ -98,7 +98,7 @@ def retry(store: Store, *, actor: str, note: str | None, now: float) -> int:
 
 
 def start_over(store: Store) -> None:
-    """Let the chosen packages begin with nothing that former attempts left, on any node."""
+    """Let the chosen packages begin anew, without files of former attempts, on any node."""
     rows = store.rows("kept_of_chosen")
     store.change("purge_kept_of_chosen")
     store.change("forget_kept_of_chosen")
@@ -108,7 +108,7 @@ def start_over(store: Store) -> None:
 
 
 def make_again(store: Store, *, actor: str, note: str | None, now: float) -> None:
-    """done -> ready or waiting, by hand: what they had made is forgotten."""
+    """done -> ready or waiting, by hand: their outputs are forgotten."""
     store.change("set_unscheduled", actor=actor, note=note, now=now)
     store.change("clear_lost")
     store.change("purge_chosen_outputs")

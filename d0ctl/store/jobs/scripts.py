@@ -1,4 +1,4 @@
-"""What packages run, and the job file it comes from."""
+"""The scripts of packages, and their job file."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from d0ctl.store.connection import Store
 
 
 class Source(NamedTuple):
-    """The job file of a job, and the parameters it was read with."""
+    """The job file of a job, and the parameters with which it was read."""
 
     path: Path
     parameters: dict[str, Any]
@@ -24,7 +24,7 @@ class Position(NamedTuple):
 
 
 class Script(NamedTuple):
-    """What one binary of a package runs."""
+    """The script of one binary of a package."""
 
     package: int
     seq: int

@@ -1,7 +1,7 @@
 """Copies of files that no job needs any more, and their removal.
 
 D0 Job Definition, section 2: a file is removed after its last consumer, unless a disposition says
-otherwise; of several the stickier one wins. Files in results/ are never touched.
+otherwise; of several the one that keeps longest wins. Files in results/ are never touched.
 """
 
 import json
@@ -15,14 +15,14 @@ from d0ctl.store.attempts import failures
 from d0ctl.store.connection import Row, Store
 
 STRAY_S = 3600.0
-"""How old a file in the cache of the control host is that nobody is about to record."""
+"""The age at which an unrecorded file in the cache of the control host counts as abandoned."""
 
 MOST_SPARE = 1000
-"""How many files are looked at, at most, to make space on a node."""
+"""How many files are considered, at most, to make space on a node."""
 
 
 class Spare(NamedTuple):
-    """A copy that could be given up, with the run time in seconds that makes it again."""
+    """A copy that could be removed, with the run time in seconds of making it again."""
 
     file: int
     cluster: int
@@ -34,9 +34,9 @@ class Spare(NamedTuple):
 
 
 def tidy(store: Store, *, now: float) -> list[str]:
-    """Have copies removed that became superfluous since the last time.
+    """Have copies removed that became unneeded since the last time.
 
-    Gives the paths of those on the control host, to be removed once this has committed.
+    Returns the paths of those on the control host, to be removed once this has committed.
     """
     if not store.row("some_cleanup_candidate"):
         return []
@@ -48,7 +48,7 @@ def tidy(store: Store, *, now: float) -> list[str]:
 
 
 def _leave_where_made(store: Store) -> list[str]:
-    """Of files that stay keep one copy: those elsewhere only passed through."""
+    """Keep one copy of files that stay: copies elsewhere were only in transit."""
     store.change("clear_transit")
     if not store.change("find_transit", cache=f"{store.home.cache}/"):
         return []
@@ -59,9 +59,9 @@ def _leave_where_made(store: Store) -> list[str]:
 
 
 def purge_chosen(store: Store, *, now: float) -> list[str]:
-    """Have all copies of the chosen files removed, as a person says.
+    """Have all copies of the chosen files removed, at the request of a person.
 
-    Gives the paths of those on the control host, to be removed once this has committed.
+    Returns the paths of those on the control host, to be removed once this has committed.
     """
     store.change("clear_unneeded")
     store.change("need_no_chosen_files")
@@ -69,7 +69,7 @@ def purge_chosen(store: Store, *, now: float) -> list[str]:
 
 
 def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]:
-    """Have copies removed that stay only while there is space, until `wanted` bytes are free.
+    """Have copies removed that are kept only while there is space, until `wanted` bytes are free.
 
     The oldest are removed first, outputs of failed packages last. Returns the removed files: the
     paths of copies, on whatever node of the cluster, and the names of attempts.
@@ -99,7 +99,7 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
 
 
 def room(store: Store, node: int, wanted: int) -> list[Spare]:
-    """Return the copies to give up for so many bytes on a node, the cheapest to get first."""
+    """Return the copies to remove for so many bytes on a node, the cheapest to restore first."""
     chosen, freed = [], 0
     for row in store.rows("room_of_node", node=node):
         if freed >= wanted:
@@ -110,7 +110,7 @@ def room(store: Store, node: int, wanted: int) -> list[Spare]:
 
 
 def give_up(store: Store, copies: Iterable[Spare]) -> None:
-    """Have these copies removed; their files are made or brought again when they are read."""
+    """Have these copies removed; their files are made or copied again when they are read."""
     store.change("clear_transit")
     store.change_many("give_up_copy", ((copy.file, copy.cluster) for copy in copies))
     store.change("purge_given_up")
@@ -121,12 +121,12 @@ def give_up(store: Store, copies: Iterable[Spare]) -> None:
 
 
 def sweep(store: Store, node: int, attempts: Sequence[int]) -> None:
-    """Have the cache folders of these attempts on a node removed that hold nothing needed."""
+    """Have the cache folders of these attempts on a node removed that hold no needed file."""
     store.change("purge_orphans", node=node, attempts=json.dumps(list(attempts)))
 
 
 def strays_here(store: Store, *, before: float) -> list[str]:
-    """List files in the cache of the control host that are no copies, and older than `before`.
+    """List unrecorded files in the cache of the control host that are older than `before`.
 
     A copy is in the cache for a moment before the database knows it.
     """
@@ -143,7 +143,7 @@ def strays_here(store: Store, *, before: float) -> list[str]:
 
 
 def _is_older(path: str, before: float) -> bool:
-    """Whether a file has been there since before a time; one that has just gone is not there."""
+    """Whether a file has existed since before a time; one that has just vanished has not."""
     try:
         return os.lstat(path).st_mtime < before
     except OSError:
@@ -158,7 +158,7 @@ def expire(store: Store, *, before: float) -> int:
 
 
 def _drop_left(store: Store, rows: Sequence[Row]) -> None:
-    """Have removed what attempts left; their packages need not go to that node any more."""
+    """Have the files of attempts removed; their packages need not go to that node any more."""
     for row in rows:
         store.change("purge_expired", attempt=row["id"])
         store.change("forget_expired", attempt=row["id"])
@@ -178,7 +178,7 @@ def _find(store: Store) -> None:
 
 
 def _remove(store: Store, now: float) -> list[str]:
-    """Have the copies of superfluous files removed, and forget them."""
+    """Have the copies of unneeded files removed, and forget them."""
     cache = f"{store.home.cache}/"
     store.change("purge_copies")
     here = [row["path"] for row in store.rows("unneeded_here", cache=cache)]
@@ -189,15 +189,15 @@ def _remove(store: Store, now: float) -> list[str]:
 
 
 def removals(store: Store, node: int, limit: int) -> list[Row]:
-    """Return what a node is to remove: folders of attempts and copies of files; bounded."""
+    """Return what a node should remove: folders of attempts and copies of files; limited."""
     return store.rows("purges_of_node", node=node, limit=limit)
 
 
 def is_being_removed(store: Store, path: str) -> bool:
-    """Return whether a path is to be removed, so that nothing may be brought there yet."""
+    """Return whether a path is about to be removed, so that nothing may be copied there yet."""
     return store.row("purge_under_way", path=path) is not None
 
 
 def removed(store: Store, removals: Iterable[int]) -> None:
-    """Record that a node has removed what it was to remove."""
+    """Record that a node has removed files."""
     store.change_many("purged", ((removal,) for removal in removals))

@@ -1,1 +1,1 @@
-"""Notifications: what happened, and what is to be sent."""
+"""Notifications: events, and messages to send."""

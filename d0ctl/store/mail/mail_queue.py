@@ -12,14 +12,14 @@ MOST_SAMPLES = 3
 """How many examples a notice has."""
 
 KEPT_S = 7 * 86400.0
-"""How long is known what was sent."""
+"""How long sent messages are remembered."""
 
 
 LAST_NODE = "last-node"
-"""The reason of a notice that a node is down, where no other is up."""
+"""The reason of a notice that a node is down, if no other is up."""
 
 NEEDS_A_PERSON = frozenset({"node-given-up", "node-drained", "node-doubted", "stands-still"})
-"""Kinds of notices that are of what does not end by itself."""
+"""Kinds of notices about problems that do not end by themselves."""
 
 
 class Notice(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Notice(Struct, frozen=True):
 
     @property
     def needs_a_person(self) -> bool:
-        """Whether nothing comes of it by itself."""
+        """Whether the problem does not end by itself."""
         if self.kind == "failures":
             return bool(self.failed or self.held)
         if self.kind == "node-down":
@@ -78,12 +78,12 @@ def clear(store: Store, kind: str, subject_id: int) -> list[str]:
 
 
 def due(store: Store, *, now: float) -> list[str]:
-    """Those for whom something is to be written now."""
+    """Return the recipients for whom a message should be written now."""
     return [row[0] for row in store.rows("due_recipients", now=now)]
 
 
 def wait_for_rate(store: Store, recipient: str, rate: int, span: float, *, now: float) -> bool:
-    """Whether a recipient got their most mails within `span`; then the others wait."""
+    """Whether a recipient has got the most mails allowed within `span`; then the others wait."""
     since = now - span
     if store.value("sent_since", recipient=recipient, since=since) < rate:
         return False
@@ -106,7 +106,7 @@ def _notice(row: Row) -> Notice:
 
 
 def settle(store: Store, recipient: str) -> None:
-    """Mark the notices of a recipient as sent; they will be notified when it is over."""
+    """Mark the notices of a recipient as sent; the recipient will be notified when it is over."""
     store.change("keep_notified", recipient=recipient)
     store.change("forget_notices", recipient=recipient)
 
@@ -114,18 +114,18 @@ def settle(store: Store, recipient: str) -> None:
 def post(
     store: Store, recipient: str, message_id: str, title: str, body: str, *, now: float
 ) -> None:
-    """Put something on its way."""
+    """Queue a message."""
     store.value("make_delivery", recipient=recipient, message_id=message_id, title=title,
                 body=body, now=now)  # fmt: skip
 
 
 def tidy(store: Store, *, now: float) -> None:
-    """Forget what went long ago."""
+    """Forget old messages."""
     store.change("forget_deliveries", before=now - KEPT_S)
 
 
 def unsent(store: Store) -> dict[str, Any] | None:
-    """What could not be sent yet, since when, and why; None where all goes as it should."""
+    """Return which messages could not be sent yet, since when, and why; None if all could."""
     row = store.row("unsent_mail")
     if row is None:
         return None
@@ -133,7 +133,7 @@ def unsent(store: Store) -> dict[str, Any] | None:
 
 
 def hurry(store: Store, *, is_command: bool) -> int:
-    """Have what could not be sent tried at once; how much that is."""
+    """Have unsent messages tried at once; return how many."""
     with store.writing():
         return store.change("hurry_deliveries", command=int(is_command))
 

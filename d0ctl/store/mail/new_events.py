@@ -17,7 +17,7 @@ MOST_INCOMPLETE = 50
 
 
 class News(Struct, frozen=True):
-    """What has happened since the news were last read."""
+    """Events since the last read."""
 
     failures: list[Row]
     given_up: list[Row]
@@ -42,7 +42,7 @@ def stop(store: Store) -> None:
 
 
 def read(store: Store) -> News:
-    """The news, each once; only within the transaction that also keeps what is made of it."""
+    """Return the new events, each once; only in the transaction that also records the notices."""
     mark = store.value("news_mark")
     upto = min(store.value("last_event"), mark + MOST_EVENTS)
     span = {"after": mark, "upto": upto}
@@ -60,7 +60,7 @@ def read(store: Store) -> News:
 
 
 def example(store: Store, attempt: int) -> dict[str, Any]:
-    """An attempt that failed, as an example of others."""
+    """Return a failed attempt as an example of others."""
     row = store.row("failure_example", attempt=attempt)
     assert row is not None
     lines = [line for line in (row["stderr"] or "").splitlines() if line.strip()]
@@ -74,23 +74,23 @@ def example(store: Store, attempt: int) -> dict[str, Any]:
 
 
 def add_problem(store: Store, kind: str, subject_id: int, subject: str, *, now: float) -> None:
-    """Something is wrong from now on, until it clears."""
+    """Record a problem, until it clears."""
     store.change("withdraw_cleared", kind=kind, subject_id=subject_id, recipient=None)
     store.change("add_problem", kind=kind, subject_id=subject_id, subject=subject, since=now)
 
 
 def is_open_problem(store: Store, kind: str, subject_id: int) -> bool:
-    """Whether something is known to be wrong."""
+    """Return whether a problem is recorded."""
     return store.value("is_open_problem", kind=kind, subject_id=subject_id) is not None
 
 
 def remove_problem(store: Store, kind: str, subject_id: int) -> None:
-    """Something is in order again."""
+    """Record that a problem is over."""
     store.change("remove_problem", kind=kind, subject_id=subject_id)
 
 
 def cleared(store: Store) -> list[Row]:
-    """What was wrong and is so no more; it is forgotten with this."""
+    """Return the problems that are over; they are forgotten now."""
     rows = store.rows("cleared_problems")
     for row in rows:
         remove_problem(store, row["kind"], row["subject_id"])
@@ -98,7 +98,7 @@ def cleared(store: Store) -> list[Row]:
 
 
 def incomplete(store: Store, job: int, counts: dict[str, int]) -> list[Row]:
-    """The packages of a job that did not complete, a bounded number, the most telling first."""
+    """The packages of a job that did not complete, a limited number, the most significant first."""
     found: list[Row] = []
     for phase in ("failed", "held", "waiting", "canceled", "dropped"):
         left = MOST_INCOMPLETE - len(found)
@@ -108,5 +108,5 @@ def incomplete(store: Store, job: int, counts: dict[str, int]) -> list[Row]:
 
 
 def job_that_ended(store: Store, job: int) -> Row | None:
-    """Return a job as the mail about its end begins; None where it is gone, or moves again."""
+    """Return a job as the mail about its end begins; None if it is gone, or moves again."""
     return store.row("job_of_end", job=job)

@@ -1,4 +1,4 @@
-"""The software catalogue as scheduler and launches see it."""
+"""The software catalogue for scheduler and launches."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -11,12 +11,12 @@ from d0ctl.store.rows import make
 from d0ctl.units import listed
 
 Researchers = Mapping[str, Mapping[str, Any]]
-"""What the site file says of each, by id: `mail`, an address, and `clusters`, a list of names."""
+"""The site file's researchers, by id: `mail`, an address, and `clusters`, a list of names."""
 
 NONE_BARRED: Mapping[int, str] = {}
 
 NOTHING = "[]"
-"""What a requirement has that asks for no software, or for no service."""
+"""The value in a requirement without software, or without services."""
 
 
 def services_of(row: Row) -> tuple[str, ...]:
@@ -37,19 +37,19 @@ def has_entry(store: Store, name: str, version: str, platform: str) -> bool:
 
 
 def user_of(store: Store, title: str) -> str | None:
-    """Return a job that has not ended and may yet run this software."""
+    """Return a job that has not ended and may still run this software."""
     job: str | None = store.value("software_in_use", title=title)
     return job
 
 
 def user_on(store: Store, node: int, title: str) -> str | None:
-    """Return a launched package on a node that asks for this software."""
+    """Return a launched package on a node that uses this software."""
     path: str | None = store.value("software_live_on", node=node, title=title)
     return path
 
 
 def researcher_of(originator: str, researchers: Researchers) -> str | None:
-    """Return whose jobs have this originator: an id, its mail, or the id and a host."""
+    """Return the owner of the jobs of this originator: an id, its mail, or the id and a host."""
     if originator in researchers:
         return originator
     for name, entry in researchers.items():
@@ -60,7 +60,7 @@ def researcher_of(originator: str, researchers: Researchers) -> str | None:
 
 
 def names_of(originator: str, researchers: Researchers) -> tuple[str, ...]:
-    """Return the names by which a share may take the jobs of an originator."""
+    """Return the names by which a share may match the jobs of an originator."""
     who = researcher_of(originator, researchers)
     return (originator,) if who in (None, originator) else (originator, str(who))
 
@@ -117,7 +117,7 @@ class Catalogue:
         return self._read
 
     def titles(self) -> dict[str, bool]:
-        """All software, and whether it brings a script for each of its platforms."""
+        """Return all software, and whether it has a script for each of its platforms."""
         return {title: all(row["script"] for row in rows) for title, rows in self._all().items()}
 
     def runtime(self, title: str) -> float | None:
@@ -126,23 +126,23 @@ class Catalogue:
         return float(known[0]) if known else None
 
     def entries(self, title: str) -> list[Row]:
-        """The entries of some software, one a platform."""
+        """Return the entries of some software, one per platform."""
         return self._all().get(title, [])
 
     def entry(self, title: str, platform: str | None) -> Row | None:
-        """The entry for a platform, else the one for any."""
+        """Return the entry for a platform, else the one for any."""
         rows = {row["platform"]: row for row in self.entries(title)}
         return rows.get(platform or "") or rows.get("")
 
     def platforms(self, titles: str) -> Mapping[str, Collection[str] | None]:
-        """For each title of a JSON list, the platforms that it exists for; None for any."""
+        """Return for each title of a JSON list the platforms that it exists for; None for any."""
         if titles == NOTHING:
             return {}
         found = {t: frozenset(row["platform"] for row in self.entries(t)) for t in _list(titles)}
         return {title: None if "" in rows else rows for title, rows in found.items()}
 
     def needs(self, titles: str, services: str) -> tuple[str, ...]:
-        """The services of a JSON list, and those that the software asks for."""
+        """Return the services of a JSON list, and those that the software needs."""
         if titles == services == NOTHING:
             return ()
         asked = dict.fromkeys(_list(services))
@@ -158,7 +158,7 @@ def _list(text: str) -> list[str]:
 
 
 def requirement_of(row: Row, catalogue: Catalogue) -> Requirement:
-    """A requirement as the scheduler takes it."""
+    """Return a requirement for the scheduler."""
     return make(
         Requirement,
         row,
@@ -175,7 +175,7 @@ def requirement_of(row: Row, catalogue: Catalogue) -> Requirement:
 
 
 def costs_of(store: Store, package: int) -> Row:
-    """What decides how much a package costs on a node: its run time, and whether it has inputs."""
+    """Return what decides a package's cost on a node: its run time, and whether it has inputs."""
     row = store.row("requirement_costs", package=package)
     assert row is not None
     return row

@@ -1,4 +1,4 @@
-"""Contact with nodes: which answer, what they report, and what follows when one does not."""
+"""Contact with nodes: which answer, what they report, and the effects if one does not."""
 
 import json
 import math
@@ -58,7 +58,7 @@ def down(store: Store, node: int, error: str, *, now: float) -> None:
 
 
 def unknown(store: Store, node: int, *, now: float) -> None:
-    """Record that no process drives a node any more, so that its state is not known."""
+    """Record that no process drives a node any more, so that its state is unknown."""
     store.change("node_unknown", node=node, now=now)
 
 
@@ -73,7 +73,7 @@ def forget_untried(store: Store, *, now: float) -> None:
 
 
 def note_contact(store: Store, node: int, load: float | None, *, at: float) -> None:
-    """Record a sign of life of a node that is up, with its load where it gave one."""
+    """Record a sign of life of a node that is up, with its load if it reported one."""
     store.change("node_heard", node=node, load=_number(load), heard=at)
 
 
@@ -89,7 +89,7 @@ def is_other_machine(row: Row, facts: Mapping[str, Any]) -> bool:
 
 
 def forget_machine(store: Store, name: str, *, now: float) -> None:
-    """Let a node be another machine: copies that only it had are lost, and remade if needed."""
+    """Allow a node to be another machine: copies that only it had are lost, or made again."""
     row = named(store, name)
     store.change("forget_machine", node=row["id"])
     copies.lose_all_of_node(store, cluster=row["cluster_id"], node=row["id"], now=now)

@@ -1,4 +1,4 @@
-"""Drained nodes: they take no new packages, by order of a person or of d0ctl itself."""
+"""Drained nodes: they take no new packages, by request of a person or of d0ctl itself."""
 
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Row, Store
@@ -29,7 +29,7 @@ def check_drained(row: Row) -> None:
 def readmit(
     store: Store, node: int, name: str, *, actor: str, note: str | None, now: float
 ) -> None:
-    """Resume a node that d0ctl itself drained, and keep that it did."""
+    """Resume a node that d0ctl itself drained, and record that."""
     resume(store, node)
     keep_action(store, verb="node resume", target=name, actor=actor, note=note, packages=0, now=now)
 

@@ -1,4 +1,4 @@
-"""Which nodes can take what packages ask for: ever, or without anybody's help."""
+"""Which nodes can ever take packages with a request, or without help from a person."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ MOST_NAMED = 3
 
 
 class Misfit(Struct, frozen=True):
-    """What packages of a stage ask for that no node has, with the reason for each node."""
+    """Requests of packages of a stage that no node meets, with the reason for each node."""
 
     stage: str
     nodes: Mapping[str, str]
@@ -41,7 +41,7 @@ class Nodes:
         self._views = node_views(store, now=now)
 
     def cpus(self, names: Iterable[str]) -> int:
-        """Return the CPUs of some nodes together, as far as they are known."""
+        """Return the CPUs of some nodes together, as far as known."""
         wanted = set(names)
         return sum(view.node.room.cpus or 0 for view in self._views if view.name in wanted)
 
@@ -59,7 +59,7 @@ class Nodes:
 
 
 def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the software and the services that the binaries of a package ask for, each once."""
+    """Return the software and the services that the binaries of a package need, each once."""
     if len(spec.binaries) == 1:
         only = spec.binaries[0]
         return ((only.software,) if only.software else ()), only.needs
@@ -68,10 +68,10 @@ def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def space(spec: PackageSpec) -> int | None:
-    """Return how much of a node's disk a package may take, rounded up so that few rows differ.
+    """Return how much disk of a node a package may use, rounded up so that few rows differ.
 
     That is its `disk`; without it the sizes of its outputs and inputs and the largest work files
-    of its binaries, as far as they are said.
+    of its binaries, as far as they are given.
     """
     if spec.disk is not None:
         return spec.disk
@@ -90,7 +90,7 @@ def space(spec: PackageSpec) -> int | None:
 
 
 def misfits_of_job(store: Store, job: int, *, now: float) -> list[Misfit]:
-    """Return what a job asks for that no node can ever give, one entry for each requirement."""
+    """Return the requests of a job that no node can ever meet, one entry per requirement."""
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     found = (
         Misfit(row["stage"], nodes.misfits(requirement_of(row, catalogue)))
@@ -106,11 +106,11 @@ class Fit(Struct, frozen=True):
     nodes: Mapping[str, str | None]
     """The reason against each node; None for one that could take them."""
     cpus: int
-    """The CPUs of the nodes that could take them, as far as they are known."""
+    """The CPUs of the nodes that could take them, as far as known."""
 
 
 def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
-    """Return what each kind of packages of a job asks for, with the nodes that could take them."""
+    """Return the requests of each kind of a job's packages, with the nodes that could take them."""
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     asked = {
         (
@@ -144,7 +144,7 @@ def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
 
 
 def misfits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Misfit]:
-    """Return what a job that is not submitted yet asks for that no node can ever give."""
+    """Return the requests of a job that is not submitted yet that no node can ever meet."""
     return [
         Misfit(fit.stage, {name: str(why) for name, why in fit.nodes.items()})
         for fit in fits_of_spec(store, spec, now=now)

@@ -1,4 +1,4 @@
-"""Files for packages that wait for many: brought to where they will run while others are made."""
+"""Files for packages that wait for many: copied to where they will run while others are made."""
 
 from collections.abc import Iterable
 
@@ -8,10 +8,10 @@ from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 
 LEAST = 16
-"""A package that waits for fewer files waits for all of them before any is brought."""
+"""A package that waits for fewer files waits for all of them before any is copied."""
 
 SMALL = 16_000_000
-"""Larger files are only brought in advance if there is no choice where their reader runs."""
+"""Larger files are copied in advance only if their reader can run nowhere else."""
 
 ANY_SIZE = 2**62
 
@@ -22,7 +22,7 @@ def noticed(store: Store) -> list[int]:
 
 
 def gather(store: Store, packages: Iterable[int], *, now: float) -> list[int]:
-    """Ask for inputs of waiting packages that were made; return the packages that wait on."""
+    """Request inputs of waiting packages that exist; return the packages that wait on."""
     nodes, catalogue = placement.nodes(store), Catalogue(store)
     waiting = []
     for package in packages:

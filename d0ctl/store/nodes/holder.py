@@ -1,4 +1,4 @@
-"""The holder of a lease: a process of which it is known whether it lives."""
+"""The holder of a lease: a process that can be checked for life."""
 
 import os
 from functools import cache
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @cache
 def boot_id() -> str:
-    """What this boot of the machine is called by its kernel."""
+    """The kernel's id of this boot of the machine."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -15,9 +15,9 @@ def boot_id() -> str:
 
 
 def start_time(pid: int) -> str | None:
-    """When a process began, in clock ticks since boot; None when there is none.
+    """When a process began, in clock ticks since boot; None if there is none.
 
-    One that has ended counts as none, though its parent may never collect it.
+    An ended process counts as none, even if its parent never collects it.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()

@@ -4,7 +4,7 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.holder import holder, is_dead
 
 LEASE = "daemon"
-"""The lease of the daemon that `status` and `stop` mean."""
+"""The lease of the daemon for `status` and `stop`."""
 
 
 def leases(store: Store) -> list[Row]:
@@ -23,7 +23,7 @@ def take_lease(store: Store, name: str, *, now: float) -> bool:
 
 
 def give_lease(store: Store, name: str) -> None:
-    """Give a lease back, if it is ours."""
+    """Release a lease, if it is ours."""
     store.change("give_lease", name=name, holder=holder())
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
-    """The nodes that may take packages; with the time also those that one package is to try."""
+    """Return the nodes that may take packages; with the time also those to try with one package."""
     return [
         make(
             NodeRoom,
@@ -35,14 +35,14 @@ def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
 
 
 def requirements(store: Store, job: int | None = None) -> list[Requirement]:
-    """Requirements with ready packages, the most urgent first; of one job, or of all."""
+    """Return requirements with ready packages, the most urgent first; of one job, or of all."""
     rows = store.rows("ready_requirements", job=job)
     catalogue = Catalogue(store)
     return [requirement_of(row, catalogue) for row in rows]
 
 
 def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
-    """The packages on each node, and how long they may yet take; read while it is decided."""
+    """Return the packages on each node, and how long they may still take; read while deciding."""
     found: dict[int, list[Busy]] = {}
     for row in store.rows("busy_slots"):
         left = left_s(row, now) * row["cpu"] / 100
@@ -51,7 +51,7 @@ def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
 
 
 def links(store: Store) -> Links:
-    """How fast files came to each cluster lately, and how many bytes are on their way there."""
+    """Return how fast files came to each cluster recently, and the bytes in transit to it."""
     waiting = {
         (row["source_id"], row["cluster_id"]): row["bytes"]
         for row in store.rows("transfer_backlog")
@@ -60,7 +60,7 @@ def links(store: Store) -> Links:
 
 
 def places_of(store: Store, package: int) -> tuple[Mapping[int, int], Brought]:
-    """The bytes of a package's inputs in each cluster, and their number."""
+    """Return the bytes of a package's inputs in each cluster, and their number."""
     places, files = Counter[int](), Counter[int]()
     for row in store.rows("package_places", package=package):
         places[row["cluster_id"]] += row["bytes"] or 0
@@ -69,7 +69,7 @@ def places_of(store: Store, package: int) -> tuple[Mapping[int, int], Brought]:
 
 
 def quota(store: Store) -> Quota:
-    """How many more packages of stages and jobs with `max-running` may start."""
+    """Return how many more packages of stages and jobs with `max-running` may start."""
     return Quota(
         {row["id"]: row["left"] for row in store.rows("limited_stages")},
         {row["id"]: row["left"] for row in store.rows("limited_jobs")},
@@ -77,12 +77,12 @@ def quota(store: Store) -> Quota:
 
 
 def oldest(store: Store, requirement: int, limit: int) -> list[int]:
-    """The oldest ready packages with a requirement."""
+    """Return the oldest ready packages with a requirement."""
     return [row[0] for row in store.rows("ready_packages", requirement=requirement, limit=limit)]
 
 
 def local_bytes(store: Store, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
-    """For each package, how many bytes of its inputs lie in which cluster."""
+    """Return for each package how many bytes of its inputs are in which cluster."""
     store.change("clear_decision")
     store.change_many("decide", ((package, 0) for package in packages))
     places: dict[int, dict[int, int]] = {}
@@ -92,12 +92,12 @@ def local_bytes(store: Store, packages: Sequence[int]) -> Mapping[int, Mapping[i
 
 
 def waiting_open(store: Store, requirement: int, limit: int) -> list[int]:
-    """The oldest ready packages with a requirement that are to start while they wait for inputs."""
+    """Return the oldest ready packages with a requirement that start while they wait for inputs."""
     return [row[0] for row in store.rows("open_packages", requirement=requirement, limit=limit)]
 
 
 def brought(store: Store, packages: Sequence[int]) -> Mapping[int, Brought]:
-    """For each package, how many of its inputs would have to be brought to which cluster."""
+    """Return for each package how many of its inputs would have to be copied to which cluster."""
     store.change("clear_decision")
     store.change_many("decide", ((package, 0) for package in packages))
     counted: dict[int, Counter[int]] = {package: Counter() for package in packages}
@@ -129,9 +129,9 @@ def advance(store: Store, *, now: float) -> None:
 
 
 def end_jobs(store: Store, *, now: float) -> list[str]:
-    """Note which jobs can't move any more without a person; their names.
+    """Record which jobs can't move any more without a person; return their names.
 
-    Stages that come after others begin first, and final stages of jobs that would end.
+    First begin stages that come after others, and final stages of jobs that would end.
     """
     stage_order.open_stages(store, now=now)
     ended = []

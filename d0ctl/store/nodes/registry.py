@@ -1,4 +1,4 @@
-"""The nodes of this site: which there are, how they are reached, added and removed."""
+"""The nodes of this site: how they are reached, added and removed."""
 
 import os
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ CONTROL = 1
 """The cluster of this machine."""
 
 LOCAL = "localhost"
-"""The node of kind `local` that is there from the start."""
+"""The node of kind `local` that exists from the start."""
 
 
 def is_untouched(store: Store) -> bool:
@@ -48,7 +48,7 @@ def nodes(store: Store) -> list[Row]:
 
 
 def capacities(store: Store) -> list[Row]:
-    """Return what each node has, how much of it is in use, and when a slot was last taken."""
+    """Return the capacity of each node, how much is in use, and when a slot was last taken."""
     return store.rows("node_rooms")
 
 
@@ -76,7 +76,7 @@ def in_cluster(store: Store, cluster: int) -> list[Row]:
 
 
 def jobs_on(store: Store, node: int, limit: int) -> list[Row]:
-    """Return the jobs whose packages take the CPUs of a node, the largest first."""
+    """Return the jobs whose packages use the CPUs of a node, the largest first."""
     return store.rows("node_jobs", node=node, limit=limit)
 
 
@@ -110,7 +110,7 @@ def add(store: Store, address: Address, *, cpus: int | None, cluster: str | None
 
 
 def check_new(store: Store, name: str) -> None:
-    """Raise Refused for the name of a node that there is."""
+    """Raise Refused if a node of that name exists."""
     if find(store, name):
         raise Refused(f"there is a node `{name}` already", hint=f"d0ctl node remove {name}")
 
@@ -120,7 +120,7 @@ def check_machine(
 ) -> None:
     """Raise Refused if another node is this node's machine: its slots would count twice.
 
-    `allow` is the command that allows it all the same.
+    `allow` is the command that allows it nevertheless.
     """
     machine = machine_id() if is_local else facts.get("machine_id")
     for row in store.rows("machines"):
@@ -185,7 +185,7 @@ def move(store: Store, row: Row, cluster: str | None, *, now: float) -> None:
 
 
 def keep_speed(store: Store, name: str, speed: float, *, now: float) -> None:
-    """Keep what the benchmark of a node said of its CPUs."""
+    """Record the result of the benchmark of a node."""
     store.change("keep_speed", node=named(store, name)["id"], speed=speed, now=now)
 
 

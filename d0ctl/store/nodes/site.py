@@ -1,4 +1,4 @@
-"""What the site file says: its sections as they are in force, and their defaults."""
+"""The settings of the site file: its sections in force, and their defaults."""
 
 import json
 from typing import Any
@@ -13,9 +13,9 @@ def site_name(store: Store) -> str:
 
 
 def setting(store: Store, name: str) -> Any:
-    """One section of the site file as its reader returned it; None where it has none.
+    """Return one section of the site file as its reader returned it; None if it has none.
 
-    It is read once in a transaction that writes, and must not be changed.
+    It is read once per transaction that writes, and must not be changed.
     """
     known = store.remembered
     if name not in known:
@@ -25,6 +25,6 @@ def setting(store: Store, name: str) -> Any:
 
 
 def default(store: Store, name: str) -> Any:
-    """What counts where a job says nothing: by the site file, else by `STANDARD`."""
+    """Return the value if a job sets none: that of the site file, else of `STANDARD`."""
     own = setting(store, "defaults") or {}
     return own[name] if name in own else STANDARD[name]

@@ -1,4 +1,4 @@
-"""Software on its way to the nodes, and the orders that they get about it."""
+"""Software in transit to nodes, and the orders to nodes about it."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -9,10 +9,10 @@ from d0ctl.store.nodes.registry import CONTROL
 from d0ctl_wrapper.host.software_cache import ARCHIVES
 
 RETRY_S = 5.0
-"""How long an archive that could not be brought waits, times the tries it has had."""
+"""How long a failed copy of an archive waits, times its number of tries."""
 
 LONGEST_RETRY_S = 300.0
-"""The longest that it waits between two tries."""
+"""The longest wait between two tries."""
 
 _VERBS = {"push": "pull", "purge": "purge", "verify": "verify"}
 
@@ -33,17 +33,17 @@ def order_of(entry: Row, *, is_here: bool) -> dict[str, Any] | None:
 
 
 def place_of(checksum: str) -> str:
-    """Where in its folder a node has an archive that was brought."""
+    """Return the path in its folder at which a node has a copied archive."""
     return ARCHIVES + checksum.rpartition(":")[2]
 
 
 def archives_wanted(store: Store, node: int, *, now: float) -> list[Row]:
-    """Archives of this machine that are to be brought to a node now."""
+    """Return archives of this machine that should be copied to a node now."""
     return store.rows("archives_wanted", node=node, now=now)
 
 
 def arrive(store: Store, node: int, checksum: str, *, now: float) -> None:
-    """An archive lies on a node."""
+    """Record that an archive is on a node."""
     if store.row("node_by_id", node=node):
         store.change("archive_arrived", node=node, checksum=checksum, now=now)
 
@@ -59,26 +59,26 @@ def delay(store: Store, node: int, checksum: str, error: str, *, is_gone: bool, 
 
 
 def missed(store: Store, node: int, package: int) -> None:
-    """A node has not the software of a package that it was given."""
+    """Record that a node lacks the software of one of its packages."""
     store.change("forget_archives_of_package", node=node, package=package)
 
 
 def ask(
     store: Store, verb: str, node: Row, entry: Mapping[str, Any], *, actor: str, now: float
 ) -> int:
-    """Ask a node to push, purge or verify software; the number of the order."""
+    """Ask a node to push, purge or verify software; return the number of the order."""
     names = ("name", "version", "platform", "archive", "checksum", "size", "manifest")
     return int(store.value("ask_software", node=node["id"], verb=verb, actor=actor, now=now,
                            **{name: entry[name] for name in names}))  # fmt: skip
 
 
 def open_orders(store: Store, node: int) -> list[Row]:
-    """What a node is still to do with its software."""
+    """Return the open orders of a node about its software."""
     return store.rows("open_orders", node=node)
 
 
 def orders(store: Store, ids: Iterable[int]) -> list[Row]:
-    """Return some orders, with their nodes and why an archive could not be brought."""
+    """Return some orders, with their nodes and why an archive could not be copied."""
     return store.rows("orders", ids=json.dumps(list(ids)))
 
 
@@ -97,7 +97,7 @@ def frame_of(order: Row) -> dict[str, Any] | None:
 
 
 def end_order(store: Store, node: int, frame: Mapping[str, Any], *, now: float) -> None:
-    """Keep what a node answered; one that no order asked for changes nothing."""
+    """Record the answer of a node; one that no order asked for changes nothing."""
     order = {str(row["id"]): row for row in open_orders(store, node)}.get(str(frame["id"]))
     if order is None:
         return

@@ -1,4 +1,4 @@
-"""Read what decides whether jobs move: daemon, nodes, counts and ready packages."""
+"""Read everything that decides whether jobs move: daemon, nodes, counts and ready packages."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class NodeView(Struct, frozen=True):
 
 
 class JobStanding(Struct, frozen=True):
-    """How a job stands, or a part of it.
+    """The standing of a job, or of a part of it.
 
     If it waits for files of other jobs that do not move, `kept` names those that are held or
     paused, and `others` all of them.
@@ -59,7 +59,7 @@ class JobStanding(Struct, frozen=True):
 
 
 class Overflow(NamedTuple):
-    """A cache that is about to have more bytes than it holds: when, and how many at most."""
+    """A cache that is about to exceed its capacity: when, and how many bytes at most."""
 
     cluster: str
     at: float
@@ -89,7 +89,7 @@ class Production(Struct, frozen=True):
 
     @property
     def cause(self) -> Cause | None:
-        """What stops all that could move, the weightiest cause; None where something moves."""
+        """What stops everything that could move, the main cause; None if something moves."""
         if self.moves:
             return None
         found = {job.standing.cause for job in self.jobs}
@@ -102,12 +102,12 @@ class Production(Struct, frozen=True):
 
 
 def any_driver(store: Store) -> bool:
-    """Whether some process drives packages now: a daemon, or a `run`."""
+    """Return whether some process drives packages now: a daemon, or a `run`."""
     return any(not is_dead(row["holder"]) for row in store.rows("leases"))
 
 
 def production(store: Store, *, now: float, driven: bool | None = None) -> Production:
-    """How all jobs stand; a process that drives them itself says so."""
+    """Return the standing of all jobs; a process that drives them itself says so."""
     nodes = node_views(store, now=now)
     driven = any_driver(store) if driven is None else driven
     jobs = _jobs(store, None, nodes, driven=driven)
@@ -121,9 +121,9 @@ def overflows(store: Store, cluster: int | None = None) -> list[Overflow]:
 
 
 def is_settled(store: Store, job: int, *, now: float = 0.0) -> bool:
-    """Whether nothing of a job can move without a person, if it is driven.
+    """Return whether nothing of a job can move without a person, if it is driven.
 
-    It is asked after each turn of a `run`, so it looks at the counts first.
+    It is called after each turn of a `run`, so it checks the counts first.
     """
     counts = counts_of(store, job)
     launched = sum(counts.get(phase, 0) for phase in (*LAUNCHED, Phase.ASSIGNED))
@@ -133,14 +133,14 @@ def is_settled(store: Store, job: int, *, now: float = 0.0) -> bool:
 
 
 def job_standing(store: Store, job: int, *, now: float) -> JobStanding:
-    """How one job stands if it is driven; one that has ended does not move."""
+    """Return the standing of one job if it is driven; one that has ended does not move."""
     return _of_job(store, job, node_views(store, now=now))
 
 
 def part_standing(
     store: Store, job: int, part: Counts, stage: int | None = None, *, now: float
 ) -> JobStanding:
-    """How a part of a job with these counts stands: a stage, or else the chosen packages."""
+    """Return the standing of a part with these counts: a stage, or else the chosen packages."""
     views = node_views(store, now=now)
     whole = _of_job(store, job, views)
     if stage is not None:
@@ -160,7 +160,7 @@ def _of_job(store: Store, job: int, views: list[NodeView]) -> JobStanding:
 
 
 def node_views(store: Store, *, now: float = 0.0) -> list[NodeView]:
-    """All nodes; with the time also which have been gone for too long."""
+    """Return all nodes; with the time also which have been gone for too long."""
     patience_s = float(default(store, "unreachable-after"))
     return [
         NodeView(
@@ -190,7 +190,7 @@ def _node(row: Row, patience_s: float, now: float) -> NodeState:
 
 
 def _gone(row: Row, patience_s: float, now: float) -> str | None:
-    """Why a node takes nothing until a person helps; None if it does, or may by itself."""
+    """Return why a node takes nothing until a person helps; None if it does, or may by itself."""
     if row["drained"] and row["bad"] is None:
         return "is drained" + (f" ({row['drain_note']})" if row["drain_note"] else "")
     if row["state"] != "down" or row["since"] is None:
@@ -233,7 +233,7 @@ def _work(
 
 
 def _awaiting(store: Store, job: int, counts: Counts) -> Counts:
-    """How many launched packages of a job only wait for inputs, by phase."""
+    """Return how many launched packages of a job only wait for inputs, by phase."""
     if not any(counts.get(phase) for phase in LAUNCHED):
         return {}
     return {row["phase"]: row["n"] for row in store.rows("awaiting_phases", job=job)}
@@ -242,7 +242,7 @@ def _awaiting(store: Store, job: int, counts: Counts) -> Counts:
 def _judge(
     store: Store, job: Row, work: Work, nodes: Sequence[NodeState], *, driven: bool
 ) -> JobStanding:
-    """Decide how a job stands; look at other jobs only if it depends on them."""
+    """Decide the standing of a job; read other jobs only if it depends on them."""
     found = standing(work, nodes, driven=driven)
     waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
     if not waits or not found.is_settled or found.cause is Cause.NO_DAEMON:
@@ -262,7 +262,7 @@ def _judge(
 
 
 def _outside(store: Store, rows: Sequence[Row]) -> Work:
-    """The packages of other jobs that a job waits for; those of held jobs count as held."""
+    """Return the packages of other jobs that a job waits for; those of held jobs count as held."""
     counts: Counter[str] = Counter()
     for row in rows:
         is_idle = row["is_held"] and row["phase"] in IDLE_WHEN_HELD
@@ -272,5 +272,5 @@ def _outside(store: Store, rows: Sequence[Row]) -> Work:
 
 
 def counts_of(store: Store, job: int) -> Counts:
-    """How many packages of a job are in each phase."""
+    """Return how many packages of a job are in each phase."""
     return {row["phase"]: row["n"] for row in store.rows("job_counts", job=job)}

@@ -1,4 +1,4 @@
-"""What moves: the latest events, how many packages end, how fast a job goes."""
+"""Movement: the latest events, how many packages end, how fast a job proceeds."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -9,14 +9,14 @@ from d0ctl.store.connection import Store
 from d0ctl.store.rows import make
 
 PAST = 20_000
-"""How many events back the rates of the past are read from."""
+"""How many past events the rates are computed from."""
 
 
 STRAGGLING = 1.5
-"""A straggler runs for more than this multiple of the upper end of what was expected."""
+"""A straggler runs for more than this multiple of the upper end of the expected range."""
 
 LEAST_STRAGGLING_S = 60.0
-"""And for this much longer than that."""
+"""And for at least this much longer than that."""
 
 MOVING_ALONG = frozenset({"running", "suspended", "unreachable"})
 """Phases in which a package reports progress."""
@@ -37,7 +37,7 @@ class Event(Struct, frozen=True):
 
 
 class Pace(Struct, frozen=True):
-    """How long packages of a stage lately took; None while that is not known of all kinds."""
+    """The recent run times of packages of a stage; None unless known for all kinds."""
 
     stage: int
     seconds: float | None
@@ -45,7 +45,7 @@ class Pace(Struct, frozen=True):
 
 
 class Failed(Struct, frozen=True):
-    """A failed package, by what failures can be grouped by."""
+    """A failed package, by the properties that failures can be grouped by."""
 
     id: int
     reason: str | None
@@ -58,7 +58,7 @@ class Failed(Struct, frozen=True):
 
 
 class Straggler(Struct, frozen=True):
-    """A package that runs much longer than it was expected to; the times are in seconds."""
+    """A package that runs much longer than expected; the times are in seconds."""
 
     path: str
     node: str
@@ -76,13 +76,13 @@ class NodeUse(Struct, frozen=True):
 
 
 def node_use(store: Store) -> dict[int, NodeUse]:
-    """How much of each node is in use; one on which nothing is live is left out."""
+    """Return how much of each node is in use; nodes without live packages are omitted."""
     rows = store.rows("outline_node_use")
     return {row["node_id"]: NodeUse(row["used"], row["ahead"], row["staging"]) for row in rows}
 
 
 class Headway(Struct, frozen=True):
-    """How far running packages are: how many, their percents together, when the last will end.
+    """The progress of running packages: how many, the sum of their percentages, the last end.
 
     `with_eta` is how many of them have reported when they end.
     """
@@ -103,7 +103,7 @@ NO_HEADWAY = Headway()
 
 
 class JobHeadway(Struct, frozen=True):
-    """How far the running packages of a job are, of each stage, and of each line, by their ids."""
+    """The progress of running packages of a job, of each stage, and of each line, by their ids."""
 
     job: Headway
     stages: Mapping[int, Headway]
@@ -111,7 +111,7 @@ class JobHeadway(Struct, frozen=True):
 
 
 def headway(store: Store, job: int) -> JobHeadway:
-    """How far the running packages of a job are; what does not run is not looked at."""
+    """Return the progress of the running packages of a job; others are not read."""
     whole, stages, lines = Headway(), dict[int, Headway](), dict[int, Headway]()
     for row in store.rows("outline_headway", job=job):
         one = Headway(row["live"], row["percents"], row["eta"], row["with_eta"])
@@ -126,24 +126,24 @@ def last_event(store: Store) -> int:
 
 
 def events(store: Store, after: int, limit: int) -> list[Event]:
-    """The latest events after one that is known, the latest first."""
+    """Return the latest events after a known one, the latest first."""
     return [make(Event, row) for row in store.rows("outline_events", after=after, limit=limit)]
 
 
 def ended(store: Store) -> tuple[int, int]:
-    """How many packages of all jobs are done, and how many have failed."""
+    """Return how many packages of all jobs are done, and how many have failed."""
     row = store.row("outline_ended")
     return (int(row["done"]), int(row["failed"])) if row else (0, 0)
 
 
 def recent_ends(store: Store) -> list[float]:
-    """When packages ended lately."""
+    """Return when packages ended recently."""
     after = last_event(store) - PAST
     return [row["at"] for row in store.rows("outline_recent_ends", after=after)]
 
 
 def paces(store: Store, job: int) -> dict[int, Pace]:
-    """How fast the stages of a job go, by their ids."""
+    """Return how fast the stages of a job proceed, by their ids."""
     return {
         row["stage_id"]: Pace(row["stage_id"], None if row["unknown"] else row["pace"], row["cpus"])
         for row in store.rows("outline_paces", job=job)
@@ -151,12 +151,12 @@ def paces(store: Store, job: int) -> dict[int, Pace]:
 
 
 def slots(store: Store) -> int:
-    """How many cpus all nodes have that take packages."""
+    """Return how many CPUs all nodes have that take packages."""
     return int(store.value("outline_slots"))
 
 
 def needing_a_person(store: Store) -> dict[int, dict[str, int]]:
-    """How many packages of each job want a person, by phase."""
+    """Return how many packages of each job need a person, by phase."""
     found: dict[int, dict[str, int]] = {}
     for row in store.rows("outline_needing_a_person"):
         found.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
@@ -170,7 +170,7 @@ def failed(store: Store, jobs: Iterable[int], limit: int) -> list[Failed]:
 
 
 def has_work(store: Store) -> bool:
-    """Return whether any package of any job moves, or is to."""
+    """Return whether any package of any job moves, or should."""
     return store.row("some_work_left") is not None
 
 

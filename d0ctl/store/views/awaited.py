@@ -1,4 +1,4 @@
-"""What someone waits for: each job that is meant, what of it is meant, and how that stands."""
+"""The selection that `wait` waits for: each job, the selected part of it, and its standing."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from d0ctl.store.views.shapes import JobSummary
 
 
 class Awaited(Struct, frozen=True):
-    """A job that is meant, the counts of what of it is meant, and how that stands."""
+    """A selected job, the counts of the selected part of it, and its standing."""
 
     job: JobSummary
     counts: Counts
@@ -23,14 +23,14 @@ class Awaited(Struct, frozen=True):
 
     @property
     def status(self) -> Group:
-        """The status of what is meant."""
+        """The status of the selected part."""
         if self.counts is self.job.counts:
             return self.job.status
         return roll_up(self.counts, blocked=self.job.blocked)
 
     @property
     def state(self) -> str:
-        """The word for how it stands."""
+        """The word for its standing."""
         status = self.status
         if status != Group.SUBMITTED or not self.found.standing.is_settled:
             return status
@@ -40,7 +40,7 @@ class Awaited(Struct, frozen=True):
 
 
 def look(store: Store, wanted: Selector, now: float) -> list[Awaited]:
-    """Each job that is meant, with the counts of what of it is meant, and how that stands."""
+    """Return each selected job, with the counts of the selected part, and its standing."""
     found: list[Awaited] = []
     for job, parts in _by_job(store, wanted).items():
         summary = browse.job(store, job)
@@ -53,7 +53,7 @@ def look(store: Store, wanted: Selector, now: float) -> list[Awaited]:
 
 
 def _by_job(store: Store, wanted: Selector) -> dict[str, list[Selector]]:
-    """Return what is meant of each job, by its name. Raises NotFound."""
+    """Return the selected part of each job, by its name. Raises NotFound."""
     found: dict[str, list[Selector]] = {}
     for part in located(store, wanted).parts:
         jobs = browse.jobs(store, part.job)

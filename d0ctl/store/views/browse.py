@@ -1,4 +1,4 @@
-"""What is shown of jobs, stages, lines and packages: every read is bounded, none counts rows."""
+"""Jobs, stages, lines and packages for display: every read is limited, none counts rows."""
 
 import json
 from collections.abc import Iterable
@@ -37,11 +37,11 @@ MOST_INPUTS = 50
 """How many inputs or outputs of a package are shown."""
 
 MOST_LOOKED_AT = 5_000
-"""How many inputs of a package are looked at for those to show."""
+"""How many inputs of a package are read to choose those to show."""
 
 
 def jobs(store: Store, pattern: str = "*") -> list[JobSummary]:
-    """The jobs whose names are like this, the newest first."""
+    """Return the jobs whose names match, the newest first."""
     counts: dict[int, dict[str, int]] = {}
     for row in store.rows("jobs_counts", pattern=pattern):
         counts.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
@@ -64,14 +64,14 @@ def directory(store: Store, job: int) -> str:
 
 
 def is_blocked(store: Store, job: Row, counts: Counts) -> bool:
-    """Whether waiting packages of a job wait for what can't come any more."""
+    """Return whether waiting packages of a job wait for files that can't come any more."""
     if not counts.get("waiting") or can_move(counts):
         return False
     return job["ended"] is not None or not store.row("waits_for_outside", job=job["id"])
 
 
 def job(store: Store, name: str) -> JobSummary:
-    """The job of that name. Raises NotFound, with the nearest name."""
+    """Return the job of that name. Raises NotFound, with the nearest name."""
     found = jobs(store, name)
     if not found:
         raise no_such_job(store, name)
@@ -79,7 +79,7 @@ def job(store: Store, name: str) -> JobSummary:
 
 
 def settings(store: Store, job: int) -> JobSettings:
-    """What the job file says of a job as a whole, besides its summary."""
+    """Return the job file's settings for a job as a whole, besides its summary."""
     row = store.row("job_settings", job=job)
     assert row is not None
     parsed = {key: json.loads(row[key]) for key in ("parameters", "policy")}
@@ -87,7 +87,7 @@ def settings(store: Store, job: int) -> JobSettings:
 
 
 def no_such_job(store: Store, name: str) -> NotFound:
-    """The failure for a job that is not there."""
+    """Return the error for a job that does not exist."""
     known = names.jobs(store)
     if not known:
         return NotFound(f"there is no job `{name}`", hint="there is no job at all: d0ctl run FILE")
@@ -95,7 +95,7 @@ def no_such_job(store: Store, name: str) -> NotFound:
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
-    """A hint at the name that was probably meant."""
+    """Return a hint at the name that was probably meant."""
     from d0ctl.jobfile.yaml.faults import near
 
     meant = near(word, names)
@@ -103,7 +103,7 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
 
 
 def stage_counts(store: Store, job: int) -> dict[int, dict[str, int]]:
-    """How many packages of each stage of a job are in each phase."""
+    """Return how many packages of each stage of a job are in each phase."""
     counts: dict[int, dict[str, int]] = {}
     for row in store.rows("stages_counts", job=job):
         counts.setdefault(row["stage_id"], {})[row["phase"]] = row["n"]
@@ -125,7 +125,7 @@ def stages(store: Store, job: JobSummary) -> list[StageSummary]:
 
 
 def stage(store: Store, job: JobSummary, wanted: Selector) -> StageSummary:
-    """The stage that a selector names. Raises NotFound, saying which there are."""
+    """Return the stage that a selector names. Raises NotFound, saying which there are."""
     there = stages(store, job)
     for found in there:
         if wanted.stage_name == found.name or (not wanted.stage_name and
@@ -158,7 +158,7 @@ def numbers(noun: str, last: int) -> str:
 def lines(
     store: Store, job: JobSummary, stage: StageSummary, first: int, last: int
 ) -> list[LineSummary]:
-    """A page of the lines of a stage, with their counts."""
+    """Return a page of the lines of a stage, with their counts."""
     page = {"stage": stage.id, "first": first, "last": last}
     counts: dict[int, dict[str, int]] = {}
     for row in store.rows("lines_counts", **page):
@@ -171,12 +171,12 @@ def lines(
 
 
 def is_stuck(counts: Counts) -> bool:
-    """Whether what waits in a line waits for a failed package before it: nothing else moves."""
+    """Return whether the rest of a line waits for a failed package: nothing else moves."""
     return bool(counts.get("failed") and counts.get("waiting")) and not can_move(counts)
 
 
 def is_package_blocked(store: Store, job: JobSummary, one: PackageView) -> bool:
-    """Whether a package waits for what can't come any more."""
+    """Return whether a package waits for a file that can't come any more."""
     if one.phase != Phase.WAITING:
         return False
     rows = store.rows("lines_counts", stage=one.stage_id, first=one.line, last=one.line)
@@ -184,7 +184,7 @@ def is_package_blocked(store: Store, job: JobSummary, one: PackageView) -> bool:
 
 
 def line(store: Store, job: JobSummary, stage: StageSummary, number: int) -> LineSummary:
-    """One line. Raises NotFound, saying which there are."""
+    """Return one line. Raises NotFound, saying which there are."""
     found = lines(store, job, stage, number, number)
     if not found:
         raise NotFound(
@@ -196,7 +196,7 @@ def line(store: Store, job: JobSummary, stage: StageSummary, number: int) -> Lin
 
 
 def package(store: Store, wanted: Selector) -> PackageView:
-    """One package. Raises NotFound, saying what there is instead."""
+    """Return one package. Raises NotFound, saying what there is instead."""
     of_job = job(store, wanted.job)
     of_stage = stage(store, of_job, wanted)
     row = store.row(
@@ -231,7 +231,7 @@ def in_stage(
 
 
 def failures(store: Store, job: int, limit: int, stage: int | None = None) -> list[FailureView]:
-    """What of a job or stage failed last and is failed still."""
+    """Return the latest failures of a job or stage that are still failed."""
     return [
         make(FailureView, row)
         for row in store.rows("recent_failures", job=job, limit=limit, stage=stage)
@@ -239,7 +239,7 @@ def failures(store: Store, job: int, limit: int, stage: int | None = None) -> li
 
 
 def where(store: Store, job: int) -> dict[str, int]:
-    """On which nodes a job is live, with how many packages."""
+    """Return on which nodes a job is live, with how many packages."""
     return {row["name"]: row["n"] for row in store.rows("job_nodes", job=job)}
 
 
@@ -259,7 +259,7 @@ def binaries(store: Store, package: int) -> list[BinaryView]:
 
 
 def _readable(one: BinaryView) -> BinaryView:
-    """Return a binary with `{inputs}` for what stands for its inputs until the launch."""
+    """Return a binary with `{inputs}` in place of the stand-in for its inputs until the launch."""
     script, words, check = one.script or "", json.loads(one.argv or "[]"), one.check or ""
     if not any(mark in text for mark in "\1\2" for text in (script, *words, check)):
         return one
@@ -287,13 +287,13 @@ def binary(store: Store, package: PackageView, number: int) -> BinaryView:
 
 
 def binary_records(store: Store, package: int, number: int) -> list[BinaryRecord]:
-    """How a binary did in each attempt that ran it, the first attempt first."""
+    """Return the record of a binary in each attempt that ran it, the first attempt first."""
     rows = store.rows("binary_records", package=package, binary=number)
     return [make(BinaryRecord, row) for row in rows]
 
 
 def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputView]:
-    """The inputs of a package, what is missing first."""
+    """Return the inputs of a package, missing ones first."""
     rows = store.rows("inputs", package=package, limit=limit, window=MOST_LOOKED_AT)
     return [make(InputView, row) for row in rows]
 
@@ -310,7 +310,7 @@ def progress(store: Store, package: int) -> ProgressView | None:
 
 
 def notes(store: Store, package: int, limit: int = 100) -> list[NoteView]:
-    """What the wrappers of a package found worth keeping."""
+    """Return the remarks of the wrappers of a package."""
     return [
         make(NoteView, row) for row in store.rows("attempt_notes", package=package, limit=limit)
     ]
@@ -327,12 +327,12 @@ def events(store: Store, package: int) -> list[EventView]:
 
 
 def actions(store: Store, job: str, limit: int) -> list[ActionView]:
-    """What people did to a job, the latest first."""
+    """Return the actions of people on a job, the latest first."""
     return [make(ActionView, row) for row in store.rows("actions_on", job=job, limit=limit)]
 
 
 def produces(store: Store, job: str, file: str) -> bool | None:
-    """Whether a job makes a file; None where there is no such job."""
+    """Return whether a job makes a file; None if there is no such job."""
     if not has_job(store, job):
         return None
     return store.row("file_of_job", job=job, name=file) is not None

@@ -1,4 +1,4 @@
-"""What packages and nodes wait for: missing inputs, files and software on their way."""
+"""What packages and nodes wait for: missing inputs, files and software in transit."""
 
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ class MissingInput(Struct, frozen=True):
 
 
 class Transfer(Struct, frozen=True):
-    """An input on its way to the node of its package, from a node that has it."""
+    """An input in transit to the node of its package, from a node that has it."""
 
     name: str
     tries: int
@@ -40,12 +40,12 @@ def before_in_line(store: Store, package: int) -> Row | None:
 
 
 def lines_before(store: Store, package: int, limit: int) -> list[Row]:
-    """Return packages of lines that have to succeed before this one: id, phase, path, line."""
+    """Return packages of lines that must succeed before this one: id, phase, path, line."""
     return store.rows("lines_before", package=package, limit=limit)
 
 
 def stages_before(store: Store, package: int) -> list[Row]:
-    """Return stages that have to succeed before; one without an id: all others have to end."""
+    """Return stages that must succeed first; one without an id: all others must end."""
     return store.rows("stages_before", package=package)
 
 
@@ -55,28 +55,28 @@ def order_of_stage(store: Store, stage: int) -> list[str]:
 
 
 def input_list(store: Store, package: int) -> Row | None:
-    """Return whether a package starts early, and how many of its inputs are there and are not."""
+    """Return whether a package starts early, and how many of its inputs exist and do not."""
     return store.row("input_list", package=package)
 
 
 def transfers_for(store: Store, package: int, limit: int) -> list[Transfer]:
-    """Return a few inputs on their way to the node of a package."""
+    """Return a few inputs in transit to the node of a package."""
     rows = store.rows("transfers_for", package=package, limit=limit)
     return [make(Transfer, row) for row in rows]
 
 
 def transfers_to(store: Store, cluster: int, limit: int) -> list[Row]:
-    """Return a few files on their way to a cluster."""
+    """Return a few files in transit to a cluster."""
     return store.rows("transfers_to", cluster=cluster, limit=limit)
 
 
 def archives_for(store: Store, package: int) -> list[Row]:
-    """Return the software archives on their way to the node of a package."""
+    """Return the software archives in transit to the node of a package."""
     return store.rows("archives_under_way", package=package)
 
 
 def results_of(store: Store, package: int, limit: int) -> list[Row]:
-    """Return a few results of a package that are on their way to results/."""
+    """Return a few results of a package that are in transit to results/."""
     return store.rows("results_under_way", package=package, limit=limit)
 
 
@@ -93,5 +93,5 @@ def limits_of(store: Store, package: int) -> Row:
 
 
 def ready_before(store: Store, package: int) -> Row | None:
-    """Return the job and stage of ready packages that come first: their priority is higher."""
+    """Return the job and stage of ready packages that come first because of a higher priority."""
     return store.row("ready_before", package=package)

@@ -11,7 +11,7 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, selection
 
 GROUPS = ("reason", "node", "software", "input")
-"""What failures may have in common, the most telling first."""
+"""Properties that failures may share, the most significant first."""
 
 _QUERIES = {
     "reason": "failures_by_reason", "node": "failures_by_node",
@@ -25,7 +25,7 @@ NEAR = 10_000
 """How many attempts before and after the last failure the failures are compared with."""
 
 MOST_BLAMED = 5
-"""How many inputs are looked at for one to blame."""
+"""How many inputs are considered as a cause."""
 
 
 class Sample(Struct, frozen=True):
@@ -50,7 +50,7 @@ class Alike(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """All failures that are meant: how many, of how many packages, of which are failed now."""
+    """All selected failures: how many, of how many packages, and how many of these failed now."""
 
     count: int
     packages: int
@@ -101,7 +101,7 @@ def _take_in(store: Store, wanted: Selector, scope: dict[str, int | None], now: 
 
 
 def _choose_around(store: Store, wanted: Selector, now: float) -> int:
-    """Choose all packages of the place that is meant, whatever became of them; 0 for all."""
+    """Choose all packages around the selection, whatever their result; 0 for all."""
     if wanted.depth == 1 and wanted.job == "*":
         return 0
     place = replace(wanted, states=(), older_than=None)
@@ -109,7 +109,7 @@ def _choose_around(store: Store, wanted: Selector, now: float) -> int:
 
 
 def _blamed(store: Store, scope: Mapping[str, int | None]) -> list[Blame]:
-    """What stands out among the attempts near the last failure, of each kind at most one."""
+    """Return what stands out among the attempts near the last failure, at most one of each kind."""
     shares = {kind: _shares(store, kind, scope) for kind in _SHARES}
     failed = sum(share.failed for share in shares["node"])
     number = sum(share.number for share in shares["node"])

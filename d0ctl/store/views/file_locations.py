@@ -1,4 +1,4 @@
-"""A file by its name: who makes it, where its copies lie, who reads it; every look is bounded."""
+"""A file by its name: its maker, its copies, its readers; every read is limited."""
 
 import json
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ from d0ctl.store.rows import make
 from d0ctl.store.views import browse
 
 MOST_COPIES = 20
-"""How many copies and transfers of a file are looked at."""
+"""How many copies and transfers of a file are read."""
 
 MOST_READERS = 2_000
-"""How many readers of a file are looked at for the most telling ones."""
+"""How many readers of a file are read to find the most significant ones."""
 
 MOST_JOBS = 10
-"""In how many jobs a name is looked for when it is not known in which."""
+"""In how many jobs a name is searched for if its job is unknown."""
 
 
 class FileView(Struct, frozen=True):
-    """A file; `maker` is the path of the package that makes it, None where it comes from outside.
+    """A file; `maker` is the path of the package that makes it, None if it comes from outside.
 
     `late` is one for a pattern whose files are named when they are made.
     """
@@ -48,7 +48,7 @@ class FileView(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """What names it from anywhere."""
+        """A name for it that is valid anywhere."""
         return f"{self.job}:{self.name}"
 
     @property
@@ -58,12 +58,12 @@ class FileView(Struct, frozen=True):
 
     @property
     def here(self) -> Path:
-        """Where it lies on this machine, if it comes from here."""
+        """Its path on this machine, if it comes from here."""
         return Path(self.directory, self.name)
 
 
 class CopyView(Struct, frozen=True):
-    """A copy of a file in the cache of a cluster, or on this machine where there is no node."""
+    """A copy of a file in the cache of a cluster, or on this machine if there is no node."""
 
     cluster: str
     path: str
@@ -74,7 +74,7 @@ class CopyView(Struct, frozen=True):
 
 
 class TransferView(Struct, frozen=True):
-    """A copy that is wanted in a cluster, or as a result on this machine."""
+    """A copy that is requested in a cluster, or as a result on this machine."""
 
     cluster: str
     result: int
@@ -96,13 +96,13 @@ class ReaderView(Struct, frozen=True):
 
 def find(store: Store, name: str, *, path: str | None = None, job: str | None = None
          ) -> list[FileView]:  # fmt: skip
-    """The files of that name, or of that path outside, in a job or in any; the newest first."""
+    """Return the files of that name, or path outside, in a job or in any; the newest first."""
     rows = store.rows("file_by_name", name=name, path=path or name, job=job, limit=MOST_JOBS)
     return [make(FileView, row) for row in rows]
 
 
 def in_job(store: Store, job: str, name: str, *, also: Iterable[str] = ()) -> FileView:
-    """The file of that name in a job, or the only one with that name in any folder.
+    """Return the file of that name in a job, or the only one with that name in any folder.
 
     Raises NotFound with the nearest name, or one of `also`.
     """
@@ -118,7 +118,7 @@ def in_job(store: Store, job: str, name: str, *, also: Iterable[str] = ()) -> Fi
 
 
 def anywhere(store: Store, name: str, path: str) -> FileView | None:
-    """The one file of that name or path, in whatever job. Raises BadUsage where there are more."""
+    """Return the one file of that name or path, in any job. Raises BadUsage if there are more."""
     found = find(store, name, path=path)
     if len(found) > 1:
         least = "at least " if len(found) == MOST_JOBS else ""
@@ -128,17 +128,17 @@ def anywhere(store: Store, name: str, path: str) -> FileView | None:
 
 
 def copies(store: Store, file: int) -> list[CopyView]:
-    """Where its copies lie."""
+    """Return where its copies are."""
     return [make(CopyView, row) for row in store.rows("copies_of_file", **_of(file))]
 
 
 def transfers(store: Store, file: int) -> list[TransferView]:
-    """Where it is being carried to."""
+    """Return where it is being transferred to."""
     return [make(TransferView, row) for row in store.rows("transfers_of_file", **_of(file))]
 
 
 def readers(store: Store, file: int) -> list[ReaderView]:
-    """Who reads it, what has not ended first."""
+    """Return its readers, those that have not ended first."""
     rows = store.rows("readers_of_file", file=file, window=MOST_READERS)
     return [make(ReaderView, row) for row in rows]
 

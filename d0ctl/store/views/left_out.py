@@ -1,4 +1,4 @@
-"""What packages go without: inputs whose lines were dropped."""
+"""Missing inputs of packages, because their lines were dropped."""
 
 from msgspec import Struct
 
@@ -10,7 +10,7 @@ MOST_NAMED = 100
 
 
 class Shortfall(Struct, frozen=True):
-    """How many of its inputs a package gets, of how many, and the names of others."""
+    """How many of its inputs a package gets, of how many, and the names of missing ones."""
 
     path: str
     given: int
@@ -27,7 +27,7 @@ class Shortfall(Struct, frozen=True):
 
 
 def shortfall(store: Store, package: int, path: str) -> Shortfall | None:
-    """What a package goes without; None where it gets all."""
+    """Return the missing inputs of a package; None if it gets all."""
     names = [row[0] for row in store.rows("left_out_inputs", package=package, limit=MOST_NAMED)]
     if not names:
         return None

@@ -21,11 +21,11 @@ from d0ctl.store.views.shapes import (
 )
 
 COUNTED = 5_000
-"""So many packages of a line are counted; of a longer one, the first."""
+"""This many packages of a line are counted; of a longer one, the first."""
 
 
 class Place(Struct, frozen=True):
-    """Where a package is: its job's id, and its numbers within."""
+    """The position of a package: its job's id, and its numbers within."""
 
     job: int
     stage: int
@@ -39,7 +39,7 @@ def job_ids(store: Store) -> "array[int]":
 
 
 def jobs(store: Store, ids: Sequence[int]) -> dict[int, JobSummary]:
-    """Some jobs with their counts, by their ids; one that has gone is left out."""
+    """Return some jobs with their counts, by their ids; removed ones are omitted."""
     wanted = json.dumps(list(ids))
     counts = _counts(store.rows("outline_jobs_counts", ids=wanted), "job_id")
     final = stage_order.final_counts(store)
@@ -103,7 +103,7 @@ def packages(store: Store, line: int, first: int, last: int) -> list[PackageRow]
 
 
 def packages_by_id(store: Store, ids: Iterable[int]) -> dict[int, PackageRow]:
-    """Some packages by their ids; one that has gone is left out."""
+    """Return some packages by their ids; removed ones are omitted."""
     rows = store.rows("outline_packages_by_id", ids=json.dumps(list(ids)))
     return {row["id"]: make(PackageRow, row) for row in rows}
 

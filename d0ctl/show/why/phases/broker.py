@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
-    """Return which of the nodes that fit the broker refuses, and why; add what else it says."""
+    """Return which of the suitable nodes the broker refuses, and why; add its other answers."""
     name = setting(subject.store, "broker")
     if name is None:
         return {}
@@ -32,7 +32,7 @@ def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
 
 
 def chosen(subject: Subject) -> None:
-    """Say what the broker says of the nodes for a package that is on one."""
+    """Say what the broker answered about the nodes for a package that is on one."""
     name = setting(subject.store, "broker")
     answer = None if name is None else _answer(subject, name)
     if answer is None:
@@ -44,7 +44,7 @@ def chosen(subject: Subject) -> None:
 
 
 def _answer(subject: Subject, name: str) -> "BrokerAnswer | None":
-    """Return what the broker says of a package; add a fact if it has failed."""
+    """Return the answer of the broker about a package; add a fact if it has failed."""
     from d0ctl.store import brokers  # few sites have one
 
     kept = brokers.of_package(subject.store, subject.package.id)

@@ -1,4 +1,4 @@
-"""What a ready package would cost on the nodes that could take it."""
+"""The cost of a ready package on the nodes that could take it."""
 
 from collections.abc import Collection, Sequence
 
@@ -16,7 +16,7 @@ from d0ctl.units import duration, size
 def compare(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> dict[str, Cost]:
     """Return the cost on each node, the lowest first; add a fact for each of the first.
 
-    Nothing is said if neither a run time is known nor inputs have to be brought.
+    Adds nothing if no run time is known and no inputs have to be copied.
     """
     places, files = placement.places_of(subject.store, subject.package.id)
     found = costs(
@@ -37,7 +37,7 @@ def compare(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> 
 
 
 def later(found: dict[str, Cost], free: Collection[str]) -> str | None:
-    """Return that it waits for a node in use where it ends before it would on a free one."""
+    """Return that it waits for a busy node where it ends earlier than on a free one."""
     best = next(iter(found), None)
     now = next((name for name in found if name in free), None)
     if best is None or now is None or best in free:

@@ -1,4 +1,4 @@
-"""How a package ended, what that means for others, and whether a retry helps."""
+"""How a package ended, the effects on others, and whether a retry helps."""
 
 import json
 import re
@@ -21,12 +21,12 @@ OVERRULED = frozenset({
     Reason.EXIT_CODE, Reason.VERIFICATION, Reason.WALL_TIME, Reason.LOG_MESSAGE, Reason.LOOPING,
     Reason.LOST, Reason.HOOK,
 })  # fmt: skip
-"""Reasons for which a package may have made whole outputs."""
+"""Reasons for which a package may have made complete outputs."""
 
 _EXCEPTION = (
     r"(?m)^Traceback \(most recent call last\)|terminate called|^[\w.]*(?:Error|Exception)\b"
 )
-"""What a program prints that an exception ended."""
+"""The output of a program that was ended by an exception."""
 
 
 def failed(subject: Subject) -> None:
@@ -73,7 +73,7 @@ def _retry(subject: Subject, found: Advice) -> None:
 def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
     """Say which outputs its attempts left, and until when; return whether they can be accepted.
 
-    Empty files are no result, nor those of a program that did not start, or did not end well.
+    Empty files are no results, nor those of a program that did not start, or did not end well.
     """
     left = [one for one in tries if one.left_size is not None and one.ended is not None]
     if not left:
@@ -89,7 +89,7 @@ def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
 
 
 def _may_overrule(subject: Subject, last: AttemptView) -> bool:
-    """Whether a person may find that it did its work all the same."""
+    """Whether a person may find that it did its work nevertheless."""
     reason = last.reason or ""
     if reason not in OVERRULED and not reason.startswith("site:"):
         return False

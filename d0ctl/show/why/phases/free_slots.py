@@ -31,7 +31,7 @@ REQUESTS: Mapping[str, dict[str, Any]] = {
 """Each thing that a package requests of a node, and the value that drops it."""
 
 _OWN_PART = " since | until |:"
-"""Begins the part of an objection that is about one node only."""
+"""The start of the part of an objection that is about one node only."""
 
 VERBS = {"is": "are", "has": "have", "pauses": "pause"}
 
@@ -78,7 +78,7 @@ def room(subject: Subject) -> str:
 
 
 def _pilots(subject: Subject, requirement: Requirement) -> list[str]:
-    """Return how far pilots are that could take it."""
+    """Return the state of pilots that could take it."""
     return [
         pilots.fact(system.name, alive(subject.store, system.id))
         for system in batch_systems(subject.store)
@@ -105,7 +105,7 @@ def grouped(out: Mapping[str, str]) -> list[str]:
 
 
 def _kind(why: str) -> str:
-    """Return an objection without its times, notes and errors, to group alike ones."""
+    """Return an objection without its times, notes and errors, to group similar ones."""
     return why if why.startswith("is ruled out") else re.split(_OWN_PART, why, maxsplit=1)[0]
 
 

@@ -1,4 +1,4 @@
-"""How a launched package is doing, and what it still waits for."""
+"""The state of a launched package, and what it still waits for."""
 
 from d0ctl.model import Phase
 from d0ctl.show.why import stragglers
@@ -10,7 +10,7 @@ from d0ctl.store.views import activity, browse, dependencies
 from d0ctl.units import count, duration, moment
 
 MOST_STRAGGLERS = 10_000
-"""How many packages of a job are searched for a straggler."""
+"""How many packages of a job are searched for stragglers."""
 
 
 def live(subject: Subject) -> None:

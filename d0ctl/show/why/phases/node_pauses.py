@@ -13,7 +13,7 @@ from d0ctl.units import count, listed, moment
 
 
 def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
-    """Return which of the nodes that fit are avoided because of earlier failures, and why."""
+    """Return which of the suitable nodes are avoided because of earlier failures, and why."""
     one, limits = subject.package, node_record.limits(subject.store)
     found = _excluded_for(subject, fits)
     resting = node_record.pauses(
@@ -28,7 +28,7 @@ def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
 
 
 def _excluded_for(subject: Subject, fits: list[Row]) -> dict[str, str]:
-    """Return the node on which it failed, if its job excludes that node and another fits."""
+    """Return the node on which it failed, if its job excludes that node and another is suitable."""
     one = subject.package
     if one.failed_on is None or {row["name"] for row in fits} <= {one.failed_on}:
         return {}
@@ -80,7 +80,7 @@ def trial(bad: Row, now: float) -> str:
 
 
 def add_drainings(store: Store, name: str, explanation: Explanation, now: float) -> None:
-    """Add who drained and resumed the node lately."""
+    """Add who drained and resumed the node recently."""
     for row in drainings(store, name, MOST):
         note = f": {row['note']}" if row["note"] else ""
         explanation.facts.append(f"{moment(row['at'], now)} {row['actor']}: {row['verb']}{note}")

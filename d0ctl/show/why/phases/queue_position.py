@@ -1,4 +1,4 @@
-"""When the turn of a ready package comes on the nodes that could take it."""
+"""When a ready package will get a slot on the nodes that could take it."""
 
 from collections.abc import Sequence
 
@@ -75,7 +75,7 @@ def _limit(subject: Subject) -> str | None:
 
 
 def _lacks(row: Row, requirement: Requirement) -> str | None:
-    """Return of what too little is left on a node, memory or disk; None if enough."""
+    """Return which resource of a node is short, memory or disk; None if neither is."""
     memory, used = row["memory"], row["memory_used"]
     asked = requirement.memory or (requirement.memory_expected if used else None)
     if asked and memory and memory - used < asked:

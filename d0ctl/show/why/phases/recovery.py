@@ -1,4 +1,4 @@
-"""What a policy did to a package."""
+"""What a policy did with a package."""
 
 from d0ctl.model import Reason
 from d0ctl.policy.rules import Policy
@@ -10,7 +10,7 @@ from d0ctl.store.views.shapes import AttemptView, PackageView
 from d0ctl.units import count, duration, moment
 
 ESCALATED = {"out-of-memory": "memory: 1.5", "wall-time": "wall-time: 2"}
-"""Reasons for which only a retry with more of a resource helps, and its policy key."""
+"""Reasons for which only a retry with more of a resource helps, and the policy keys."""
 
 BY_POLICY = "policy"
 """The actor of a hold by a policy."""
@@ -26,7 +26,7 @@ def cooling(until: float | None, note: str | None, now: float) -> str:
 
 
 def held(actor: str | None, until: float | None, now: float) -> str:
-    """Say when the policy releases it, if it does; else what is left of its cool-off, if any."""
+    """Say when the policy releases it, if it does; else the rest of its cool-off, if any."""
     if actor == BY_POLICY and until is None:
         return "the policy does not release it: a person must"
     if until is None or (actor != BY_POLICY and until <= now):
@@ -48,7 +48,7 @@ def refusal(store: Store, one: PackageView, last: AttemptView | None) -> list[st
 
 
 def without_last_node(one: PackageView, fits: list[Row], explanation: Explanation) -> list[Row]:
-    """Return the nodes that fit, without that of the last attempt if the policy avoids it."""
+    """Return the suitable nodes, without that of the last attempt if the policy avoids it."""
     others = [row for row in fits if row["name"] != one.avoid]
     if not others or len(others) == len(fits):
         return fits

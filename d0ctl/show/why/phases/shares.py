@@ -1,4 +1,4 @@
-"""How the share of the CPUs stands that the job of a ready package belongs to."""
+"""The state of the CPU share of a ready package's job."""
 
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts.history import share_usage
@@ -8,7 +8,7 @@ from d0ctl.units import duration
 
 
 def standing(subject: Subject) -> str | None:
-    """Say how many CPUs its group has and is to have; None if the site has no shares."""
+    """Say how many CPUs its group has and should have; None if the site has no shares."""
     store, job = subject.store, subject.job
     fair = share_usage.standing(store, placement.nodes(store), now=subject.now)
     group = None if fair is None else fair.groups.get(fair.paths.get(job.id, ""))

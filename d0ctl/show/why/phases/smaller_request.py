@@ -1,4 +1,4 @@
-"""The options of `edit` with which a package would fit a node."""
+"""The options of `edit` that make a package fit a node."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ STEP = 1_000_000
 
 
 def options_for(requirement: Requirement, nodes: Iterable[NodeRoom]) -> str | None:
-    """Return the fewest options that let one of the nodes take a package; None if none do.
+    """Return the fewest options with which one of the nodes can take a package; None if none do.
 
     Of several nodes it is the largest one.
     """

@@ -1,4 +1,4 @@
-"""How a package succeeded, or who said that it did."""
+"""How a package succeeded, or who set it to successful."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from d0ctl.store.views.shapes import AttemptView
 from d0ctl.units import count, duration
 
 MOST_ACTIONS = 1000
-"""How many of the latest actions on its job are looked through."""
+"""How many of the latest actions on its job are searched."""
 
 
 def done(subject: Subject) -> None:

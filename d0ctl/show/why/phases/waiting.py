@@ -29,12 +29,12 @@ class Prerequisite(Struct, frozen=True):
 
     @property
     def origin(self) -> str:
-        """What it depends on in the end."""
+        """The cause at the end of the chain."""
         return f"`{self.maker}`, which is {self.phase}" if self.maker else self.text
 
     @property
     def likelihood(self) -> int:
-        """How likely it arrives without a person: 0 not, 1 perhaps, 2 yes."""
+        """How likely it is to arrive without a person: 0 not, 1 perhaps, 2 yes."""
         if self.phase in (None, "failed", "canceled", "dropped"):
             return 0
         return 1 if self.phase in ("held", "cooloff", "unreachable") else 2
@@ -121,7 +121,7 @@ def prerequisites_of(store: Store, package: int, limit: int = MOST_READ) -> list
 
 
 def _stage(store: Store, row: Row) -> Prerequisite:
-    """Return a stage that has to succeed before, or the end of all others for a final stage."""
+    """Return a stage that must succeed first, or the end of all others for a final stage."""
     if row["id"] is None:
         return Prerequisite("the end of all other stages, as it is `final`", None, "running", None)
     counts = browse.stage_counts(store, browse.job(store, row["job"]).id).get(row["id"], {})

@@ -1,4 +1,4 @@
-"""Run times of packages, kept as they end, and what follows for those that have not begun."""
+"""Run times of packages, recorded as they end, and estimates for those that have not begun."""
 
 import json
 from collections import defaultdict
@@ -13,33 +13,33 @@ if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending
 
 MOST_OF_STAGE = 16
-"""The most runs of a stage that are kept of one batch of messages."""
+"""The most runs of a stage that are recorded from one batch of messages."""
 
 LEAST_S = 0.001
-"""The least that a run counts."""
+"""The shortest run time that is recorded."""
 
 LEAST_WORK = 10**6
 """The bytes of work files below which a run counts as one without any."""
 
 WORTH = 0.05
-"""A stage is estimated again when the estimate changes by this part."""
+"""A stage is estimated again when the estimate changes by this fraction."""
 
 Samples = Mapping[str, Sequence[float]]
 """The latest runs: the values of each quantity, the oldest first."""
 
 UNNAMED = "-"
-"""The job file of a job that came by standard input."""
+"""The job file of a job that was submitted by standard input."""
 
 
 class Program(NamedTuple):
-    """A thing whose runs are kept: software, a place of a job file, or a stage of a job."""
+    """A thing whose runs are recorded: software, a position in a job file, or a stage of a job."""
 
     kind: str
     name: str
 
 
 def place_of(source: str, stage: str, package: int, binary: int) -> Program:
-    """Return a binary by its place in a job file."""
+    """Return a binary by its position in a job file."""
     return Program("place", json.dumps([source, stage, package, binary], ensure_ascii=False))
 
 
@@ -59,7 +59,7 @@ class Histories:
     def of(
         self, source: str, stage: str, package: int, binary: int, software: str | None
     ) -> list[Samples]:
-        """Return what is known of a binary, the closest first."""
+        """Return the histories of a binary, the closest first."""
         programs = [] if source == UNNAMED else [place_of(source, stage, package, binary)]
         programs += [Program("software", software)] if software else []
         for one in programs:
@@ -69,7 +69,7 @@ class Histories:
 
 
 def learn(store: Store, ends: Iterable[tuple["Ending", Row]], *, now: float) -> None:
-    """Keep what successful attempts took, and estimate again what remains of their stages."""
+    """Record the use of successful attempts, and estimate the rest of their stages again."""
     by_stage: dict[int, list[int]] = defaultdict(list)
     for end, context in ends:
         is_whole = not context["delivers"] and end.get("began") in (None, 1)
@@ -120,7 +120,7 @@ def _keep(
 
 
 def _estimate_anew(store: Store, stage: int, job: int) -> None:
-    """Keep how the runs of a stage compare with what was expected, and the ranks that follow."""
+    """Record how the runs of a stage compare with the estimate, and the ranks that follow."""
     found = estimates.of(samples(store, Program("stage", str(stage))).get("part", ()))
     before = store.row("stage_drift", stage=stage)
     if found is None or before is None:
@@ -144,7 +144,7 @@ def expect_sizes(store: Store, stage: int, sizes: Sizes) -> None:
 
 
 def _sizes_anew(store: Store, stage: int) -> None:
-    """Correct what packages of a stage take by those that are done, if that changes much."""
+    """Correct the expected sizes of packages of a stage by completed ones, if they change much."""
     known = samples(store, Program("stage", str(stage)))
     before = sizes_of(str(store.value("stage_sizes", stage=stage) or "{}"))
     now = Sizes(estimates.of(known.get("rss", ())) or before.memory,
@@ -163,7 +163,7 @@ def _differs(before: Range | None, now: Range | None) -> bool:
 
 
 def rank_anew(store: Store, job: int) -> None:
-    """Correct the chains of a job, and the run times that nobody has measured, by its drifts."""
+    """Correct the chains of a job, and unmeasured run times, by their drift."""
     drifts = {row["seq"]: row for row in store.rows("stage_drifts", job=job)}
     changes = []
     for row in store.rows("expected_requirements", job=job):

@@ -1,4 +1,4 @@
-"""Limits learned from successful runs of a program, and given to later runs."""
+"""Limits learned from successful runs of a program, and applied to later runs."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def learn(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
-    """Keep the longest gaps of the binaries of successful attempts, each once."""
+    """Record the longest gaps of the binaries of successful attempts, each once."""
     rows = [
         (context["package_id"], record["binary"], record["gap"])
         for end, context in ends
@@ -27,7 +27,7 @@ def learn(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
 
 
 def site(store: Store) -> Watching:
-    """What the site has its packages watched for."""
+    """The guards of the site for its packages."""
     names = Watching.__struct_fields__
     return Watching(**{name: default(store, name.replace("_", "-")) for name in names})
 
@@ -42,7 +42,7 @@ def guarded(
 
 
 def _silence(asked: float | None, binary: Row, site: Watching) -> dict[str, Any]:
-    """How long a binary may show nothing, and what it is used to."""
+    """How long a binary may be silent, and its history."""
     history = RunTimeHistory(binary["runs"], binary["gap"]) if binary["runs"] else None
     limit = silence(asked, site, history)
     if limit is None:
@@ -54,7 +54,7 @@ def _silence(asked: float | None, binary: Row, site: Watching) -> dict[str, Any]
 
 
 def _guards(package: Row, site: Watching) -> dict[str, Any]:
-    """The limits of a package; what is not limited is left out."""
+    """The limits of a package; unlimited values are left out."""
     limits = {
         "wall_time": package["wall_time"],
         "memory": package["memory"],

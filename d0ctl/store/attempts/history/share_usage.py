@@ -1,4 +1,4 @@
-"""What groups of researchers and activities used lately, and what they are to have."""
+"""The recent use of groups of researchers and activities, and their targets."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ def tree(store: Store) -> Tree | None:
 
 
 def charge(store: Store, ends: Iterable[tuple["Ending", Row]], *, now: float) -> None:
-    """Add what attempts took to the groups of their jobs; what was used long ago counts less."""
+    """Charge the use of attempts to the groups of their jobs; old use counts less."""
     shares = tree(store)
     if shares is None:
         return
@@ -49,7 +49,7 @@ def charge(store: Store, ends: Iterable[tuple["Ending", Row]], *, now: float) ->
 
 
 def _used(store: Store, half: float, now: float) -> dict[str, float]:
-    """Return the CPU seconds that groups used, each half as much after a half-life."""
+    """Return the CPU seconds that groups used; they count half as much after a half-life."""
     return {
         row["path"]: row["used"] * 0.5 ** (max(0.0, now - row["at"]) / max(half, 1.0))
         for row in store.rows("share_usage")
@@ -57,7 +57,7 @@ def _used(store: Store, half: float, now: float) -> dict[str, float]:
 
 
 def standing(store: Store, nodes: Sequence[NodeRoom], *, now: float) -> Fairness | None:
-    """Return how the groups stand whose jobs have packages that run or are ready; None if the site
+    """Return the state of groups whose jobs have running or ready packages; None if the site
     has no shares.
     """
     shares = tree(store)

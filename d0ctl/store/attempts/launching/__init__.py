@@ -1,1 +1,1 @@
-"""What a node is given to launch an attempt."""
+"""The launch of an attempt, as a node gets it."""

@@ -32,7 +32,7 @@ _RUN = {
 
 
 def in_container(binary: dict[str, Any], image: str, engine: str) -> dict[str, Any]:
-    """Return the launch of a binary that runs in an image; what it runs is known by then."""
+    """Return the launch of a binary that runs in an image, when its program is known."""
     script = [*SHELLS[binary["shell"]], binary["script"] or ""]
     words = binary["argv"] or script
     run = _RUN[engine]

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
-    """What is to lie in the working directory before the first binary starts."""
+    """The files that must be in the working directory before the first binary starts."""
     read = [row for row in inputs if not row["own"] and row["acquire"] != "self"]
     found = {local_name(row["name"], row["local"]): row for row in read}
     changed = {local_name(row["name"], row["local"]) for row in read if row["writable"]}
@@ -51,10 +51,10 @@ def _place(row: Row) -> dict[str, Any]:
 
 
 def deliveries(outputs: Sequence[Row], package: Row) -> list[dict[str, str]]:
-    """Which outputs their node takes where, by itself.
+    """Which outputs their node delivers by itself, and where to.
 
-    What goes to another node is carried there later; a node that nobody knows is the wrapper's
-    to complain of.
+    Outputs for another node are copied there later; an unknown node is reported by the
+    wrapper.
     """
     found = []
     for row in outputs:
@@ -69,7 +69,7 @@ def deliveries(outputs: Sequence[Row], package: Row) -> list[dict[str, str]]:
 def _of_plugin(scheme: str) -> dict[str, str] | None:
     """Return the commands of a plug-in for a scheme; without any, the transfer fails.
 
-    What fails is a line of the log.
+    Any error is a line of the log.
     """
     if scheme in WITHOUT_COMMAND:
         return None
@@ -81,14 +81,14 @@ def _of_plugin(scheme: str) -> dict[str, str] | None:
 
 
 class Rules:
-    """How the site has files carried, and for how long a wrapper may do without contact."""
+    """How the site transfers files, and how long a wrapper may be out of contact."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._results = f"{store.home.results}/"
 
     def add(self, launch: dict[str, Any]) -> None:
-        """Tell a launch the rules that it needs."""
+        """Add the rules that a launch needs."""
         spare_results(self._results, launch["inputs"])
         deliver = launch.get("deliver", ())
         named = [one.get("locator") for one in (*launch["inputs"], *deliver)]

@@ -1,4 +1,4 @@
-"""What a final stage learns of the rest of its job."""
+"""Variables of a final stage about the rest of its job."""
 
 from d0ctl.model import by_status, roll_up, without
 from d0ctl.store.connection import Store
@@ -17,4 +17,4 @@ def variables(store: Store, job: int) -> dict[str, str]:
 
 
 GIVEN = ("SUCCESSFUL", "FAILED", "CANCELED", "UNSCHEDULED")
-"""The statuses whose counts it gets; packages that are not scheduled by then never run."""
+"""The statuses whose counts it gets; packages not scheduled by then never run."""

@@ -1,4 +1,4 @@
-"""From a decision to a launched attempt, and what nodes say of launches."""
+"""From a decision to a launched attempt, and the answers of nodes about launches."""
 
 import json
 from collections import defaultdict
@@ -21,7 +21,7 @@ from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import default
 
 Launch = dict[str, Any]
-"""All that a wrapper must know of its attempt (docs/protocol.md)."""
+"""Everything that a wrapper must know of its attempt (docs/protocol.md)."""
 
 
 def launch(
@@ -29,7 +29,7 @@ def launch(
 ) -> dict[int, list[Launch]]:
     """assigned -> starting for the packages of these nodes whose inputs are there.
 
-    What it returns, by node, may be sent once the transaction around it has committed.
+    The result, by node, may be sent once the transaction around it has committed.
     """
     decided = [
         (row[0], node)
@@ -50,7 +50,7 @@ def launch(
 
 
 def launch_again(store: Store, node: int, attempts: Iterable[int]) -> list[Launch]:
-    """The launches of these attempts once more, for a node that may never have had them."""
+    """Return the launches of these attempts again, for a node that may never have received them."""
     store.change("clear_decision")
     for attempt in attempts:
         store.change("choose_starting", node=node, attempt=attempt)
@@ -58,7 +58,7 @@ def launch_again(store: Store, node: int, attempts: Iterable[int]) -> list[Launc
 
 
 def details(store: Store) -> dict[int, list[Launch]]:
-    """The launches of the packages decided on, by node."""
+    """Return the launches of the assigned packages, by node."""
     key = site_key.read(store.home)
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
@@ -188,11 +188,11 @@ def _progress(rule: dict[str, Any], made: Sequence[Row]) -> dict[str, Any]:
 
 
 MOST_UNKNOWN = 1_000
-"""How many attempts that nobody knows a node is asked to remove after one list."""
+"""How many unknown attempts a node is asked to remove after one list."""
 
 
 class Reconciled(Struct, frozen=True):
-    """What is to be asked of a node after it has listed its attempts."""
+    """The requests to a node after it has listed its attempts."""
 
     launch: list[Launch]
     resend: list[int]
@@ -201,10 +201,10 @@ class Reconciled(Struct, frozen=True):
 
 
 def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) -> Reconciled:
-    """Hold a node's list of attempts against what should be alive there (docs/architecture.md).
+    """Compare a node's list of attempts with those that should be alive there.
 
-    What was never accepted is launched again, there and nowhere else; what the node had
-    and has no more is lost; what it runs without need is ended.
+    Attempts that were never accepted are launched again on the same node; those that the node had
+    and no longer has are lost; those that it runs without need are ended.
     """
     store.change("regain_contact", node=node, now=now)
     input_stream.again(store, node)
@@ -226,7 +226,7 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
 
 
 def _purge_unknown(store: Store, node: int, attempts: Iterable[int]) -> None:
-    """Have a node remove attempts that nobody knows; of very many the others at its next list."""
+    """Have a node remove unknown attempts; if there are many, the others after its next list."""
     found = 0
     for attempt in attempts:
         found += store.change("purge_unknown", node=node, attempt=attempt)
@@ -235,7 +235,7 @@ def _purge_unknown(store: Store, node: int, attempts: Iterable[int]) -> None:
 
 
 def refuse(store: Store, node: int, attempt: int, reason: str, message: str, *, now: float) -> None:
-    """starting -> cooloff or held: no wrapper came to be, so this was no failure of the package."""
+    """starting -> cooloff or held: no wrapper was started, so this is no failure of the package."""
     if failures.refused(store, node, attempt, reason, message, now=now):
         store.change("refuse_attempt", attempt=attempt, reason=reason, message=message, now=now)
         black_holes.refused(store, attempt, now=now)
@@ -251,22 +251,22 @@ def end_unstarted(store: Store, node: int, attempts: Iterable[int], *, now: floa
 
 
 def killing(store: Store, node: int) -> dict[int, str]:
-    """Attempts of a node that are to be ended, and the request that says how."""
+    """Attempts to end on a node, and the request that says how."""
     return {row[0]: str(row[1]) for row in store.rows("killing_attempts", node=node)}
 
 
 def unreachable(store: Store, node: int) -> list[int]:
-    """Attempts that may go on at a node out of contact."""
+    """Attempts that may continue on a node out of contact."""
     return [row[0] for row in store.rows("unreachable_attempts", node=node)]
 
 
 def requested(store: Store, node: int) -> dict[int, str]:
-    """Attempts of a node that are to `pause` or to `resume`, and have not yet."""
+    """Attempts of a node that should `pause` or `resume`, and have not yet."""
     return {row[0]: row[1] for row in store.rows("requested_attempts", node=node)}
 
 
 def settle_resumed(store: Store, attempts: Iterable[int]) -> None:
-    """Let those be that were to go on and never stood still: they have nothing to say to that."""
+    """Settle attempts that should resume and were never suspended: they have nothing to report."""
     for attempt in attempts:
         store.change("settle_resumed", attempt=attempt)
 

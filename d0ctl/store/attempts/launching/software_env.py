@@ -1,4 +1,4 @@
-"""What a binary gets from the software catalogue when it is launched, its node being known."""
+"""The software environment of a binary at launch, when its node is known."""
 
 import json
 import shlex
@@ -37,7 +37,7 @@ def equipped(
 
 
 def _expected(entry: Row) -> dict[str, Any]:
-    """What the catalogue says of every binary that is this software, unless the job does."""
+    """The catalogue's values for a binary of this software, unless the job sets them."""
     progress = entry["progress"]
     found = {"runtime": entry["runtime"], "progress": progress and json.loads(progress)}
     return {key: value for key, value in found.items() if value is not None}
@@ -74,6 +74,6 @@ def _text(value: Any) -> str:
 
 
 def _absence(title: str, platform: str | None) -> str:
-    """A script that fails as missing software does, for what left the catalogue meanwhile."""
+    """A script that fails like missing software, if it has left the catalogue meanwhile."""
     message = f"the catalogue has no software {title} for platform {platform or 'unknown'} any more"
     return f"echo {shlex.quote(message)} >&2\nexit 127\n"

@@ -1,1 +1,1 @@
-"""The correction of a job that was submitted, by another job file."""
+"""The correction of a submitted job by another job file."""

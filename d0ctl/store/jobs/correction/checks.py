@@ -1,4 +1,4 @@
-"""Whether a job can be corrected as things stand."""
+"""Whether a job can be corrected in its present state."""
 
 from collections.abc import Callable, Iterable, Iterator, Set
 
@@ -13,7 +13,7 @@ from d0ctl.store.jobs.correction.revision import Known
 def check(
     store: Store, job: int, spec: JobSpec, found: Comparison, written: Set[int], known: Known
 ) -> None:
-    """Raise Refused if something would read what nothing makes.
+    """Raise Refused if a package would read a file that none makes.
 
     `written` are the packages that get another definition, `known` the files of the job.
     """

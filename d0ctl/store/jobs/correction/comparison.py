@@ -1,4 +1,4 @@
-"""What a corrected job file changes in a job that was submitted before."""
+"""The changes of a corrected job file to a submitted job."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -19,38 +19,38 @@ from d0ctl.store.jobs.correction.standing import (
 
 
 class NewLine(Struct):
-    """A line of the job file, and the line that it is in the job; None if it is added."""
+    """A line of the job file, and the line that it is in the job; None if it is new."""
 
     seq: int
     definitions: list[Definition]
     old: StandingLine | None = None
 
     def package(self, number: int) -> int | None:
-        """Return the id of a package, by its number from 0; None if it is added."""
+        """Return the id of a package, by its number from 0; None if it is new."""
         there = self.old.packages if self.old else []
         return there[number].id if number < len(there) else None
 
 
 class NewStage(Struct):
-    """A stage of the job file, and the stage that it is in the job; None if it is added."""
+    """A stage of the job file, and the stage that it is in the job; None if it is new."""
 
     seq: int
     lines: list[NewLine]
     old: StandingStage | None = None
     is_left: bool = False
-    """Whether its lines stay as they are, and are not here."""
+    """Whether its lines stay as they are, and are missing here."""
     rest: dict[int, LineSpec] | None = None
-    """The lines that are still to be made or changed, by their numbers; None if all may be."""
+    """The lines that still have to be made or changed, by their numbers; None if all may be."""
 
     @property
     def numbered(self) -> Iterable[tuple[int, NewLine]]:
-        """Its lines that are not as the job file says yet, with their numbers in it."""
+        """Its lines that still differ from the job file, with their numbers in it."""
         if self.rest is None:
             return enumerate(self.lines, 1)
         return ((number, self.lines[number - 1]) for number in self.rest)
 
     def pairs(self, spec: StageSpec) -> Iterable[tuple[int, NewLine, LineSpec]]:
-        """Return the same beside what the job file says of them."""
+        """Return the same beside their definitions in the job file."""
         if self.is_left:
             return ()
         specs = spec.lines if self.rest is None else self.rest.values()
@@ -58,7 +58,7 @@ class NewStage(Struct):
 
 
 class Place(Struct, frozen=True):
-    """A package by the numbers in its path, and its phase; empty if it is added."""
+    """A package by the numbers in its path, and its phase; empty if it is new."""
 
     stage: int
     line: int
@@ -72,35 +72,35 @@ class Place(Struct, frozen=True):
 
 
 class Comparison(Struct):
-    """What differs between a job file and a job; packages are sorted by what becomes of them."""
+    """The differences between a job file and a job; packages are sorted by what happens to them."""
 
     stages: list[NewStage]
     lost: list[StandingLine] = field(default_factory=list)
-    """Lines that the job file does not have, and that are to be dropped."""
+    """Lines that are missing in the job file, and will be dropped."""
     back: list[StandingLine] = field(default_factory=list)
-    """Lines that an earlier job file did not have, and this one does."""
+    """Lines that an earlier job file lacked, and this one has."""
     rewritten: dict[int, Place] = field(default_factory=dict)
-    """Packages that have not begun, or have failed, and are to do something else."""
+    """Packages that have not begun, or have failed, and get another definition."""
     outdated: dict[int, Place] = field(default_factory=dict)
-    """Those that did, or failed at, something else than the job file says now."""
+    """Those that ran, or failed, with another definition than the job file has now."""
     busy: dict[int, Place] = field(default_factory=dict)
-    """Those that are doing something else, or are not in the job file."""
+    """Those that are running with another definition, or are missing in the job file."""
     added: list[Place] = field(default_factory=list)
     removed: list[Place] = field(default_factory=list)
     unlisted: set[int] = field(default_factory=set)
-    """Packages of lines that have succeeded and are not in the job file."""
+    """Packages of lines that have succeeded and are missing in the job file."""
     added_lines: int = 0
     kept: int = 0
     makes: set[str] = field(default_factory=set)
-    """What the job file says is made."""
+    """The outputs in the job file."""
 
 
 class Sides(Struct):
-    """A job as it stands and what its job file says, ready to be compared."""
+    """A job in its present state and its job file, ready to be compared."""
 
     old: list[StandingStage]
     new: list[list[tuple[str, list[Definition]]]]
-    """Of each stage the names of its lines, and the definitions of their packages."""
+    """For each stage the names of its lines, and the definitions of their packages."""
     left: set[str]
     """The stages that are not compared."""
     reads: set[str]
@@ -121,7 +121,7 @@ def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> S
 
 
 def made_inputs(line: LineSpec) -> Iterator[str]:
-    """Go over the files that the packages of a line read and packages make."""
+    """Iterate over the files that the packages of a line read and packages make."""
     for package in line.packages:
         for binary in package.binaries:
             yield from (one.file for one in binary.inputs if one.made)
@@ -245,7 +245,7 @@ def _sort_lost(found: Comparison, stage: StandingStage, line: StandingLine) -> N
 def line_numbers(
     stages: Sequence[NewStage],
 ) -> Callable[[tuple[int, int]], tuple[int, int]]:
-    """Return what tells the numbers of a stage and a line in the job by those in the job file."""
+    """Return a function from numbers of a stage and a line in the job file to those in the job."""
 
     def number(of: tuple[int, int]) -> tuple[int, int]:
         stage, line = stages[of[0] - 1], of[1]

@@ -1,4 +1,4 @@
-"""The correction of a job: what has not begun becomes what another job file says."""
+"""The correction of a job: packages that have not begun follow another job file."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -33,13 +33,13 @@ LINES_AT_ONCE = 1_000
 
 
 class Outline(Struct):
-    """What a correction would do to which packages."""
+    """The changes by a correction, and the packages that they affect."""
 
     found: Comparison
     readers: frozenset[int]
-    """Packages that have succeeded with files of those that are out of date."""
+    """Packages that have succeeded with files of outdated ones."""
     again: frozenset[int]
-    """Packages that are to run again, and have succeeded or failed."""
+    """Packages that will run again, and have succeeded or failed."""
     written: frozenset[int]
     """Packages that get another definition."""
 
@@ -52,13 +52,13 @@ class Reading(Struct):
 
 
 def read_before(store: Store, job: int, spec: JobSpec) -> Reading:
-    """Read what is compared, which takes most of the time of a correction: 0.2 ms a package."""
+    """Read both sides, which takes most of the time of a correction: 0.2 ms per package."""
     with store.reading():
         return Reading(comparison.read(store, job, spec), audit.latest(store))
 
 
 def _sides(store: Store, job: int, spec: JobSpec, before: Reading | None) -> Sides | None:
-    """Return what was read before if nothing but phases has changed since."""
+    """Return the sides as read before if nothing but phases has changed since."""
     if before is None or audit.latest(store) != before.seen:
         return None
     return before.sides if standing.refresh(store, job, before.sides.old) else None
@@ -67,7 +67,7 @@ def _sides(store: Store, job: int, spec: JobSpec, before: Reading | None) -> Sid
 def plan(
     store: Store, job: int, spec: JobSpec, *, again: bool = False, before: Reading | None = None
 ) -> Outline:
-    """Return what a job file would change in a job. Raises Refused."""
+    """Return the changes of a job file to a job. Raises Refused."""
     sides = _sides(store, job, spec, before) or comparison.read(store, job, spec)
     found = comparison.compare(sides, spec)
     readers = frozenset(_readers_done(store, found.outdated)) - found.unlisted
@@ -78,7 +78,7 @@ def plan(
 
 
 def _readers_done(store: Store, packages: Iterable[int]) -> list[int]:
-    """Return what has succeeded with files of these packages, directly or not."""
+    """Return the packages that have succeeded with files of these, directly or indirectly."""
     first = set(packages)
     lifecycle.choose(store, first)
     while store.change("choose_readers_done") > 0:
@@ -89,7 +89,7 @@ def _readers_done(store: Store, packages: Iterable[int]) -> list[int]:
 def correct(
     store: Store, job: int, spec: JobSpec, outline: Outline, *, actor: str, note: str, now: float
 ) -> None:
-    """Change a job as planned, in the transaction that is open."""
+    """Change a job as planned, in the open transaction."""
     Correction(
         store, job, spec, outline.found, outline.again, outline.written, actor, note, now,
         known_files(store, job),
@@ -97,7 +97,7 @@ def correct(
 
 
 class Correction(Struct):
-    """A correction on its way: of a job, by a job file, as a comparison found."""
+    """A correction in progress: of a job, by a job file, by a comparison."""
 
     store: Store
     job: int
@@ -110,11 +110,11 @@ class Correction(Struct):
     now: float
     known: Known
     expected: Urgency | None = None
-    """What is expected of its packages, if that is known already."""
+    """The estimates for its packages, if known already."""
     declared: list[str] | None = None
-    """The files that go to results/, likewise."""
+    """The files for results/, likewise."""
     touched: set[int] = field(default_factory=set)
-    """Packages whose counters are counted again."""
+    """Packages whose counters are computed again."""
 
     def apply(self) -> None:
         """Change the rows."""
@@ -136,7 +136,7 @@ class Correction(Struct):
         return {"actor": self.actor, "note": self.note, "now": self.now}
 
     def _run_again(self, phase: Phase) -> None:
-        """done, failed -> ready or waiting, as a person's retry."""
+        """done, failed -> ready or waiting, like a person's retry."""
         lifecycle.choose(self.store, self.again)
         retry.keep_phases(self.store, [phase])
         if not lifecycle.count(self.store):
@@ -147,7 +147,7 @@ class Correction(Struct):
             retry.retry(self.store, actor=self.actor, note=self.note, now=self.now)
 
     def _bring_back(self) -> None:
-        """dropped -> as it was: lines that the job file has again."""
+        """dropped -> as before: lines that the job file has again."""
         packages = [one.id for line in self.found.back for one in line.packages]
         if packages:
             lifecycle.choose(self.store, packages)
@@ -205,7 +205,7 @@ class Correction(Struct):
         self.store.change("delete_chosen_binaries")
 
     def _write(self, stages: list[int]) -> None:
-        """Write what the job file adds and changes."""
+        """Write the additions and changes of the job file."""
         rows = Rewriting(self.store, self.job, known=self.known, written=self.written)
         number = max(1, len(self.found.added))
         expected = self.expected or urgency(self.store, self.spec)
@@ -238,7 +238,7 @@ class Correction(Struct):
         self.touched |= {*self.written, *rows.added}
 
     def _order(self, stages: list[int]) -> None:
-        """Let stages and lines begin after those that the job file says."""
+        """Order stages and lines as the job file says."""
         self._order_lines()
         for stage, new, of in zip(stages, self.found.stages, self.spec.stages, strict=True):
             before = {stages[number - 1] for number in of.after} | ({0} if of.final else set())
@@ -276,14 +276,14 @@ class Correction(Struct):
         self.store.change_many("order_line", orders)
 
     def _count(self) -> None:
-        """Count again what packages wait for, and let them wait or be ready."""
+        """Count again what packages wait for, and set them waiting or ready."""
         count_anew(self.store, self.touched)
         self.store.change("wait_corrected", **self._by)
         lifecycle.choose(self.store, self.written)
         self.store.change("end_cooloff_of_chosen", **self._by)
 
     def _drop_lost(self) -> None:
-        """Drop the lines that the job file does not have."""
+        """Drop the lines that are missing in the job file."""
         lines = self.found.lost
         if lines:
             lifecycle.choose(self.store, (one.id for line in lines for one in line.packages))
@@ -292,7 +292,7 @@ class Correction(Struct):
             self.store.change_many("leave_line", ((line.id,) for line in lines))
 
     def _forget_files(self) -> None:
-        """Forget the files that packages do not make any more."""
+        """Forget the files that packages no longer make."""
         for name, file in self.known.ids.items():
             if self.known.makers[file] in self.written and name not in self.found.makes:
                 matches = [row["id"] for row in self.store.rows("files_of_pattern", pattern=file)]
@@ -332,7 +332,7 @@ def count_anew(store: Store, packages: Iterable[int]) -> None:
 
 
 def make_absent_again(store: Store, packages: Iterable[int], *, now: float) -> None:
-    """Have made again what packages read and what has been removed."""
+    """Have removed files made again that packages read."""
     lifecycle.choose(store, packages)
     store.change("clear_lost")
     store.change("lose_absent_inputs")
@@ -353,5 +353,5 @@ def declared_results(spec: JobSpec) -> list[str]:
 
 
 def named_by_number(spec: LineSpec, number: int, seq: int) -> LineSpec:
-    """Return a line under its number in the job, if it is named by that in the job file."""
+    """Return a line under its number in the job, if the job file names it by number."""
     return replace(spec, name=str(seq)) if spec.name == str(number) != str(seq) else spec

@@ -1,4 +1,4 @@
-"""What a package is to do, as short texts that can be compared: of a job file, and of rows."""
+"""The definition of a package as short texts that can be compared: of a job file, and of rows."""
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
@@ -27,15 +27,15 @@ _TAKES = ("acquire", "locator", "size", "checksum", "local")
 _KEEPS = ("required", "disposition")
 _STORES = ("dispositions", "locator", "size", "min_size", "checksum")
 EXPECTED = frozenset(["stage", "rank", "seconds", "expected", "chain"])
-"""What a requirement has that a package does not ask for."""
+"""Fields of a requirement that a package does not request."""
 
 _ASKED = tuple(name for name in REQUIREMENT if name not in EXPECTED)
-"""What a package asks of a node; how long it takes is expected, not asked."""
+"""The requests of a package to a node; its run time is expected, not requested."""
 
 
 class Definition(NamedTuple):
-    """What a package is to do: `recipe` is what it runs, reads and makes; `whole` also what it
-    asks for and how it is watched.
+    """The definition of a package: `recipe` is what it runs, reads and makes; `whole` also has its
+    requests and guards.
     """
 
     recipe: bytes
@@ -44,7 +44,7 @@ class Definition(NamedTuple):
 
 
 def of_spec(spec: PackageSpec, is_early: bool) -> Definition:
-    """Return what a job file says of a package."""
+    """Return the definition of a package in a job file."""
     parts = _Parts(attrgetter)
     for number, binary in enumerate(spec.binaries, 1):
         parts.binary(number, binary_row(0, number, binary))
@@ -73,7 +73,7 @@ def _read(parts: "_Parts", binary: int, place: int, entry: InputSpec) -> None:
 def of_rows(
     package: Row, binaries: Iterable[Row], inputs: Sequence[Row], outputs: Iterable[Row]
 ) -> Definition:
-    """Return what the database says of a package."""
+    """Return the definition of a package in the database."""
     parts = _Parts(itemgetter)
     for row in binaries:
         parts.binary(row["seq"], row)
@@ -131,7 +131,7 @@ def _place(part: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number as the database and job files write it alike."""
+    """Return a number as both the database and job files write it."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

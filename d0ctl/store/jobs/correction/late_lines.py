@@ -1,8 +1,8 @@
-"""Lines for groups of late outputs, made when the names of these are known.
+"""Lines for groups of late outputs, made when their names are known.
 
-They are added in short transactions, and the job goes on meanwhile. The line that stands for all of
-them stays open until the last transaction; so after an interruption, the next call finds which
-lines are there and makes the others.
+They are added in short transactions, and the job continues meanwhile. The line that stands for
+all of them stays open until the last transaction; so after an interruption, the next call finds
+the existing lines and makes the others.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.units import count
 
 ACTOR = "d0ctl"
-"""Who makes them, in the history of the job."""
+"""The actor in the history of the job."""
 
 NOTE = "the names of late outputs are known"
 
@@ -43,7 +43,7 @@ Clock = Callable[[], float]
 
 
 class _Changed(Exception):
-    """The job is not as it was read."""
+    """The job has changed since it was read."""
 
 
 def make_lines(
@@ -52,7 +52,7 @@ def make_lines(
     """Make the lines of jobs that wait only for them, until `stops` says so; hold a job that has a
     fault. A job that is changed meanwhile is left as it is, for the next call.
 
-    A transaction adds the lines that first have more than `rows` rows together.
+    A transaction adds lines until they have more than `rows` rows together.
     """
     for job in stage_order.jobs_with_open_lines(store):
         try:
@@ -71,7 +71,7 @@ def make_lines(
 
 
 class _Seen(NamedTuple):
-    """What changes when a person changes a job, or its late outputs get other names."""
+    """Values that change when a person changes a job, or its late outputs get other names."""
 
     action: int
     files: int
@@ -106,7 +106,7 @@ def _read(store: Store, job: int, name: str, seen: _Seen, clock: Clock) -> "_Mak
 
 
 class _Making(Struct):
-    """The making of the lines of one job, on its way."""
+    """The making of the lines of one job, in progress."""
 
     store: Store
     job: int
@@ -125,7 +125,7 @@ class _Making(Struct):
     """How many lines each stage has so far."""
 
     def make(self, stops: Callable[[], bool], most: int) -> None:
-        """Add the lines that need nothing which is still to be changed, then all others."""
+        """Add the lines that need no other change first, then all others."""
         packages = len(self.found.rewritten) + len(self.found.added)
         revision, rows = self._revision()
         with self.store.writing():
@@ -154,7 +154,7 @@ class _Making(Struct):
     ) -> Iterator[tuple[Chunk, int]]:
         """Make the rows of lines that can be added now, each time with the number of the last.
 
-        The others are the rest of the stage, and so are those after an added one of these: lines
+        The others are the rest of the stage, and so are those after a newly added one: lines
         are numbered without gaps.
         """
         rest: dict[int, LineSpec] = {}
@@ -180,7 +180,7 @@ class _Making(Struct):
             yield chunk, last
 
     def _can_be_added(self, line: NewLine, spec: LineSpec, revision: Revision) -> bool:
-        """Whether all that a line names is there, and what it makes is new."""
+        """Whether everything that a line names exists, and its outputs are new."""
         return (
             not spec.after
             and not spec.early_start
@@ -189,7 +189,7 @@ class _Making(Struct):
         )
 
     def _add(self, number: int, stage: NewStage, rows: Rewriting, chunk: Chunk, last: int) -> None:
-        """Add lines to a stage, and let their packages wait or be ready."""
+        """Add lines to a stage, and set their packages waiting or ready."""
         store = self.store
         files = [FileRow(*row) for row in chunk.files]
         made = [row for row in files if row.package is not None]
@@ -213,7 +213,7 @@ class _Making(Struct):
         self.known.makers.update({row.id: row.package for row in made if row.package is not None})
 
     def _check(self) -> None:
-        """Raise _Changed if the job is not as it was read, but for the lines that were added."""
+        """Raise _Changed if the job has changed since it was read, apart from the added lines."""
         if _seen(self.store, self.job, self.name) != self.seen or self.lines != self.count_lines():
             raise _Changed
 
@@ -237,7 +237,7 @@ class _Making(Struct):
                                   packages=packages, now=now)  # fmt: skip
 
     def _check_phases(self) -> None:
-        """Raise _Changed if what is to be written or dropped has begun, or has ended."""
+        """Raise _Changed if a package to be written or dropped has begun, or has ended."""
         lost = {one.id: one.phase for line in self.found.lost for one in line.packages}
         before = {**{key: place.phase for key, place in self.found.rewritten.items()}, **lost}
         lifecycle.choose(self.store, before)
@@ -246,7 +246,7 @@ class _Making(Struct):
 
 
 def _is_changed(line: NewLine, spec: LineSpec, found: Comparison) -> bool:
-    """Whether a line that is there already is to be changed."""
+    """Whether an existing line must be changed."""
     old = line.old
     assert old is not None
     return (

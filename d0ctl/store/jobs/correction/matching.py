@@ -1,4 +1,4 @@
-"""Which line of a job file is which line of the job that was submitted."""
+"""Which line of a job file is which line of the submitted job."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -8,9 +8,9 @@ Number = int
 
 
 class Face(NamedTuple):
-    """What a line is recognised by: its name, its recipes, and what it makes.
+    """The features by which a line is recognised: its name, its recipes, and its outputs.
 
-    One that `is_fixed` has made its files already, and is not one that makes others.
+    One that `is_fixed` has made its files already, and never matches a line with others.
     """
 
     name: str
@@ -22,10 +22,10 @@ class Face(NamedTuple):
 def matches(
     new: Sequence[Face], old: Sequence[Face], fits: Callable[[Number, Number], bool]
 ) -> list[Number | None]:
-    """Return for each new line the old one that it is, by its number; None if it is added.
+    """Return for each new line the matching old one, by its number; None if it is new.
 
-    Lines are the same if they have the same name and recipe, else the same recipe, else if they
-    make the same file, else if they have the same name; and if they fit each other.
+    Lines match if they have the same name and recipe, else the same recipe, else if they
+    make the same file, else if they have the same name; and if they are compatible.
     """
     found: list[Number | None] = [None] * len(new)
     left = set(range(len(old)))

@@ -1,4 +1,4 @@
-"""The rows of what a corrected job file adds or changes in a job."""
+"""The rows that a corrected job file adds or changes in a job."""
 
 from collections.abc import Container, Mapping, Sequence
 
@@ -14,11 +14,11 @@ from d0ctl.store.jobs.submission.urgency import Urgency
 
 
 class Known(Struct):
-    """The files of a job that are known already, by name, and the packages that make them."""
+    """The known files of a job, by name, and the packages that make them."""
 
     ids: dict[str, int] = field(default_factory=dict)
     late: dict[str, int] = field(default_factory=dict)
-    """Those that late outputs stand for."""
+    """Files of late outputs."""
     outside: dict[str, int] = field(default_factory=dict)
     makers: dict[int, int] = field(default_factory=dict)
     """The package that makes a file, by the ids of both."""
@@ -40,7 +40,7 @@ def known_files(store: Store, job: int) -> Known:
 
 
 class Revision(Intake):
-    """Makes the rows of lines and packages that a job does not have, or has otherwise."""
+    """Makes the rows of lines and packages that a job lacks, or has with another definition."""
 
     def __init__(
         self, job: int, number: int, now: float, reserve: Reserve, urgency: Urgency, known: Known
@@ -74,7 +74,7 @@ class Revision(Intake):
             if known is None or known in written:
                 key = self._package_ids.take() if known is None else known
                 is_early = spec.early_start and number == 0
-                # It counts as waiting until everything is in its place and can be counted.
+                # it counts as waiting until everything is in its place and can be counted
                 waits = int(not is_early)
                 expected = self._urgency.of(*place, number + 1)
                 self._package(
@@ -106,7 +106,7 @@ class Rewriting(Insertion):
     """The files that had rows before."""
 
     def insert(self, chunk: Chunk) -> None:
-        """Insert the rows of a chunk, or put them in the place of older ones."""
+        """Insert the rows of a chunk, or replace older ones by them."""
         self._insert(chunk)
 
     def _packages(self, rows: Sequence[Row], absent: Mapping[int, int]) -> None:

@@ -1,4 +1,4 @@
-"""A job as it stands in the database, as far as it can be compared with a job file."""
+"""A job in its present state in the database, as far as it can be compared with a job file."""
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
@@ -14,11 +14,11 @@ LAUNCHED = frozenset(phase for phase, status in STATUS_OF.items() if status is S
 """Phases of packages that are left alone."""
 
 LEFT = 2
-"""`named` of a line that was dropped because the job file does not have it."""
+"""`named` of a line that was dropped because the job file lacks it."""
 
 
 class StandingPackage(Struct):
-    """A package as it stands."""
+    """A package in its present state."""
 
     id: int
     seq: int
@@ -28,7 +28,7 @@ class StandingPackage(Struct):
 
 
 class StandingLine(Struct):
-    """A line as it stands; `after` are the ids of the lines before it."""
+    """A line in its present state; `after` are the ids of the lines before it."""
 
     id: int
     seq: int
@@ -42,7 +42,7 @@ class StandingLine(Struct):
 
     @property
     def face(self) -> Face:
-        """What it is recognised by."""
+        """The features by which it is recognised."""
         return Face(
             self.name,
             tuple(one.definition.recipe for one in self.packages),
@@ -63,7 +63,7 @@ class StandingStage(Struct):
 
 
 def read(store: Store, job: int, left: Container[str] = ()) -> list[StandingStage]:
-    """Return the stages of a job with what is in them; of those that are `left`, no lines."""
+    """Return the stages of a job with their contents; of those that are `left`, no lines."""
     orders = _grouped(store.rows("standing_stage_order", job=job), "stage_id")
     return [
         StandingStage(
@@ -76,9 +76,9 @@ def read(store: Store, job: int, left: Container[str] = ()) -> list[StandingStag
 
 
 def refresh(store: Store, job: int, stages: Iterable[StandingStage]) -> bool:
-    """Bring phases and dropped lines up to date; return whether the rest is as it was read.
+    """Update phases and dropped lines; return whether the rest is unchanged.
 
-    It takes a hundredth of the time of reading the job. The rest changes only by actions, of which
+    It takes a hundredth of the time of reading the job. The rest changes only by actions, which
     the caller knows, and by requirements that a policy has raised.
     """
     lines = {line.id: line for stage in stages for line in stage.lines}

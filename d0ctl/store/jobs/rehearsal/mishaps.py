@@ -1,4 +1,4 @@
-"""Which attempts of a rehearsal fail, by how earlier ones did, and what their policy answers."""
+"""Which attempts of a rehearsal fail, by the record of earlier ones, and the policy's answers."""
 
 import json
 from collections import Counter, defaultdict
@@ -18,13 +18,13 @@ from d0ctl.store.jobs.rehearsal.work import Kind, Work
 from d0ctl.store.views.policies import NOTHING, Policies
 
 MOST_ATTEMPTS = 10_000
-"""How many of the latest attempts are looked at."""
+"""How many of the latest attempts are considered."""
 
 OF_ALL = 10
-"""The rate of all nodes counts as much as so many attempts on a node."""
+"""The rate of all nodes counts as much as this many attempts on a node."""
 
 Group: TypeAlias = tuple[str, ...]
-"""Attempts that are alike: those from a place of a job file, of some software, or all."""
+"""Similar attempts: those of a position in a job file, of some software, or all."""
 
 
 class Record(Struct):
@@ -35,31 +35,31 @@ class Record(Struct):
     failures: dict[str, Counter[str]] = field(default_factory=dict)
     """By reason and node."""
     seconds: Counter[str] = field(default_factory=Counter)
-    """What the failures took together, by reason."""
+    """The time of the failures together, by reason."""
 
     def rate(self, reason: str, node: str) -> float:
-        """Return which part of the attempts on a node fails for a reason.
+        """Return the fraction of the attempts on a node that fails for a reason.
 
-        A node with few attempts is taken to be like the others.
+        A node with few attempts is assumed to be like the others.
         """
         failed, whole = self.failures[reason], self.attempts.total()
         usual = failed.total() / whole
         return (failed[node] + OF_ALL * usual) / (self.attempts[node] + OF_ALL)
 
     def lasted_s(self, reason: str) -> float:
-        """Return what an attempt took that failed for a reason."""
+        """Return the time of an attempt that failed for a reason."""
         return self.seconds[reason] / self.failures[reason].total()
 
 
 class _Past(Struct):
-    """What happened to a package in the rehearsal so far."""
+    """The history of a package in the rehearsal so far."""
 
     reasons: Counter[str] = field(default_factory=Counter)
     lasted_s: float = 0.0
 
 
 class Mishaps:
-    """The failures that are to be expected, as often as they happened before."""
+    """The expected failures, as often as they happened before."""
 
     def __init__(self, store: Store, spec: JobSpec, work: Work, site: Site) -> None:
         self._work, self._source = work, spec.source
@@ -69,7 +69,7 @@ class Mishaps:
         self._records: dict[Group, Record] = defaultdict(Record)
         self._of_kind: dict[Kind, Sequence[tuple[Group, str]]] = {}
         self.attempts = 0
-        """How many earlier attempts were looked at."""
+        """How many earlier attempts were considered."""
         for row in store.rows("attempt_outcomes", limit=MOST_ATTEMPTS):
             self.attempts += row["n"]
             place = row["source"], row["stage"], str(row["place"])
@@ -83,10 +83,10 @@ class Mishaps:
             to.seconds[reason] += lasted  # type: ignore[assignment]
 
     def on(self, nodes: Sequence[NodeRoom]) -> Callable[[int, int], Failure | None]:
-        """Return what says whether the next attempt of a task on one of these nodes fails.
+        """Return a function that says whether a task's next attempt on one of these nodes fails.
 
-        Each failure comes when enough attempts were made for one more to be expected, so a
-        rehearsal has as many as on average, and is the same each time.
+        Each failure comes when after so many attempts one more is expected, so a
+        rehearsal has the average number, and the same each time.
         """
         rooms = {node.id: node for node in nodes}
         due: dict[tuple[Group, str], float] = defaultdict(lambda: 0.5)
@@ -111,13 +111,13 @@ class Mishaps:
         return fails
 
     def _reasons(self, kind: Kind) -> Sequence[tuple[Group, str]]:
-        """Return why packages of a kind may fail, by the closest group that was seen before."""
+        """Return why packages of a kind may fail, by the closest group with a record."""
         known = self._of_kind.get(kind)
         if known is None:
             groups: list[Group] = [(self._source, kind.stage, str(kind.place))]
             groups += [(kind.software,)] if kind.software != "[]" else []
             seen = next((group for group in groups if group in self._records), None)
-            # Of others only that tells something which no package causes.
+            # of others, only failures count that no package causes
             known = self._of_kind[kind] = [
                 (seen or (), reason)
                 for reason in sorted(self._records[seen or ()].failures)
@@ -135,7 +135,7 @@ class Mishaps:
         platform: str | None,
         has_others: bool,
     ) -> Failure:
-        """Return what follows by the policy of a package."""
+        """Return the consequences by the policy of a package."""
         policy = self._policies.of(self._job_policy, kind.policy, kind.software, platform)
         past.reasons[reason] += 1
         past.lasted_s += lasted_s

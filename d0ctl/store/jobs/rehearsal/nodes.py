@@ -19,7 +19,7 @@ def nodes_of(
 ) -> tuple[list[NodeRoom], dict[int, str]]:
     """Return the nodes of a site file, or those that may take packages, and their clusters.
 
-    `inside` is the site file, or else what it would be of this site. Clusters that are private to
+    `inside` is the site file, or else its equivalent for this site. Clusters that are private to
     others are left out.
     """
     rooms, names = _all_nodes(store, site, now)

@@ -1,4 +1,4 @@
-"""The rehearsal of a job: what happens, what bounds it, and what one more node would bring."""
+"""The rehearsal of a job: what happens, what limits it, and the gain by one more node."""
 
 from collections.abc import Mapping, Sequence
 from math import floor
@@ -25,7 +25,7 @@ from d0ctl.store.views.job_files import forecast
 
 
 class Stage(Struct, frozen=True):
-    """When the packages of a stage begin and end, in seconds from the begin of the job."""
+    """When the packages of a stage begin and end, in seconds from the start of the job."""
 
     name: str
     packages: int
@@ -34,8 +34,8 @@ class Stage(Struct, frozen=True):
 
 
 class Rehearsed(Struct, frozen=True):
-    """What a rehearsal found; `chain_s` is the longest chain of packages on the fastest node,
-    `work_s` all work on all CPUs, `with_one_more_s` how long it takes with another `model`.
+    """The result of a rehearsal; `chain_s` is the longest chain of packages on the fastest node,
+    `work_s` all work on all CPUs, `with_one_more_s` its duration with another `model`.
     """
 
     job: str
@@ -49,15 +49,15 @@ class Rehearsed(Struct, frozen=True):
     model: str
     with_one_more_s: float
     smooth_s: float
-    """How long it takes if nothing fails."""
+    """Its duration if nothing fails."""
     attempts: int
-    """The number of earlier attempts of which it is known whether they failed."""
+    """The number of earlier attempts whose result is known."""
     earlier: str | None = None
-    """The job from which run times are known that the job file does not say."""
+    """The job from which run times are known that the job file lacks."""
 
     @property
     def use(self) -> dict[str, float]:
-        """Which part of its CPU time each node computes."""
+        """The fraction of its CPU time that each node computes."""
         whole = max(self.outcome.makespan_s, 1e-9)
         return {
             node.name: self.outcome.busy_s.get(node.id, 0.0) / (node.cpus * whole)
@@ -68,7 +68,7 @@ class Rehearsed(Struct, frozen=True):
 def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) -> Rehearsed:
     """Rehearse a job on all nodes, or on those of a site file.
 
-    Raises Refused where run times are not known, or where no node can take a package.
+    Raises Refused if run times are unknown, or if no node can take a package.
     """
     inside = current(store) if site is None else site
     nodes, clusters = nodes_of(store, site, inside, spec.originator, now)
@@ -105,7 +105,7 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
 
 
 def _conditions(spec: JobSpec, site: Site, work: Work) -> Conditions:
-    """Return what holds besides failures: limits of the job file, throttles of the site."""
+    """Return the conditions besides failures: limits of the job file, throttles of the site."""
     limits = {n: one.max_running for n, one in enumerate(spec.stages, 1) if one.max_running}
     limits |= {0: spec.max_running} if spec.max_running else {}
     originator = spec.originator

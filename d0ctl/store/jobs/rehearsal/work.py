@@ -23,7 +23,7 @@ from d0ctl.units import listed
 
 
 class Kind(Struct, frozen=True):
-    """What packages at a place in the lines of a stage have in common: software and policy."""
+    """Common properties of packages at a position in the lines of a stage: software and policy."""
 
     stage: str
     place: int
@@ -33,7 +33,7 @@ class Kind(Struct, frozen=True):
 
 
 class Work(Struct):
-    """All packages of a job, as a rehearsal takes them."""
+    """All packages of a job, as a rehearsal needs them."""
 
     requirements: list[Requirement] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
@@ -43,11 +43,11 @@ class Work(Struct):
     packages: Counter[int] = field(default_factory=Counter)
     """How many packages each stage has."""
     required: dict[int, float] = field(default_factory=dict)
-    """Which part of a stage must succeed for all stages that read from it, where that is less."""
+    """The fraction of a stage that must succeed for all stages that read from it, if below 1."""
 
 
 def seconds_of(steps: Steps, spec: JobSpec, earlier: Mapping[str, float]) -> list[float]:
-    """Return the run time of each step. Raises Refused for stages where it is not known."""
+    """Return the run time of each step. Raises Refused for stages without one."""
     found = [0.0 if one is None else one for one in steps.seconds]
     unknown: dict[str, None] = {}
     for (stage, _, _), step in steps.packages.items():
@@ -110,7 +110,7 @@ def _kind(stage: str, place: int, package: PackageSpec) -> Kind:
 
 
 def _required(work: Work, stages: Mapping[int, int], spec: JobSpec) -> dict[int, float]:
-    """Return which part of stages has to succeed, by the stages that read from them."""
+    """Return the fraction of stages that must succeed, by the stages that read from them."""
     makers = {file: stages[step] for step in stages for file in work.tasks[step].outputs}
     asked: dict[int, float] = {}
     for step, stage in stages.items():
@@ -143,7 +143,7 @@ def _requirement(
 def _files(
     package: PackageSpec, numbers: dict[str, int], files: list[File], directory: str, sizes: Sizes
 ) -> tuple[list[int], list[int]]:
-    """Return what a package reads of others and from outside, and what it makes."""
+    """Return the files that a package reads of others and from outside, and those that it makes."""
     outputs, made = [], {one.file: one for binary in package.binaries for one in binary.outputs}
     usual = _usual_size(made.values(), sizes)
     for output in made.values():
@@ -159,14 +159,14 @@ def _files(
                 continue
             number = numbers.setdefault(one.file, len(files))
             if number == len(files):
-                # One of another job is there; one that is made later here replaces this.
+                # A file of another job exists; one that is made later here replaces this.
                 files.append(File(0 if one.made else _size(one, directory), CONTROL))
             inputs[number] = None
     return list(inputs), outputs
 
 
 def _usual_size(made: Collection[OutputSpec], sizes: Sizes) -> int:
-    """Return the size of each output that says none: its part of what is expected of all."""
+    """Return the size of each output without one: its part of the total that is expected."""
     unsaid = sum(one.size is None for one in made)
     if not unsaid or sizes.output is None:
         return 0

@@ -11,7 +11,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.intake_rows import Chunk, Row
 
 TRANSACTION_S = 0.1
-"""The time after which a transaction takes no further chunk; a writer may take at most 0.2 s."""
+"""After this time a transaction takes no further chunk; a writer may take at most 0.2 s."""
 
 _PLAIN = {
     "bring_package": ("bring_plain_package", 10),
@@ -19,9 +19,9 @@ _PLAIN = {
     "insert_file": ("insert_plain_file", 9),
     "insert_input": ("insert_plain_input", 7),
 }
-"""The query for rows that end in nulls only, and how many columns it takes.
+"""The query for rows that end in nulls only, and its number of columns.
 
-To bind a null takes python ten times as long as to bind a number, and most rows have many.
+Binding a null takes Python ten times as long as binding a number, and most rows have many.
 """
 
 
@@ -29,7 +29,7 @@ REQUIREMENT = (
     "stage", "cpus", "cpu", "memory", "disk", "space", "platform", "nodes", "exclude_nodes",
     "priority", "early", "fetches", "software", "needs", "rank", "seconds", "expected", "chain",
 )  # fmt: skip
-"""What a requirement says, in the order in which the intake lists it."""
+"""The fields of a requirement, in the order of the intake."""
 
 
 class Insertion(Struct):
@@ -41,10 +41,10 @@ class Insertion(Struct):
     lines: Counter[int] = field(default_factory=Counter)
     """The number of lines of each stage."""
     absent: set[int] = field(default_factory=set)
-    """Files of other jobs that are not there: not yet, or no more."""
+    """Files of other jobs that do not exist: not yet, or no more."""
 
     def reserve(self, table: str, count: int) -> int:
-        """Keep ids of a table for this job; return the first."""
+        """Reserve ids of a table for this job; return the first."""
         if not self.store.connection.in_transaction:
             with self.store.writing():
                 return self.reserve(table, count)
@@ -52,7 +52,7 @@ class Insertion(Struct):
         return int(last) - count + 1
 
     def insert_all(self, chunks: Iterator[Chunk], progress: Callable[[int], None] | None) -> None:
-        """Insert the chunks, in each transaction as many as there is time for."""
+        """Insert the chunks, as many per transaction as there is time for."""
         chunk = next(chunks, None)
         while chunk is not None:
             with self.store.writing():
@@ -124,7 +124,7 @@ class Insertion(Struct):
         return inputs, matches, absent
 
     def _insert_rows(self, query: str, rows: Sequence[Row]) -> None:
-        """Insert rows, each by the query that is enough for it."""
+        """Insert rows, each with the smallest query that suffices."""
         plain, width = _PLAIN[query]
         short, whole = [], []
         for row in rows:

@@ -30,16 +30,16 @@ from d0ctl.store.jobs.submission.urgency import Expected, Urgency
 from d0ctl.store.nodes.fitting import space, wants
 
 STARTUP = 0
-"""The number under which the startup script stands among the inputs of the binaries."""
+"""The number that stands for the startup script among the inputs of the binaries."""
 
 CHUNK_ROWS = 3_000
-"""The number of rows after which a chunk is closed, which take about 20 ms to insert."""
+"""The number of rows after which a chunk is closed; they take about 20 ms to insert."""
 
 MOST_IDS = 100_000
 """The number of ids that are reserved at once."""
 
 Reserve = Callable[[str, int], int]
-"""Keeps ids of a table for this job; returns the first of as many as asked for."""
+"""Reserves ids of a table for this job; returns the first of as many as requested."""
 
 
 class Ids(Struct):
@@ -62,7 +62,7 @@ class Ids(Struct):
 
 
 class Intake:
-    """Makes the rows of a job, in the order of its lines, without a look at the database.
+    """Makes the rows of a job, in the order of its lines, without reading the database.
 
     `stages` are the ids of its stages.
     """
@@ -88,16 +88,16 @@ class Intake:
         self._outside: dict[str, int] = {}
         self._consumed: set[int] = set()
         self._plain: list[int] = []
-        """Files that go to results/ if nothing consumes them."""
+        """Files that go to results/ if no package consumes them."""
         self._requirements: dict[Row, int] = {}
         self._late: list[tuple[int, int, int, InputSpec]] = []
-        """Inputs whose maker's rows come in after those of their consumer."""
+        """Inputs whose maker's rows come after those of their consumer."""
         self._orders: list[Row] = []
         """A line, the job, and the numbers of a stage and a line of it that come before."""
         self.work: dict[int, float] = {}
-        """CPU seconds of the packages of each stage, as far as they have come in."""
+        """CPU seconds of the packages of each stage, as far as they were read."""
         self._number = 0
-        """Which stage comes in."""
+        """The number of the present stage."""
         self._before = 0
         """How many stages each line of the present stage waits for."""
 
@@ -178,7 +178,7 @@ class Intake:
         ))  # fmt: skip
 
     def _outputs(self, chunk: Chunk, package: int, spec: PackageSpec) -> set[int]:
-        """The rows of what a package makes; their ids."""
+        """Make the rows of the outputs of a package; return their ids."""
         own = set()
         for number, binary in enumerate(spec.binaries, start=1):
             for output in binary.outputs:
@@ -194,7 +194,7 @@ class Intake:
         return own
 
     def _file(self, name: str) -> int:
-        """Return the id of what a package makes under a name."""
+        """Return the id of an output of a package by its name."""
         return self._file_ids.take()
 
     def _take(
@@ -206,10 +206,10 @@ class Intake:
         spec: InputSpec,
         own: set[int],
     ) -> int:
-        """Make the row of an input; return 1 if it is not there yet.
+        """Make the row of an input; return 1 if it does not exist yet.
 
         One whose maker comes later counts as missing now and gets its row later. Whether a file
-        of another job is there is seen when the rows are inserted.
+        of another job exists is checked when the rows are inserted.
         """
         if not spec.made:
             file, missing = self._from_outside(chunk, spec), 0
@@ -242,7 +242,7 @@ class Intake:
             chunk.matches.append((spec.match, package, binary, file))
 
     def _gathered(self, spec: PackageSpec, own: set[int]) -> int:
-        """How many inputs a package has that other packages make, whether they are there or not."""
+        """Return how many inputs of a package other packages make, whether they exist or not."""
         inputs = [one for one in _inputs(spec) if one.made]
         return sum(self._made.get(one.file) not in own for one in inputs)
 
@@ -273,7 +273,7 @@ class Intake:
 
 
 def asked_by(spec: PackageSpec, is_early: bool) -> Row:
-    """Return what a package asks of a node."""
+    """Return the requests of a package to a node."""
     fetches = spec.wrapper is not None and spec.wrapper.acquire == Acquire.PRE_FETCH
     for binary in spec.binaries:  # plain loops: a generator for each took three times as long
         for one in binary.inputs:
@@ -290,7 +290,7 @@ def listed(requirement: Row) -> list[Any]:
 
 
 def _inputs(spec: PackageSpec) -> Iterator[InputSpec]:
-    """All files that a package reads, its startup script among them."""
+    """Return all files that a package reads, including its startup script."""
     yield from (one for binary in spec.binaries for one in binary.inputs)
     if spec.wrapper is not None:
         yield spec.wrapper
@@ -302,7 +302,7 @@ def line_row(line: int, stage: int, seq: int, spec: LineSpec) -> Row:
 
 
 def output_row(file: int, job: int, package: int, binary: int, spec: OutputSpec) -> FileRow:
-    """Return the row of what a binary makes."""
+    """Return the row of an output of a binary."""
     return FileRow(
         file, job, spec.file, package, binary, 0, " ".join(sorted(spec.dispositions)),
         int(spec.result), int(spec.late and is_pattern(spec.file)), spec.locator, spec.size,

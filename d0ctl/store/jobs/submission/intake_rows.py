@@ -1,4 +1,4 @@
-"""Rows of a job that comes in."""
+"""Rows of a job that is submitted."""
 
 from typing import Any, NamedTuple, TypeAlias
 
@@ -8,7 +8,7 @@ Row: TypeAlias = tuple[Any, ...]
 
 
 class PackageRow(NamedTuple):
-    """A package; what most packages have not comes last."""
+    """A package; columns that are mostly null come last."""
 
     id: int
     job: int
@@ -29,7 +29,7 @@ class PackageRow(NamedTuple):
 
 
 class BinaryRow(NamedTuple):
-    """A binary of a package; what most binaries have not comes last."""
+    """A binary of a package; columns that are mostly null come last."""
 
     package: int
     seq: int
@@ -71,7 +71,7 @@ class FileRow(NamedTuple):
 
 
 class InputRow(NamedTuple):
-    """A file that a binary reads; what most inputs have not comes last."""
+    """A file that a binary reads; columns that are mostly null come last."""
 
     package: int
     binary: int
@@ -106,4 +106,4 @@ class Chunk(Struct):
     orders: list[Row] = field(default_factory=list)
     """Lines that come after others."""
     results: list[Row] = field(default_factory=list)
-    """Files that go to results/."""
+    """Files for results/."""

@@ -1,4 +1,4 @@
-"""A job on its way in: by short transactions, visible whole or not at all."""
+"""The submission of a job: by short transactions, visible whole or not at all."""
 
 import json
 import zlib
@@ -37,12 +37,12 @@ def submit(
     progress: Callable[[int], None] | None = None,
     moved: Callable[[Path], None] | None = None,
 ) -> str:
-    """Make a job's rows and then show it; the name it got.
+    """Make a job's rows and then show it; return its final name.
 
     Older files in the way of its results are moved aside, and `moved` is called with their folder.
 
-    Raises Refused when the name is in use, and without `force` when it asks for what no node can
-    ever give. A crash leaves rows that nobody sees and
+    Raises Refused if the name is in use, and without `force` if it requests what no node can
+    ever offer. A crash leaves rows that nobody sees and
     that `sweep` removes.
     """
     sweep(store, now=now)
@@ -112,7 +112,7 @@ def _insert(
 
 
 def expect(store: Store, stage: int, work: float, took: Range | None) -> None:
-    """Keep the CPU seconds that a stage is expected to take, and the range of its run times."""
+    """Record the CPU seconds that a stage is expected to take, and the range of its run times."""
     whole = took if took is not None and took.middle else guess(1.0)
     store.change("expect_of_stage", stage=stage, work=work, is_timed=int(took is not None),
                  low=whole.low / whole.middle, high=whole.high / whole.middle)  # fmt: skip
@@ -147,7 +147,7 @@ def _begin(
 
 
 def job_columns(spec: JobSpec) -> dict[str, Any]:
-    """Return what a job file says of the job as a whole, by column."""
+    """Return the job file's settings for the job as a whole, by column."""
     return {
         "title": spec.title,
         "originator": spec.originator,
@@ -179,13 +179,13 @@ def last_from(store: Store, source: str) -> str | None:
 
 
 class JobText(NamedTuple):
-    """A job file with what is needed to read it again."""
+    """A job file with everything needed to read it again."""
 
     text: str
     directory: Path
     source: str
     parameters: Mapping[str, str]
-    """The values of the parameters that are texts, those of `--set` among them."""
+    """The text values of parameters, including those of `--set`."""
 
 
 def text_of(store: Store, job: int) -> JobText | None:

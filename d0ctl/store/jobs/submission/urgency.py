@@ -1,4 +1,4 @@
-"""Which packages of a job come first: those with which the longest chains begin."""
+"""Which packages of a job come first: those that begin the longest chains."""
 
 import json
 import statistics
@@ -16,15 +16,15 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue
 
 MOST_EXACT = 10_000
-"""Up to so many packages each has a rank of its own; in larger jobs those of a stage share it."""
+"""Up to this many packages each has a rank of its own; in larger jobs those of a stage share it."""
 
 SAMPLE = 50
-"""How many lines of each stage of a large job are looked at."""
+"""How many lines of each stage of a large job are considered."""
 
 
 class Expected(NamedTuple):
-    """What is expected of a package: the seconds of the longest chain that begins with it, its own
-    on a standard node, None if not known, those that are assumed then, and the chain as JSON, by
+    """The estimates for a package: the seconds of the longest chain that begins with it, its own
+    on a standard node, None if unknown, the value that is assumed then, and the chain as JSON, by
     the numbers of stages.
     """
 
@@ -38,7 +38,7 @@ UNKNOWN = Expected()
 
 
 class Urgency(Struct):
-    """What is expected of each package, by the numbers of its stage and line and its own.
+    """The estimates for each package, by the numbers of its stage, its line and its own.
 
     In large jobs the line is 0.
     """
@@ -46,25 +46,25 @@ class Urgency(Struct):
     found: dict[tuple[int, int, int], Expected] = field(default_factory=dict)
     is_exact: bool = True
     ranges: dict[int, Range] = field(default_factory=dict)
-    """The run times of the packages of each stage together, where all are known."""
+    """The run times of the packages of each stage together, if all are known."""
     sizes: dict[int, Sizes] = field(default_factory=dict)
-    """What the largest package of each stage takes."""
+    """The needs of the largest package of each stage."""
 
     def of(self, stage: int, line: int, seq: int) -> Expected:
-        """Return what is expected of a package."""
+        """Return the estimates for a package."""
         return self.found.get((stage, line if self.is_exact else 0, seq), UNKNOWN)
 
 
 class Steps(Struct):
-    """The packages of a job, and marks that some of them come after, which take no time."""
+    """The packages of a job, and marks between them, which take no time."""
 
     seconds: list[float | None] = field(default_factory=list)
     before: list[set[int]] = field(default_factory=list)
     packages: dict[tuple[int, int, int], int] = field(default_factory=dict)
     ranges: dict[int, Range | None] = field(default_factory=dict)
-    """The run times of the packages of each stage together; None where one is not known."""
+    """The run times of the packages of each stage together; None if one is unknown."""
     sizes: dict[int, Sizes] = field(default_factory=dict)
-    """What the largest package of each stage takes, of those in its first lines."""
+    """The needs of the largest package of each stage, among those in its first lines."""
 
     def add(self, seconds: float | None) -> int:
         """Add a step; return its number."""
@@ -73,7 +73,7 @@ class Steps(Struct):
         return len(self.seconds) - 1
 
     def add_package(self, stage: int, line: int, seq: int, took: Range | None) -> int:
-        """Add a package with its run time on a standard node, None if not known."""
+        """Add a package with its run time on a standard node, None if unknown."""
         step = self.packages[stage, line, seq] = self.add(took.middle if took else None)
         sum_before = self.ranges.get(stage, NOTHING)
         self.ranges[stage] = sum_before + took if sum_before and took else None
@@ -81,7 +81,7 @@ class Steps(Struct):
 
 
 def urgency(store: Store, spec: JobSpec) -> Urgency:
-    """Return what is expected of each package of a job."""
+    """Return the estimates for each package of a job."""
     is_exact = spec.packages <= MOST_EXACT
     steps = steps_of(store, spec, None if is_exact else SAMPLE)
     known = [one for one in steps.seconds if one is not None and one > 0]
@@ -118,7 +118,7 @@ def urgency(store: Store, spec: JobSpec) -> Urgency:
 def _by_stage(
     pairs: dict[tuple[int, int, int], tuple[float, float | None]],
 ) -> dict[tuple[int, int, int], tuple[float, float | None]]:
-    """Return the largest rank and the mean run time for each place in the lines of a stage."""
+    """Return the largest rank and the mean run time for each position in the lines of a stage."""
     groups: dict[tuple[int, int, int], list[tuple[float, float | None]]] = {}
     for (stage, _, seq), pair in pairs.items():
         groups.setdefault((stage, 0, seq), []).append(pair)
@@ -173,7 +173,7 @@ def _names(package: PackageSpec) -> Iterator[str]:
 
 
 class RunTimes:
-    """What earlier runs, job file and catalogue say of run times."""
+    """Run times by earlier runs, job file and catalogue."""
 
     def __init__(self, store: Store, source: str) -> None:
         self._catalogue = Catalogue(store)
@@ -195,7 +195,7 @@ class RunTimes:
         return total
 
     def sizes(self, stage: str, place: int, package: PackageSpec) -> Sizes:
-        """Return what a package takes: the memory of its largest binary, the outputs of all."""
+        """Return the needs of a package: the memory of its largest binary, the outputs of all."""
         memory: list[Range] = []
         work: list[Range] = []
         output: Range | None = NOTHING

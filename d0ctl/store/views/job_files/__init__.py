@@ -1,1 +1,1 @@
-"""What is read of the database for job files, and for what they say."""
+"""Reads of the database for job files, and for their names."""

@@ -86,7 +86,7 @@ def read(store: Store, name: str) -> JobRows | None:
 
 
 def part(job: JobRows, packages: Collection[int]) -> JobRows:
-    """Return these packages of a job as a job: what the others make comes from the other job."""
+    """Return these packages of a job as a job: files that others make come from the other job."""
     stages = []
     kept: dict[tuple[int, int], int] = {}
     for stage in job.stages:
@@ -113,7 +113,7 @@ def part(job: JobRows, packages: Collection[int]) -> JobRows:
 
 
 def _apart(one: PackageRows, packages: Collection[int], job: JobRows) -> PackageRows:
-    """Return a package that reads what other packages make as files of another job."""
+    """Return a package with the files that other packages make as files of another job."""
     inputs: list[Columns] = [
         {**row, "job": job.row["name"]}
         if row["job"] is None and row["maker"] is not None and row["maker"] not in packages

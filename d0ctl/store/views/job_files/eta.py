@@ -13,7 +13,7 @@ from d0ctl.store.due_times import left_s
 
 
 def horizon(store: Store, *, now: float) -> Horizon:
-    """Return what is left of all jobs that have not ended, in the order of the scheduler."""
+    """Return the remaining work of all jobs that have not ended, in the order of the scheduler."""
     row = store.row("eta_capacity")
     assert row is not None
     stages: dict[int, list[StageLeft]] = defaultdict(list)
@@ -49,18 +49,18 @@ def _stage(row: Row) -> StageLeft:
 
 
 def sizes_of_package(store: Store, package: int) -> Sizes:
-    """Return what a package that has not ended takes of memory and disk, as far as it is known."""
+    """Return the memory and disk of a package that has not ended, as far as known."""
     row = store.row("eta_package", package=package)
     return NO_SIZES if row is None else sizes_of(row["sizes"])
 
 
 def end_of(store: Store, job: int, *, now: float) -> Range | None:
-    """Return when a job ends; None if that is not known."""
+    """Return when a job ends; None if unknown."""
     return at(horizon(store, now=now).end(job), now)
 
 
 def stages_of(store: Store, job: int, *, now: float) -> Sequence[StageLeft]:
-    """Return what is left of the stages of a job; none if it has ended."""
+    """Return the remaining work of the stages of a job; none if it has ended."""
     left = horizon(store, now=now).jobs.get(job)
     return () if left is None else left.stages
 
@@ -78,7 +78,7 @@ class PackageTimes(Struct, frozen=True):
 
 
 def package_times(store: Store, package: int, *, now: float) -> PackageTimes | None:
-    """Return when a package begins and ends; None if that is not known, or it has ended."""
+    """Return when a package begins and ends; None if that is unknown, or it has ended."""
     row = store.row("eta_package", package=package)
     if row is None or row["seconds"] is None:
         return None
@@ -103,8 +103,8 @@ def _end_of_running(row: Row, whole: Range, now: float) -> Range:
 
 
 class Audit(Struct, frozen=True):
-    """How good the estimates of packages of a stage, or of a job, were: what was expected, its
-    range, and what happened, in seconds each.
+    """The quality of the estimates for packages of a stage, or for a job: the expected value, its
+    range, and the actual value, in seconds each.
     """
 
     kind: Literal["job", "stage"]
@@ -115,7 +115,7 @@ class Audit(Struct, frozen=True):
 
 
 def audit(store: Store, job: int | None, limit: int) -> list[Audit]:
-    """Return how the latest estimates compare with what happened: of jobs, and of packages."""
+    """Return how the latest estimates compare with the actual values: of jobs, and of packages."""
     found = []
     for row in store.rows("audit_jobs", job=job, limit=limit):
         pair = (row["expected"], row["happened"])
@@ -134,7 +134,7 @@ def _is_within(row: Row) -> bool:
 
 
 def keep_first(store: Store, job: int, *, now: float) -> None:
-    """Keep when a job that is being submitted is estimated to end, for the audit."""
+    """Record when a job that is being submitted is estimated to end, for the audit."""
     end = end_of(store, job, now=now)
     if end is not None:
         store.change("keep_first_end", job=job, end=end.middle, low=end.low, high=end.high)

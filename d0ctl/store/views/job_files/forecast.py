@@ -1,4 +1,4 @@
-"""What is known of a job before it is submitted: files of other jobs, and how long it takes."""
+"""Facts about a job before it is submitted: files of other jobs, and its run times."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from d0ctl.store.connection import Store
 
 
 class RunTimes(NamedTuple):
-    """What an earlier job from the same job file tells: how long a package of each stage took,
+    """Facts from an earlier job with the same job file: the run time of a package of each stage,
     and how many files each late output was."""
 
     job: str
@@ -27,6 +27,6 @@ def run_times(store: Store, source: str) -> RunTimes | None:
 
 
 def absent(store: Store, job: str, names: Iterable[str]) -> int:
-    """Return how many of these files of another job are not there."""
+    """Return how many of these files of another job do not exist."""
     wanted = json.dumps(list(names))
     return int(store.value("absent_files", job=job, names=wanted))

@@ -87,7 +87,7 @@ def _package(package: PackageRows, known: Collection[str]) -> Entry:
 
 
 def _policy(text: str | None) -> Any:
-    """Return rules as they are written: what is off is `no`."""
+    """Return rules as they are written: disabled ones are `no`."""
 
     def written(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -150,7 +150,7 @@ def _inputs(binary: Columns, package: PackageRows, known: Collection[str]) -> li
 
 
 def _input_entries(row: Columns, known: Collection[str]) -> Iterator[Entry]:
-    """Yield the entries of an input: a late output of which parts are taken has several."""
+    """Yield the entries of an input: a late output that is read in parts has several."""
     for match in [None] if row["match"] is None else row["match"].split("\n"):
         yield _input(row, match, known)
 
@@ -158,7 +158,7 @@ def _input_entries(row: Columns, known: Collection[str]) -> Iterator[Entry]:
 def _input(row: Columns, match: str | None, known: Collection[str]) -> Entry:
     source: Entry = {"file": _escaped(_file(row), known)}
     if match is None and row["pattern"] is not None and row["job"] is None:
-        # It is in a group, which was made when the names were known.
+        # it is in a group, which was made when the names were known
         match = escape(row["name"])
     if match is not None:
         stage = row["stage"] if row["job"] is None else f"{row['job']}/{row['stage']}"
@@ -208,7 +208,7 @@ def _output(row: Columns, known: Collection[str]) -> Entry:
 
 
 def _words(argument: str) -> list[str]:
-    """Return an argument, or the names of the group that it stands for."""
+    """Return an argument, or the names of its group."""
     return members_of(argument) if argument.startswith(GROUP) else [argument]
 
 
@@ -219,7 +219,7 @@ def _script(text: str, known: Collection[str]) -> str:
 
 
 def _escaped(text: str | None, known: Collection[str]) -> str | None:
-    """Return a text in which known names in braces stay as they are."""
+    """Return a text in which known names in braces are escaped."""
 
     def double(found: "re.Match[str]") -> str:
         return f"{{{found[0]}}}" if found[4] in known else found[0]

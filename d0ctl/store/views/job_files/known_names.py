@@ -1,4 +1,4 @@
-"""What a job file may name that the site has."""
+"""The names of the site that a job file may use."""
 
 from d0ctl.jobfile.site_names import KnownNames, OtherFile, OtherStage
 from d0ctl.sitefile.transfer import stores

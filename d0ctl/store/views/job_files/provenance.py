@@ -1,4 +1,4 @@
-"""Where files come from: the runs that made them, with software, parameters, inputs and node."""
+"""The origin of files: the runs that made them, with software, parameters, inputs and node."""
 
 import json
 import shlex
@@ -16,7 +16,7 @@ from d0ctl.store.views import selection
 
 
 class FileFacts(Struct, frozen=True):
-    """A file by its job, with what is known of its contents."""
+    """A file by its job, with known facts about its contents."""
 
     id: int
     job: str
@@ -28,14 +28,14 @@ class FileFacts(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """Return what names it from anywhere."""
+        """Return a name for it that is valid anywhere."""
         return f"{self.job}:{self.name}"
 
 
 class Run(Struct):
-    """The run of a binary that its outputs come from; `command` is as it was typed in a shell.
+    """The run of a binary that made its outputs; `command` is as it was typed in a shell.
 
-    Software without a script of the job file runs that of the catalogue: no command is known.
+    Software without a script in the job file runs that of the catalogue: no command is known.
     """
 
     package_id: int
@@ -67,7 +67,7 @@ def runs_of_job(store: Store, job: str, *, now: float) -> list[Run]:
 
 
 def run_of_file(store: Store, file: int, maker: str, *, now: float) -> Run | None:
-    """Return the run that made a file; None if it is not known."""
+    """Return the run that made a file; None if unknown."""
     selection.choose(store, parse(maker), now=now)
     return next((run for run in _runs(store) if any(one.id == file for one in run.made)), None)
 

@@ -1,5 +1,4 @@
 """Waiting for the lease before any change outside of the node.
-from d0ctl_wrapper.attempt.reporter import Reporter
 
 A wrapper that was out of contact for longer than its lease may have been replaced. It continues
 to compute, but delivers nothing before the control host renews the lease or ends it.
