@@ -112,7 +112,7 @@ def _file_faults(store: Store) -> list[Fault]:
 
 
 def _rule_looks(store: Store) -> Iterator[Callable[[], list[Fault]]]:
-    """Each a look of its own, so that a broken page of the file hides nothing elsewhere."""
+    """Each query reads by itself, so that a broken page of the file hides nothing elsewhere."""
     yield lambda: [Fault("counts", *fault) for fault in miscounts(store)][:MOST]
     yield lambda: list(_by_pages(store, "package_page", BY_PACKAGE))
     yield lambda: list(_by_pages(store, "file_page", BY_FILE))

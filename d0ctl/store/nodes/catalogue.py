@@ -121,7 +121,7 @@ class Catalogue:
         return {title: all(row["script"] for row in rows) for title, rows in self._all().items()}
 
     def runtime(self, title: str) -> float | None:
-        """How long some software takes on a standard node; None if the catalogue does not say."""
+        """Return the run time of software on a standard node; None if the catalogue has none."""
         known = [row["runtime"] for row in self._all().get(title, ()) if row["runtime"] is not None]
         return float(known[0]) if known else None
 

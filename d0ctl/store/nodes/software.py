@@ -49,7 +49,7 @@ def arrive(store: Store, node: int, checksum: str, *, now: float) -> None:
 
 
 def delay(store: Store, node: int, checksum: str, error: str, *, is_gone: bool, now: float) -> None:
-    """An archive could not be brought: it is tried later, but a push of one that is gone ends."""
+    """Record that an archive could not be copied: it is tried later; a push of a lost one ends."""
     if not store.row("node_by_id", node=node):
         return
     store.change("delay_archive", node=node, checksum=checksum, last_error=error, now=now,

@@ -306,7 +306,7 @@ class Correction(Struct):
             self.store.change(query, file=file)
 
     def _settle(self) -> None:
-        """Let what was removed and is read again be made again, and record what the job is."""
+        """Have removed files that are read again made again, and record the new definition."""
         store, spec = self.store, self.spec
         make_absent_again(store, self.touched, now=self.now)
         store.change("reopen_jobs")

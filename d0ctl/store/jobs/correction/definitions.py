@@ -95,7 +95,7 @@ def of_rows(
 
 
 class _Parts:
-    """What is known of a package, in parts; `getter` makes what takes some fields of a row."""
+    """The facts about a package, in parts; `getter` makes a function that reads columns."""
 
     def __init__(self, getter: Callable[..., Callable[[Any], tuple[Any, ...]]]) -> None:
         self._runs, self._watched = getter(*_RUNS), getter(*_WATCHED)

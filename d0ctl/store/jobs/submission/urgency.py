@@ -181,7 +181,7 @@ class RunTimes:
         self._source = source
 
     def of(self, stage: str, place: int, package: PackageSpec) -> Range | None:
-        """Return how long a package takes on a standard node; None unless all binaries say it."""
+        """Return a package's run time on a standard node; None unless all its binaries have one."""
         total = NOTHING
         for number, binary in enumerate(package.binaries, 1):
             histories = self._histories.of(self._source, stage, place, number, binary.software)
