@@ -14,7 +14,7 @@ EXAMPLES := 10000
 # Tests start hundreds of pythons; without its cache each compiles all of d0ctl again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-ssh test check bench chaos hostile soak mutants screens options schemas completions clean
+.PHONY: help demo demo-ssh demo-slurm test check bench chaos hostile soak mutants screens options schemas completions clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -26,6 +26,10 @@ demo: .venv/ready  ## run the Z production on this machine, and show the peak
 demo-ssh: .venv/ready  ## run it across two nodes, each behind an sshd of its own
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) examples/demo_ssh.py
+
+demo-slurm: .venv/ready  ## run it on a node behind an sshd and in allocations of a Slurm of its own
+	@$(python) -m tests.support.sshd --find >/dev/null
+	@$(python) examples/demo_slurm.py
 
 # More workers than cores: most tests wait for daemons and nodes.
 test: .venv/ready-to-test  ## run all tests

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -101,9 +101,9 @@ class Site:
         self.d0ctl(*words, "--cpus", 1)
 
 
-def fresh_site() -> Site:
-    """A site in .demo/ssh, or in a passing folder where .demo is on a network file system."""
-    site = Site(ROOT / ".demo" / "ssh")
+def fresh_site(name: str = "ssh") -> Site:
+    """A site in a folder of .demo, or in a passing one where that is on a network file system."""
+    site = Site(ROOT / ".demo" / name)
     if site.home.exists():
         site.quietly("daemon", "stop")
         shutil.rmtree(site.folder)
@@ -131,8 +131,8 @@ def produce() -> Site:
     return site
 
 
-def main() -> int:
-    """Produce, then show the peak and who did the work."""
+def finish(produce: Callable[[], Site]) -> int:
+    """Produce, then show the peak and who did the work; return the exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         site = produce()
@@ -150,4 +150,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(finish(produce))

@@ -18,6 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tests.bench import (
+    batch,
     beside,
     carrying,
     commands,
@@ -55,6 +56,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P12", carrying.measure),
     ("scale", scale.measure),
     ("P13", makespan.measure),
+    ("P14", batch.measure),
     ("soak", soak.measure),
 )
 

@@ -75,6 +75,9 @@ ROWS = (
         {"rate": "P12: 1 GB from", "ratio": "P12: a part of scp"}),
     Row("workflow shapes of WfCommons, rehearsed: makespan over the lower bound, median",
         "{median:.2f}", {"median": "P13: median"}),
+    Row("packages of `true` in two pilots of 32 slots, on a Slurm of this machine",
+        "{rate:.0f}/s, {ratio:.2f} of the rate of ssh nodes of that size",
+        {"rate": "P14: 2 pilots", "ratio": "P14: a part of the ssh nodes"}),
 )  # fmt: skip
 
 

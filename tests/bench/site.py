@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,8 +122,8 @@ def ssh_nodes(home: Home, count: int, *, cpus: int) -> Iterator[list[Sshd]]:
 
 
 @contextmanager
-def daemon(home: Home, up: int) -> Iterator[int]:
-    """The process id of a new daemon, with this number of nodes up."""
+def daemon(home: Home, up: int, around: Mapping[str, str] | None = None) -> Iterator[int]:
+    """The process id of a new daemon, with this number of nodes up; `around` is its environment."""
     process = subprocess.Popen(
         [*D0CTL, "--home", str(home.root), "daemon", "run"],
         stdin=subprocess.DEVNULL,
@@ -131,6 +131,7 @@ def daemon(home: Home, up: int) -> Iterator[int]:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
         cwd="/",
+        env=around,
     )
     try:
         with open_store(home) as store:

@@ -46,9 +46,7 @@ def batch(site: Site, engine: Slurm, tools: Path) -> Iterator[Site]:
     site.variables = {**engine.variables, "PATH": f"{tools}:{engine.variables['PATH']}"}
     site.alone()
     yield site
-    for job in engine.call("squeue", "--noheader", "--format=%A").split():
-        engine.call("scancel", job)
-    wait_until(lambda: not engine.call("squeue", "--noheader"), what="Slurm is idle")
+    engine.clear()
 
 
 def apply(batch: Site, more: str = "") -> None:

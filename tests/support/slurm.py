@@ -46,6 +46,12 @@ class Slurm:
         )  # fmt: skip
         return done.stdout
 
+    def clear(self) -> None:
+        """End all jobs, which would outlive their node daemons; return when they are gone."""
+        for job in self.call("squeue", "--noheader", "--format=%A").split():
+            self.call("scancel", job)
+        wait_until(lambda: not self.call("squeue", "--noheader"), 60, "Slurm is idle")
+
     def __enter__(self) -> Self:
         key = self.folder / "munge/key"
         key.write_bytes(secrets.token_bytes(64))
@@ -64,6 +70,7 @@ class Slurm:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.clear()
         for process in reversed(self._running):
             process.kill()
             process.wait()
