@@ -9,6 +9,7 @@ from d0ctl.importers import dag_file, dagman, snakemake, wfcommons
 from d0ctl.importers.draft import Draft, Unreadable
 from d0ctl.jobfile.yaml.faults import did_you_mean
 from d0ctl.plugins import installed, named
+from d0ctl.units import clean
 
 FORMATS = ("dagman", "wfcommons", "snakemake")
 """The formats that can be read."""
@@ -38,7 +39,7 @@ def read(path: Path, form: str | None = None) -> Imported:
         else:
             snakemake.read(text, path, draft)
     except Unreadable as error:
-        raise BadJobFile([str(error)]) from error
+        raise BadJobFile([clean(str(error))]) from error
     return Imported(draft.text(), tuple(draft.left_out))
 
 

@@ -27,6 +27,7 @@ class OtherStage(NamedTuple):
 class KnownNames(Struct, frozen=True):
     """Names that the site knows; a kind that is None is not checked.
 
+    `clusters` has the nodes of each.
     `software` has the titles of the catalogue, and whether they have a script; `transfer` has
     the schemes for which the site has commands, and whether these fetch or store.
     `stores` has the names of the site's stores, and the commands of each.
@@ -46,6 +47,7 @@ class KnownNames(Struct, frozen=True):
     stage_of: Callable[[str, str], OtherStage | None] | None = None
     cached: Callable[[str, bool], Sequence[OtherFile]] | None = None
     late: Mapping[str, Sequence[OtherFile]] = {}
+    clusters: Mapping[str, Sequence[str]] = {}
 
 
 NOTHING_KNOWN = KnownNames()

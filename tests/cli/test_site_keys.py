@@ -25,6 +25,10 @@ FITS = {
         "platform: sl7", "nodes: {localhost: {}}\nclusters: {lab: {platform: sl7}}",
         "nodes: {localhost: {cluster: lab}}\nclusters: {lab: {platform: sl7}}",
     ),
+    "cluster whose nodes are excluded": (
+        "exclude-nodes: lab", "nodes: {localhost: {cluster: lab}}\nclusters: {lab: {}}",
+        "nodes: {localhost: {}, other: {cluster: lab, same-machine: yes}}\nclusters: {lab: {}}",
+    ),
     "services of a node": (
         "needs: SAM", "nodes: {localhost: {}}", "nodes: {localhost: {services: SAM}}",
     ),

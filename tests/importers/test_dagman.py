@@ -179,6 +179,7 @@ def test_an_exit_code_that_aborts_the_dag_holds_the_job(tmp_path: Path) -> None:
     [
         ("", "flow.dag: there is no `JOB` in it"),
         ("FROB x", "flow.dag:1: `FROB` is not a command of DAGMan"),
+        ("FR\x1b[2JOB x", "flow.dag:1: `FR\\x1b[2JOB` is not a command of DAGMan"),
         ("JOB A", "flow.dag:1: `JOB` is not complete"),
         ("JOB A none.sub", "flow.dag:1: there is no file `none.sub` that can be read"),
         ("JOB A s.sub\nJOB A s.sub", "flow.dag:2: there are two nodes `A`"),

@@ -9,7 +9,7 @@ import pytest
 
 from d0ctl.jobfile.reader import read
 from d0ctl.jobfile.site_names import KnownNames, OtherFile, OtherStage
-from tests.jobfile.conftest import Faults
+from tests.jobfile.conftest import Faults, Read
 
 MADE = [OtherFile("mc:a/1.txt", 40), OtherFile("mc:a/2.txt", 70), OtherFile("mc:p-*", None, True)]
 
@@ -111,3 +111,20 @@ def test_a_catalogue_of_csv_compares_numbers_and_keeps_their_texts(folder: Path)
     assert [line.name for line in stage.lines] == [
         "run=010 energy=100 d0ctl=z", "run=001 energy=13.60 d0ctl=x",
     ]  # fmt: skip
+
+
+def test_a_cluster_stands_for_its_nodes(job: Read) -> None:
+    known = KnownNames(nodes=["n1", "n2", "n3"], clusters={"farm": ["n1", "n2"], "n3": ["n3"]})
+    text = "stages: [{lines: [{run: x, nodes: [farm, n2, n3], exclude-nodes: farm}]}]"
+
+    package = next(iter(job(text, known).stages[0].lines)).packages[0]
+
+    assert (package.nodes, package.exclude_nodes) == (("n1", "n2", "n3"), ("n1", "n2"))
+
+
+def test_a_name_that_is_nearly_that_of_a_cluster_is_a_fault(faults: Faults) -> None:
+    known = KnownNames(nodes=["n1"], clusters={"farm": ["n1"]})
+
+    (answer,) = faults("stages: [{lines: [{run: x, nodes: frm}]}]", known)
+
+    assert answer.endswith("`nodes`: there is no node `frm` (did you mean `farm`?)")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
+from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -188,8 +189,9 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
         level.fields({"name": LABEL}, fields)
     level.fields(PLAIN_TYPES, fields)
     for key in ("nodes", "exclude-nodes"):
-        if key in level:
-            level.lists({key: _node_type(reading)}, fields)
+        if (names := level.get(key)) is not None:
+            value = reading.list_value(key, names, _node_type(reading), _in_one)
+            fields.set(key.replace("-", "_"), value, reading.faults)
     if _is_flat(level):
         reading = replace(reading, is_flat=True)
     wrapper = _wrapper(level, fields)
@@ -256,15 +258,22 @@ def _variables(level: Level, key: str, fields: Fields) -> None:
 
 
 def _node_type(reading: Reading) -> FieldType:
-    """Make the type of a field that names nodes."""
+    """Make the type of a field that names nodes; a cluster stands for all its nodes."""
 
-    def convert(value: str) -> str:
+    def convert(value: str) -> tuple[str, ...]:
         if not value:
             raise ValueError
-        nodes = reading.known.nodes
+        nodes, clusters = reading.known.nodes, reading.known.clusters
         if nodes is not None and value not in nodes:
-            hint = did_you_mean(value, nodes) or ": d0ctl node list"
+            if value in clusters:
+                return tuple(clusters[value])
+            hint = did_you_mean(value, [*nodes, *clusters]) or ": d0ctl node list"
             raise BadValueError(f"there is no node {shown(value)}{hint}")
-        return value
+        return (value,)
 
-    return FieldType(convert, "names of nodes")
+    return FieldType(convert, "names of nodes or clusters")
+
+
+def _in_one(names: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the nodes of several entries, each once."""
+    return tuple(dict.fromkeys(chain(*names)))

@@ -30,8 +30,10 @@ select node.*, cluster.name as cluster
  where node.id = :node;
 
 -- name: node_names
--- The names of all nodes.
-select name from node order by name;
+-- The names of all nodes, each with its cluster.
+select node.name, cluster.name as cluster
+  from node join cluster on cluster.id = node.cluster_id
+ order by node.name;
 
 -- name: add_cluster
 -- A cluster; a node without one gets its own.

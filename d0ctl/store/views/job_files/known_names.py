@@ -13,8 +13,13 @@ def known_names(store: Store, job: int | None = None) -> KnownNames:
 
     `job` is the one whose job file is read again, so that its late outputs may be known.
     """
+    nodes = store.rows("node_names")
     return KnownNames(
-        nodes=dict.fromkeys(row[0] for row in store.rows("node_names")),
+        nodes=dict.fromkeys(row["name"] for row in nodes),
+        clusters={
+            cluster: [row["name"] for row in nodes if row["cluster"] == cluster]
+            for cluster in dict.fromkeys(row["cluster"] for row in nodes)
+        },
         software=Catalogue(store).titles(),
         transfer=setting(store, "transfer") or {},
         stores={
