@@ -183,6 +183,21 @@ def test_packages_of_a_pilot_that_is_cancelled_run_again(batch: Site, engine: Sl
     assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
 
 
+def test_packages_on_a_machine_that_fails_run_again(batch: Site, engine: Slurm) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+    machine = engine.call("squeue", "--noheader", "--format=%N").strip()
+
+    with engine.without(machine):
+        wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    assert "NODE_FAIL" in first["message"]
+
+
 def test_a_batch_that_was_accepted_without_an_answer_is_found(batch: Site, tools: Path) -> None:
     apply(batch)
     sbatch = tools / "sbatch"

@@ -4,6 +4,8 @@ import os
 import secrets
 import socket
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
@@ -46,6 +48,15 @@ class Slurm:
         )  # fmt: skip
         return done.stdout
 
+    @contextmanager
+    def without(self, node: str) -> Iterator[None]:
+        """Let a machine fail, and bring it back."""
+        self.call("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
+        yield
+        with suppress(subprocess.CalledProcessError):  # it may have come back by itself
+            self.call("scontrol", "update", f"NodeName={node}", "State=RESUME")
+        wait_until(lambda: "down" not in self._states(), 60, "the machine is back")
+
     def clear(self) -> None:
         """End all jobs, which would outlive their node daemons; return when they are gone."""
         for job in self.call("squeue", "--noheader", "--format=%A").split():
@@ -87,10 +98,12 @@ class Slurm:
 
     def _is_idle(self) -> bool:
         try:
-            states = self.call("sinfo", "--noheader", "--Node", "--format=%T").split()
+            return self._states() == ["idle"] * len(self._nodes)
         except subprocess.CalledProcessError:
             return False
-        return states == ["idle"] * len(self._nodes)
+
+    def _states(self) -> list[str]:
+        return self.call("sinfo", "--noheader", "--Node", "--format=%T").split()
 
     def _settings(self, cpus: int) -> str:
         host, user = socket.gethostname().partition(".")[0], Path("/proc/self").owner()
