@@ -77,9 +77,10 @@ SLOW_S = 1.0
 TRIM_EVERY_S = 60.0
 """How often freed memory is returned to the system."""
 
-REST_S = 0.005
+REST_S = 0.003
+REST_SHARE = 2
 MOST_REST_S = 0.015
-"""The pause after a turn is as long as the turn, within these bounds, in seconds.
+"""The pause after a turn is one part in so many of the turn, within these bounds, in seconds.
 
 What arrives meanwhile shares a transaction, so turns grow with their work.
 """
@@ -236,7 +237,7 @@ class Loop(Struct):
 
 def rest_s(took_s: float, lead_s: float) -> float:
     """Return how long to pause after a turn, when all nodes have work for `lead_s`."""
-    usual_s = min(MOST_REST_S, max(REST_S, took_s))
+    usual_s = min(MOST_REST_S, max(REST_S, took_s / REST_SHARE))
     return max(usual_s, min(LONG_REST_S, lead_s / LEAD_SHARE))
 
 
