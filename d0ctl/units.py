@@ -16,10 +16,10 @@ _SECONDS = r"(?a)\d+(?:\.\d+)?"
 _FRACTION = r"(?a)(\d+(?:\.\d+)?) ?(%?)"
 
 MOST_BYTES = 2**63 - 1
-"""What a database column holds."""
+"""The largest value of a database column."""
 
 MOST_SECONDS = 100 * 366 * 86400
-"""A century; more is a slip of the pen."""
+"""A century; more is surely a mistake."""
 
 
 def parse_size(text: str) -> int:
@@ -106,7 +106,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 def clean(text: str, *, lines: bool = False) -> str:
     """Make a text from outside harmless: control characters and escapes are shown, never sent.
 
-    With `lines`, newlines and tabs stay what they are.
+    With `lines`, newlines and tabs are kept.
     """
     if text.isprintable():
         return text
@@ -139,7 +139,7 @@ def listed(words: Iterable[str], last: str = "and") -> str:
 
 
 def size(number: float | None) -> str:
-    """Write bytes as people read them; a dash where they are not known."""
+    """Write bytes as people read them; a dash if unknown."""
     if number is None or not isfinite(number):
         return "-"
     for unit in _UNITS:
@@ -179,7 +179,7 @@ def moment(at: float | None, now: float) -> str:
 
 
 def iso(at: float | None) -> str | None:
-    """Write a time as ISO 8601 in UTC, None where there is none."""
+    """Write a time as ISO 8601 in UTC; None if there is none."""
     if at is None or not isfinite(at):
         return None
     text = datetime.fromtimestamp(_in_range(at), UTC).isoformat(timespec="milliseconds")
@@ -187,5 +187,5 @@ def iso(at: float | None) -> str | None:
 
 
 def _in_range(at: float) -> float:
-    """A time that a calendar has, from the year 1 to 9998."""
+    """Limit a time to the range of a calendar, from the year 1 to 9998."""
     return min(max(EARLIEST, at), LATEST)

@@ -1,4 +1,4 @@
-"""The dashboard as a whole: it reads when something has changed, and hands on what it has read."""
+"""The dashboard as a whole: it reads after each change, and passes on what it has read."""
 
 import time
 import traceback
@@ -43,17 +43,17 @@ from d0ctl_tui.screens.plan import PlanDialog
 from d0ctl_tui.screens.search_box import Choice, Finder
 
 SHORTEST_S = 0.08
-"""The shortest time from one look at the database to the next."""
+"""The shortest time between two reads of the database."""
 
 NOTICE_S = 8.0
-"""How long something is said in the last line."""
+"""How long a notice is shown in the last line."""
 
 SHARE = 6
-"""A look may take this part of the time from one to the next, on a slow disk, too."""
+"""Reads may take this fraction of the time, also on a slow disk."""
 
 
 class Terminal(Struct, frozen=True):
-    """What the terminal can do, and what was asked of its colours."""
+    """The abilities of the terminal, and the options for its colours."""
 
     ascii: bool = False
     plain: bool = False
@@ -61,7 +61,7 @@ class Terminal(Struct, frozen=True):
     coarse: bool = False
     """Whether there are no more than 256 colours."""
     interval: float = 0.0
-    """The shortest time from one update of the screen to the next, in seconds."""
+    """The shortest time between two updates of the screen, in seconds."""
 
 
 class Dashboard(App[None]):
@@ -110,15 +110,15 @@ class Dashboard(App[None]):
         self.main = MainScreen(self, start)
 
     def get_driver_class(self) -> type[Driver]:
-        """Return the driver of this platform, sending no more than it has to."""
+        """Return the driver of this platform that sends as little as possible."""
         return lean_driver(super().get_driver_class())
 
     def get_default_screen(self) -> Screen[None]:
-        """The main screen is the first."""
+        """Start with the main screen."""
         return self.main
 
     def on_mount(self) -> None:
-        """Read what is there, then watch."""
+        """Read everything once, then watch."""
         self.look()
         self.changed = self.snapshot.events[0].at if self.snapshot.events else 0.0
         self.rates.recall(self.source.ask(activity.recent_ends, []))
@@ -129,7 +129,7 @@ class Dashboard(App[None]):
     def _fatal_error(self) -> None:
         """Restore the terminal, keep the traceback, and say where it is.
 
-        Textual calls this for what no handler has caught, while that is still being handled.
+        Textual calls this for an exception that no handler has caught, while it is being handled.
         """
         words = traceback.format_exc()
         try:
@@ -140,13 +140,13 @@ class Dashboard(App[None]):
             self.panic(f"d0ctl: the dashboard broke; the traceback is in {path}")
 
     def on_unmount(self) -> None:
-        """Leave nothing open."""
+        """Close everything."""
         signals.leave()
         self._poller.stop()
         self.source.close()
 
     def on_changed(self, news: Changed) -> None:
-        """Look at the database, but not more often than it is good for."""
+        """Read the database, but not too often."""
         if self._watching:
             self.changed = time.time()
         self.drivers, self._watching = news.drivers, True
@@ -159,11 +159,11 @@ class Dashboard(App[None]):
             self._due = self.set_timer(wait, self._look_and_show)
 
     def on_handed(self, news: Handed) -> None:
-        """Show what a thread has found."""
+        """Show the result of a thread."""
         news.show()
 
     def on_read_failed(self, news: ReadFailed) -> None:
-        """Show what is known as stale."""
+        """Show the known data as stale."""
         self.stale = news.error
         self.show()
 
@@ -176,7 +176,7 @@ class Dashboard(App[None]):
         self.stale = self.source.error or ""
 
     def tell(self, words: str, look: str = "warn") -> None:
-        """Say something in the last line, for a while."""
+        """Show a notice in the last line, for a while."""
         self.notice = (f" {foreign(words)} ", look)
         if self._notice_end is not None:
             self._notice_end.stop()
@@ -188,7 +188,7 @@ class Dashboard(App[None]):
         self.show()
 
     def foot(self, commands: Sequence[Command], columns: int, more: Sequence[Span] = ()) -> Line:
-        """The last line of a screen: what there is to say, else the keys."""
+        """Return the last line of a screen: a notice, else the keys."""
         if self.notice is not None:
             return fit([self.notice], columns, ellipsis=self.glyphs.ellipsis)
         return strips.footer(commands, columns, more)
@@ -196,25 +196,25 @@ class Dashboard(App[None]):
     def press(
         self, commands: Sequence[Command], columns: int, more: Sequence[Span], column: int
     ) -> None:
-        """Do what the last line offers in a column, as its key does."""
+        """Do what the key at a column of the last line does."""
         command = strips.command_at(commands, columns, more, column)
         if command is not None and self.notice is None:
             self.simulate_key(command.keys.split(",")[0])
 
     def on_path_clicked(self, message: PathClicked) -> None:
-        """Go to the main screen, and there to the path."""
+        """Go to the path on the main screen."""
         while self.screen is not self.main:
             self.pop_screen()
         self.go_to(message.path)
 
     def on_command_clicked(self, message: CommandClicked) -> None:
-        """Copy the command, by way of the terminal."""
+        """Copy the command, through the terminal."""
         self.copy_to_clipboard(message.command)
         self.tell(f"copied: {message.command}", "good")
 
     def show(self) -> None:
-        """Let what is seen show it: the screen in front, and what a box in front lies over."""
-        with suppress(ScreenStackError):  # we are leaving
+        """Update the screen in front, and the one under a box in front."""
+        with suppress(ScreenStackError):  # the dashboard is ending
             for screen in reversed(self.screen_stack):
                 update: Callable[[], None] | None = getattr(screen, "update", None)
                 if update is not None:
@@ -231,26 +231,26 @@ class Dashboard(App[None]):
         self._pause = max(SHORTEST_S, self.interval, SHARE * (self._looked_at - began))
 
     def header(self, columns: int) -> Line:
-        """The first line of every screen."""
+        """Return the first line of every screen."""
         root = str(self.home.root)
         return strips.header(
             self.snapshot, self.drivers, root, self.stale, self.changed, columns, self.glyphs
         )
 
     def node_lines(self, columns: int) -> list[Line]:
-        """The nodes, a line each."""
+        """Return the nodes, one line each."""
         return strips.nodes(self.snapshot.nodes, columns, time.time(), self.glyphs)
 
     def event_lines(self, columns: int) -> list[Line]:
-        """The latest events, a line each."""
+        """Return the latest events, one line each."""
         return strips.ticker(self.snapshot.events, columns, time.time(), self.glyphs)
 
     def rate_lines(self, columns: int, height: int) -> list[Line]:
-        """What ended over time."""
+        """Return the plot of ended packages over time."""
         return strips.rates(self.rates, self.snapshot, columns, height, self.glyphs)
 
     def go_to(self, selector: str) -> None:
-        """Reveal on the main screen what a path names."""
+        """Go to a path on the main screen."""
         self.main.go_to(selector)
 
     def show_nodes(self, name: str | None = None) -> None:
@@ -262,7 +262,7 @@ class Dashboard(App[None]):
         self.push_screen(CardScreen(self, subject))
 
     def show_log(self, package: str) -> None:
-        """Show the log of a package; say why where there is none."""
+        """Show the log of a package, or why there is none."""
         try:
             with open_store(self.home, read_only=True) as store, database_errors(self.home):
                 log = logs.find(store, package)
@@ -290,11 +290,11 @@ class Dashboard(App[None]):
         ask_action.on_rows(self, verb, marks)
 
     def plan_other(self, verb: str, node: str | None = None) -> None:
-        """Show what an action on something else than rows would do; ask for what it is."""
+        """Show what an action on something other than rows would do; ask for its target."""
         ask_action.on_other(self, verb, node)
 
     def plan(self, action: PlannedAction) -> None:
-        """Show what an action would do, and do it if that is wanted."""
+        """Show what an action would do, and do it on request."""
 
         def end(done: bool | None) -> None:
             if done:
@@ -317,5 +317,5 @@ class Dashboard(App[None]):
         self.theme = names[(names.index(self.theme) + 1) % len(names)]
 
     def action_repaint(self) -> None:
-        """Draw everything again, over what another program has written."""
+        """Draw everything again, over the output of another program."""
         self.screen.refresh(layout=True)

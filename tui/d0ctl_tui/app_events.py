@@ -1,4 +1,4 @@
-"""Everything that parts of the dashboard tell each other, named as events."""
+"""The events by which parts of the dashboard communicate."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from d0ctl_tui.read.outline import Path
 
 
 class Repeated(Message):
-    """News of which only the latest counts."""
+    """An event of which only the latest counts."""
 
     def can_replace(self, message: Message) -> bool:
-        """Whether it makes an older one needless."""
+        """Whether it replaces an older one."""
         return isinstance(message, type(self))
 
 
 @dataclass
 class Handed(Message):
-    """A thread has something to show; `show` is called where that may be done."""
+    """The result of a thread; `show` is called in the main thread."""
 
     show: Callable[[], object]
 
@@ -39,28 +39,28 @@ class ReadFailed(Repeated):
 
 @dataclass
 class CursorMoved(Repeated):
-    """Another line of a list is chosen."""
+    """The cursor is on another line of a list."""
 
     line: int
 
 
 @dataclass
 class LineOpened(Message):
-    """A line of a list was asked to show what is in it."""
+    """A line of a list should show its contents."""
 
     line: int
 
 
 @dataclass
 class RowChosen(Repeated):
-    """Another row of the tree is chosen; None where the tree is empty."""
+    """Another row of the tree is selected; None if the tree is empty."""
 
     path: Path | None
 
 
 @dataclass
 class RowOpened(Message):
-    """A row that has nothing below it was asked to show all of it."""
+    """A row without children should show all about itself."""
 
     path: Path
 

@@ -1,4 +1,4 @@
-"""What every screen may ask of the dashboard: what has been read, and what leads elsewhere."""
+"""The methods of the dashboard that every screen may use."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -34,30 +34,30 @@ class AppInterface(Protocol):
         """The program, which has the stack of screens."""
 
     def header(self, columns: int) -> Line:
-        """The first line of every screen."""
+        """Return the first line of every screen."""
 
     def foot(self, commands: Sequence[Command], columns: int, more: Sequence[Span] = ()) -> Line:
-        """The last line of a screen: what there is to say, else the keys."""
+        """Return the last line of a screen: a notice, else the keys."""
 
     def press(
         self, commands: Sequence[Command], columns: int, more: Sequence[Span], column: int
     ) -> None:
-        """Do what the last line offers in a column, as its key does."""
+        """Do what the key at a column of the last line does."""
 
     def node_lines(self, columns: int) -> list[Line]:
-        """The nodes, a line each."""
+        """Return the nodes, one line each."""
 
     def event_lines(self, columns: int) -> list[Line]:
-        """The latest events, a line each."""
+        """Return the latest events, one line each."""
 
     def rate_lines(self, columns: int, height: int) -> list[Line]:
-        """What ended over time."""
+        """Return the plot of ended packages over time."""
 
     def tell(self, words: str, look: str = "warn") -> None:
-        """Say something in the last line, for a while."""
+        """Show a notice in the last line, for a while."""
 
     def go_to(self, selector: str) -> None:
-        """Reveal on the main screen what a path names."""
+        """Go to a path on the main screen."""
 
     def show_nodes(self, name: str | None = None) -> None:
         """Show the nodes, beginning at one."""
@@ -66,7 +66,7 @@ class AppInterface(Protocol):
         """Show the card of `JOB:FILE`, or of a binary by its path."""
 
     def show_log(self, package: str) -> None:
-        """Show the log of a package; say why where there is none."""
+        """Show the log of a package, or why there is none."""
 
     def choose_action(self, marks: Marks) -> None:
         """Offer the actions on marked rows."""
@@ -75,10 +75,10 @@ class AppInterface(Protocol):
         """Show what an action would do to marked rows."""
 
     def plan_other(self, verb: str, node: str | None = None) -> None:
-        """Show what an action on something else than rows would do; ask for what it is."""
+        """Show what an action on something other than rows would do; ask for its target."""
 
     def plan(self, action: PlannedAction) -> None:
-        """Show what an action would do, and do it if that is wanted."""
+        """Show what an action would do, and do it on request."""
 
     def post_message(self, message: Message) -> bool:
-        """Hand a message over from any thread."""
+        """Post a message from any thread."""

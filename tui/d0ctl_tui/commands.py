@@ -9,9 +9,9 @@ from d0ctl.actions import ACTIONS
 
 
 class Command(Struct, frozen=True):
-    """A key (or several, by commas), the action it starts, and what is said of it.
+    """A key (or several, separated by commas), the action that it starts, and its title.
 
-    `verb` is a verb of the command line; `foot` is how the last line of the screen calls it.
+    `verb` is a verb of the command line; `foot` is its name in the last line of the screen.
     """
 
     keys: str
@@ -90,7 +90,7 @@ REST = (
 )
 
 MAIN = TREE + LOOK + ACT + REST
-"""What the main screen can do, beside moving about."""
+"""The commands of the main screen, besides moving."""
 
 SUB = (
     Command("escape,q,backspace", "app.pop_screen", "back", "rest", foot="back"),
@@ -99,7 +99,7 @@ SUB = (
     Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest"),
     Command("question_mark,f1", "app.help", "this help", "rest", foot="help"),
 )
-"""What every other screen can do."""
+"""The commands of every other screen."""
 
 FAILURES = (
     Command("tab,right,l", "group(1)", "group by the next property", "look", foot="group by"),
@@ -139,7 +139,7 @@ LOG = (
 
 
 def bindings(*tables: Iterable[Command]) -> list[BindingType]:
-    """Key bindings for commands."""
+    """Return key bindings for commands."""
     return [
         Binding(command.keys, command.action, command.title, show=False)
         for table in tables

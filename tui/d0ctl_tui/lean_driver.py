@@ -1,4 +1,4 @@
-"""A driver of the terminal that sends no more than it has to."""
+"""A driver of the terminal that sends as little as possible."""
 
 from typing import TypeVar
 

@@ -1,4 +1,4 @@
-"""What a person has marked, and the one selection that it makes."""
+"""The marks of a person, and the one selection that they make."""
 
 from array import array
 from bisect import bisect_left
@@ -12,10 +12,10 @@ DEPTHS = {"": 0, "job": 1, "stage": 2, "line": 3, "package": 4}
 
 
 class Whole(Struct, frozen=True):
-    """All rows beside one, or all packages of a filter.
+    """All siblings of a row, or all packages of a filter.
 
-    `covers` says whether it holds a path (with the id of the package), `names` lists its paths.
-    Without a selector only the paths can say what it is.
+    `covers` says whether it contains a path (with the id of the package), `names` lists its paths.
+    Without a selector only the paths define it.
     """
 
     selector: Selector | None
@@ -25,7 +25,7 @@ class Whole(Struct, frozen=True):
 
 
 def beside(front: str, names: Sequence[str]) -> Whole:
-    """All rows below `front`; below nothing, all jobs."""
+    """Return all rows below `front`; without one, all jobs."""
     selector = parse(f"{front}/*" if front else "*")
     return Whole(
         selector, len(names), lambda path, id: path.rpartition("/")[0] == front, lambda: names
@@ -35,7 +35,7 @@ def beside(front: str, names: Sequence[str]) -> Whole:
 def filtered(
     selector: Selector | None, ids: "array[int]", names: Callable[[], Sequence[str]]
 ) -> Whole:
-    """All packages of a filter."""
+    """Return all packages of a filter."""
     ordered = array("q", sorted(ids))
 
     def covers(path: str, id: int | None) -> bool:
@@ -58,11 +58,11 @@ class Marks(Struct):
 
     @property
     def only(self) -> str | None:
-        """The path that is marked alone; None for several and for none."""
+        """Return the path of a single mark; None for several and for none."""
         return next(iter(self.paths)) if len(self.paths) == 1 and not self.wholes else None
 
     def clear(self) -> None:
-        """Take all marks off."""
+        """Remove all marks."""
         self.paths.clear()
         self.wholes.clear()
 
@@ -71,7 +71,7 @@ class Marks(Struct):
         return path in self.paths or any(whole.covers(path, id) for whole in self.wholes)
 
     def toggle(self, path: str, id: int | None = None) -> None:
-        """Mark a row, or take its mark off."""
+        """Mark a row, or remove its mark."""
         if not self.covers(path, id):
             self.paths.add(path)
             return
@@ -81,7 +81,7 @@ class Marks(Struct):
         self.paths.discard(path)
 
     def toggle_whole(self, whole: Whole, path: str, id: int | None) -> None:
-        """Mark all of a list that holds this row; take the marks off if it is marked as a whole."""
+        """Mark all rows of a list that contains this row; remove the marks if all are marked."""
         same = [one for one in self.wholes if one.covers(path, id)]
         for one in same:
             self.wholes.remove(one)

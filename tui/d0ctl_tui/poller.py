@@ -1,4 +1,4 @@
-"""The one poller: a thread that tells when the database has changed, and does nothing else."""
+"""The one poller: a thread that reports when the database has changed, and does nothing else."""
 
 import threading
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import Changed, ReadFailed
 
 LOOK_S = 0.05
-"""How often it looks whether anything was committed."""
+"""How often it checks whether anything was committed."""
 
 DRIVERS_EVERY = 40
 """Polls between two checks of the driver: a process that dies commits nothing."""
@@ -23,7 +23,7 @@ Version = tuple[int, int]
 
 
 class Poller(threading.Thread):
-    """Looks at the database's version and posts what is new of it."""
+    """Polls the database's version and posts events about changes."""
 
     def __init__(self, home: Home, post: Callable[[Changed | ReadFailed], object]) -> None:
         super().__init__(name="poller", daemon=True)
@@ -82,7 +82,7 @@ class Poller(threading.Thread):
             self._tell(ReadFailed(error))
 
     def _tell(self, news: Changed | ReadFailed) -> None:
-        with suppress(RuntimeError):  # the loop ended while we looked
+        with suppress(RuntimeError):  # the loop ended meanwhile
             self._post(news)
 
     def _close(self) -> None:

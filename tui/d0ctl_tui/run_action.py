@@ -1,4 +1,4 @@
-"""What the dashboard does: the actions of the command line."""
+"""Actions of the dashboard: those of the command line."""
 
 import time
 from contextlib import suppress
@@ -36,7 +36,7 @@ class PlannedAction(Struct, frozen=True):
 
     @property
     def hint(self) -> str:
-        """Examples of the values it can be given; empty if it takes none."""
+        """Examples of its optional values; empty if it takes none."""
         return hint(self.request.options)
 
     @property
@@ -51,7 +51,7 @@ class PlannedAction(Struct, frozen=True):
         return self if way is None else PlannedAction(self.request.in_way(way))
 
     def with_values(self, text: str) -> "PlannedAction":
-        """Return the same action with values as `memory=8GB`. Raises BadUsage."""
+        """Return the same action with values such as `memory=8GB`. Raises BadUsage."""
         options = read_words(self.request.options, text)
         return PlannedAction(replace(self.request, options=options))
 
@@ -76,14 +76,14 @@ class PlannedAction(Struct, frozen=True):
 
 
 def latest(home: Home) -> int | None:
-    """Return the number of the last action of anybody; None if it can't be read."""
+    """Return the number of the last action by anybody; None if it can't be read."""
     with suppress(D0Error), open_store(home, read_only=True) as store, database_errors(home):
         return actions.latest(store)
     return None
 
 
 MOST_TRIED = 200
-"""For so many marked packages each action is planned, to offer only those that apply."""
+"""For up to this many marked packages each action is planned, to offer only those that apply."""
 
 
 def level(verb: str) -> str:
@@ -95,7 +95,7 @@ def level(verb: str) -> str:
 def applicable(home: Home, marks: Marks) -> frozenset[str]:
     """Return the actions to offer on marked rows: all but those that would be refused.
 
-    Only for up to `MOST_TRIED` packages this is found out, because each action is planned.
+    This is determined only for up to `MOST_TRIED` packages, because each action is planned.
     """
     names = frozenset(ACTIONS)
     if marks.wholes or len(marks) > MOST_TRIED or not all(map(_is_package, marks.paths)):
@@ -123,14 +123,14 @@ def _applies(store: Store, name: str, wanted: Selector | None) -> bool:
 
 
 def misfit(verb: str, wanted: Selector) -> str:
-    """Return why an action can't be for this selection; empty if it can."""
+    """Return why an action does not fit this selection; empty if it does."""
     if level(verb) == "line" and any(part.depth < 3 for part in wanted.parts):
         return f"`{verb}` is for lines: choose a line, or a package of one"
     return ""
 
 
 def target(verb: str, text: str) -> Target:
-    """Return the target that a person typed. Raises BadUsage."""
+    """Return the typed target. Raises BadUsage."""
     match ACTIONS[verb].level:
         case "file":
             from d0ctl.actions.file_choice import parse
@@ -151,7 +151,7 @@ QUESTIONS = {
     "file": "which files, as JOB:NAME", "job file": "which job file",
     "new node": "name of the node", "throttle": "of what, e.g. researcher emmy",
 }  # fmt: skip
-"""What is asked for the target of an action, by its level."""
+"""The question for the target of an action, by its level."""
 
 
 def first_way(verb: str, wanted: Target, **options: Any) -> PlannedAction:

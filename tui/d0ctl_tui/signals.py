@@ -12,7 +12,7 @@ from textual.app import App
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 PATIENCE_S = 5.0
-"""How long the end may take: a terminal that has gone accepts no more output."""
+"""How long the end may take: a terminal that is gone accepts no more output."""
 
 
 def end_by(app: App[Any]) -> None:

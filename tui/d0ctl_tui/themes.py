@@ -4,7 +4,7 @@ from rich.console import Console
 from textual.theme import Theme
 
 STATES = ("good", "bad", "warn", "live", "faint", "mark", "command", "title", "line", "cursor")
-"""What a theme must give a colour to, beside Textual's own."""
+"""The colours that a theme must define, besides Textual's own."""
 
 
 def _theme(name: str, colours: dict[str, str], *, dark: bool, ansi: bool = False) -> Theme:
@@ -86,14 +86,14 @@ COARSE_SAFE = _theme("colour-blind", {
 }, dark=True)  # fmt: skip
 
 THEMES = (DARK, LIGHT, SAFE, TERMINAL)
-"""All themes, in the order in which the key goes through them."""
+"""All themes, in the order of the key."""
 
 COARSE = (COARSE_DARK, COARSE_LIGHT, COARSE_SAFE, TERMINAL)
-"""The same of the colours that a terminal of 256 colours has."""
+"""The same with the colours of a terminal with 256 colours."""
 
 NAMES = tuple(theme.name for theme in THEMES)
 
 
 def is_coarse() -> bool:
-    """Whether the terminal has no more than 256 colours, as far as its environment tells."""
+    """Whether the terminal has no more than 256 colours, by its environment."""
     return Console().color_system != "truecolor"

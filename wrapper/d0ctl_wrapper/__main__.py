@@ -5,7 +5,7 @@ from typing import Callable
 
 
 def main() -> None:
-    """Run what the command line says, and exit with its code."""
+    """Run the command of the command line, and exit with its code."""
     words = sys.argv[1:]
     run: "Callable[[], int]"
     if words == ["relay"]:

@@ -1,4 +1,4 @@
-"""Merge files by their type: `d0ctl-merge OUTPUT`, which the inputs of a binary go into.
+"""Merge files by their type: `d0ctl-merge OUTPUT` merges the inputs of a binary.
 
 It runs as a process of its own. The inputs are read from the list that every binary has, until
 that is closed, so an early start merges files as they arrive.

@@ -1,4 +1,4 @@
-"""Which files can be merged: the kind of a file, by the end of its name."""
+"""Which files can be merged: the kind of a file, by the suffix of its name."""
 
 import os
 from typing import Dict, List

@@ -46,7 +46,7 @@ class Bucket:
         self._root = quote(root.rstrip("/"), safe=":/%-_.~")
 
     def check(self) -> None:
-        """See whether the bucket exists and may be read."""
+        """Check that the bucket exists and may be read."""
         parts = urlsplit(self._root)
         bucket = parts.path.strip("/").split("/")[0]
         self._ask("HEAD", "%s://%s/%s" % (parts.scheme, parts.netloc, bucket)).close()

@@ -31,7 +31,7 @@ class Directory:
         self._root = root
 
     def check(self) -> None:
-        """See whether it exists."""
+        """Check that it exists."""
         os.listdir(self._root)
 
     def locate(self, name: str) -> str:
@@ -76,7 +76,7 @@ class Rsync:
         self._root = root.rstrip("/")
 
     def check(self) -> None:
-        """See whether it can be listed."""
+        """Check that it can be listed."""
         self._run(["--list-only", self._root + "/"])
 
     def locate(self, name: str) -> str:
@@ -98,7 +98,7 @@ class Rsync:
                        os.path.join(folder, ".", name), self._root + "/"])  # fmt: skip
 
     def delete(self, name: str) -> None:
-        """Remove a file: let it be as in an empty directory."""
+        """Remove a file: make it as in an empty directory."""
         self.locate(name)
         folder, base = os.path.split(name)
         with tempfile.TemporaryDirectory() as empty:
@@ -127,7 +127,7 @@ KINDS: "Dict[str, Callable[[str], Directory | Rsync | Bucket]]" = {
 
 
 def main() -> int:
-    """Do what the command line says; return the exit code."""
+    """Run the command line; return the exit code."""
     kind, verb, root = sys.argv[2:5]
     store = KINDS[kind](root)
     try:

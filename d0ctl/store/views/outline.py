@@ -109,33 +109,33 @@ def packages_by_id(store: Store, ids: Iterable[int]) -> dict[int, PackageRow]:
 
 
 def paths(store: Store, ids: Iterable[int]) -> list[str]:
-    """The paths of some packages; one that has gone is left out."""
+    """Return the paths of some packages; removed ones are omitted."""
     return [row["path"] for row in store.rows("outline_paths", ids=json.dumps(list(ids)))]
 
 
 def on_node(store: Store, node: int, limit: int) -> list[PackageRow]:
-    """A few packages that are live on a node."""
+    """Return a few packages that are live on a node."""
     rows = store.rows("outline_on_node", node=node, limit=limit)
     return [make(PackageRow, row) for row in rows]
 
 
 def stage_count(store: Store, job: int) -> int:
-    """How many stages a job has."""
+    """Return how many stages a job has."""
     return int(store.value("outline_last_stage", job=job))
 
 
 def package_count(store: Store, line: int) -> int:
-    """How many packages a line has."""
+    """Return how many packages a line has."""
     return int(store.value("outline_last_package", line=line))
 
 
 def binary_count(store: Store, package: int) -> int:
-    """How many binaries a package has."""
+    """Return how many binaries a package has."""
     return int(store.value("outline_last_binary", package=package))
 
 
 def place(store: Store, package: int) -> Place | None:
-    """Where a package is; None where it has gone."""
+    """Return the position of a package; None if it was removed."""
     row = store.row("outline_place", package=package)
     if row is None:
         return None
@@ -149,7 +149,7 @@ def first_of_line(store: Store, job: int, stage: int, line: int) -> int | None:
 
 
 def in_phases(store: Store, jobs: Iterable[int], phases: Iterable[str]) -> "array[int]":
-    """The ids of all packages of some jobs that are in these phases, in the order of paths."""
+    """Return the ids of all packages of some jobs in these phases, in the order of paths."""
     names = json.dumps(list(phases))
     found = array("q")
     for job in jobs:
@@ -158,7 +158,7 @@ def in_phases(store: Store, jobs: Iterable[int], phases: Iterable[str]) -> "arra
 
 
 def totals(store: Store, jobs: Iterable[int]) -> dict[str, int]:
-    """How many packages of some jobs are in each phase."""
+    """Return how many packages of some jobs are in each phase."""
     found: dict[str, int] = {}
     for row in store.rows("outline_jobs_counts", ids=json.dumps(list(jobs))):
         found[row["phase"]] = found.get(row["phase"], 0) + row["n"]
@@ -166,7 +166,7 @@ def totals(store: Store, jobs: Iterable[int]) -> dict[str, int]:
 
 
 def selected(store: Store, wanted: Selector, now: float) -> "array[int]":
-    """The ids of all packages that a selector means. Raises NotFound where a level isn't there."""
+    """Return the ids of all packages of a selector. Raises NotFound if a level does not exist."""
     choose(store, wanted, now=now, lenient=True)
     return array("q", (row[0] for row in store.rows("outline_chosen")))
 

@@ -1,4 +1,4 @@
-"""The policies of a site, its software, its jobs and packages, put together as they hold."""
+"""The policies of a site, its software, its jobs and packages, combined."""
 
 import json
 from collections import Counter
@@ -15,17 +15,17 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, selection
 
 NOTHING = "{}"
-"""A policy that says nothing."""
+"""A policy without any key."""
 
 FOLLOWS = {"resubmit": "retried", "restart": "retried", "hold": "held", "fail": "failed"}
-"""What follows a failure, by the answer of a policy."""
+"""The consequence of a failure, by the answer of a policy."""
 
 MOST_SHOWN = 50
 """How many different policies are listed at a time."""
 
 
 class Policies(Struct):
-    """The policies of a site, its software, its jobs and packages, each put together once."""
+    """The policies of a site, its software, its jobs and packages, each combined once."""
 
     store: Store
     site: str | None = None
@@ -41,12 +41,12 @@ class Policies(Struct):
     def of(
         self, job: str | None, package: str | None, software: str, platform: str | None
     ) -> Policy:
-        """What holds for a package by the texts of its job and its own, and its software."""
+        """Return the policy of a package by the texts of its job and its own, and its software."""
         named = self._of_software(software, platform) if self._software else ()
         return _combined(self._site or NOTHING, named, job or NOTHING, package or NOTHING)
 
     def _of_software(self, titles: str, platform: str | None) -> tuple[tuple[str, str], ...]:
-        """The policies of some software, by its title, for a platform or for any."""
+        """Return the policies of some software, by its title, for a platform or for any."""
         found = []
         for title in json.loads(titles):
             entries = self._software.get(title, {})
@@ -65,7 +65,7 @@ def _combined(site: str, software: tuple[tuple[str, str], ...], job: str, packag
 
 
 class InForce(Struct, frozen=True):
-    """A policy with what it holds for: software, and of chosen packages how many and one."""
+    """A policy and its scope: software, and how many chosen packages, with one of them."""
 
     policy: Policy
     software: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class InForce(Struct, frozen=True):
 
 
 def in_force(store: Store, wanted: Selector | None, *, now: float) -> list[InForce]:
-    """What holds for a site, for a job, or for the packages that are meant; bounded."""
+    """Return the policies for a site, a job, or the selected packages; limited."""
     policies = Policies(store)
     if wanted is None:
         return [InForce(policies.of(None, None, "[]", None))]
@@ -103,14 +103,14 @@ def _of_some(store: Store, policies: Policies, row: Row) -> InForce:
 
 
 def of_package(store: Store, package: int) -> Policy:
-    """What holds for one package."""
+    """Return the policy of one package."""
     row = store.row("policy_of_package", package=package)
     assert row is not None
     return Policies(store).of(row["job_policy"], row["policy"], row["software"], row["platform"])
 
 
 class Trial(Struct):
-    """What followed the recorded failures for a reason, and what another policy says of them."""
+    """What followed the recorded failures for a reason, and the answers of another policy."""
 
     reason: str
     count: int = 0

@@ -1,4 +1,4 @@
-"""What is found by a word: files, nodes, jobs, stages and reasons, a bounded number of each."""
+"""Matches of a word: files, nodes, jobs, stages and reasons, a limited number of each."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ MOST = 20
 
 
 class Found(Struct, frozen=True):
-    """Something found: its kind and name, a word about it; of a file its job and maker."""
+    """A match: its kind and name, and a remark; for a file its job and maker."""
 
     kind: str
     name: str
@@ -41,7 +41,7 @@ def nodes(store: Store, word: str) -> list[Found]:
 
 
 def reasons(store: Store, word: str) -> list[Found]:
-    """Reasons of late failures."""
+    """Reasons of recent failures."""
     rows = store.rows("outline_search_reasons", word=word, limit=MOST)
     return [Found("reason", row["reason"], f"{row['n']} failed lately") for row in rows]
 
@@ -67,7 +67,7 @@ def named(store: Store, job: str, stage: int, name: str) -> list[int]:
 
 
 def messages(store: Store, word: str) -> list[Found]:
-    """The messages of late failures that hold a word, as one."""
+    """The messages of recent failures that contain a word, as one match."""
     rows = store.rows("outline_search_messages", word=word, limit=2000)
     if not rows:
         return []
@@ -76,12 +76,12 @@ def messages(store: Store, word: str) -> list[Found]:
 
 
 def failed_saying(store: Store, word: str) -> list[int]:
-    """The ids of packages whose late failures have a message that holds a word."""
+    """Return the ids of packages with recent failures whose messages contain a word."""
     return sorted(row["id"] for row in store.rows("outline_search_messages", word=word, limit=2000))
 
 
 def failed_for(store: Store, reason: str) -> list[int]:
-    """The ids of packages that failed lately for a reason."""
+    """Return the ids of packages that failed recently for a reason."""
     return sorted(row["id"] for row in store.rows("outline_failed_for", reason=reason, limit=2000))
 
 

@@ -1,4 +1,4 @@
-"""The choice of packages that a selector means, in the table `chosen` of the connection."""
+"""The packages of a selector, in the table `chosen` of the connection."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -29,9 +29,9 @@ from d0ctl.store.views.shapes import PackageRow, StageSummary
 
 
 def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False) -> int:
-    """Fill `chosen` with the packages that are meant; how many.
+    """Fill `chosen` with the packages of a selector; return how many.
 
-    Raises NotFound when there are none; with `lenient`, only if their level isn't there.
+    Raises NotFound if there are none; with `lenient`, only if their level does not exist.
     """
     wanted = located(store, wanted)
     store.change("clear_chosen")
@@ -70,7 +70,7 @@ def _most(part: Selector) -> int:
 
 
 def _matches(store: Store, wanted: Selector, part: Selector, now: float) -> bool:
-    """Whether a part that has added nothing matches what other parts have chosen already."""
+    """Whether a part that has added nothing matches packages that other parts have chosen."""
     if not wanted.also:
         return False
     store.change("clear_chosen")
@@ -81,7 +81,7 @@ def _matches(store: Store, wanted: Selector, part: Selector, now: float) -> bool
 
 
 def _choose(store: Store, wanted: Selector, now: float) -> int:
-    """Add the packages of one selector to `chosen`; how many are new."""
+    """Add the packages of one selector to `chosen`; return how many are new."""
     if wanted.node is not None:
         check_node(store, wanted.node)
     phases = wanted.phases
@@ -98,14 +98,14 @@ def _choose(store: Store, wanted: Selector, now: float) -> int:
 
 
 def check_node(store: Store, name: str) -> None:
-    """Raise NotFound, with the nearest name, for a node that is not there."""
+    """Raise NotFound, with the nearest name, for a node that does not exist."""
     if not registry.find(store, name):
         raise NotFound(f"there is no node `{name}`",
                        hint=nearest(name, names.nodes(store)) or "d0ctl node list")  # fmt: skip
 
 
 def _check_levels(store: Store, wanted: Selector) -> None:
-    """Raise NotFound for the first level that is not there."""
+    """Raise NotFound for the first level that does not exist."""
     found = jobs(store, wanted.job)
     if not found:
         raise no_such_job(store, wanted.job)
@@ -132,7 +132,7 @@ def _nothing(store: Store, wanted: Selector) -> NotFound:
 
 
 def _nearest_to(store: Store, wanted: Selector) -> str:
-    """What is there instead of what was meant: how far ranges go, or other states and reasons."""
+    """Return what exists instead: how far ranges go, or other states and reasons."""
     found = jobs(store, wanted.job)
     there = stages(store, found[0])
     if wanted.stage_name is None and wanted.stage.first > len(there):
@@ -156,7 +156,7 @@ def _nearest_to(store: Store, wanted: Selector) -> str:
 
 
 def chosen(store: Store, limit: int = -1) -> list[PackageRow]:
-    """The chosen packages, in order."""
+    """Return the chosen packages, in order."""
     return [make(PackageRow, row) for row in store.rows("chosen_packages", limit=limit)]
 
 
@@ -194,7 +194,7 @@ def _located(store: Store, part: Selector) -> Iterator[Selector]:
 
 
 def _in_stage(store: Store, part: Selector, there: StageSummary) -> Iterator[Selector]:
-    """Yield what is meant of a stage: lines with as many packages each go together."""
+    """Yield the selected parts of a stage: lines with equally many packages go together."""
     lines = part.line.within(there.lines)
     here = replace(part, stage=Span(there.seq, there.seq), stage_name=None)
     if lines.first > lines.last:

@@ -1,4 +1,4 @@
-"""The shapes in which jobs, stages, lines and packages are shown."""
+"""The records in which jobs, stages, lines and packages are shown."""
 
 import json
 from typing import Any
@@ -36,7 +36,7 @@ class JobSummary(Struct, frozen=True):
     counts: Counts
     blocked: bool
     final: Counts
-    """Those of its final stages."""
+    """The counts of its final stages."""
 
     @property
     def status(self) -> Group:
@@ -50,7 +50,7 @@ class JobSummary(Struct, frozen=True):
 
 
 class JobSettings(Struct, frozen=True):
-    """What a job file says of a job as a whole, besides its summary."""
+    """The job file's settings for a job as a whole, besides its summary."""
 
     mail: str | None
     most_alike: int | None
@@ -96,7 +96,7 @@ class LineSummary(Struct, frozen=True):
 
 
 class PackageRow(Struct, frozen=True):
-    """A package as it stands in a list, with its last attempt."""
+    """A package in a list, with its last attempt."""
 
     id: int
     path: str
@@ -118,7 +118,7 @@ class PackageRow(Struct, frozen=True):
 
 
 class OnlyPackage(PackageRow, frozen=True):
-    """The package of a line that has just this one: one row shows both."""
+    """The package of a line with just one: one row shows both."""
 
     line_id: int
     line_seq: int
@@ -127,9 +127,9 @@ class OnlyPackage(PackageRow, frozen=True):
 
 
 class ProgressView(Struct, frozen=True):
-    """How far a launched package is: units done and in all, percent of its whole chain.
+    """The progress of a launched package: units done and in all, percent of its whole chain.
 
-    `eta` is when it ends, `cpu` the seconds it has used, `rss` the bytes it takes.
+    `eta` is its estimated end, `cpu` its CPU seconds so far, `rss` its memory in bytes.
     """
 
     at: float
@@ -144,7 +144,7 @@ class ProgressView(Struct, frozen=True):
 
 
 class NoteView(Struct, frozen=True):
-    """What a wrapper found worth keeping about an attempt."""
+    """A remark of a wrapper about an attempt."""
 
     number: int
     at: float
@@ -200,7 +200,7 @@ class AttemptView(Struct, frozen=True):
 
 
 class BinaryView(Struct, frozen=True):
-    """A binary, and how it did in the last attempt that ran it, if one did."""
+    """A binary, and its record in the last attempt that ran it, if any."""
 
     seq: int
     name: str
@@ -213,7 +213,7 @@ class BinaryView(Struct, frozen=True):
     parameters: str | None
     needs: str | None
     cpu: int | None
-    """What part of a CPU it is said to use, in percent."""
+    """The percentage of a CPU that it is declared to use."""
     runtime: float | None
     work_size: int | None
     log_rules: str | None
@@ -232,7 +232,7 @@ class BinaryView(Struct, frozen=True):
 
 
 class BinaryRecord(Struct, frozen=True):
-    """How a binary did in one attempt; times in seconds, `rss` in bytes."""
+    """The record of a binary in one attempt; times in seconds, `rss` in bytes."""
 
     attempt: int
     node: str
@@ -274,7 +274,7 @@ class InputView(Struct, frozen=True):
 
 
 class OutputView(Struct, frozen=True):
-    """A file that a package makes, and where its copies lie (`CLUSTER:PATH`)."""
+    """A file that a package makes, and the places of its copies (`CLUSTER:PATH`)."""
 
     name: str
     binary: int
@@ -293,11 +293,11 @@ class OutputView(Struct, frozen=True):
     places: str
     late: int
     made: int
-    """Of a late output, how many files it stands for."""
+    """For a late output, how many files it stands for."""
 
     @property
     def copies(self) -> list[str]:
-        """Where its copies lie."""
+        """The places of its copies."""
         return list(json.loads(self.places))
 
     @property
@@ -307,7 +307,7 @@ class OutputView(Struct, frozen=True):
 
     @property
     def is_purged(self) -> bool:
-        """Whether it was made, and removed when nobody needed it any more."""
+        """Whether it was made, and removed when no package needed it any more."""
         return not self.present and self.size is not None
 
 
@@ -322,7 +322,7 @@ class Failures(Struct, frozen=True):
 
 
 class PackageView(Struct, frozen=True):
-    """All about one package but the lists that hang on it."""
+    """All about one package except its lists."""
 
     id: int
     job_id: int
@@ -389,7 +389,7 @@ class EventView(Struct, frozen=True):
 
 
 class ActionView(Struct, frozen=True):
-    """What a person did."""
+    """An action of a person."""
 
     at: float
     actor: str

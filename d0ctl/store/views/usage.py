@@ -1,4 +1,4 @@
-"""What attempts took, by node, software, researcher, job and stage."""
+"""The use of attempts, by node, software, researcher, job and stage."""
 
 from collections.abc import Callable, Iterable
 
@@ -10,15 +10,15 @@ from d0ctl.store.rows import make
 from d0ctl.store.views import selection
 
 GROUPS = ("node", "software", "researcher", "job", "stage")
-"""What attempts are counted by."""
+"""The properties by which attempts are counted."""
 
 _SUMS = ("attempts", "successful", "failed", "cpu_s", "core_s", "wasted_s", "waited_s", "waits")
 
 
 class Usage(Struct):
-    """What some attempts took; times in seconds, `core_s` is CPUs times run time.
+    """The use of some attempts; times in seconds, `core_s` is CPUs times run time.
 
-    Of software, an attempt is one run of a binary.
+    For software, an attempt is one run of a binary.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Usage(Struct):
     failed: int = 0
     cpu_s: float = 0.0
     core_s: float = 0.0
-    """Of attempts whose CPU time is known."""
+    """That of attempts whose CPU time is known."""
     wasted_s: float = 0.0
     """The CPU time of failed attempts."""
     waited_s: float = 0.0
@@ -38,30 +38,30 @@ class Usage(Struct):
 
     @property
     def success(self) -> float | None:
-        """Return which part of those that ended by themselves succeeded."""
+        """Return the fraction of successes among those that ended by themselves."""
         ended = self.successful + self.failed
         return self.successful / ended if ended else None
 
     @property
     def efficiency(self) -> float | None:
-        """Return which part of their CPUs they used."""
+        """Return the fraction of their CPUs that they used."""
         return self.cpu_s / self.core_s if self.core_s > 0 else None
 
     @property
     def wait_s(self) -> float | None:
-        """Return how long they were ready before they started, in the mean."""
+        """Return the mean time between ready and started."""
         return self.waited_s / self.waits if self.waits else None
 
     @property
     def per_hour(self) -> float | None:
-        """Return how many succeeded in an hour, from the first begin to the last end of several."""
+        """Return how many succeeded per hour, from the first start to the last end of several."""
         if self.attempts < 2 or self.first is None or self.last is None or self.last <= self.first:
             return None
         return self.successful * 3600 / (self.last - self.first)
 
 
 class Stay(Struct, frozen=True):
-    """An attempt on its node, from its begin to its end."""
+    """An attempt on its node, from its start to its end."""
 
     node: str
     began: float
@@ -89,9 +89,9 @@ _NAMES: dict[str, Callable[[Row], str]] = {
 
 
 def read(store: Store, wanted: Selector | None, *, since: float, now: float) -> Report:
-    """Count what the attempts of a selection, or all, took that ended since a time.
+    """Count the use of the attempts of a selection, or all, that ended since a time.
 
-    Raises NotFound if the selection is of nothing that is there.
+    Raises NotFound if nothing matches the selection.
     """
     store.change("clear_attempt_use")
     if wanted is None:
@@ -110,7 +110,7 @@ def read(store: Store, wanted: Selector | None, *, since: float, now: float) -> 
 
 
 def stays(store: Store) -> list[Stay]:
-    """Return the attempts that the last report was of, by their begin."""
+    """Return the attempts of the last report, by their start."""
     return [make(Stay, row) for row in store.rows("use_times")]
 
 

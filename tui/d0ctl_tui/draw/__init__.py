@@ -1,1 +1,1 @@
-"""What is drawn, as plain values: no terminal, no database."""
+"""Drawing as plain values: no terminal, no database."""

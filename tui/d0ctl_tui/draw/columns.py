@@ -1,4 +1,4 @@
-"""How the columns of the tree share its width, by what the rows in sight want."""
+"""How the columns of the tree share its width, by the needs of visible rows."""
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -12,7 +12,7 @@ SHORT, ABOUT = 22, 60
 
 
 class Need(Struct, frozen=True):
-    """How many columns the rows in sight want: `title` is a name with what it means."""
+    """How many columns the visible rows need: `title` is a name with its description."""
 
     name: int = 12
     title: int = 12
@@ -23,12 +23,12 @@ class Need(Struct, frozen=True):
     time: int = 0
 
     def __or__(self, other: "Need") -> "Need":
-        """What is enough for both."""
+        """Return the larger of each."""
         return Need(*map(max, astuple(self), astuple(other)))
 
 
 class Columns(Struct, frozen=True):
-    """How the columns of the tree share the width of the screen; 0 is left out."""
+    """How the columns of the tree share the width of the screen; 0 is omitted."""
 
     name: int
     state: int
@@ -39,7 +39,7 @@ class Columns(Struct, frozen=True):
 
     @classmethod
     def of(cls, columns: int, need: Need) -> "Columns":
-        """The columns for a width, of which the last stays blank."""
+        """Return the columns for a width; the last one stays blank."""
         time = need.time if columns >= 64 else 0
         bar = BAR if columns >= 50 else 0
         taken = need.state + need.count + 2 * GAP + 1

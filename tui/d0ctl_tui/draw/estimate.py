@@ -1,4 +1,4 @@
-"""When a job or stage ends, from how fast its packages go and how many slots there are."""
+"""The end of a job or stage, from the pace of its packages and the number of slots."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Share(Struct, frozen=True):
-    """A stage: how many packages can still run, how long one takes, and its cpus."""
+    """A stage: how many packages can still run, how long one takes, and its CPUs."""
 
     left: int
     pace: float | None
@@ -14,14 +14,14 @@ class Share(Struct, frozen=True):
 
 
 class Estimate(Struct, frozen=True):
-    """Seconds that are left; at least so many where some stage's pace is not known."""
+    """Seconds left; a lower bound if some stage's pace is unknown."""
 
     seconds: float
     at_least: bool = False
 
 
 def remaining(shares: Iterable[Share], slots: int) -> Estimate | None:
-    """What is left, if all slots work at it; None where nothing is known or left."""
+    """Return the time left if all slots work on it; None if nothing is known or left."""
     work, longest, unknown, known = 0.0, 0.0, False, False
     for share in shares:
         if not share.left:

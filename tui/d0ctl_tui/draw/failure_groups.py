@@ -1,4 +1,4 @@
-"""Failed packages by what they have in common: reason, node, software, input."""
+"""Failed packages by a common property: reason, node, software, input."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -12,7 +12,7 @@ PROPERTIES: Mapping[str, Callable[[Failed], str | None]] = {
     "software": lambda one: one.software or one.name,
     "input": lambda one: one.input,
 }
-"""What failures can be grouped by, and how each is read off a failure."""
+"""The properties by which failures can be grouped, with functions that return them."""
 
 
 class Cluster(Struct):
@@ -26,7 +26,7 @@ class Cluster(Struct):
     nodes: set[str] = field(default_factory=set)
 
     def take(self, one: Failed) -> None:
-        """Count a failure in."""
+        """Count a failure."""
         self.ids.append(one.id)
         self.reasons.add(one.reason or "unknown")
         self.nodes.add(one.node or "no node")
@@ -35,7 +35,7 @@ class Cluster(Struct):
 
 
 def clusters(failed: Iterable[Failed], by: str) -> list[Cluster]:
-    """The groups, the largest first."""
+    """Return the groups, the largest first."""
     read = PROPERTIES[by]
     found: dict[str, Cluster] = {}
     for one in failed:

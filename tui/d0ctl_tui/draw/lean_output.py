@@ -1,7 +1,7 @@
-"""The same picture in fewer bytes: colours and attributes are sent only where they change.
+"""The same picture in fewer bytes: colours and attributes are sent only when they change.
 
-Textual sends all of them for each piece of text, and takes them back after it. That is more than
-half of what a screen of true colours takes, and a slow line feels it.
+Textual sends all of them for each piece of text, and resets them after it. That is more than
+half of the bytes of a screen with true colours, and noticeable on a slow line.
 """
 
 import re
@@ -13,14 +13,14 @@ _EXTENDED = {"2": 5, "5": 3}
 """How many numbers a colour takes after 38 and 48, by its kind."""
 
 _OFF = {"1": "22", "2": "22", "3": "23", "4": "24", "7": "27", "9": "29"}
-"""What ends an attribute; `22` ends two."""
+"""The number that ends an attribute; `22` ends two."""
 
 _SEEN_ON_BLANKS = frozenset({"4", "7", "9", "21", "53"})
-"""Attributes that show where nothing is written: lines, and reverse."""
+"""Attributes that are visible on blanks: lines, and reverse."""
 
 
 class Look(NamedTuple):
-    """How text is drawn: attributes as bold, ink and paper, as the numbers of their sequences."""
+    """How text is drawn: attributes such as bold, ink and paper, by the numbers of sequences."""
 
     attributes: frozenset[str] = frozenset()
     ink: str = "39"
@@ -31,7 +31,7 @@ PLAIN = Look()
 
 
 def lean(data: str) -> str:
-    """Return output that draws the same, and like it leaves the terminal without colours."""
+    """Return output that draws the same, and also leaves the terminal without colours."""
     pieces: list[str] = []
     shown = wanted = PLAIN
     end = 0
@@ -48,7 +48,7 @@ def lean(data: str) -> str:
 
 
 def _add(pieces: list[str], text: str, shown: Look, wanted: Look) -> Look:
-    """Add a text in the look that it is wanted in; moves of the cursor need none."""
+    """Add a text in its look; moves of the cursor need none."""
     if _MOVES.fullmatch(text):
         pieces.append(text)
         return shown

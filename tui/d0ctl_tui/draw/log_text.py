@@ -1,4 +1,4 @@
-"""Show a line of a log: its last overprint, its colours, and nothing that moves the cursor."""
+"""A line of a log for display: its last overprint, its colours, and no cursor moves."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ _EXTRA = {5: 1, 2: 3}
 
 
 def spans(text: str) -> list[Span]:
-    """The line as it would stand on a terminal after its carriage returns, with its colours."""
+    """Return the line as a terminal would show it after its carriage returns, with its colours."""
     text = _last_overprint(text).expandtabs()
     found: list[Span] = []
     look, at = "plain", 0
@@ -55,7 +55,7 @@ def _look(codes: str, before: str) -> str:
 
 
 def marked(line: Iterable[Span], found: str) -> list[Span]:
-    """The line with what was searched for brought out, whatever colours it goes through."""
+    """Return the line with the searched words highlighted, across colours."""
     pieces = list(line)
     text, wanted = "".join(words for words, _ in pieces).lower(), found.lower()
     if not wanted or len(text) != sum(len(words) for words, _ in pieces):
@@ -83,7 +83,7 @@ def marked(line: Iterable[Span], found: str) -> list[Span]:
 
 
 def wrapped(line: Iterable[Span], columns: int) -> list[Line]:
-    """The line in as many rows as it takes."""
+    """Return the line in as many rows as it takes."""
     rows: list[list[Span]] = [[]]
     room = columns = max(2, columns)
     for character, look in _characters(line):
@@ -97,7 +97,7 @@ def wrapped(line: Iterable[Span], columns: int) -> list[Line]:
 
 
 def shifted(line: Sequence[Span], left: int, columns: int, ellipsis: str) -> Line:
-    """The part of the line that begins at a column; dots stand for what is hidden on a side."""
+    """Return the part of the line from a column on; dots stand for hidden text at a side."""
     whole, dots = width(line), cell_len(ellipsis)
     if not left and whole <= columns:
         return tuple(line)

@@ -1,11 +1,11 @@
-"""A file of any size seen through a window: only bytes near it are read, no line is counted."""
+"""A file of any size seen through a window: only nearby bytes are read, no line is counted."""
 
 from collections.abc import Callable
 
 from msgspec import Struct, field
 
 Read = Callable[[int, int], bytes]
-"""Reads so many bytes from an offset."""
+"""Reads a number of bytes from an offset."""
 
 Rows = Callable[[str], int]
 """How many rows of the screen a line takes."""
@@ -34,7 +34,7 @@ class Pager(Struct):
     _piece: tuple[int, bytes] = field(default=(0, b""))
 
     def window(self, height: int) -> list[tuple[int, str]]:
-        """The lines in the window, each with the offset of its first byte."""
+        """Return the lines in the window, each with the offset of its first byte."""
         lines: list[tuple[int, str]] = []
         at, left = self.top, height + self.row
         while left > 0 and at < self.size:
@@ -68,7 +68,7 @@ class Pager(Struct):
         self.top, self.row = 0, 0
 
     def find(self, words: str, *, forward: bool, cancelled: Callable[[], bool]) -> bool:
-        """Move to the next line with these words, any case; False when there is none."""
+        """Move to the next line with these words, ignoring case; return False if there is none."""
         wanted = words.encode().lower()
         found = self._after(wanted, cancelled) if forward else self._before(wanted, cancelled)
         if found is None:
@@ -110,27 +110,27 @@ class Pager(Struct):
         self._piece = (0, b"")
 
     def _end(self, at: int) -> int:
-        """The offset behind the line that begins at `at`."""
+        """Return the offset after the line that begins at `at`."""
         room = min(LONGEST, self.size - at)
         place = self._bytes(at, room).find(b"\n")
         return at + (place + 1 if place >= 0 else max(1, room))
 
     def _begin(self, at: int) -> int:
-        """The first byte of the line that holds the byte at `at`."""
+        """Return the first byte of the line that contains the byte at `at`."""
         begin = max(0, at - LONGEST)
         before = self._bytes(begin, at - begin)
         place = before.rfind(b"\n")
         return begin + place + 1 if place >= 0 else begin
 
     def rows_at_top(self) -> int:
-        """How many rows the first line of the window takes."""
+        """Return how many rows the first line of the window takes."""
         return self.rows(self._text(self.top)) if self.top < self.size else 1
 
     def _text(self, at: int) -> str:
         return self._bytes(at, self._end(at) - at).decode(errors="replace").rstrip("\r\n")
 
     def _back(self, at: int, row: int, rows: int) -> tuple[int, int]:
-        """So many rows before a row of a line, or the first of all."""
+        """Go back a number of rows from a row of a line, at most to the first of all."""
         for _ in range(rows):
             if row > 0:
                 row -= 1

@@ -1,4 +1,4 @@
-"""How many packages ended in each stretch of time, as a plot of one to three lines."""
+"""How many packages ended in each period, as a plot of one to three lines."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -7,36 +7,36 @@ from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line
 
 STRETCH_S = 10
-"""How long a column of the plot is."""
+"""The period of a column of the plot."""
 
 MINUTE = 60 // STRETCH_S
-"""How many stretches a minute has."""
+"""How many periods a minute has."""
 
 KEPT = 400
-"""How many stretches are kept."""
+"""How many periods are kept."""
 
 
 class Rates:
-    """Ends by stretch of time; a clock that jumps begins another stretch and breaks nothing."""
+    """Ends by period; a clock that jumps starts another period and breaks nothing."""
 
     def __init__(self) -> None:
         self._ends: deque[tuple[int, int]] = deque(maxlen=KEPT)
         self._total: int | None = None
 
     def recall(self, ends: Iterable[float]) -> None:
-        """Take in what ended before anybody looked."""
+        """Add ends from before the first read."""
         for at in sorted(ends):
             self._add(int(at // STRETCH_S), 1)
 
     def note(self, at: float, total: int) -> None:
-        """So many have ended by now."""
+        """Record the total number of ends so far."""
         grown = 0 if self._total is None else total - self._total
         self._total = total
         if grown > 0:
             self._add(int(at // STRETCH_S), grown)
 
     def columns(self, number: int, at: float) -> list[int]:
-        """The ends of the latest stretches, the present one last."""
+        """Return the ends of the latest periods, the present one last."""
         last = max([int(at // STRETCH_S), *(stretch for stretch, _ in list(self._ends)[-1:])])
         found = [0] * number
         for stretch, ends in self._ends:
@@ -46,9 +46,9 @@ class Rates:
         return found
 
     def minutes(self, number: int, at: float) -> list[int]:
-        """How many ended in the minute before each of these stretches, the present one last.
+        """Return how many ended in the minute before each of these periods, the present one last.
 
-        The present stretch is not over. It counts with those of the fifty seconds before it if
+        The present period is not over. It counts with those of the fifty seconds before it if
         that is more than the whole minute before it.
         """
         ends = self.columns(number + MINUTE, at)
@@ -63,7 +63,7 @@ class Rates:
 
 
 def plot(values: list[int], height: int, glyphs: Glyphs) -> list[Line]:
-    """Bars from the bottom up, each line of the plot with as many steps as there are signs."""
+    """Return bars from the bottom up; each line of the plot has as many steps as signs."""
     steps = len(glyphs.sparks)
     top = max([*values, 1])
     levels = [-(-value * height * steps // top) if value else 0 for value in values]

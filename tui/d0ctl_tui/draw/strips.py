@@ -1,4 +1,4 @@
-"""What stands round the tree: the header, the nodes, the ticker, the rates, the keys."""
+"""The lines around the tree: header, nodes, events, rates, keys."""
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, takewhile
@@ -18,10 +18,10 @@ from d0ctl_tui.draw.tree_rows import clock
 from d0ctl_tui.read.snapshot import NodeLine, Snapshot
 
 ALWAYS = ("help", "quit", "back")
-"""What the last line never leaves out."""
+"""Keys that the last line never omits."""
 
 PASSING = frozenset({"ready", "assigned", "starting", "staging-in", "transferring"})
-"""Phases that pass by themselves and soon."""
+"""Phases that end soon by themselves."""
 
 WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
 
@@ -35,7 +35,7 @@ def header(
     columns: int,
     glyphs: Glyphs,
 ) -> Line:
-    """The home, its driver, the nodes, packages that need a person, and the last change."""
+    """Return home, driver, nodes, packages that need a person, and the last change."""
     left: list[Span] = [(" d0ctl ", "title")]
     if stale:
         shown = foreign(stale.replace(f"{home}/", ""))
@@ -59,7 +59,7 @@ def header(
 
 
 def _use(snapshot: Snapshot) -> list[Span]:
-    """How many nodes are up, and how many slots are in use of those that take work."""
+    """Return how many nodes are up, and how many slots of nodes that take packages are in use."""
     if not snapshot.nodes:
         return []
     up = sum(node.state == "up" for node in snapshot.nodes)
@@ -80,7 +80,7 @@ def _driver(drivers: Sequence[str], glyphs: Glyphs) -> Line:
 
 
 def nodes(found: Sequence[NodeLine], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
-    """Every node on a line: state, slots in use, load, when it was last heard, what is wrong."""
+    """Return each node as a line: state, slots in use, load, last contact, problem."""
     if not found:
         return [((" no node yet: d0ctl node add NAME [user@]host", "faint"),)]
     name = min(18, max(len(foreign(node.name)) for node in found))
@@ -88,7 +88,7 @@ def nodes(found: Sequence[NodeLine], columns: int, now: float, glyphs: Glyphs) -
 
 
 def ordered(found: Sequence[NodeLine]) -> list[NodeLine]:
-    """The nodes, those with a problem first."""
+    """Return the nodes, those with a problem first."""
     return sorted(found, key=lambda node: (node.state == "up", node.name))
 
 
@@ -116,7 +116,7 @@ def _node(node: NodeLine, name: int, columns: int, now: float, glyphs: Glyphs) -
 
 
 def ticker(events: Iterable[Event], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
-    """The latest changes, the newest first, without the steps on the way to a running package."""
+    """Return the latest changes, the newest first, without the steps before a running package."""
     shown = [event for event in events if event.actor or event.new not in PASSING]
     lines = [_event(event, columns, now, glyphs) for event in shown]
     return lines or [(("nothing has happened yet", "faint"),)]
@@ -143,7 +143,7 @@ def _event(event: Event, columns: int, now: float, glyphs: Glyphs) -> Line:
 def rates(
     known: Rates, snapshot: Snapshot, columns: int, height: int, glyphs: Glyphs
 ) -> list[Line]:
-    """Packages that ended over time, with the rate and the totals."""
+    """Return packages that ended over time, with the rate and the totals."""
     if height < 2 or columns < 12:
         return [EMPTY]
     values = known.columns(columns, snapshot.at)
@@ -159,8 +159,8 @@ def rates(
 
 
 def footer(commands: Iterable[Command], columns: int, more: Sequence[Span] = ()) -> Line:
-    """The keys that are worth knowing here, as many as there is room for; help and the way out
-    always. If some are left out, help is said to have more.
+    """Return the most useful keys here, as many as fit, always with help and the way out.
+    If some are omitted, help is called `more`.
     """
     spans: list[Span] = [(" ", "")]
     for command in _offered(commands, columns, more):
@@ -171,7 +171,7 @@ def footer(commands: Iterable[Command], columns: int, more: Sequence[Span] = ())
 def command_at(
     commands: Iterable[Command], columns: int, more: Sequence[Span], column: int
 ) -> Command | None:
-    """The command that a column of the last line offers."""
+    """Return the command at a column of the last line."""
     left = 1
     for command in _offered(commands, columns, more):
         right = left + _key_width(command)

@@ -1,4 +1,4 @@
-"""A row of the tree as a line, and how much room it wants."""
+"""A row of the tree as a line, and its width."""
 
 import json
 from collections.abc import Sequence
@@ -26,14 +26,14 @@ from d0ctl_tui.draw.columns import BAR, GAP, Columns, Need
 from d0ctl_tui.draw.estimate import Estimate
 
 Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
-"""What a row of the tree shows."""
+"""The contents of a row of the tree."""
 
 COUNT = 11
-"""The most that numbers of packages take."""
+"""The largest width of numbers of packages."""
 
 
 class Sight(Struct, frozen=True):
-    """How a row is looked at: its indent, whether it is expanded, marked; the clock; the glyphs."""
+    """How a row is displayed: its indent, whether it is expanded, marked; the clock; the glyphs."""
 
     depth: int
     glyphs: Glyphs
@@ -48,7 +48,7 @@ class Sight(Struct, frozen=True):
 
 
 def draw(row: Row | None, columns: Columns, sight: Sight) -> Line:
-    """A row as a line."""
+    """Return a row as a line."""
     if row is None:
         return ((" " * (2 * sight.depth + 2), ""), ("gone", "faint"))
     if isinstance(row, PackageRow):
@@ -59,7 +59,7 @@ def draw(row: Row | None, columns: Columns, sight: Sight) -> Line:
 
 
 def need(row: Row | None, sight: Sight) -> Need:
-    """How many columns a row wants."""
+    """Return how many columns a row needs."""
     if row is None:
         return Need()
     front = 2 * sight.depth + 3
@@ -86,7 +86,7 @@ def need(row: Row | None, sight: Sight) -> Need:
 
 
 def heading(columns: Columns) -> Line:
-    """The names of the columns."""
+    """Return the names of the columns."""
     cells = [("name".rjust(6), columns.name), ("status", columns.state)]
     if columns.bar:
         cells.append(("progress", columns.bar))
@@ -141,7 +141,7 @@ def _state(name: str, columns: Columns, glyphs: Glyphs, badges: Sequence[Span] =
 
 
 def _adds(badge: Span, name: str) -> bool:
-    """Whether a badge tells what the word of a state doesn't."""
+    """Whether a badge adds something to the word of a state."""
     return badge[1] != signs.role(name)
 
 
@@ -162,7 +162,7 @@ def _tally(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
 
 
 def _cells(words: Sequence[Span], columns: int, glyphs: Glyphs) -> list[Span]:
-    """Words beside each other, as many as there is room for."""
+    """Return words beside each other, as many as fit."""
     spans: list[Span] = []
     for index, word in enumerate(words):
         spans += [(" ", ""), word] if index else [word]
@@ -171,7 +171,7 @@ def _cells(words: Sequence[Span], columns: int, glyphs: Glyphs) -> list[Span]:
 
 
 def _end(row: JobSummary | StageSummary | LineSummary, sight: Sight) -> str:
-    """When it ended, or will."""
+    """Return when it ended, or will."""
     if isinstance(row, JobSummary) and row.ended is not None:
         return clock(row.ended, sight.now)
     at = None if sight.estimate is None else sight.now + sight.estimate.seconds
@@ -185,7 +185,7 @@ def _end(row: JobSummary | StageSummary | LineSummary, sight: Sight) -> str:
 
 
 def clock(at: float, now: float, *, short: bool = False) -> str:
-    """A time in at most eight columns; the day where it is another."""
+    """Return a time in at most eight columns; the date if it is another day."""
     text = moment(at, now)
     if ":" in text and len(text) == 8:
         return text[:5] if short else text
@@ -235,7 +235,7 @@ def _has_gauge(row: PackageRow) -> bool:
 
 
 def _when(row: PackageRow, sight: Sight) -> str:
-    """When it ended, or will; when it changed otherwise."""
+    """Return when it ended, or will; else when it changed."""
     eta = known_eta(row.phase, row.eta, sight.now)
     if eta is not None and signs.is_live(row.phase):
         return "~" + clock(eta, sight.now, short=True)
@@ -244,7 +244,7 @@ def _when(row: PackageRow, sight: Sight) -> str:
 
 
 def _about(row: PackageRow) -> str:
-    """Where it is and what is worth saying of it; the reason of a failure comes first."""
+    """Return its node and remarks; the reason of a failure comes first."""
     failed = row.phase == Phase.FAILED
     words = [f"{row.percent:.0f} %"] if row.percent is not None and signs.is_live(row.phase) else []
     words += [row.reason or ""] if failed else []

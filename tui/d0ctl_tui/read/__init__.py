@@ -1,1 +1,1 @@
-"""What is read, when, and what is kept of it."""
+"""Reading: what, when, and which results are kept."""

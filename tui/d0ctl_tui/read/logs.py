@@ -1,4 +1,4 @@
-"""Where the output of a package lies, and pieces of it, on this machine or another."""
+"""The location of a package's output, and pieces of it, on this machine or another."""
 
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -25,7 +25,7 @@ STREAMS = ("out", "err")
 class Log(Struct):
     """The output of one attempt at a package; used by one thread, and closed by it.
 
-    On another machine it is read over one visit, which lasts. All reads may raise
+    On another machine all reads share one visit. They may raise
     NodeUnreachable.
     """
 
@@ -44,11 +44,11 @@ class Log(Struct):
 
     @property
     def is_near(self) -> bool:
-        """Whether it lies on this machine."""
+        """Whether it is on this machine."""
         return self.address.kind == "local"
 
     def read(self, name: str, offset: int, length: int) -> bytes:
-        """A piece of a stream, such as `1.out`; nothing where there is none."""
+        """Return a piece of a stream, such as `1.out`; empty if there is none."""
         with suppress(NotFound, FileNotFoundError):
             if not self.is_near:
                 return self._far(name, offset, length)
@@ -59,7 +59,7 @@ class Log(Struct):
         return b""
 
     def size(self, name: str) -> int:
-        """How many bytes a stream has."""
+        """Return the size of a stream in bytes."""
         with suppress(NotFound, FileNotFoundError):
             if not self.is_near:
                 return self._here().read(name, 0, 1).size
@@ -69,7 +69,7 @@ class Log(Struct):
         return 0
 
     def tail(self, length: int) -> str:
-        """The end of what was printed last: of the last binary that has printed anything."""
+        """Return the end of the latest output: of the last binary that has printed anything."""
         for binary in range(self.binaries, 0, -1):
             for stream in STREAMS:
                 if said := self.read(f"{binary}.{stream}", -length, length):
@@ -104,7 +104,7 @@ class Log(Struct):
 
 
 def find(store: Store, package: str, number: int | None = None) -> Log:
-    """The log of an attempt at a package, by default the last. Raises NotFound."""
+    """Return the log of an attempt at a package, by default the last. Raises NotFound."""
     one = browse.package(store, parse(package))
     tries = browse.attempts(store, one.id)
     if not tries:

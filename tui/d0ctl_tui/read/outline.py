@@ -18,7 +18,7 @@ class Branch(Struct):
 
     @property
     def height(self) -> int:
-        """How many lines all below it take."""
+        """Return how many lines everything below it takes."""
         return self.index()[2]
 
     def index(self) -> tuple[list[int], list[int], int]:
@@ -33,7 +33,7 @@ class Branch(Struct):
         return self._index
 
     def forget(self) -> None:
-        """Reckon again at the next look."""
+        """Compute it again at the next use."""
         self._index = None
 
 
@@ -45,11 +45,11 @@ class Outline:
 
     @property
     def height(self) -> int:
-        """How many lines it has."""
+        """Return how many lines it has."""
         return self.root.height
 
     def locate(self, line: int) -> Path:
-        """What stands on a line. Raises IndexError beyond the end."""
+        """Return the row on a line. Raises IndexError beyond the end."""
         if not 0 <= line < self.height:
             raise IndexError(line)
         branch = self.root
@@ -66,7 +66,7 @@ class Outline:
             branch, path, line = child, (*path, ordinal), within
 
     def line_of(self, path: Path) -> int:
-        """The line of a row all of whose parents are expanded. Raises KeyError otherwise."""
+        """Return the line of a row whose parents are all expanded. Raises KeyError otherwise."""
         branch, line = self.root, 0
         for depth, ordinal in enumerate(path):
             ordinals, starts, _ = branch.index()
@@ -79,7 +79,7 @@ class Outline:
         return line
 
     def branch(self, path: Path) -> Branch | None:
-        """The branch of a row; None where it is not expanded."""
+        """Return the branch of a row; None if it is not expanded."""
         branch: Branch | None = self.root
         for ordinal in path:
             branch = branch.open.get(ordinal) if branch else None
@@ -99,23 +99,23 @@ class Outline:
         self._changed(path)
 
     def collapse(self, path: Path) -> None:
-        """Hide all below a row."""
+        """Hide everything below a row."""
         branch = self.branch(path[:-1])
         if branch is not None and path:
             branch.open.pop(path[-1], None)
             self._changed(path)
 
     def collapse_all(self) -> None:
-        """Hide all but the top."""
+        """Hide everything but the top level."""
         self.root = Branch(self.root.size)
 
     def reorder(self, size: int, moved: Mapping[int, int]) -> None:
-        """Give the top another size and order; what has no new ordinal is gone."""
+        """Give the top level another size and order; rows without a new ordinal are gone."""
         kept = {moved[old]: branch for old, branch in self.root.open.items() if old in moved}
         self.root = Branch(size, kept)
 
     def expanded(self) -> Iterator[Path]:
-        """The paths of all expanded rows, parents first."""
+        """Return the paths of all expanded rows, parents first."""
         return _walk(self.root, ())
 
     def _changed(self, path: Path) -> None:

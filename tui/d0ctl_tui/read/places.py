@@ -20,13 +20,13 @@ class Places:
         self.been: deque[str] = deque(maxlen=REMEMBERED)
 
     def remember(self, selector: str) -> None:
-        """Keep a place, the latest last, each once."""
+        """Add a visited row, the latest last, each once."""
         if selector in self.been:
             self.been.remove(selector)
         self.been.append(selector)
 
     def resolve(self, selector: str) -> Path:
-        """The row that a path names. Raises NotFound or BadUsage."""
+        """Return the row of a path. Raises NotFound or BadUsage."""
         wanted = select.parse(selector)
         found: list[Path | D0Error] = []
         error = self.source.ask(lambda store: _resolve(self.source, store, wanted, found), None)

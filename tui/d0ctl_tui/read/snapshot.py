@@ -1,4 +1,4 @@
-"""What is shown round the tree, read at one moment: nodes, events, totals, what wants a person."""
+"""The data around the tree, read at one moment: nodes, events, totals, needs of a person."""
 
 from collections.abc import Mapping
 
@@ -14,8 +14,8 @@ MOST_EVENTS = 60
 class NodeLine(Struct, frozen=True):
     """A node in the strip.
 
-    `used` slots run packages; `ahead` is what waits there for a slot, `staging` what waits for
-    its inputs.
+    `used` slots run packages; `ahead` counts packages that wait there for a slot, `staging` those
+    that wait for their inputs.
     """
 
     name: str
@@ -30,7 +30,7 @@ class NodeLine(Struct, frozen=True):
 
 
 class Snapshot(Struct, frozen=True):
-    """One look at the whole site."""
+    """A snapshot of the whole site."""
 
     at: float = 0.0
     nodes: tuple[NodeLine, ...] = ()
@@ -41,17 +41,17 @@ class Snapshot(Struct, frozen=True):
     needing: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
     def needing_a_person(self, phase: str) -> int:
-        """How many packages of all jobs are in a phase that wants a person."""
+        """How many packages of all jobs are in a phase that needs a person."""
         return sum(counts.get(phase, 0) for counts in self.needing.values())
 
     @property
     def takers(self) -> list[NodeLine]:
-        """The nodes that take work."""
+        """The nodes that take packages."""
         return [node for node in self.nodes if node.state == "up"]
 
 
 def read(store: Store, before: Snapshot, now: float) -> Snapshot:
-    """Look at the site; events that are known are not read again."""
+    """Read the site; known events are not read again."""
     known = before.events[0].id if before.events else 0
     fresh = activity.events(store, known, MOST_EVENTS)
     done, failed = activity.ended(store)
@@ -67,7 +67,7 @@ def read(store: Store, before: Snapshot, now: float) -> Snapshot:
 
 
 def nodes(store: Store) -> list[NodeLine]:
-    """Every node: how much of it is in use, its load, when it was last heard."""
+    """Return each node: how much is in use, its load, its last contact."""
     use = activity.node_use(store)
     found = []
     for row in registry.nodes(store):

@@ -27,11 +27,11 @@ PAGE = 64
 """How many rows are read at a time."""
 
 PATIENCE_MS = 250
-"""How long a read waits for a lock before what is known is shown as stale."""
+"""How long a read waits for a lock before the known data is shown as stale."""
 
 
 class Source:
-    """Rows by path. What can't be read is shown as it last was, and `error` says why."""
+    """Rows by path. If a row can't be read, its last state is shown, and `error` says why."""
 
     def __init__(self, home: Home) -> None:
         self.home = home
@@ -44,13 +44,13 @@ class Source:
         self._headways: dict[int, activity.JobHeadway] = {}
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         if self._store is not None:
             self._store.close()
         self._store = None
 
     def forget(self) -> None:
-        """Read everything again at the next look, and the list of jobs at once."""
+        """Read everything again at the next use, and the list of jobs at once."""
         self.error = None
         self._reopen_if_replaced()
         self._old = self._pages or self._old
@@ -64,7 +64,7 @@ class Source:
                 self.close()
 
     def ask(self, read: Callable[[Store], T], otherwise: T) -> T:
-        """What a read tells, or something else where the database can't be read."""
+        """Return the result of a read, or a default if the database can't be read."""
         if self.error is not None:
             return otherwise
         with self._watched():
@@ -75,13 +75,13 @@ class Source:
         return otherwise
 
     def row(self, path: Path) -> Row | None:
-        """What a row shows; None where it is not there any more."""
+        """Return the contents of a row; None if it no longer exists."""
         page, at = divmod(path[-1], PAGE)
         rows = self._page(path[:-1], page)
         return rows[at] if at < len(rows) else None
 
     def size(self, path: Path) -> int:
-        """How many children a row has."""
+        """Return how many children a row has."""
         row = self.row(path)
         if isinstance(row, StageSummary):
             return row.lines
@@ -97,7 +97,7 @@ class Source:
         return 0
 
     def selector(self, path: Path) -> str | None:
-        """The path as it is typed; a binary's is that of its package."""
+        """Return the path as it is typed; for a binary that of its package."""
         job = self.row(path[:1]) if path else None
         if not isinstance(job, JobSummary):
             return None
@@ -115,7 +115,7 @@ class Source:
         return path[:3] if self.is_only(path[:3]) else path
 
     def path_of(self, place: outline.Place) -> Path | None:
-        """The path of a package; None where its job is not in sight."""
+        """Return the path of a package; None if its job is not shown."""
         try:
             job = self.jobs.index(place.job)
         except ValueError:
@@ -123,12 +123,12 @@ class Source:
         return self.shown((job, place.stage - 1, place.line - 1, place.package - 1))
 
     def paths(self, ids: Sequence[int]) -> list[str]:
-        """The paths of packages; one that has gone is left out."""
+        """Return the paths of packages; removed ones are omitted."""
         none: list[str] = []
         return self.ask(lambda store: outline.paths(store, ids), none)
 
     def paces(self, job: int) -> dict[int, activity.Pace]:
-        """How fast the stages of a job go."""
+        """Return how fast the stages of a job proceed."""
         return self.ask(lambda store: activity.paces(store, job), {})
 
     def headway(self, path: Path) -> activity.Headway:

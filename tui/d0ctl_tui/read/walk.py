@@ -14,13 +14,13 @@ from d0ctl_tui.read.tree_source import Row, Source
 PHASES = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 
 STALLED = (Phase.WAITING,)
-"""Where the walk stops in a job in which nothing moves, and nothing has failed."""
+"""Phases at which the walk stops in a job in which nothing moves, and nothing has failed."""
 
 FAR = 1 << 62
 
 
 class Here(Struct, frozen=True):
-    """Where the walk begins: the row that is chosen, and its place in the tree."""
+    """Where the walk begins: the selected row, and its position in the tree."""
 
     path: Path | None
     row: Row | None
@@ -29,7 +29,7 @@ class Here(Struct, frozen=True):
 def next_problem(
     source: Source, needing: Mapping[int, Mapping[str, int]], here: Here, *, forward: bool
 ) -> Path | None:
-    """Where the next is, over the end to the beginning; None where nothing needs a person."""
+    """Return the next one, across the end to the beginning; None if nothing needs a person."""
     order = [job for job in source.jobs if job in needing]
     if not order:
         return None
@@ -41,7 +41,7 @@ def next_problem(
 
 
 def _package_before(source: Source, here: Here, forward: bool) -> int:
-    """The package after which the search begins, or before which."""
+    """Return the package after which the search begins, or before which."""
     if isinstance(here.row, PackageRow):
         return here.row.id
     if here.path and isinstance(here.row, BinaryView):
@@ -54,7 +54,7 @@ def _package_before(source: Source, here: Here, forward: bool) -> int:
 
 
 def _first(store: Store, source: Source, here: Path) -> int | None:
-    """The first package below a row."""
+    """Return the first package below a row."""
     if len(here) < 2:
         return None
     job = source.jobs[here[0]]
@@ -65,7 +65,7 @@ def _first(store: Store, source: Source, here: Path) -> int | None:
 def _search(
     store: Store, phases: Mapping[int, Sequence[Phase]], job: int, at: int, forward: bool
 ) -> outline.Place | None:
-    """In the rest of this job, in the other jobs, and in this one from its other end."""
+    """Search the rest of this job, the other jobs, and this one from its other end."""
     order = list(phases)
     start = order.index(job) if job in order else 0
     step = 1 if forward else -1

@@ -1,4 +1,4 @@
-"""From a key or a line of the palette to the dialog of an action: ask for what it needs."""
+"""From a key or a line of the palette to the dialog of an action: ask for missing values."""
 
 from collections.abc import Callable
 from dataclasses import MISSING
@@ -15,7 +15,7 @@ from d0ctl_tui.screens import search_results
 from d0ctl_tui.screens.search_box import Ask, Find, Finder
 
 Go = Callable[[str | None], None]
-"""What is done with an answer; None if there was none."""
+"""The function that gets an answer; None if there was none."""
 
 
 def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
@@ -30,7 +30,7 @@ def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
 
 
 def on_other(dashboard: AppInterface, verb: str, node: str | None) -> None:
-    """Show what an action would do to a node, files or a job file; ask which."""
+    """Show what an action would do to a node, files or a job file; ask which one."""
 
     def go(written: str | None) -> None:
         if not written:

@@ -1,4 +1,4 @@
-"""What lies over a screen: a box in its middle, closed by escape."""
+"""A box in the middle of a screen, closed by escape."""
 
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ CLOSE = (Command("escape", "close", "close", "rest", foot="close"),)
 
 
 class Dialog(ModalScreen[Result]):
-    """A box over what is there."""
+    """A box over a screen."""
 
     COMPONENT_CLASSES = COMPONENTS
     DEFAULT_CLASSES = WITH
@@ -35,9 +35,9 @@ class Dialog(ModalScreen[Result]):
             yield from self.body()
 
     def body(self) -> ComposeResult:
-        """What is in it."""
+        """Yield its contents."""
         raise NotImplementedError
 
     def action_close(self) -> None:
-        """Close it, with nothing done."""
+        """Close it without doing anything."""
         self.dismiss(None)

@@ -30,11 +30,11 @@ MOST = 100_000
 """How many failed packages are grouped; the header counts all."""
 
 AGAIN_S = 1.0
-"""How long the groups stay as they are while more fails."""
+"""How long the groups stay unchanged while more packages fail."""
 
 
 class Groups(LineView):
-    """The groups, and the packages of those that are open."""
+    """The groups, and the packages of open ones."""
 
     has_cursor = True
 
@@ -46,7 +46,7 @@ class Groups(LineView):
         self._rows: dict[tuple[int, int], dict[int, PackageRow]] = {}
 
     def show(self, found: list[Cluster]) -> None:
-        """Show these groups; those that were open stay so."""
+        """Show these groups; open ones stay open."""
         places = {cluster.name: ordinal for ordinal, cluster in enumerate(found)}
         opened = [self.found[path[0]].name for path in self.outline.expanded()]
         self.found, self.outline, self._rows = found, Outline(len(found)), {}
@@ -56,7 +56,7 @@ class Groups(LineView):
         self.renew()
 
     def line_count(self) -> int:
-        """Groups and packages that are open."""
+        """Count the groups, and the packages of open ones."""
         return self.outline.height
 
     def line(self, number: int, columns: int) -> Line:
@@ -134,7 +134,7 @@ class FailuresScreen(SubScreen):
         self._read()
 
     def headline(self, columns: int) -> Line:
-        """What is grouped, and by what."""
+        """Return what is grouped, and by which property."""
         left: list[Span] = [(f" failures of {foreign(self.job or 'all jobs')}", "title")]
         left.append(("  by ", "faint"))
         for name in PROPERTIES:
@@ -144,7 +144,7 @@ class FailuresScreen(SubScreen):
         return spread(left, [(f"{words} ", "bad" if number else "faint")], columns)
 
     def update(self) -> None:
-        """Something has changed: look again, but not all the time."""
+        """Read again after a change, but not too often."""
         super().update()
         if time.monotonic() - self._read_at > AGAIN_S:
             self._read()
@@ -181,7 +181,7 @@ class FailuresScreen(SubScreen):
             self.dashboard.show_log(package.path)
 
     def action_act(self) -> None:
-        """Do something with the package, or with all that failed for this reason."""
+        """Offer actions on the package, or on all packages that failed for this reason."""
         if not self.groups.line_count():
             return
         package = self.groups.package(self.groups.cursor)

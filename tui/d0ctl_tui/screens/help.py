@@ -1,4 +1,4 @@
-"""All keys, made of the table of commands, in as many columns as fit."""
+"""All keys, from the table of commands, in as many columns as fit."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -19,7 +19,7 @@ CLOSE = (Command("question_mark,f1,q", "close", "close", "rest"),)
 
 
 class Help(Dialog[None]):
-    """The keys of the screen that is under it."""
+    """The keys of the screen below it."""
 
     BINDINGS = bindings(CLOSE)
     TITLE_HERE = "keys"

@@ -1,4 +1,4 @@
-"""The log of a package: followed as it grows, searched, paged through whatever its size."""
+"""The log of a package: followed as it grows, searched, paged through at any size."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from d0ctl_tui.widgets.lines import LineView
 
 NEAR_S = 0.5
 FAR_S = 3.0
-"""How often a log on this machine, or on another, is looked at while it is followed."""
+"""How often a log on this machine, or on another, is read while it is followed."""
 
 Move = Callable[[Pager, int], None]
 """Moves a window of some height."""
@@ -32,7 +32,7 @@ Move = Callable[[Pager, int], None]
 
 @dataclass
 class WindowRead(Repeated):
-    """The window of the log shows this now."""
+    """The window of the log has new contents."""
 
     lines: list[tuple[int, str]]
     row: int
@@ -48,7 +48,7 @@ class LogPane(LineView):
         super().__init__(id="pager", glyphs=dashboard.glyphs)
         self.shown: list[tuple[int, str]] = []
         self.notice: list[Span] = []
-        """What stands there where there are no lines, a line each."""
+        """The text if there are no lines, one line each."""
         self.found = ""
         self.is_wrapped = False
         self.left = 0
@@ -66,7 +66,7 @@ class LogPane(LineView):
         self.renew()
 
     def rows_of(self, text: str, columns: int) -> list[Line]:
-        """A line of the log as rows, with what was searched for brought out."""
+        """Return a line of the log as rows, with the searched words highlighted."""
         line = log_text.marked(log_text.spans(text), self.found)
         if self.is_wrapped:
             return log_text.wrapped(line, columns)
@@ -88,11 +88,11 @@ class LogPane(LineView):
             self.move(lambda pager, height: pager.backward(-by))
 
     def action_top(self) -> None:
-        """To the first byte."""
+        """Go to the first byte."""
         self.move(lambda pager, height: pager.to_start())
 
     def action_bottom(self) -> None:
-        """To the last page."""
+        """Go to the last page."""
         self.move(lambda pager, height: pager.to_end(height))
 
     def _on_mouse_scroll_down(self, event: object) -> None:
@@ -131,7 +131,7 @@ class LogScreen(SubScreen):
         yield self.pane
 
     def on_mount(self) -> None:
-        """Begin at the end, of what has been printed last."""
+        """Begin at the end of the latest output."""
         self.pane.focus()
         self.call_after_refresh(self._begin)
 
@@ -141,13 +141,13 @@ class LogScreen(SubScreen):
         self._timer = self.set_interval(max(again, self.dashboard.interval), self._look)
 
     def on_unmount(self) -> None:
-        """Let the reading thread end."""
+        """End the reading thread."""
         self._cancel.set()
         self._reader.submit(self.log_file.close)
         self._reader.shutdown(wait=False)
 
     def headline(self, columns: int) -> Line:
-        """Which log this is, and where in it we are."""
+        """Return which log this is, and the position in it."""
         log = self.log_file
         name = f"binary {self.binary_number}/{log.binaries} std{self.stream_name}"
         left: list[Span] = [
@@ -164,7 +164,7 @@ class LogScreen(SubScreen):
         return spread(left, right, columns)
 
     def on_window_read(self, news: WindowRead) -> None:
-        """Show what was read."""
+        """Show the new contents."""
         self._length, self._row, self._error = news.size, news.row, news.error
         self.pane.shown = news.lines
         self.pane.notice = [] if news.lines else _notice(news)
@@ -177,7 +177,7 @@ class LogScreen(SubScreen):
         self.update()
 
     def on_resize(self) -> None:
-        """Another height shows more or less."""
+        """Show more or fewer lines after a change of the height."""
         following = self.following
         if self._timer is not None and not self._error:
             self._submit(lambda pager, height: pager.to_end(height) if following else None)
@@ -189,7 +189,7 @@ class LogScreen(SubScreen):
         self._submit(lambda pager, height: pager.to_end(height) if following else None)
 
     def action_sideways(self, by: int) -> None:
-        """Show what stands further right or left in long lines."""
+        """Show the text further right or left in long lines."""
         if not self.pane.is_wrapped:
             self.pane.left = max(0, self.pane.left + by * max(1, self.pane.size.width // 2))
             self.pane.lay_out(self._row)
@@ -239,7 +239,7 @@ class LogScreen(SubScreen):
         self._turn()
 
     def action_attempt(self) -> None:
-        """Show the attempt before; after the first, the last again."""
+        """Show the previous attempt; after the first, the last again."""
         log = self.log_file
         earlier = [number for number in log.attempts if number < log.number]
         wanted = earlier[-1] if earlier else log.attempts[-1]
@@ -258,7 +258,7 @@ class LogScreen(SubScreen):
             self._submit(lambda pager, height: pager.to_end(height), grown=True)
 
     def _move(self, move: Move) -> None:
-        """A person moves the window, so that it is not moved by what is written."""
+        """The window was moved by a person, so it no longer follows the log."""
         self.following = False
         self._submit(move)
 
@@ -274,7 +274,7 @@ class LogScreen(SubScreen):
         return self.log_file.read(name, offset, length)
 
     def _do(self, move: Move, height: int, grown: bool) -> None:
-        """In the reading thread: move the window and tell what it shows."""
+        """In the reading thread: move the window and return its contents."""
         try:
             now = self.log_file.size(f"{self.binary_number}.{self.stream_name}")
             if grown and now == self._pager.size and self.pane.shown:
@@ -289,12 +289,12 @@ class LogScreen(SubScreen):
             self._tell_error(error)
 
     def _tell_error(self, error: Exception) -> None:
-        """In the reading thread: say that it can't be read; the next try connects again."""
+        """In the reading thread: report that it can't be read; the next try connects again."""
         self.log_file.close()
         self.post_message(WindowRead([], 0, 0, error=str(error)))
 
     def _choose(self, height: int) -> None:
-        """In the reading thread: the last binary that has printed anything."""
+        """In the reading thread: choose the last binary that has printed anything."""
         try:
             for number in range(self.log_file.binaries, 0, -1):
                 for stream in logs.STREAMS:
@@ -328,7 +328,7 @@ class LogScreen(SubScreen):
 
 
 def _notice(news: WindowRead) -> list[Span]:
-    """What is said where there are no lines."""
+    """Return the text if there are no lines."""
     if not news.error:
         return [("nothing was printed", "faint")]
     return [(f"this log can't be read: {foreign(news.error)}", "bad"),
@@ -336,7 +336,7 @@ def _notice(news: WindowRead) -> list[Span]:
 
 
 def _match_shift(lines: Sequence[tuple[int, str]], words: str, pane: LogPane) -> int:
-    """The column at which the window must begin to show the match in its first line."""
+    """Return the column at which the window must begin to show the match in its first line."""
     text = "".join(piece for piece, _ in log_text.spans(lines[0][1])) if lines else ""
     at, columns = text.lower().find(words.lower()), pane.size.width
     if pane.is_wrapped or at < 0 or pane.left <= at <= pane.left + columns - len(words):

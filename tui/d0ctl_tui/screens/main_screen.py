@@ -1,4 +1,4 @@
-"""The main screen: the tree, what is chosen beside it, the site below."""
+"""The main screen: the tree, the details beside it, the site below."""
 
 import time
 from array import array
@@ -36,7 +36,7 @@ SETTLE_S = 0.04
 
 
 class MainScreen(Screen[None]):
-    """What one keeps open all day."""
+    """The screen that stays open all day."""
 
     COMPONENT_CLASSES = COMPONENTS
     DEFAULT_CLASSES = WITH
@@ -63,7 +63,7 @@ class MainScreen(Screen[None]):
         ]
 
     def compose(self) -> ComposeResult:
-        """Lay it out."""
+        """Compose the layout."""
         header, columns, footer = self.bands
         yield header
         with Container(id="body"):
@@ -76,7 +76,7 @@ class MainScreen(Screen[None]):
         yield footer
 
     def on_mount(self) -> None:
-        """Show what is there."""
+        """Show everything."""
         for strip in self.strips:
             strip.can_focus = False
         self.tree_view.focus()
@@ -92,7 +92,7 @@ class MainScreen(Screen[None]):
         self.set_timer(SETTLE_S, self._settle)
 
     def _settle(self) -> None:
-        """Draw from now on: at the start, panes find their sizes one after the other."""
+        """Draw from now on: at the start, panes find their sizes one after another."""
         if self.about.is_unread:
             self.set_timer(SETTLE_S, self._settle)
             return
@@ -102,38 +102,38 @@ class MainScreen(Screen[None]):
     def _compositor_refresh(self) -> None:
         if self._is_settled:
             super()._compositor_refresh()
-        else:  # Textual forgets what it has drawn; else it would draw that as well as all
+        else:  # Textual would draw these as well as everything
             self._dirty_widgets.clear()
             self._compositor._dirty_regions.clear()
 
     def _unfold_first(self) -> None:
-        """Open the job that there is, if there is just one."""
+        """Expand the job if there is just one."""
         if self.tree_view.outline.height == 1:
             self.tree_view.action_unfold()
 
     def update(self) -> None:
-        """Show what is true now."""
+        """Show the present state."""
         self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot.slots)
         for part in (*self.bands, *self.strips):
             part.renew()
         self.about.show(self.tree_view.selector, soon=True)
 
     def on_screen_resume(self) -> None:
-        """Other screens were in front, and something may have changed."""
+        """Update after other screens were in front."""
         if self.tree_view.is_mounted:
             self.update()
 
     def on_cursor_moved(self, message: CursorMoved) -> None:
-        """Tell about what is chosen now."""
+        """Show the details of the selected row."""
         self.about.show(self.tree_view.selector)
 
     def on_row_chosen(self, message: RowChosen) -> None:
-        """Tell about what is chosen now, and how many are marked."""
+        """Show the details of the selected row, and how many rows are marked."""
         self.about.show(self.tree_view.selector)
         self.bands[-1].renew()
 
     def on_columns_moved(self, message: ColumnsMoved) -> None:
-        """The names of the columns stand over them."""
+        """Align the column names with the columns."""
         self.bands[1].renew()
 
     def on_row_opened(self, message: RowOpened) -> None:
@@ -141,13 +141,13 @@ class MainScreen(Screen[None]):
         self.action_view()
 
     def go_to(self, selector: str) -> None:
-        """Reveal what a path names, and remember where we come from."""
+        """Go to a path, and remember the previous row."""
         here = self.tree_view.selector
         if self._reveal(selector) and here and here != selector:
             self.dashboard.places.remember(here)
 
     def _reveal(self, selector: str) -> bool:
-        """Reveal what a path names; say so if it isn't there."""
+        """Go to a path; say so if it does not exist."""
         try:
             path = self.dashboard.places.resolve(selector)
         except D0Error as error:
@@ -159,11 +159,11 @@ class MainScreen(Screen[None]):
         return True
 
     def action_cursor(self, by: int) -> None:
-        """Keys that no pane took move the tree."""
+        """Move the tree with keys that no pane has handled."""
         self.tree_view.action_cursor(by)
 
     def action_view(self) -> None:
-        """Give the whole screen to what is chosen, or take it back."""
+        """Show the details on the whole screen, or end that."""
         self.zoomed = not self.zoomed
         self.query_one("#left").display = not self.zoomed
         self.details.zoom(self.zoomed)
@@ -172,14 +172,14 @@ class MainScreen(Screen[None]):
         self.about.renew()
 
     def run_command(self, command: Command) -> None:
-        """Do what a command does, as if its key were pressed."""
+        """Run a command as if its key were pressed."""
         self.tree_view.focus()
         owner = self.tree_view if command in TREE else self
         self.call_later(owner.run_action, command.action)
 
     def find(self, title: str, finder: Callable[["MainScreen", str], list[Choice]],
              *, slow: bool = False) -> None:  # fmt: skip
-        """Open a box that finds something, and do what is chosen in it."""
+        """Open a search box, and run the choice."""
 
         def take(choice: Choice | None) -> None:
             if choice is not None and choice.do is not None:
@@ -188,11 +188,11 @@ class MainScreen(Screen[None]):
         self.app.push_screen(Finder(self.dashboard, title, partial(finder, self), slow=slow), take)
 
     def action_palette(self) -> None:
-        """Everything by name."""
+        """Offer all commands by name."""
         self.find("what to do", search_results.palette)
 
     def action_act(self) -> None:
-        """Offer every action on the chosen rows."""
+        """Offer every action on the selected rows."""
         self.dashboard.choose_action(self.meant())
 
     def action_search(self) -> None:
@@ -212,7 +212,7 @@ class MainScreen(Screen[None]):
         self.find("places", search_results.jumps)
 
     def action_back(self) -> None:
-        """Back to where we came from."""
+        """Go back to the previous row."""
         been = self.dashboard.places.been
         if been:
             self._reveal(been.pop())
@@ -229,17 +229,17 @@ class MainScreen(Screen[None]):
             self.update()
 
     def action_failures(self) -> None:
-        """Failures of the job that is chosen, grouped."""
+        """Show the failures of the selected job, grouped."""
         job = self.tree_view.chosen_job
         name, id = (job.name, job.id) if job and job.counts.get("failed") else (None, None)
         self.app.push_screen(FailuresScreen(self.dashboard, name, id))
 
     def action_nodes(self) -> None:
-        """The nodes."""
+        """Show the nodes."""
         self.dashboard.show_nodes()
 
     def action_log(self) -> None:
-        """The log of the package that is chosen."""
+        """Show the log of the selected package."""
         selector = self.tree_view.selector
         if selector is None or selector.count("/") < 3:
             self.dashboard.tell("only a package has a log: choose one")
@@ -247,7 +247,7 @@ class MainScreen(Screen[None]):
             self.dashboard.show_log(selector)
 
     def action_verb(self, verb: str) -> None:
-        """Plan an action on the marked rows, or else the chosen one."""
+        """Plan an action on the marked rows, or else the selected one."""
         self.dashboard.plan_verb(verb, self.meant())
 
     def meant(self) -> Marks:
@@ -257,7 +257,7 @@ class MainScreen(Screen[None]):
         return Marks({self.tree_view.selector} if self.tree_view.selector else set())
 
     def totals(self) -> dict[str, int]:
-        """How many packages are in each phase, of the jobs that a filter is for."""
+        """Return how many packages are in each phase, of the jobs in the scope of a filter."""
         return self.dashboard.source.ask(lambda store: outline.totals(store, self._scope()), {})
 
     def filter_by(self, name: str, phases: Iterable[str]) -> None:
@@ -269,22 +269,22 @@ class MainScreen(Screen[None]):
         self._show_only(name, lambda store: outline.in_phases(store, jobs, wanted), selector)
 
     def select_by(self, wanted: Selector) -> None:
-        """Show only what a selector means."""
+        """Show only the packages of a selector."""
         self._show_only(
             str(wanted), lambda store: outline.selected(store, wanted, time.time()), wanted
         )
 
     def show_reason(self, reason: str) -> None:
-        """Show only packages that failed lately for a reason."""
+        """Show only packages that failed recently for a reason."""
         self._show_only(reason, lambda store: array("q", search.failed_for(store, reason)))
 
     def show_named(self, stage: str, name: str) -> None:
-        """Show only the packages of a stage by their name."""
+        """Show only the packages of a stage with this name."""
         job, _, number = stage.rpartition("/")
         self._show_only(name, lambda store: array("q", search.named(store, job, int(number), name)))
 
     def show_message(self, word: str) -> None:
-        """Show only packages whose late failures have a message that holds a word."""
+        """Show only packages with recent failures whose messages contain a word."""
         self._show_only(word, lambda store: array("q", search.failed_saying(store, word)))
 
     def _show_only(
@@ -295,13 +295,13 @@ class MainScreen(Screen[None]):
         self.update()
 
     def _scope(self) -> list[int]:
-        """The job of what is chosen where it is below one, else all."""
+        """Return the job of the selected row if it is below one, else all."""
         path = self.tree_view.chosen
         job = self.tree_view.chosen_job
         return [job.id] if job and path and len(path) > 1 else list(self.dashboard.source.jobs)
 
     def action_clear(self) -> None:
-        """End the zoom, the filter, or clear the marks, one after the other."""
+        """End the zoom, then the filter, then the marks."""
         if self.zoomed:
             self.action_view()
             return
@@ -315,7 +315,7 @@ class MainScreen(Screen[None]):
         self.update()
 
     def action_wider(self) -> None:
-        """Give more room to the pane beside the tree, or take it back."""
+        """Make the details wider, or narrow again."""
         self.details.widen()
 
     def _heading(self, columns: int) -> Line:

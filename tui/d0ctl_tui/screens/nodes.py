@@ -19,7 +19,7 @@ from d0ctl_tui.widgets.status_lines import Page
 
 
 class NodeStrip(Page):
-    """The nodes, a line each; a click shows all about one."""
+    """The nodes, one line each; a click shows all about one."""
 
     def __init__(self, dashboard: AppInterface) -> None:
         super().__init__("nodes", dashboard.node_lines, dashboard.glyphs)
@@ -33,7 +33,7 @@ class NodeStrip(Page):
 
 
 class NodeList(LineView):
-    """The nodes, a line each; those with a problem first."""
+    """The nodes, one line each; those with a problem first."""
 
     has_cursor = True
 
@@ -42,7 +42,7 @@ class NodeList(LineView):
         self.dashboard = dashboard
 
     def line_count(self) -> int:
-        """As many as there are nodes."""
+        """Return how many nodes there are."""
         return len(self.dashboard.snapshot.nodes)
 
     def line(self, number: int, columns: int) -> Line:
@@ -52,13 +52,13 @@ class NodeList(LineView):
 
     @property
     def chosen(self) -> str | None:
-        """The name of the node under the cursor."""
+        """Return the name of the node under the cursor."""
         order = strips.ordered(self.dashboard.snapshot.nodes)
         return order[self.cursor].name if self.cursor < len(order) else None
 
 
 class NodesScreen(SubScreen):
-    """A list of nodes, and below it all about the one that is chosen."""
+    """A list of nodes, and below it all about the selected one."""
 
     BINDINGS = bindings(NODES, SUB)
     COMMANDS_HERE = NODES
@@ -71,12 +71,12 @@ class NodesScreen(SubScreen):
         self.card: About | None = None
 
     def body(self) -> ComposeResult:
-        """The list, and the page about one."""
+        """Yield the list, and the page about one."""
         yield self.list
         yield self.page
 
     def on_mount(self) -> None:
-        """Begin at the node that was asked for."""
+        """Begin at the requested node."""
         names = [node.name for node in strips.ordered(self.dashboard.snapshot.nodes)]
         if self.start in names:
             self.list.cursor = names.index(self.start)
@@ -84,11 +84,11 @@ class NodesScreen(SubScreen):
         self.call_after_refresh(self.update)
 
     def headline(self, columns: int) -> Line:
-        """What this is."""
+        """Return the title."""
         return ((" nodes", "title"), ("  what each does, and why it takes no more", "faint"))
 
     def update(self) -> None:
-        """Show what is true now."""
+        """Show the present state."""
         super().update()
         name, now = self.list.chosen, time.time()
         if name is not None:
@@ -99,7 +99,7 @@ class NodesScreen(SubScreen):
         self.page.renew()
 
     def on_cursor_moved(self, message: CursorMoved) -> None:
-        """Tell about another node."""
+        """Show another node."""
         self.update()
 
     def on_line_opened(self, message: LineOpened) -> None:
@@ -107,7 +107,7 @@ class NodesScreen(SubScreen):
         self.action_go()
 
     def action_go(self) -> None:
-        """Go to the first package that is there."""
+        """Go to the first package on it."""
         if isinstance(self.card, Node) and self.card.live:
             self.app.pop_screen()
             self.dashboard.go_to(self.card.live[0].path)

@@ -52,7 +52,7 @@ class PlanDialog(Dialog[bool]):
         self.set_class(action.destroys, "-danger")
 
     def body(self) -> ComposeResult:
-        """The plan, the reason, the keys."""
+        """Yield the plan, the reason, the keys."""
         yield self.page
         if self.action.hint:
             with Horizontal(id="with"):
@@ -74,7 +74,7 @@ class PlanDialog(Dialog[bool]):
         self._plan()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """The command shows the reason as it is typed; other values need another plan."""
+        """Show the reason in the command as it is typed; other values need another plan."""
         if event.input.id == "typed":
             self.reason = event.value
         elif event.value != self.values:
@@ -84,11 +84,11 @@ class PlanDialog(Dialog[bool]):
         self._show()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go on."""
+        """Continue."""
         self._go_on()
 
     def _go_on(self) -> None:
-        """Plan again what was changed, else do it; once it is done or refused, close."""
+        """Plan again if values have changed, else do it; once it is done or refused, close."""
         if self.state == "changed":
             self._change()
         elif self.state == "planned":
@@ -100,7 +100,7 @@ class PlanDialog(Dialog[bool]):
             self.dismiss(self.state == "done")
 
     def action_close(self) -> None:
-        """Close it; what is being done is not stopped by that."""
+        """Close it; an action in progress is not stopped."""
         self.dismiss(self.state == "done")
 
     def action_switch(self) -> None:
@@ -168,7 +168,7 @@ class PlanDialog(Dialog[bool]):
         return [*self._command(columns), EMPTY, *lines, EMPTY]
 
     def _command(self, columns: int) -> list[Line]:
-        """The command that does the same; of a long one, how it begins."""
+        """Return the command that does the same; of a long one, the beginning."""
         typed = foreign(self.action.command(self.reason))
         pieces = wrap(f"$ {typed[:LONGEST]}", columns - 2)
         lines: list[Line] = [((piece, "command"),) for piece in pieces]
@@ -178,7 +178,7 @@ class PlanDialog(Dialog[bool]):
         return lines
 
     def _press(self, column: int) -> None:
-        """Do what the key does that stands in a column of the last line, or its words."""
+        """Do what the key or word at a column of the last line does."""
         left, key = 0, ""
         for text, look in self._keys(self.keys.size.width):
             key = text if look == "key" else key

@@ -26,7 +26,7 @@ KEYS = (
 
 
 class Choice(Struct, frozen=True):
-    """Something that can be chosen: its glyph and words, what is said of it, and what it does."""
+    """A choice: its glyph and words, a remark, and its effect."""
 
     words: str
     about: str = ""
@@ -37,7 +37,7 @@ class Choice(Struct, frozen=True):
 
 
 Find = Callable[[str], Sequence[Choice]]
-"""What there is for a text that is typed."""
+"""Returns the choices for a typed text."""
 
 
 class Results(LineView, can_focus=False):
@@ -49,10 +49,10 @@ class Results(LineView, can_focus=False):
         super().__init__(id="results", glyphs=glyphs)
         self.choices: Sequence[Choice] = ()
         self.empty = ""
-        """What is said where there is no choice."""
+        """The text if there is no choice."""
 
     def line_count(self) -> int:
-        """As many as there are, or one that says that there are none."""
+        """Count the choices, or one line that says there are none."""
         return len(self.choices) or bool(self.empty)
 
     def line(self, number: int, columns: int) -> Line:
@@ -69,16 +69,16 @@ class Results(LineView, can_focus=False):
 
     @property
     def is_lit(self) -> bool:
-        """The keys go to the field above, and the cursor is here."""
+        """Show the cursor here although keys go to the field above."""
         return True
 
     def click_line(self, number: int, column: int) -> None:
-        """A choice is taken at the first click."""
+        """Take a choice at the first click."""
         self.post_message(LineOpened(number))
 
 
 class Finder(Dialog[Choice]):
-    """A field, and below it what fits what is typed; enter takes the one that is lit."""
+    """A field, and below it the matching choices; enter takes the highlighted one."""
 
     BINDINGS = bindings(KEYS)
 
@@ -101,7 +101,7 @@ class Finder(Dialog[Choice]):
         yield self.results
 
     def on_mount(self) -> None:
-        """Show what there is before anything is typed."""
+        """Show the choices for an empty text."""
         self.query_one(Input).focus()
         self.call_after_refresh(self._ask, "")
 
@@ -110,7 +110,7 @@ class Finder(Dialog[Choice]):
         self._ask(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take the choice that is lit."""
+        """Take the highlighted choice."""
         self._take(self.results.cursor)
 
     def on_line_opened(self, message: LineOpened) -> None:
@@ -118,7 +118,7 @@ class Finder(Dialog[Choice]):
         self._take(message.line)
 
     def action_pick(self, by: int) -> None:
-        """Light another choice."""
+        """Highlight another choice."""
         self.results.action_cursor(by)
 
     def _ask(self, words: str) -> None:

@@ -1,4 +1,4 @@
-"""What the boxes of search, palette, filter and jump list offer, and where each choice leads."""
+"""The choices of search, palette, filter and jump list, and their effects."""
 
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
@@ -18,41 +18,41 @@ from d0ctl_tui.commands import MAIN, Command
 from d0ctl_tui.screens.search_box import Choice
 
 NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
-"""Phases out of which a package seldom comes by itself, in which `n` walks."""
+"""Phases that a package seldom leaves by itself; `n` walks through them."""
 
 
 class Reach(Protocol):
-    """What a choice can lead to: the main screen, as the boxes over it know it."""
+    """The effects of choices: the main screen, as the boxes over it know it."""
 
     dashboard: AppInterface
 
     def run_command(self, command: Command) -> None:
-        """Do what a command does."""
+        """Run a command."""
 
     def go_to(self, selector: str) -> None:
-        """Reveal what a path names."""
+        """Go to a path."""
 
     def totals(self) -> dict[str, int]:
-        """How many packages are in each phase."""
+        """Return how many packages are in each phase."""
 
     def filter_by(self, name: str, phases: Iterable[str]) -> None:
         """Show only packages in these phases."""
 
     def select_by(self, wanted: select.Selector) -> None:
-        """Show only what a selector means."""
+        """Show only the packages of a selector."""
 
     def show_named(self, stage: str, name: str) -> None:
-        """Show only the packages of a stage by their name."""
+        """Show only the packages of a stage with this name."""
 
     def show_message(self, word: str) -> None:
-        """Show only packages whose late failures have a message that holds a word."""
+        """Show only packages with recent failures whose messages contain a word."""
 
     def show_reason(self, reason: str) -> None:
-        """Show only packages that failed lately for a reason."""
+        """Show only packages that failed recently for a reason."""
 
 
 def palette(screen: Reach, words: str) -> list[Choice]:
-    """Every command whose words hold what is typed."""
+    """Return every command whose words contain the typed text."""
     low = words.lower().split()
     found = []
     for command in MAIN:
@@ -68,7 +68,7 @@ def palette(screen: Reach, words: str) -> list[Choice]:
 
 
 def nodes(dashboard: AppInterface, words: str) -> list[Choice]:
-    """The nodes whose names hold what is typed."""
+    """Return the nodes whose names contain the typed text."""
     return [
         Choice(node.name, node.state)
         for node in dashboard.snapshot.nodes
@@ -98,7 +98,7 @@ def _command(screen: Reach, command: Command) -> Choice:
 
 
 def filters(screen: Reach, words: str) -> list[Choice]:
-    """The states that a filter can show, with how many packages are in each."""
+    """Return the states that a filter can show, with how many packages are in each."""
     counts = screen.totals()
     choices = [
         Choice("needs a person", "failed, held, unreachable",
@@ -136,7 +136,7 @@ def jumps(screen: Reach, words: str) -> list[Choice]:
 
 
 def everywhere(screen: Reach, words: str) -> list[Choice]:
-    """What is found by a path or a word of names, reasons and messages; in a thread."""
+    """Return the matches of a path or a word in names, reasons and messages; in a thread."""
     words = words.strip()
     if not words:
         return []
@@ -149,7 +149,7 @@ def everywhere(screen: Reach, words: str) -> list[Choice]:
 
 
 def _path(screen: Reach, words: str) -> list[Choice]:
-    """The path itself, where it reads as one."""
+    """Return the path itself, if the text is one."""
     if "/" not in words and ":" not in words:
         return []
     try:

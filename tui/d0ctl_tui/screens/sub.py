@@ -1,4 +1,4 @@
-"""What every screen beside the main one has: a header, a title, the keys; a way back."""
+"""The frame of every screen except the main one: header, title, keys; a way back."""
 
 from textual.app import ComposeResult
 from textual.screen import Screen
@@ -29,7 +29,7 @@ class SubScreen(Screen[None]):
         ]
 
     def compose(self) -> ComposeResult:
-        """The bands, with the body between them."""
+        """Compose the header, the body and the keys."""
         header, title, footer = self.bands
         yield header
         yield title
@@ -37,7 +37,7 @@ class SubScreen(Screen[None]):
         yield footer
 
     def body(self) -> ComposeResult:
-        """What stands between title and keys."""
+        """Yield the widgets between title and keys."""
         raise NotImplementedError
 
     def headline(self, columns: int) -> Line:
@@ -45,12 +45,12 @@ class SubScreen(Screen[None]):
         raise NotImplementedError
 
     def on_screen_resume(self) -> None:
-        """Another screen was in front, and something may have changed."""
+        """Update after another screen was in front."""
         if self.bands[0].is_mounted:
             self.update()
 
     def update(self) -> None:
-        """Show what is true now."""
+        """Show the present state."""
         for band in self.bands:
             band.renew()
 

@@ -1,4 +1,4 @@
-"""The pane beside the tree: all about what is chosen, read when the cursor rests."""
+"""The pane beside the tree: all about the selected row, read when the cursor rests."""
 
 import time
 from functools import partial
@@ -23,14 +23,14 @@ from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.widgets.status_lines import Page
 
 REST_S = 0.03
-"""How long the cursor rests before what it is on is read, so that keys come first."""
+"""How long the cursor rests before its row is read, so that keys come first."""
 
 TAIL_BYTES = 4096
 TAIL_AGAIN_S = 2.0
 """How often the end of a log that may grow is read."""
 
 AGAIN_S = 0.4
-"""How often what changes all the time is read again."""
+"""How often data that changes all the time is read again."""
 
 
 class AboutPane(Page):
@@ -50,11 +50,11 @@ class AboutPane(Page):
 
     @property
     def is_unread(self) -> bool:
-        """Whether the first card is still to be read."""
+        """Whether the first card is not read yet."""
         return self.selector is not None and not self._read_at
 
     def show(self, selector: str | None, *, soon: bool = False) -> None:
-        """Show this card; a card that is shown already is read again after an interval."""
+        """Show this card; a card that is already shown is read again after an interval."""
         if selector != self.selector:
             self.selector, self.tail = selector, None
             self._stop_following()
@@ -88,7 +88,7 @@ class AboutPane(Page):
 
     @work(thread=True, exclusive=True, group="tail")
     def _read_tail(self, selector: str) -> None:
-        """The last that the package printed, wherever it did; read beside everything else."""
+        """Read the end of the package's output, in a thread of its own."""
         try:
             with open_store(self.source.home, read_only=True) as store, database_errors(store.home):
                 log = logs.find(store, selector)
@@ -129,7 +129,7 @@ class AboutPane(Page):
 
 
 def _welcome(sheet: Sheet) -> None:
-    """What to do where nothing is there yet."""
+    """Say what to do if nothing exists yet."""
     sheet.head("no jobs yet")
     sheet.say("run one of the examples, or submit a job file of your own:")
     sheet.commands(["d0ctl run examples/hello/job.yaml", "d0ctl submit FILE",

@@ -6,11 +6,11 @@ from textual.containers import Vertical
 from d0ctl_tui.widgets.about_pane import AboutPane
 
 LEAST = 24
-"""How many columns the tree and the pane keep each, however the edge is dragged."""
+"""The least columns of the tree and the pane, however the edge is dragged."""
 
 
 class Details(Vertical):
-    """The details of the chosen row, as wide as a person wants them while the dashboard is open."""
+    """The details of the selected row, with a width that lasts while the dashboard is open."""
 
     def __init__(self, about: AboutPane) -> None:
         super().__init__(about, id="right")
@@ -18,22 +18,22 @@ class Details(Vertical):
         self._is_dragged = False
 
     def widen(self) -> None:
-        """Give it more room, or take it back; a width that was dragged is given up."""
+        """Make it wider, or narrow again; a dragged width is dropped."""
         self._columns = None
         self.toggle_class("-broad")
         self._fit()
 
     def zoom(self, zoomed: bool) -> None:
-        """Give it the whole screen, or take it back."""
+        """Give it the whole screen, or end that."""
         self.set_class(zoomed, "-zoomed")
         self._fit()
 
     def on_resize(self, _: events.Resize) -> None:
-        """A terminal of another size may have no room for this width."""
+        """Adjust a width that does not fit the new size of the terminal."""
         self._fit()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Take hold of the edge."""
+        """Start dragging the edge."""
         self._is_dragged = False
         if event.widget is self and event.x == 0 and self._is_beside:
             self.capture_mouse()
@@ -46,7 +46,7 @@ class Details(Vertical):
             self._fit()
 
     def on_mouse_up(self, _: events.MouseUp) -> None:
-        """Let go of the edge."""
+        """Stop dragging the edge."""
         self.release_mouse()
 
     def on_click(self, event: events.Click) -> None:

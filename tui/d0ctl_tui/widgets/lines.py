@@ -1,4 +1,4 @@
-"""A list of any length that draws only what is seen, and sends only what has changed of that."""
+"""A list of any length that draws only visible lines, and sends only their changes."""
 
 from rich.segment import Segment
 from rich.style import Style
@@ -17,7 +17,7 @@ WHEEL = 3
 """How many lines a turn of the mouse wheel scrolls."""
 
 PLAIN = {ELLIPSIS: ".", "·": "-", "→": ">"}
-"""What stands for signs of our own texts in ASCII; all other letters are question marks."""
+"""ASCII equivalents of signs in d0ctl's texts; all others become question marks."""
 
 
 class PlainRail(ScrollBarRender):
@@ -28,7 +28,7 @@ class PlainRail(ScrollBarRender):
 
 
 class LineView(ScrollView, can_focus=True):
-    """Lines by number. Those who make one say how many there are and what stands on each."""
+    """Lines by number. Subclasses say how many there are and what is on each."""
 
     BINDINGS = bindings(MOVE)
 
@@ -42,13 +42,13 @@ class LineView(ScrollView, can_focus=True):
         self._styles: dict[tuple[str, str], Style] = {}
 
     def on_mount(self) -> None:
-        """Draw the scroll bar without glyphs where there are none."""
+        """Draw the scroll bar without glyphs if there are none."""
         if self.glyphs is ASCII:
             self.vertical_scrollbar.renderer = PlainRail  # type: ignore[misc]
 
     @property
     def is_lit(self) -> bool:
-        """Whether keys go here, so that the cursor shows."""
+        """Whether keys go here, so that the cursor is shown."""
         return self.has_focus
 
     def line_count(self) -> int:
@@ -56,7 +56,7 @@ class LineView(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def line(self, number: int, columns: int) -> Line:
-        """What stands on a line."""
+        """Return the contents of a line."""
         raise NotImplementedError
 
     def renew(self) -> None:
@@ -71,7 +71,7 @@ class LineView(ScrollView, can_focus=True):
                 self.refresh(_difference(old, new, row, self.size.width))
 
     def move_to(self, number: int) -> None:
-        """Put the cursor on a line and bring it into sight."""
+        """Move the cursor to a line and make it visible."""
         last = self.line_count() - 1
         number = max(0, min(number, last))
         self._measure()
@@ -82,19 +82,19 @@ class LineView(ScrollView, can_focus=True):
             self.post_message(CursorMoved(number))
 
     def render_line(self, y: int) -> Strip:
-        """One line of what is seen, counted from its top."""
+        """Return one visible line, counted from the top."""
         strip = self._strip(self.scroll_offset.y + y)
         self._drawn[y] = strip
         return strip
 
     def notify_style_update(self) -> None:
-        """Another theme has other styles."""
+        """Compute the styles of another theme."""
         self._styles.clear()
         self._drawn.clear()
         super().notify_style_update()
 
     def on_resize(self, _: events.Resize) -> None:
-        """Another size shows other lines."""
+        """Show the lines that fit another size."""
         self._drawn.clear()
         self._measure()
         if self.has_cursor:
@@ -102,15 +102,15 @@ class LineView(ScrollView, can_focus=True):
         self.refresh()
 
     def on_focus(self) -> None:
-        """The cursor is seen best where keys go."""
+        """Show the cursor."""
         self.renew()
 
     def on_blur(self) -> None:
-        """The cursor steps back."""
+        """Show the cursor faintly."""
         self.renew()
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the line that is clicked; open it at the second click."""
+        """Select a clicked line; open it at the second click."""
         place = event.get_content_offset(self)
         if place is None or self.scroll_offset.y + place.y >= self.line_count():
             return
@@ -123,14 +123,14 @@ class LineView(ScrollView, can_focus=True):
         self.click_line(number, place.x)
 
     def click_line(self, number: int, column: int) -> None:
-        """A line was clicked once."""
+        """Handle a single click on a line."""
 
     def open_line(self, number: int, column: int | None = None) -> None:
-        """A line is to show what is in it."""
+        """Show the contents of a line."""
         self.post_message(LineOpened(number))
 
     def action_cursor(self, by: int) -> None:
-        """Move the cursor, or what is seen where there is none."""
+        """Move the cursor, or scroll if there is none."""
         if self.has_cursor:
             self.move_to(self.cursor + by)
         else:
@@ -153,7 +153,7 @@ class LineView(ScrollView, can_focus=True):
         self.action_cursor(self.line_count())
 
     def action_open_line(self) -> None:
-        """Show what is in the line under the cursor."""
+        """Open the line under the cursor."""
         if self.line_count():
             self.open_line(self.cursor)
 
@@ -194,7 +194,7 @@ class LineView(ScrollView, can_focus=True):
         return strip.crop(0, columns) if spare < 0 else strip
 
     def style_of(self, look: str, over: str = "") -> Style:
-        """The style of a look under the present theme, on a line that has a look itself."""
+        """Return the style of a look in the present theme, on a line that has a look itself."""
         readable = "plain" if over and look == "faint" else look
         key = readable or "plain", over
         if key not in self._styles:
@@ -207,14 +207,14 @@ class LineView(ScrollView, can_focus=True):
 
 
 def in_ascii(text: str) -> str:
-    """Return a text of the same width without other characters than ASCII."""
+    """Return a text of the same width with only ASCII characters."""
     if text.isascii():
         return text
     return "".join(one if one.isascii() else PLAIN.get(one) or "?" * cell_len(one) for one in text)
 
 
 def _difference(old: Strip | None, new: Strip, row: int, columns: int) -> Region:
-    """The part of a row in which two strips differ."""
+    """Return the part of a row in which two strips differ."""
     if old is None or old.cell_length != new.cell_length:
         return Region(0, row, columns, 1)
     before, after = list(old), list(new)

@@ -1,4 +1,4 @@
-"""The styles of all looks, kept once a screen: to reckon them for each of its parts takes time."""
+"""The styles of all looks, kept per screen: computing them for each part takes time."""
 
 LOOKS = (
     *("plain", "faint", "strong", "title", "good", "bad", "warn", "live"),

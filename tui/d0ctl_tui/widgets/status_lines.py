@@ -24,7 +24,7 @@ class Band(LineView, can_focus=False):
         self._click = click
 
     def line_count(self) -> int:
-        """Always one."""
+        """Return one, always."""
         return 1
 
     def line(self, number: int, columns: int) -> Line:
@@ -32,14 +32,14 @@ class Band(LineView, can_focus=False):
         return self._draw(columns)
 
     def click_line(self, number: int, column: int) -> None:
-        """Do what stands there."""
+        """Do what the word at this column does."""
         self._click(column)
 
 
 class Page(LineView):
-    """Lines made all at once, of a width, and scrolled through.
+    """Lines of a width, drawn at once and scrolled.
 
-    A click on a path goes there, one on a command copies it; a line of a `list` is all one path.
+    A click on a path goes there, one on a command copies it; a line of a `list` is one path.
     """
 
     def __init__(
@@ -52,15 +52,15 @@ class Page(LineView):
         self._columns = 0
 
     def line_count(self) -> int:
-        """As many as were drawn."""
+        """Return how many lines were drawn."""
         return len(self._lines)
 
     def line(self, number: int, columns: int) -> Line:
-        """One of the lines that were drawn."""
+        """Return one of the drawn lines."""
         return self._lines[number] if number < len(self._lines) else EMPTY
 
     def click_line(self, number: int, column: int) -> None:
-        """Follow what stands there."""
+        """Follow the path or command at this column."""
         if command := sheet.command_at(self._lines, number):
             self.post_message(CommandClicked(command))
         elif path := sheet.path_at(self._lines[number], None if self._is_list else column):
@@ -74,6 +74,6 @@ class Page(LineView):
         super().renew()
 
     def on_resize(self, event: object) -> None:
-        """Another width breaks lines elsewhere."""
+        """Break lines for another width."""
         if self.size.width != self._columns:
             self.renew()

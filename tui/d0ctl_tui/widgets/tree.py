@@ -1,4 +1,4 @@
-"""The tree job > stage > line > package > binary, and the flat list that a filter makes of it."""
+"""The tree job > stage > line > package > binary, or the flat list of a filter."""
 
 import time
 from array import array
@@ -47,12 +47,12 @@ class Tree(LineView):
         self._need = Need()
 
     def line_count(self) -> int:
-        """How many rows are in sight or beyond."""
+        """Return how many rows there are, visible or not."""
         return self.outline.height if self.filtered is None else len(self.filtered)
 
     @property
     def columns(self) -> Columns:
-        """How the rows share the width; a column only grows, so that nothing jumps about."""
+        """How the rows share the width; columns only grow, so that nothing jumps."""
         return Columns.of(self.size.width, self._need)
 
     def line(self, number: int, columns: int) -> Line:
@@ -82,7 +82,7 @@ class Tree(LineView):
         super().renew()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Other rows need other columns."""
+        """Fit the columns to other rows."""
         self._measure_columns(round(new_value))
         super().watch_scroll_y(old_value, new_value)
 
@@ -95,13 +95,13 @@ class Tree(LineView):
             self.post_message(ColumnsMoved())
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another size shows other rows, which need other columns."""
+        """Fit the columns to another size."""
         self._need = Need()
         super().on_resize(event)
         self.renew()
 
     def refresh_rows(self, now: float, slots: int) -> None:
-        """Look at everything again: the list of jobs may be another."""
+        """Read everything again: the list of jobs may have changed."""
         self.now, self.slots = now, slots
         chosen = self.chosen if self.filtered is None else None
         self._found.clear()
@@ -126,27 +126,27 @@ class Tree(LineView):
 
     @property
     def chosen_row(self) -> Row | None:
-        """What stands under the cursor."""
+        """Return the row under the cursor."""
         if self.filtered is not None:
             return self.package_at(self.cursor) if len(self.filtered) else None
         return self.source.row(self.chosen) if self.chosen else None
 
     @property
     def chosen_job(self) -> JobSummary | None:
-        """The job that what is chosen belongs to."""
+        """Return the job of the selected row."""
         row = self.source.row(self.chosen[:1]) if self.chosen else None
         return row if isinstance(row, JobSummary) else None
 
     @property
     def selector(self) -> str | None:
-        """The path of what stands under the cursor, as it is typed."""
+        """Return the path of the row under the cursor, as it is typed."""
         if self.filtered is not None:
             one = self.package_at(self.cursor) if len(self.filtered) else None
             return one.path if one else None
         return self.source.selector(self.chosen) if self.chosen else None
 
     def package_at(self, number: int) -> PackageRow | None:
-        """A package of the filter."""
+        """Return a package of the filter."""
         if self.filtered is None or number >= len(self.filtered):
             return None
         page = number // PAGE
@@ -158,7 +158,7 @@ class Tree(LineView):
         return self._found[page].get(self.filtered[number])
 
     def reveal(self, path: Path) -> None:
-        """Expand all that a row is in, and go to it."""
+        """Expand all parents of a row, and go to it."""
         if self.filtered is not None:
             self.filtered, self._need = None, Need()
         for depth in range(1, len(path)):
@@ -170,7 +170,7 @@ class Tree(LineView):
         self.post_message(RowChosen(path))
 
     def show_only(self, ids: "array[int] | None", selector: Selector | None = None) -> None:
-        """Show these packages, all that a selector means where there is one; or the whole tree."""
+        """Show these packages, all of a selector if there is one; or the whole tree."""
         self.filtered, self.filter_selector = ids, selector
         self._found.clear()
         self._need = Need()
@@ -179,7 +179,7 @@ class Tree(LineView):
         self.renew()
 
     def action_unfold(self) -> None:
-        """Expand the row, or go to the first below."""
+        """Expand the row, or go to its first child."""
         path = self.chosen
         if path is None or isinstance(self.chosen_row, BinaryView):
             return
@@ -191,7 +191,7 @@ class Tree(LineView):
         self.renew()
 
     def action_fold(self) -> None:
-        """Collapse the row, or go to what it is in."""
+        """Collapse the row, or go to its parent."""
         path = self.chosen
         if path is None:
             return
@@ -208,7 +208,7 @@ class Tree(LineView):
         self.move_to(path[0] if path else 0)
 
     def action_mark_all(self) -> None:
-        """Mark every row beside this one, or all of a filter; a second time, none."""
+        """Mark all siblings of this row, or all rows of a filter; a second time, none."""
         whole, selector = self._whole(), self._markable
         if whole is not None and selector is not None:
             self.marks.toggle_whole(whole, selector, self._package_id())
@@ -216,7 +216,7 @@ class Tree(LineView):
             self.post_message(RowChosen(self.chosen))
 
     def _whole(self) -> Whole | None:
-        """All rows beside the one under the cursor, or all of the filter."""
+        """Return all siblings of the row under the cursor, or all rows of the filter."""
         if self.filtered is not None:
             ids = self.filtered
             return filtered(self.filter_selector, ids, lambda: self.source.paths(ids))
@@ -235,7 +235,7 @@ class Tree(LineView):
         return row.id if isinstance(row, PackageRow) else None
 
     def action_mark(self) -> None:
-        """Mark the row, or take its mark off, and go on to the next."""
+        """Mark the row, or remove its mark, and go to the next."""
         selector = self._markable
         if selector is not None:
             self.marks.toggle(selector, self._package_id())
@@ -244,7 +244,7 @@ class Tree(LineView):
             self.post_message(RowChosen(self.chosen))
 
     def open_line(self, number: int, column: int | None = None) -> None:
-        """Expand or collapse; a package tells all about itself."""
+        """Expand or collapse; for a package show all about it."""
         self.move_to(number)
         path = self.chosen
         if path is None or isinstance(self.chosen_row, PackageRow | BinaryView):
@@ -255,7 +255,7 @@ class Tree(LineView):
             self.action_unfold()
 
     def click_line(self, number: int, column: int) -> None:
-        """The sign before a row's name expands and collapses it."""
+        """Expand or collapse by a click on the sign before a row's name."""
         path = self.chosen
         if path is None or isinstance(self.chosen_row, BinaryView):
             return
@@ -263,7 +263,7 @@ class Tree(LineView):
             self.action_fold() if self.outline.is_open(path) else self.action_unfold()
 
     def on_mouse_down(self, _: events.MouseDown) -> None:
-        """Take the keys."""
+        """Take the focus."""
         self.focus()
 
     def _is_blocked(self, path: Path) -> bool:
@@ -289,11 +289,11 @@ class Tree(LineView):
 
     @property
     def _markable(self) -> str | None:
-        """What a mark on the row under the cursor is called."""
+        """Return the name of a mark on the row under the cursor."""
         return self._name_of_mark(self.chosen) if self.chosen else self.selector
 
     def _name_of_mark(self, path: Path) -> str | None:
-        """A line and its only package are marked as the line, as the lines beside it are."""
+        """Mark a line and its only package as the line, like the lines beside it."""
         name = self.source.selector(path)
         if name is None or not self.source.is_only(path) or name in self.marks.paths:
             return name

@@ -19,7 +19,7 @@ POLL_S = 0.1
 def end(folder: AttemptFolder, tree: ProcessTree, suspension: "Suspension | None") -> str:
     """End all processes as ordered, and return how they ended.
 
-    The order is read again and again: a second one may shorten the grace or drop the outputs.
+    The order is read repeatedly: a second one may shorten the grace or drop the outputs.
     """
     if suspension is not None:
         suspension.lift()

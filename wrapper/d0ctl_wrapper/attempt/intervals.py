@@ -1,6 +1,6 @@
 """The intervals at which watchers check a running binary.
 
-Each watcher returns the seconds until its next check: more for an older binary, and more and more
+Each watcher returns the seconds until its next check: more for an older binary, and ever more
 while nothing changes. Waking up costs more than a check, so watchers check together.
 """
 
@@ -14,10 +14,10 @@ LONGEST_S = 10.0
 """The most seconds between two checks."""
 
 EARLY = 0.5
-"""The part of its interval after which a watcher checks along with another."""
+"""The fraction of its interval after which a watcher checks along with another."""
 
 AGE = 0.1
-"""The least interval, as a part of the time that the binary has run."""
+"""The shortest interval, as a fraction of the time that the binary has run."""
 
 Watcher = Callable[[], float]
 """Check a binary and return the seconds until the next check; Failed ends the binary."""
@@ -59,7 +59,7 @@ class Watch:
 
 
 class Backoff:
-    """The interval of a watcher: short after a change, then longer and longer."""
+    """The interval of a watcher: short after a change, then ever longer."""
 
     def __init__(self, soonest: float = SOONEST_S, longest: float = LONGEST_S) -> None:
         self._soonest, self._longest = soonest, longest

@@ -46,7 +46,7 @@ class Reporter:
         self.notes = 0
         self.unsent: "List[message.Message]" = []
         self._held_until: "float | None" = None
-        """When a start message that is held has to be sent."""
+        """When a held start message must be sent."""
         self.extras: "Dict[str, Any]" = {}
         """More fields of the end message, for every outcome."""
 
@@ -75,7 +75,7 @@ class Reporter:
         return left
 
     def state(self, phase: str, why: str) -> None:
-        """Send the phase of the attempt, and why it is in it."""
+        """Send the phase of the attempt, and its reason."""
         self._enter(phase, one_line(why))
         self._add("state", {"phase": self.phase, "why": self.why})
         self.send()
@@ -108,7 +108,7 @@ class Reporter:
         self._add("note", {"binary": self.binary, "text": one_line(text)})
 
     def begin(self, number: int) -> None:
-        """Note that a binary begins, and send the notes about the previous one."""
+        """Record that a binary begins, and send the notes about the previous one."""
         if self._held_until is None:
             self.send()
         self.binary, self.binary_started = number, self.now()
@@ -230,5 +230,5 @@ class Reporter:
 
 
 def _number(value: "float | None", most: float) -> "float | None":
-    """Return a number of a program; None if it is none or out of range."""
+    """Return a number reported by a program; None if it is none or out of range."""
     return value if value is not None and 0.0 <= value <= most else None

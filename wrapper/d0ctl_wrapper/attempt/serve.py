@@ -1,4 +1,4 @@
-"""A wrapper, which serves a slot of its node: one attempt after the other, each to its end."""
+"""A wrapper, which serves a slot of its node: one attempt after another, each to its end."""
 
 import gc
 import itertools
@@ -22,7 +22,7 @@ _INTERNAL = 3 << 31  # signals 32 and 33: the C library handles them from the fi
 
 
 class ProcessState(NamedTuple):
-    """All that an attempt could leave behind in the process of its wrapper."""
+    """Everything that an attempt could leave behind in the process of its wrapper."""
 
     directory: str
     umask: int

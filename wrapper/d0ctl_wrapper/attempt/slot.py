@@ -1,6 +1,6 @@
-"""The slot of a wrapper: files that an attempt hands on to the next one.
+"""The slot of a wrapper: files that an attempt passes to the next one.
 
-A file that is created and removed costs more than a link or a rename, above all on ext4, which
+Creating and removing a file costs more than a link or a rename, above all on ext4, which
 does not reuse the inodes of files removed a short time ago and searches past them.
 """
 
@@ -67,7 +67,7 @@ class Slot:
 
 
 def _look(path: bytes) -> "Tuple[Any, ...]":
-    """Return all about a folder that a program could have changed."""
+    """Return everything about a folder that a program could have changed."""
     status = os.lstat(path)
     try:
         attributes = os.listxattr(path, follow_symlinks=False)

@@ -67,7 +67,7 @@ def with_disk(failed: Failed, folder: AttemptFolder, err: bytes) -> Failed:
     """Return a failure with reason `disk-full` if the disk of the folder is full, or just was.
 
     A program that meets a full disk may be unable to say so, because its log is there, and others
-    that met it may have made room since.
+    may have made room since.
     """
     if failed.reason not in ("exit-code", "signal"):
         return failed
@@ -91,7 +91,7 @@ def with_disk(failed: Failed, folder: AttemptFolder, err: bytes) -> Failed:
 
 
 def note_full(node: NodePaths) -> None:
-    """Note that the disk of a node is full now, for others whose programs meet that."""
+    """Record that the disk of a node is full now, for others whose programs see that."""
     try:
         os.close(os.open(node.full, os.O_WRONLY | os.O_CREAT, 0o600))
         os.utime(node.full)

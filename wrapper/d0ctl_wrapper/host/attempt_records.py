@@ -65,7 +65,7 @@ def state(folder: AttemptFolder, boot_id: str) -> str:
     """Return `running`, `ended`, `dead`, or `absent` if the attempt has not started here."""
     record = read_record(folder)
     runs = is_running(record, boot_id)
-    if has_ended(folder):  # last, as it may end while we look
+    if has_ended(folder):  # last, as it may end meanwhile
         return "ended"
     if record is None:
         return "absent"

@@ -23,7 +23,7 @@ FLUSHED = 32 * 1024 * 1024
 
 
 class Arriving:
-    """A file of the order, and what has arrived of it."""
+    """A file of the order, and the bytes that have arrived of it."""
 
     def __init__(self, paths: NodePaths, order: Order, number: int) -> None:
         self.order = order
@@ -85,7 +85,7 @@ class Arriving:
             self._flushed = self.offset
 
     def fail(self, fault: str, message: str) -> None:
-        """Note a fault; the file aside is of no use."""
+        """Record a fault; the file aside is useless."""
         self.fault, self.message = fault, message
         self.close()
         try:
@@ -123,7 +123,7 @@ class Arriving:
         os.rename(self.aside, self.path)
 
     def answer(self) -> "Dict[str, Any]":
-        """Return what has become of it."""
+        """Return the result for it."""
         found = {"fault": self.fault, "message": self.message}
         if not self.fault:
             return {**found, **stamp.of(os.stat(self.path))}
@@ -166,7 +166,7 @@ def main() -> int:
 
 
 def _begin(files: "List[Arriving]") -> "List[Tuple[int, int]]":
-    """Open the files that may have begun to arrive; return where each of them goes on."""
+    """Open the files that may have begun to arrive; return where each of them continues."""
     offsets = []
     for number, file in enumerate(files):
         if file.is_continued:
@@ -176,7 +176,7 @@ def _begin(files: "List[Arriving]") -> "List[Tuple[int, int]]":
 
 
 def _receive_directly(paths: NodePaths, direct: Order, files: "List[Arriving]") -> None:
-    from d0ctl_wrapper.host.direct import node_connection  # other streams need nothing of it
+    from d0ctl_wrapper.host.direct import node_connection  # other streams do not need it
 
     way = node_connection.connect(paths, direct, sys.stdin.buffer)
     with open(way.receive, "rb", CHUNK, closefd=False) as stream:
@@ -186,7 +186,7 @@ def _receive_directly(paths: NodePaths, direct: Order, files: "List[Arriving]") 
 
 
 def _receive(file: Arriving, source: Any) -> None:
-    """Receive one file; raise ValueError if the stream ends or is none."""
+    """Receive one file; raise ValueError if the stream ends or is invalid."""
     entry = file_stream.ENTRY(shape.decode(file_stream.line(source)))
     if entry["fault"]:
         file.fail(entry["fault"], entry["message"])
@@ -222,7 +222,7 @@ def _settle(files: "List[Arriving]") -> None:
 
 
 def _drop(files: "List[Arriving]") -> None:
-    """Remove what has arrived of a broken stream, but for files that are continued."""
+    """Remove the files of a broken stream, except those that are continued."""
     for file in files:
         if not file.is_continued and not file.fault:
             file.fail(file_stream.OTHER, "")

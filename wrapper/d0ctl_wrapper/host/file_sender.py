@@ -14,11 +14,11 @@ Order = Dict[str, Any]
 
 
 class Cut(Exception):
-    """A file that became shorter while it was sent: the stream can't go on."""
+    """A file that became shorter while it was sent: the stream can't continue."""
 
 
 def main() -> int:
-    """Send what the order on stdin asks for, and return the exit code."""
+    """Send the files of the order on stdin, and return the exit code."""
     text = file_stream.line(sys.stdin.buffer, file_stream.LONGEST_ORDER)
     try:
         order = file_stream.SEND(shape.decode(text))
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def _send_directly(paths: NodePaths, order: Order) -> None:
-    from d0ctl_wrapper.host.direct import node_connection  # other streams need nothing of it
+    from d0ctl_wrapper.host.direct import node_connection  # other streams do not need it
 
     way = node_connection.connect(paths, order["direct"], sys.stdin.buffer)
     for file in order["files"]:

@@ -46,7 +46,7 @@ def pull(
 ) -> bytes:
     """Return the folder of software, and unpack it first if needed; raise SoftwareUnavailable.
 
-    `pause_point` is called again and again, and may raise to give up.
+    `pause_point` is called repeatedly, and may raise to give up.
     """
     folder = _folder(paths, order)
     if _record(folder).get("checksum") == order["checksum"]:

@@ -1,6 +1,6 @@
 """The lease of a node: until when its wrappers may change anything outside of it.
 
-The control host renews it while it is in contact. Its clock goes on while the machine sleeps and
+The control host renews it while it is in contact. Its clock continues while the machine sleeps and
 cannot be set; after a reboot there is no lease.
 """
 
@@ -10,7 +10,7 @@ import time
 from d0ctl_wrapper.protocol.paths import NodePaths, read
 
 LEASE_S = 3000.0
-"""Default for the seconds that a wrapper may go on without contact."""
+"""Default for the seconds that a wrapper may continue without contact."""
 
 _BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", 7)
 

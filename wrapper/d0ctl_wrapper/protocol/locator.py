@@ -51,13 +51,13 @@ def in_store(locator: str) -> "InStore | None":
 
 
 def transport(locator: str) -> str:
-    """Return what the commands for a locator are found by: its scheme, or `store:STORE`."""
+    """Return the key of the commands for a locator: its scheme, or `store:STORE`."""
     found = in_store(locator)
     return "store:" + found.store if found else scheme(locator)
 
 
 def address(locator: str) -> str:
-    """Return what those commands take: the locator, or its name in the store."""
+    """Return the argument of those commands: the locator, or its name in the store."""
     found = in_store(locator)
     return found.name if found else locator
 

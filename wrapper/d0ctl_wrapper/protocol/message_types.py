@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         rss: int
 
     class Note(_Common):
-        """Something about the attempt that people may want to read."""
+        """A remark about the attempt that people may want to read."""
 
         kind: Literal["note"]
         binary: Optional[int]

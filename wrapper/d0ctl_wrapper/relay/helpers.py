@@ -69,7 +69,7 @@ class Helpers:
         self._loop.watch(reader, lambda: self._receive(reader))
 
     def _receive(self, descriptor: int) -> None:
-        """Send the frames of a helper as they come; at its end see whether it died."""
+        """Send the frames of a helper as they arrive; at its end check whether it died."""
         data = os.read(descriptor, 65536)
         if data:
             for line in self._answers[descriptor].lines(data):
@@ -83,7 +83,7 @@ class Helpers:
         self._fill()
 
     def ended(self, pid: int) -> None:
-        """Note that a child process has ended."""
+        """Record that a child process has ended."""
         self.children.discard(pid)
 
 

@@ -67,7 +67,7 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
         service = ReadOnlyService(paths, stream)
         loop.serve(lines, service.obey, service.status_requests.work)
     else:
-        # The code of wrappers is most of the start, which `logs` and `peek` wait for.
+        # The code of wrappers is most of the start, for which `logs` and `peek` would wait.
         from d0ctl_wrapper.relay.periodic import Periodic
 
         cpus = hello["cpus"] or facts.cpus()

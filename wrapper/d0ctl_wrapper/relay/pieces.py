@@ -58,7 +58,7 @@ def _piece(
 
 
 def check_regular(status: os.stat_result) -> None:
-    """Raise ValueError for what is not a file."""
+    """Raise ValueError for anything but a file."""
     if not stat.S_ISREG(status.st_mode):
         raise ValueError("it is not a file")
 

@@ -1,4 +1,4 @@
-"""The service of a read-only connection; it is all that such a relay imports."""
+"""The service of a read-only connection; such a relay imports nothing else."""
 
 import time
 from typing import Any, Callable, Dict, List

@@ -15,7 +15,7 @@ from d0ctl_wrapper.protocol import file_stream
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, remove
 
 KEEP_PARTS_S = 86400.0
-"""The seconds that the beginning of a file stays which a stream was to bring."""
+"""The seconds for which an unfinished large file of a stream is kept."""
 
 EXPIRE_EVERY_S = 6 * 3600.0
 """The seconds between two searches for expired logs."""
@@ -42,7 +42,7 @@ def _is_of_use(folder: AttemptFolder) -> bool:
 
 
 def asides(paths: NodePaths) -> "List[bytes]":
-    """List the files that a previous connection did not finish, but for those to be continued."""
+    """List the files that a previous connection did not finish, except those to be continued."""
     folder = paths.cache + b"/aside"
     found = [folder + b"/" + name for name in os.listdir(folder)]
     before = time.time() - KEEP_PARTS_S

@@ -14,7 +14,7 @@ A character takes at most 6 bytes in a frame.
 """
 
 REST_FACTOR = 10.0
-"""The pause after a look into the spool, as a multiple of its duration."""
+"""The pause after a read of the spool, as a multiple of its duration."""
 
 
 SEND_EVERY_S = 0.02
@@ -42,7 +42,7 @@ class Uplink:
             spool.sweep(self._paths, running)
 
     def request_collect(self) -> None:
-        """Note that there may be new messages."""
+        """Record that there may be new messages."""
         self._is_requested = self._paths.has_own_spool
 
     def add(self, name: bytes, text: bytes) -> None:

@@ -1,4 +1,4 @@
-"""The chain of binaries of an attempt, run one after the other."""
+"""The chain of binaries of an attempt, run one after another."""
 
 import errno
 import math
@@ -55,7 +55,7 @@ NOT_STARTABLE = (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ENOEXEC, errno
 
 
 class Chain:
-    """The chain of one attempt under way."""
+    """The running chain of one attempt."""
 
     def __init__(
         self,

@@ -126,7 +126,7 @@ class Resumption:
         except OSError:
             os.rename(path, target)
         status = os.stat(target)
-        os.chmod(target, status.st_mode & 0o700 | 0o600)  # a later binary may go on with it
+        os.chmod(target, status.st_mode & 0o700 | 0o600)  # a later binary may continue with it
         self.linked[status.st_dev, status.st_ino] = status.st_nlink
 
     def _copy(self, path: bytes, name: str) -> None:
@@ -158,7 +158,7 @@ class Resumption:
         return found.through
 
     def _note_supplied(self, number: int) -> None:
-        """Note the digest of a binary and its inputs, before it begins."""
+        """Record the digest of a binary and its inputs, before it begins."""
         self._supplied[number] = supplied.fingerprint(self._launch, number, self._work)
 
     def prepare(self, number: int, binary: Binary) -> "Dict[bytes, bytes]":
@@ -182,12 +182,12 @@ class Resumption:
         return name
 
     def judge_events(self, number: int, who: str) -> None:
-        """Raise Failed if a binary has left out some of its events."""
+        """Raise Failed if a binary has omitted some of its events."""
         if number in self._events:
             self._events[number].judge(who)
 
     def add(self, number: int, binary: Binary) -> None:
-        """Note that a binary is verified; the next attempt may begin after it."""
+        """Record that a binary is verified; the next attempt may begin after it."""
         if not self._is_of_use or self._through != number - 1:
             return
         self._declare(binary)

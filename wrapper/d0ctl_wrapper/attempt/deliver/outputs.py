@@ -106,7 +106,7 @@ def keep(
         _make_own(real, linked, digests.pause_point)
     read = [digests.of(real) for _, real in found]  # before any is moved, as a kill may come
     kept = [_keep(folder.cache, name, real, *weight) for (name, real), weight in zip(found, read)]
-    # Only now, so that a journal commits all of it at once; no message names them yet.
+    # only now, so that a journal commits all of it at once; no message names them yet
     _sync_with_folders([to_path(output["path"]) for output in kept], folder.node.cache)
     return kept
 

@@ -1,4 +1,4 @@
-"""The files that a binary made, for one whose declared output is missing."""
+"""Files made by a binary whose declared output is missing."""
 
 import os
 from typing import Iterator, List, Set
@@ -10,11 +10,11 @@ NAMED = 3
 """The most files that are named."""
 
 LOOKED_AT = 1000
-"""The most files among which they are looked for."""
+"""The most files among which they are searched."""
 
 
 def sentence(work: bytes, name: str, known: "Set[str]") -> str:
-    """Say which files a working directory has besides the known ones, the most alike first."""
+    """Say which other files a working directory has, the most similar first."""
     names = [found for found in _files(work) if not _is_known(found, known)]
     if not names:
         return "and there is no other file"
@@ -33,8 +33,8 @@ def _is_known(found: str, known: "Set[str]") -> bool:
 
 
 def _by_likeness(name: str, names: "List[str]") -> "List[str]":
-    """Sort names by how much they are like the one that is missing."""
-    from difflib import SequenceMatcher  # late, as only failed attempts need it
+    """Sort names by their similarity to the missing one."""
+    from difflib import SequenceMatcher  # imported late, as only failed attempts need it
 
     matcher = SequenceMatcher(None, "", os.path.basename(name).lower())
 

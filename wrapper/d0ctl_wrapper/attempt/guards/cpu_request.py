@@ -21,7 +21,7 @@ ASK_AGAIN_S = 5.0
 
 
 def begin_without(folder: AttemptFolder) -> None:
-    """Note for a wrapper about to be forked that it takes no CPUs."""
+    """Record for a wrapper about to be forked that it takes no CPUs."""
     _create(folder, FREE)
 
 

@@ -2,7 +2,7 @@
 
 InGrid, "Response to Failures": the binary is suspended, the control host is asked to purge files,
 and the binary is resumed when there is space again. If all attempts of the node wait for that, and
-it comes from nowhere, the one that began last ends, so that the others continue.
+nothing frees any, the one that began last ends, so that the others continue.
 """
 
 import os
@@ -18,7 +18,7 @@ from d0ctl_wrapper.protocol.paths import AttemptFolder
 from d0ctl_wrapper.protocol.text import size, span
 
 MOST = 0.05
-"""The largest reserve, as a part of the disk."""
+"""The largest reserve, as a fraction of the disk."""
 
 AGAIN = 1.25
 """The free space for resuming a binary, as a multiple of the reserve."""
@@ -30,7 +30,7 @@ FILL_RATE = 200_000_000
 """The bytes per second at which others may begin to fill a disk between two checks."""
 
 GIVE_UP_AFTER = 1 / 30
-"""The part of its patience after which an attempt may end so that others continue."""
+"""The fraction of its patience after which an attempt may end so that others continue."""
 
 GRACE_S = 1.0
 """The seconds that a binary has to pause by itself."""
@@ -62,7 +62,7 @@ class DiskGuard:
         self._suspended_at: "float | None" = None
         self._asked = 0.0
         self._counted = 0.0
-        """When the attempts that wait were counted."""
+        """When the waiting attempts were counted."""
         self._before: "tuple[float, float] | None" = None
 
     def poll(self) -> float:
@@ -100,7 +100,7 @@ class DiskGuard:
         return min(LONGEST_S, max(SOONEST_S, (free - self._reserve) / rate / 2))
 
     def _wait(self, free: int, since: float) -> float:
-        """Wait for space, and request it now and then."""
+        """Wait for space, and request it from time to time."""
         now = time.monotonic()
         if free >= AGAIN * self._reserve and self._rotation.take():
             self._suspended_at, self._before = None, None

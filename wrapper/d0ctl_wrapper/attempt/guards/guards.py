@@ -22,7 +22,7 @@ from d0ctl_wrapper.protocol.text import size
 
 
 class Guards:
-    """The guards of one attempt, over one binary after the other."""
+    """The guards of one attempt, over one binary after another."""
 
     def __init__(
         self, folder: AttemptFolder, launch: Launch, tree: ProcessTree, report: Reporter
@@ -39,7 +39,7 @@ class Guards:
         self._disk = Disk(None, None, folder.path, report.remark)
 
     def begin(self, clock: Clock, binary: "Dict[str, Any]") -> None:
-        """Note that a binary begins, with its running time."""
+        """Record that a binary begins, with its running time."""
         self._clock, self._kills, self._looping = clock, kernel.memory(), None
         limit = self._asked["disk"]
         scratch = binary["work_size"] if limit is None else None

@@ -10,7 +10,7 @@ from d0ctl_wrapper.host.process import Usage
 from d0ctl_wrapper.protocol.text import size, span
 
 NEAR = 0.8
-"""The part of a limit above which a binary is checked more often."""
+"""The fraction of a limit above which a binary is checked more often."""
 
 GROWTH = 1.05
 """The growth since the last check that causes an early next check."""

@@ -15,7 +15,7 @@ from d0ctl_wrapper.protocol.launch import LOAD_PAUSE_S, LOAD_WINDOW_S
 from d0ctl_wrapper.protocol.text import share, size
 
 IDLE = 0.05
-"""The idle part of the CPUs below which a node is busy."""
+"""The idle fraction of the CPUs below which a node is busy."""
 
 
 class Timing(NamedTuple):
@@ -107,7 +107,7 @@ class Thrashing:
         self._before = kernel.memory(vmstat)
 
     def __call__(self) -> "Verdict | None":
-        """Pause if more bytes a second than `most` are swapped in, and out."""
+        """Pause if more bytes per second than `most` are swapped in, and out."""
         now = kernel.memory(self._vmstat)
         passed = time.monotonic() - self._at
         if now is None or self._before is None or passed < self._window_s:

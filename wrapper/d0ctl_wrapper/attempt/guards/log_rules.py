@@ -18,13 +18,13 @@ READ_FOR_S = 0.2
 """The most seconds of reading lines at a time."""
 
 GLANCE = 500
-"""The number of lines between two looks at the clock."""
+"""The number of lines between two reads of the clock."""
 
 SHOWN = 200
 """The most characters of a matching line that are kept."""
 
 ENDLESS = "the log rule `%s` backtracks without end on a line, and is ignored from now on"
-"""The sentence on an expression without end."""
+"""The sentence about an expression that backtracks without end."""
 
 
 class Rule:
@@ -90,7 +90,7 @@ class Rules:
         return self._backoff.next(seen > 0)
 
     def finish(self, between: "Callable[[], None]") -> None:
-        """Read the rest of the logs; `between` is called now and then."""
+        """Read the rest of the logs; `between` is called from time to time."""
         with self._timeout.watching():
             for is_over in (False, True):
                 for number, line in enumerate(self._next(is_over)):
@@ -112,7 +112,7 @@ class Rules:
         return [remark for rule in self._rules if rule.is_passive for remark in rule.remarks()]
 
     def _next(self, is_over: bool) -> "Iterator[bytes]":
-        """Yield the lines that the last check left, then new ones."""
+        """Yield the lines left by the last check, then new ones."""
         for line in self._lines:
             yield line
         self._lines = self._new(is_over)

@@ -22,7 +22,7 @@ POLL_S = 30.0
 """The most seconds between two checks for signs."""
 
 SHOWN = 32
-"""The most outputs that each check looks at; before the verdict all files are checked."""
+"""The most outputs that each check examines; before the verdict all files are checked."""
 
 Marks = Tuple[Any, ...]
 

@@ -18,7 +18,7 @@ class SpaceQueue:
         self._file: "Optional[IO[bytes]]" = None
 
     def join(self) -> None:
-        """Begin to wait; where the file cannot be made, nobody knows of it."""
+        """Begin to wait; if the file cannot be made, nobody knows of it."""
         try:
             path = self._folder.node.base + b"/waiting"
             self._file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open while it waits)
@@ -27,7 +27,7 @@ class SpaceQueue:
             self.leave()
 
     def leave(self) -> None:
-        """End to wait."""
+        """Stop waiting."""
         if self._file is not None:
             self._file.close()
             self._file = None

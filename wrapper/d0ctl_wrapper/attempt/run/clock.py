@@ -25,7 +25,7 @@ class Clock:
             self._stands_since = time.monotonic()
 
     def go_on(self, reason: str = "suspended") -> None:
-        """Drop a reason; without any the clock goes on."""
+        """Drop a reason; without any the clock continues."""
         self._reasons.discard(reason)
         if self._stands_since is not None and not self._reasons:
             self._stood += time.monotonic() - self._stands_since

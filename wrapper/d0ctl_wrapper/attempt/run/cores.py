@@ -48,7 +48,7 @@ def _is_core(path: bytes) -> bool:
 
 
 def _treat(path: bytes, target: bytes, limit: int) -> str:
-    """Move a core beside the logs, or remove one that takes more than `limit` bytes."""
+    """Move a core beside the logs, or remove one of more than `limit` bytes."""
     status = os.lstat(path)
     what = "it left a core of %d bytes" % status.st_size
     if status.st_blocks * 512 > limit:

@@ -15,7 +15,7 @@ _FOREIGN = re.compile(
     rb"|PAGER|LESS.*|PWD|OLDPWD|SHLVL|_\Z"
 )
 """Variables of a connection, a terminal or a desktop, which binaries do not get: a package runs the
-same for every user and folder that the daemon was started from."""
+same whichever user and folder the daemon was started from."""
 
 TEMPORARY = b"TMPDIR"
 

@@ -31,7 +31,7 @@ class ProcessTree:
         on_status_request: "Callable[[], None]",
         before_sleep: "Callable[[], float]",
     ) -> None:
-        """`before_sleep` does what is due, and returns the most seconds to sleep."""
+        """`before_sleep` does due work, and returns the most seconds to sleep."""
         self.mark = (folder.node.base, b"%d" % folder.attempt)
         self.is_reaper = process.become_reaper()
         self.awaited = 0
@@ -61,7 +61,7 @@ class ProcessTree:
 
         `watch` returns the watch over it, which begins after some seconds, or with the first
         signal. Afterwards `cpu` and `rss` have the usage of the processes that ended meanwhile.
-        `outcome` may return the status of one below the child.
+        `outcome` may return the status of a process below the child.
         """
         self.awaited, self.status, self.cpu, self.rss = pid, self.ended.get(pid), 0.0, 0
         self._outcome, self._highest = outcome, 0
@@ -85,7 +85,7 @@ class ProcessTree:
         return self.status
 
     def _begin_watch(self) -> None:
-        """Begin the watch over the child that is awaited, if it has not begun."""
+        """Begin the watch over the awaited child, if it has not begun."""
         if self._watch is not None and self._watching is None:
             self._watching = self._watch()
 
@@ -132,7 +132,7 @@ class ProcessTree:
                 raise Terminated
 
     def clear(self) -> None:
-        """Note that no binary is running."""
+        """Record that no binary is running."""
         self.awaited = 0
 
     @property
@@ -149,10 +149,10 @@ class ProcessTree:
     def end(self, grace: "Callable[[], float]") -> str:
         """End every process: TERM, then KILL after `grace()` seconds, until none is left.
 
-        Processes that begin meanwhile may be what cleans up after a TERM, as that of a container
-        does: they get their TERM a little later.
+        Processes that begin meanwhile may clean up after a TERM, as for a container:
+        they get their TERM a little later.
 
-        Returns which signal was enough. With another SIGTERM meanwhile, `grace` is called again.
+        Returns which signal was enough. After another SIGTERM meanwhile, `grace` is called again.
         """
         deadline = time.monotonic() + grace()
         due: "dict[int, float]" = {}

@@ -15,7 +15,7 @@ LONGEST_S = 60.0
 """The least and the most seconds between two messages; in between, a fifth of the running time."""
 
 AGE = 0.2
-"""The least interval between messages, as a part of the running time."""
+"""The shortest interval between messages, as a fraction of the running time."""
 
 MOST_POINTS = 32
 """The most points of progress that are remembered."""

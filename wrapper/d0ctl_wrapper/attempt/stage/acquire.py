@@ -113,7 +113,7 @@ def _use_copy(paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes) 
 
 
 def _insist(carrier: Carrier, copy: SharedCopy, make: "Callable[[], None]") -> None:
-    """Make a copy, or remove what there is of it."""
+    """Make a copy, or remove what exists of it."""
     try:
         carrier.insist(make)
     except BaseException:

@@ -35,7 +35,7 @@ class InputList:
         self.list = folder.file(b"inputs")
         self._slot = slot
         self._is_shared = False
-        """Whether the list is an empty file that other attempts may have, too."""
+        """Whether the list is an empty file that other attempts may share."""
         self.is_open: bool = launch["early"]
         self.is_early: bool = launch["early"]
         self.inputs = inputs

@@ -58,7 +58,7 @@ def check(entries: "List[Dict[str, Any]]") -> None:
 def link(work: bytes, entry: "Dict[str, Any]", pause_point: "Callable[[], None]") -> None:
     """Link, copy or unpack an input into a working directory under its name.
 
-    A program that may write to it gets a copy of its own, as of each directory that was packed;
+    A program that may write to it gets a copy of its own, as with each packed directory;
     `pause_point` is called before each piece of the copy, and may raise to give up.
     """
     source, target = to_path(entry["path"]), inside(work, entry["name"])

@@ -1,7 +1,7 @@
-"""A connection of two nodes by a login of one at the other, with a key made for this one.
+"""A connection of two nodes by a login of one to the other, with a key made for it.
 
-One end *answers*: it lets the key in and waits. The other *calls*: it logs in by the ssh program.
-The login runs `arrive`, which hands its stdin and stdout to the process that waits.
+One end *answers*: it adds the key and waits. The other *calls*: it logs in by the ssh program.
+The login runs `arrive`, which passes its stdin and stdout to the waiting process.
 """
 
 import array
@@ -33,14 +33,14 @@ _HUNG_UP = 0x2000  # POLLRDHUP: a socket whose other side sends nothing more
 
 
 class Connection:
-    """A connection: what is read from `receive` was written by the other node, and vice versa."""
+    """A connection: bytes read from `receive` were written by the other node, and vice versa."""
 
     def __init__(self, receive: int, send: int) -> None:
         self.receive = receive
         self.send = send
 
     def finish(self) -> None:
-        """Close it; return once what was sent is on its way to the other node."""
+        """Close it; return once everything sent is on its way to the other node."""
         os.close(self.send)
         os.close(self.receive)
 
@@ -118,7 +118,7 @@ def _answer(paths: NodePaths, order: "Dict[str, Any]") -> Connection:
 
 
 def arrive(path: bytes) -> int:
-    """Hand stdin and stdout to the process that waits at a socket; end when it is done."""
+    """Pass stdin and stdout to the process that waits at a socket; end when it is done."""
     connection = socket.socket(socket.AF_UNIX)
     try:
         _at(path, connection.connect)
@@ -194,7 +194,7 @@ def _end_with_control_host(paths: NodePaths, order: "Dict[str, Any]") -> None:
 
 
 def _call(call: "Dict[str, Any]", name: str) -> Connection:
-    """Log in at the other node; raise OSError if that can't be done."""
+    """Log in to the other node; raise OSError if that is impossible."""
     with _hidden(call["private"]) as private, _hidden(call["known_hosts"]) as known_hosts:
         with tempfile.TemporaryFile() as said:
             words = _ssh(call, private, known_hosts)
@@ -223,7 +223,7 @@ def _start(words: "List[str]", said: "IO[bytes]") -> "subprocess.Popen[bytes]":
 
 
 def _ssh(call: "Dict[str, Any]", private: str, known_hosts: str) -> "List[str]":
-    """Return the words of the ssh program: no file of the account has a say, nor has its agent."""
+    """Return the words of the ssh program: no file or agent of the account is used."""
     options = [
         "IdentitiesOnly=yes", "IdentityAgent=none", "BatchMode=yes", "LogLevel=ERROR",
         "PreferredAuthentications=publickey", "StrictHostKeyChecking=yes",
@@ -240,7 +240,7 @@ def _ssh(call: "Dict[str, Any]", private: str, known_hosts: str) -> "List[str]":
 
 
 def _await_greeting(ssh: "subprocess.Popen[bytes]", mark: bytes) -> None:
-    """Read past what a login shell prints, to the line of the process that answers."""
+    """Skip the output of a login shell, up to the line of the process that answers."""
     assert ssh.stdout is not None
     deadline = time.monotonic() + CALL_S
     end = b""

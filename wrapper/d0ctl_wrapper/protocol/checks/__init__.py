@@ -1,1 +1,1 @@
-"""Checks of records that came as JSON."""
+"""Checks of records that arrived as JSON."""

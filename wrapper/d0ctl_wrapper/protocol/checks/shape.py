@@ -1,4 +1,4 @@
-"""Checks of values that came as JSON: each returns the value, or raises ValueError.
+"""Checks of values that arrived as JSON: each returns the value, or raises ValueError.
 
 The message of the error is the end of a sentence, such as "is not a whole number".
 """

@@ -8,7 +8,7 @@ from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import NodePaths
 
 EPSILON = 1e-6
-"""CPUs by which parts of them may fail to add up."""
+"""CPUs by which fractions of them may fail to add up."""
 
 
 def load(launch: Launch) -> float:

@@ -1,4 +1,4 @@
-"""The wrappers that a relay has forked: each serves a slot, one attempt after the other."""
+"""The wrappers that a relay has forked: each serves a slot, one attempt after another."""
 
 import socket
 import time
@@ -44,7 +44,7 @@ class WrapperProcess:
         return channel.send(self.end, packet)
 
     def release(self) -> "int | None":
-        """Note that it has no attempt any more, and return the one that it had."""
+        """Record that it has no attempt any more, and return the one that it had."""
         attempt, self.attempt, self.launch = self.attempt, None, None
         return attempt
 
@@ -210,7 +210,7 @@ class WrapperPool:
         process.send(pid, number)
 
     def ended(self, pid: int) -> "int | None":
-        """Note the end of a child; return the attempt that it has not ended, if any."""
+        """Record the end of a child; return the attempt that it has not ended, if any."""
         wrapper = self._wrappers.pop(pid, None)
         if wrapper is None:
             return None

@@ -137,7 +137,7 @@ class Supervisor:
         return cpus
 
     def add_inputs(self, entries: "List[Frame]") -> None:
-        """Deliver inputs to running attempts; try again later what a full disk refuses."""
+        """Deliver inputs to running attempts; retry later any that a full disk refuses."""
         for entry in entries:
             attempt = entry["attempt"]
             if attempt not in self.live:
