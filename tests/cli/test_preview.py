@@ -68,12 +68,13 @@ def test_a_rehearsal_submits_nothing(file: str, d0ctl: Type) -> None:
 def test_each_line_is_listed_with_its_files(file: str, d0ctl: Type) -> None:
     rows = d0ctl("validate", file, "--list").stdout.splitlines()
 
-    assert "1/2  n=2  sim.sh ->  sim-2.txt" in rows
+    assert "1/2  n=2  sim.sh  ->  sim-2.txt" in rows
     assert next(row for row in rows if row.startswith("2/1")).split("  ")[1:] == [
-        "4 files of `sim`, gen-1 (job `old`, 1 not made yet) and db (on the node) ->",
+        "4 files of `sim`, gen-1 (job `old`, 1 not made yet) and db (on the node)",
+        "->",
         "all.txt and log.txt",
     ]
-    assert "3/2  f=y  all.txt ->  y.png" in rows
+    assert any(row.split() == ["3/2", "f=y", "all.txt", "->", "y.png"] for row in rows)
 
 
 def test_the_graph_has_a_row_for_each_edge(file: str, d0ctl: Type) -> None:

@@ -147,11 +147,11 @@ def test_a_slip_is_answered_with_what_there_is(own: None, d0ctl: Type) -> None:
 
 
 def test_a_person_on_a_terminal_is_asked(folder: Path) -> None:
-    answers = "nonsense\nmerge\nmany\n6\n\n\nsim.yaml\n"
+    answers = "merg\nmerge\nmany\n6\n\n\nsim.yaml\n"
     code, seen = on_a_terminal("init", answer=answers)
 
     assert code == 0, seen
-    assert "one of array, chain" in seen
+    assert "there is no pattern `merg` (did you mean `merge`?)" in seen
     assert "takes a whole number, not `many`" in seen
     text = (folder / "sim.yaml").read_text()
     assert "number: 6\n" in text and "events: 1000\n" in text

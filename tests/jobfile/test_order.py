@@ -129,6 +129,14 @@ stages:
     ]
 
 
+def test_a_line_may_come_after_one_that_has_no_packages_because_of_a_fault(
+    faults: Faults,
+) -> None:
+    text = "stages: [{name: a, lines: [{packages: []}]}, {lines: [{run: x, after: a/1}]}]"
+
+    assert faults(text) == ["1:39: `packages` takes a list of entries, not an empty list"]
+
+
 def test_stages_may_be_written_in_any_order(job: Read) -> None:
     spec = job(
         "stages: [{lines: [{run: c, inputs: b}]}, {lines: [{run: b, inputs: a, outputs: b}]}, "

@@ -357,8 +357,8 @@ class _Check:
             if (stage, line) == (part.stage_number, own):
                 message = f"`after`: line {own} can't come after itself"
                 self._note(part.line.position, "after", message)
-            else:
-                self._waits.add(self.layout.last_package(stage, line), number)
+            elif (last := self.layout.last_package(stage, line)) is not None:
+                self._waits.add(last, number)
 
     def _order_stages(self) -> None:
         """Check the stages that `after` names, and record that their packages wait."""

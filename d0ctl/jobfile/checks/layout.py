@@ -43,13 +43,17 @@ class Layout:
         part, line, index = self._locate(number)
         return f"{self._name}/{part.stage_number}/{part.first_line + line + 1}/{index + 1}"
 
-    def last_package(self, stage: int, line: int) -> int:
-        """Return the last package of a line, by the numbers of its stage and its own."""
+    def last_package(self, stage: int, line: int) -> int | None:
+        """Return the last package of a line, by the numbers of its stage and its own.
+
+        A line with a fault may have none.
+        """
         at = bisect_right(
             self.ranges, (stage, line - 1), key=lambda p: (p.stage_number, p.first_line)
         )
         part = self.ranges[at - 1]
-        return part.first_package + (line - part.first_line) * len(part.line.packages) - 1
+        each = len(part.line.packages)
+        return part.first_package + (line - part.first_line) * each - 1 if each else None
 
     def of_stages(self, stages: Collection[int]) -> list[range]:
         """Return the packages of some stages."""

@@ -5,6 +5,7 @@ from shlex import quote
 
 from d0ctl.jobfile.job_templates import JobTemplate
 from d0ctl.jobfile.sections.declared_parameters import Declared
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.show.drawing.sheet import Cell, Sheet
 
 NO_VALUE = "needed"
@@ -61,9 +62,9 @@ def value_of(parameter: Declared) -> str:
     return f"{parameter.name}, {parameter.help}" if parameter.help else parameter.name
 
 
-def one_of(names: Iterable[str]) -> str:
-    """Say which answers are accepted."""
-    return f"one of {', '.join(names)}"
+def no_pattern(answer: str, names: Iterable[str]) -> str:
+    """Say that a pattern does not exist."""
+    return f"there is no pattern {shown(answer)}{did_you_mean(answer, names)}"
 
 
 def exists(path: str) -> str:

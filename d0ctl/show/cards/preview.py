@@ -172,7 +172,8 @@ def line(one: LinePreview, absent: Absent) -> list[Cell]:
         (one.path, "strong"),
         one.name if one.name != one.path.rpartition("/")[2] else "",
         count(one.packages, "package") if one.packages > 1 else "",
-        f"{reads} ->" if one.reads else "->",
+        reads,
+        "->",
         _some(one.makes) if one.makes else "nothing",
     ]
 

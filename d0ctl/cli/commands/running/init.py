@@ -72,4 +72,4 @@ def _answer(question: str, default: str, known: list[str] | None = None) -> str:
         answer = str(typer.prompt(asked, default=default, show_default=False, err=True)).strip()
         if answer and (known is None or answer in known):
             return answer
-        say(job_template.one_of(known) if known else job_template.NO_ANSWER)
+        say(job_template.no_pattern(answer, known) if known else job_template.NO_ANSWER)
