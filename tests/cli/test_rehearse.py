@@ -153,3 +153,31 @@ def test_sizes_that_the_job_file_does_not_say_are_those_of_earlier_runs(
     found = document(d0ctl("rehearse", job, "--site", site, "--json").stdout)
 
     assert max(one["peak"] for one in found["caches"]) in range(150, 250)
+
+
+CHAINS = """
+job: mc
+stages:
+  - name: gen
+    lines:
+      - {for: {n: {range: [1, 20]}}, run: "gen > gen-{n}", runtime: 10m,
+         outputs: {file: "gen-{n}", size: 1GB, disposition: DISPOSITION}}
+  - name: reduce
+    lines:
+      - {for: {n: {range: [1, 20]}}, run: "wc < gen-{n} > size-{n}", runtime: 10m,
+         inputs: "gen-{n}", outputs: {file: "size-{n}", size: 1GB, disposition: DISPOSITION}}
+"""
+
+
+@pytest.mark.parametrize(("disposition", "least", "most"), [("deletable", 20, 26),
+                                                            ("retain-temp", 40, 41)])  # fmt: skip
+def test_files_leave_the_caches_as_their_dispositions_say(
+    d0ctl: Type, files: tuple[str, str], disposition: str, least: int, most: int
+) -> None:
+    job, site = files
+    Path(job).write_text(CHAINS.replace("DISPOSITION", disposition))
+    Path(site).write_text("nodes: {n1: {destination: n1, cpus: 4}}")
+
+    (cache,) = document(d0ctl("rehearse", job, "--site", site, "--json").stdout)["caches"]
+
+    assert least * 10**9 <= cache["peak"] < most * 10**9

@@ -68,6 +68,17 @@ def test_a_reader_runs_where_its_file_is_and_the_file_goes_when_it_has_ended() -
     assert list(found.peaks.values()) == [90_000_000]
 
 
+def test_a_file_that_nobody_reads_goes_with_the_end_of_its_maker_unless_it_stays() -> None:
+    tasks = [Task(1, 10.0, outputs=(number,)) for number in range(3)]
+    sizes = [10**9] * 3
+
+    goes = run([node(1)], tasks, [File(size) for size in sizes])
+    stays = run([node(1)], tasks, [File(size, stays=True) for size in sizes])
+
+    assert goes.peaks == {2: 10**9}
+    assert stays.peaks == {2: 3 * 10**9}
+
+
 def test_no_more_packages_of_a_stage_run_than_it_allows() -> None:
     one = Requirement(1, 0, seconds=10.0, stage=7)
 

@@ -15,7 +15,7 @@ class File(Struct, frozen=True):
     size: int
     cluster: int | None = None
     stays: bool = False
-    """Whether it stays when its last reader has ended."""
+    """Whether it stays when its last reader has ended, or its maker if nobody reads it."""
 
 
 class Task(Struct, frozen=True):

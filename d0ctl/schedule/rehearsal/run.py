@@ -1,18 +1,17 @@
 """The clock of a rehearsal: packages are placed, their inputs come, they run and end."""
 
 import heapq
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from d0ctl.schedule.costs import Links
 from d0ctl.schedule.hand import EPSILON, Busy
-from d0ctl.schedule.moves.replicas import LEAST_READERS, HotFile, replicas
 from d0ctl.schedule.place import Decision, place
 from d0ctl.schedule.quota import Allowances, Quota
+from d0ctl.schedule.rehearsal.caches import Caches, HotFiles
 from d0ctl.schedule.rehearsal.records import Conditions, Failure, File, Outcome, Task
 from d0ctl.schedule.rehearsal.throttled import Throttled
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
@@ -71,7 +70,8 @@ class Rehearsal:
         self.live = {node.id: _Live() for node in nodes}
         self.requirements = list(requirements)
         self.by_id = {one.id: one for one in requirements}
-        self.tasks, self.files, self.links = tasks, files, conditions.links
+        self.tasks, self.files = tasks, files
+        self.caches = Caches(files, conditions.links)
         self.conditions = conditions
         self.excused = Counter(conditions.excused)
         self.throttled = Throttled(conditions, {node.id: node.name for node in nodes})
@@ -88,21 +88,12 @@ class Rehearsal:
         self.readers: list[list[int]] = [[] for _ in files]
         self.followers: list[list[int]] = [[] for _ in tasks]
         self.unread = [0] * len(files)
-        self.copies: list[set[int]] = [set() for _ in files]
-        self.kept: Counter[int] = Counter()
         self.promised: Counter[int] = Counter()
         """Bytes that packages there may yet use, by cluster."""
-        self.link_free: dict[tuple[str, int], float] = {}
-        self.arrives: dict[tuple[int, int], float] = {}
-        """When copies are there, by file and cluster."""
-        self.powers: Counter[int] = Counter()
+        self.powers: defaultdict[int, float] = defaultdict(float)
         """CPUs times speed of each cluster."""
         for node in nodes:
-            self.powers[node.cluster] += node.cpus * node.speed  # type: ignore[assignment]
-        self.hot: Counter[int] = Counter()
-        """The files with many readers, and how many of these are on no node yet."""
-        self.hot_seconds: dict[int, float] = {}
-        """The mean CPU seconds of these."""
+            self.powers[node.cluster] += node.cpus * node.speed
         self.events: list[tuple[float, int, int]] = []
         self.wakes: set[float] = set()
         self.marks: list[int] = []
@@ -114,9 +105,6 @@ class Rehearsal:
         self._connect()
 
     def _connect(self) -> None:
-        for number, file in enumerate(self.files):
-            if file.cluster is not None:
-                self.copies[number].add(file.cluster)
         for number, task in enumerate(self.tasks):
             for one in task.inputs:
                 self.unread[one] += 1
@@ -126,12 +114,8 @@ class Rehearsal:
             for before in task.after:
                 self.followers[before].append(number)
                 self.missing[number] += 1
-        self.hot.update({one: n for one, n in enumerate(self.unread) if n >= LEAST_READERS})
-        whole: Counter[int] = Counter()
-        for number, task in enumerate(self.tasks) if self.hot else ():
-            for one in self.hot.keys() & task.inputs:
-                whole[one] += task.seconds * self._cpus(number)  # type: ignore[assignment]
-        self.hot_seconds = {one: whole[one] / n for one, n in self.hot.items()}
+        loads = {one.id: one.load for one in self.requirements}
+        self.hot = HotFiles(self.tasks, self.unread, loads)
         for number in range(len(self.tasks)):
             if not self.missing[number]:
                 self._release(number)
@@ -151,6 +135,7 @@ class Rehearsal:
             if is_free:
                 self._schedule()
                 self._spread()
+        self.outcome.peaks, self.outcome.carried = self.caches.peaks, self.caches.carried
         self.outcome.makespan_s = max(self.outcome.ends, default=0.0)
         return self.outcome
 
@@ -201,7 +186,7 @@ class Rehearsal:
             self._brought,
             quota=self._quota(allowed),
             busy=self._busy,
-            links=self._links,
+            links=lambda: self.caches.backlog(self.now),
         )
         for decision in decisions:
             self._assign(decision)
@@ -234,7 +219,7 @@ class Rehearsal:
         bringing = sum(self._cpus(task) for task in live.bringing)
         disk_free = self.disks[node]
         if disk_free is not None:
-            disk_free -= self.kept[room.cluster]
+            disk_free -= self.caches.kept[room.cluster]
         promised = self.promised[room.cluster]
         if (room.used, room.bringing, room.disk_free, room.disk_used) != (
             used, bringing, disk_free, promised
@@ -255,25 +240,10 @@ class Rehearsal:
         return list(islice(self.ready[requirement], limit))
 
     def _local_bytes(self, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
-        found: dict[int, dict[int, int]] = {}
-        for package in packages:
-            places = found.setdefault(package, {})
-            for one in self.tasks[package].inputs:
-                size = self.files[one].size
-                places[0] = places.get(0, 0) + size
-                for cluster in self.copies[one]:
-                    places[cluster] = places.get(cluster, 0) + size
-        return found
+        return {one: self.caches.local_bytes(self.tasks[one].inputs) for one in packages}
 
     def _brought(self, packages: Sequence[int]) -> Mapping[int, Brought]:
-        found: dict[int, Brought] = {}
-        for package in packages:
-            inputs = self.tasks[package].inputs
-            there: Counter[int] = Counter()
-            for one in inputs:
-                there.update(self.copies[one])
-            found[package] = Brought(len(inputs), there)
-        return found
+        return {one: self.caches.brought(self.tasks[one].inputs) for one in packages}
 
     def _busy(self) -> Mapping[int, Sequence[Busy]]:
         return {node: list(self._busy_on(node)) for node in self.live}
@@ -289,31 +259,17 @@ class Rehearsal:
         one = self.by_id[self.wanted[task]]
         return Busy(one.cpus, left_s * one.cpu / 100, queued)
 
-    def _links(self) -> Links:
-        backlog = {
-            cluster: max(0.0, free - self.now) * self.links.rate
-            for (way, cluster), free in self.link_free.items()
-            if way == "to" and free > self.now
-        }
-        return replace(self.links, backlog=backlog)
-
     def _assign(self, decision: Decision) -> None:
         task, node = decision.package, decision.node
         one = self.tasks[task]
         self.ready[self.wanted[task]].pop(task, None)
         self.waiting[self.wanted[task]] -= 1
-        self._read_hot(task, -1)
+        self.hot.count(one.inputs, -1)
         self._count(self.wanted[task], self.rooms[node].cluster, 1)
         self.outcome.nodes[task] = node
-        arrival = self._carry(one, self.rooms[node].cluster)
+        arrival = self.caches.carry(one.inputs, self.rooms[node].cluster, self.now)
         self.live[node].bringing.add(task)
         heapq.heappush(self.events, (max(arrival, self.now + LAUNCH_S), ARRIVE, task))
-
-    def _read_hot(self, task: int, more: int) -> None:
-        """Count a reader of files with many that is on no node, or does not count any more."""
-        for one in self.tasks[task].inputs if self.hot else ():
-            if one in self.hot:
-                self.hot[one] += more
 
     def _count(self, requirement: int, cluster: int, more: int) -> None:
         one = self.by_id[requirement]
@@ -321,59 +277,15 @@ class Rehearsal:
         self.placed[one.stage] += more
         self.promised[cluster] += more * (one.space_expected or one.space or 0)
 
-    def _carry(self, task: Task, cluster: int) -> float:
-        """Have the inputs that a cluster lacks brought; return when the last is there."""
-        arrival = self.now
-        for one in task.inputs:
-            if not self.copies[one]:
-                continue
-            if cluster not in self.copies[one]:
-                self._bring(one, cluster)
-            arrival = max(arrival, self.arrives.get((one, cluster), 0.0))
-        return arrival
-
-    def _bring(self, file: int, cluster: int) -> None:
-        """Copy a file to a cluster from the one that can give it first."""
-        size = self.files[file].size
-        free_s, source = min((self._gives(file, at), at) for at in self.copies[file])
-        begins = max(free_s, self.link_free.get(("to", cluster), 0.0))
-        ends = begins + size / self.links.rate
-        self.link_free["from", source] = self.link_free["to", cluster] = ends
-        self.arrives[file, cluster] = ends + self.links.file_s
-        self._keep(file, cluster)
-        self.outcome.carried += size
-
-    def _gives(self, file: int, cluster: int) -> float:
-        """Return when a cluster has a file and is not busy with giving another."""
-        return max(self.now, self.link_free.get(("from", cluster), 0.0),
-                   self.arrives.get((file, cluster), 0.0))  # fmt: skip
-
     def _spread(self) -> None:
         """Begin further copies of files that many packages will read."""
-        hot = [one for one, left in self.hot.items() if left >= LEAST_READERS and self.copies[one]]
-        if not hot:
-            return
-        busy = {at for (_, at), until in self.link_free.items() if until > self.now}
         free = {
             room.cluster: room.disk_free - room.disk_used
             for node in self.live
             if (room := self._room(node)).disk_free is not None
         }
-        found = replicas([self._hot_file(one) for one in hot], self.powers, self._links(), free,
-                         busy)  # fmt: skip
-        for one in found:
-            self._bring(one.file, one.cluster)
-            heapq.heappush(self.events, (self.arrives[one.file, one.cluster], WAKE, 0))
-
-    def _hot_file(self, file: int) -> HotFile:
-        coming = {at for at in self.copies[file] if self.arrives.get((file, at), 0.0) > self.now}
-        return HotFile(file, self.files[file].size, self.hot[file], self.hot_seconds[file],
-                       self.copies[file] - coming, coming, self.powers)  # fmt: skip
-
-    def _keep(self, file: int, cluster: int) -> None:
-        self.copies[file].add(cluster)
-        self.kept[cluster] += self.files[file].size
-        self.outcome.peaks[cluster] = max(self.outcome.peaks[cluster], self.kept[cluster])
+        for arrival in self.hot.spread(self.caches, self.powers, free, self.now):
+            heapq.heappush(self.events, (arrival, WAKE, 0))
 
     def _arrive(self, task: int) -> None:
         node = self.outcome.nodes[task]
@@ -400,12 +312,13 @@ class Rehearsal:
     def _end(self, task: int) -> None:
         node = self._leave(task)
         for one in self.tasks[task].outputs:
-            self._keep(one, self.rooms[node].cluster)
+            self.caches.keep(one, self.rooms[node].cluster)
         self._let_go_on(task)
         for one in self.tasks[task].inputs:
             self.unread[one] -= 1
+        for one in (*self.tasks[task].inputs, *self.tasks[task].outputs):
             if not self.unread[one] and not self.files[one].stays:
-                self._forget(one)
+                self.caches.forget(one)
         self._start_next(node)
 
     def _leave(self, task: int) -> int:
@@ -432,7 +345,7 @@ class Rehearsal:
         node, failure = self._leave(task), self.failing.pop(task)
         if failure.again_s is not None:
             self.outcome.retried[failure.reason] += 1
-            self._read_hot(task, 1)
+            self.hot.count(self.tasks[task].inputs, 1)
             self.outcome.nodes[task] = 0
             self.wanted[task] = self._tried(
                 task, self.rooms[node].name if failure.elsewhere else None
@@ -460,8 +373,3 @@ class Rehearsal:
         self.missing[task] -= 1
         if not self.missing[task]:
             self._release(task)
-
-    def _forget(self, file: int) -> None:
-        for cluster in self.copies[file]:
-            self.kept[cluster] -= self.files[file].size
-        self.copies[file] = set()

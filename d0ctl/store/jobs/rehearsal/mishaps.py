@@ -34,7 +34,7 @@ class Record(Struct):
     """By node."""
     failures: dict[str, Counter[str]] = field(default_factory=dict)
     """By reason and node."""
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     """The time of the failures together, by reason."""
 
     def rate(self, reason: str, node: str) -> float:
@@ -80,7 +80,7 @@ class Mishaps:
         to.attempts[node] += n
         if reason is not None:
             to.failures.setdefault(reason, Counter())[node] += n
-            to.seconds[reason] += lasted  # type: ignore[assignment]
+            to.seconds[reason] += lasted
 
     def on(self, nodes: Sequence[NodeRoom]) -> Callable[[int, int], Failure | None]:
         """Return a function that says whether a task's next attempt on one of these nodes fails.

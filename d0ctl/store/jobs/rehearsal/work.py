@@ -2,14 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.errors import Refused
-from d0ctl.jobfile.spec import InputSpec, JobSpec, OutputSpec, PackageSpec
+from d0ctl.jobfile.spec import Disposition, InputSpec, JobSpec, OutputSpec, PackageSpec
 from d0ctl.schedule.estimates import NO_SIZES, Sizes
 from d0ctl.schedule.rehearsal.records import File, Task
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
@@ -20,6 +20,9 @@ from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.fitting import space, wants
 from d0ctl.store.views.policies import NOTHING
 from d0ctl.units import listed
+
+RETAINED = frozenset({Disposition.RETAIN_INDEF, Disposition.RETAIN_TEMP})
+"""The dispositions that keep a file in caches after its last reader."""
 
 
 class Kind(Struct, frozen=True):
@@ -69,6 +72,8 @@ def work_of(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float])
     urgent, catalogue, work = urgency(store, spec), Catalogue(store), Work()
     numbers: dict[str, int] = {}
     kinds: dict[tuple[object, ...], Requirement] = {}
+    staying: dict[str, bool] = {}
+    """The files that stay, and whether they do so although others read them."""
     priorities: dict[int, int] = {}
     """The priority of each requirement."""
     work.tasks = [Task(0, 0.0, after=tuple(before)) for before in steps.before]
@@ -90,11 +95,18 @@ def work_of(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float])
                     spec.priority if package.priority is None else package.priority
                 )
                 inputs, outputs = _files(package, numbers, work.files, spec.directory, sizes)
+                for name, is_retained in _staying(package):
+                    staying[name] = staying.get(name, False) or is_retained
                 work.kinds[step] = _kind(of_stage.name, place, package)
                 work.tasks[step] = replace(
                     work.tasks[step], requirement=kind.id, seconds=seconds[step],
                     inputs=inputs, outputs=outputs,
                 )  # fmt: skip
+    read = {file for task in work.tasks for file in task.inputs}
+    for name, is_retained in staying.items():
+        file = numbers.get(name)
+        if file is not None and (is_retained or file not in read):
+            work.files[file] = replace(work.files[file], stays=True)
     work.requirements = sorted(
         kinds.values(), key=lambda one: (-priorities[one.id], -one.rank, one.id)
     )
@@ -102,6 +114,22 @@ def work_of(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float])
     work.required = _required(work, {step: stage for (stage, _, _), step in steps.packages.items()},
                               spec)  # fmt: skip
     return work
+
+
+def _staying(package: PackageSpec) -> Iterator[tuple[str, bool]]:
+    """Yield the files that stay after a package, and whether they do so although others read them.
+
+    An output that is stored nowhere else stays if nobody reads it.
+    """
+    read = {one.file: one.disposition for binary in package.binaries for one in binary.inputs}
+    yield from ((name, True) for name, said in read.items() if said in RETAINED)
+    for binary in package.binaries:
+        for one in binary.outputs:
+            if RETAINED & one.dispositions:
+                yield one.file, True
+            elif not (one.result or one.locator or one.file in read
+                      or Disposition.DELETABLE in one.dispositions):  # fmt: skip
+                yield one.file, False
 
 
 def _kind(stage: str, place: int, package: PackageSpec) -> Kind:
@@ -148,9 +176,7 @@ def _files(
     usual = _usual_size(made.values(), sizes)
     for output in made.values():
         number = numbers.setdefault(output.file, len(files))
-        file = File(usual if output.size is None else output.size, None,
-                    stays=output.result or not output.dispositions)  # fmt: skip
-        files[number : number + 1] = [file]
+        files[number : number + 1] = [File(usual if output.size is None else output.size)]
         outputs.append(number)
     inputs: dict[int, None] = {}
     for binary in package.binaries:
