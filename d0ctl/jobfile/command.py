@@ -100,7 +100,7 @@ class Command(Struct, frozen=True):
             return {"line": {"list": list(self.lines)}}
         if found := re.search(r"\{(n|line)\b[^{}]*\}", " ".join((*self.words, *self.outputs))):
             option = "--array NUMBERS" if found[1] == "n" else "--each-line FILE or --stdin"
-            raise BadUsage(f"`{found[0]}` needs {option}")
+            raise BadUsage(f"`{found[0]}` needs {option} before `--`")
         return {}
 
     def _files(self, folder: Path) -> Iterator[str]:

@@ -66,8 +66,9 @@ SLIPS = [
     (["--array", "1-3", "job.yaml"], "--array needs a command after `--`"),
     (["--array", "1-3", "./sim.sh", "{n}"], "the words of a command come after `--`"),
     (["job.yaml", "--", "./sim.sh"], "a job file, or a command after `--`, not both"),
-    (["--", "./sim.sh", "{n}"], "`{n}` needs --array NUMBERS"),
-    (["--", "cat {line.stem}"], "`{line.stem}` needs --each-line FILE or --stdin"),
+    (["--", "./sim.sh", "{n}"], "`{n}` needs --array NUMBERS before `--`"),
+    (["--", "cat {line.stem}"], "`{line.stem}` needs --each-line FILE or --stdin before `--`"),
+    (["--", "echo", "{n}", "--array", "1-2", "--hold"], "needs --array NUMBERS before `--`"),
     (["--"], "there is no command after `--`"),
     (["--array", "20-1", "--", "echo", "{n}"], "the range `[20, 1]` is empty"),
     (["--array", "1-3", "--stdin", "--", "true"], "exclude each other"),
@@ -97,3 +98,10 @@ def test_what_may_be_a_mistake_is_said(d0ctl: Type) -> None:
 
     reply = d0ctl("submit", "--array", "1-2", "--output", "{n}.txt", "--", "./sim.sh", "{n}")
     assert "log" not in reply.stderr and "same" not in reply.stderr
+
+    for words in (["--memory", "2GB"], ["--hold"]):
+        reply = d0ctl("submit", "--", "./sim.sh", "5", *words)
+        told = f"`{words[0]}` is a part of the command: options of d0ctl stand before `--`"
+        assert told in reply.stderr
+    reply = d0ctl("submit", "--memory", "2GB", "--", "./sim.sh", "5", "--input", "x")
+    assert "part of the command" not in reply.stderr

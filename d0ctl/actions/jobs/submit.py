@@ -114,6 +114,11 @@ def _checked(store: Store | None, file: JobFile, values: Mapping[str, str]) -> J
     return changed(spec, warnings=(*spec.warnings, *_of_a_command(spec)))
 
 
+OWN_OPTIONS = ("--array", "--each-line", "--stdin", "--memory", "--cpus", "--wall-time", "--hold",
+               "--wait", "--dry-run")  # fmt: skip
+"""Options that few programs have, and many users write behind a command."""
+
+
 def _of_a_command(spec: JobSpec) -> Iterator[str]:
     """Yield the warnings for a command only."""
     lines = iter(spec.stages[0].lines)
@@ -126,6 +131,9 @@ def _of_a_command(spec: JobSpec) -> Iterator[str]:
         and again.script == first.script
     ):
         yield "the command is the same each time: write {n} or {line} where it should differ"
+    for word in (first.argv or ())[-2:]:
+        if word in OWN_OPTIONS:
+            yield f"`{word}` is a part of the command: options of d0ctl stand before `--`"
 
 
 def warnings(store: Store | None, spec: JobSpec, file: str, now: float) -> list[str]:
