@@ -17,6 +17,7 @@ from d0ctl.nodes.inventory import Survey
 from d0ctl.select import parse
 from d0ctl.show.why.file import file as why_file
 from d0ctl.show.why.node import node as why_node
+from d0ctl.store import Store
 from d0ctl.store.clusters.doubt import MissingCopies
 from d0ctl.store.files import inventory as store_inventory
 from d0ctl.store.views import file_locations
@@ -90,6 +91,18 @@ def why(desk: Desk, name: str = "f") -> str:
     one = file_locations.in_job(desk.store, "job", name)
     explained = why_file(desk.store, one, time.time())
     return "\n".join([explained.answer, *explained.facts])
+
+
+def test_findings_of_long_ago_are_forgotten_in_slices(store: Store) -> None:
+    old = [store_inventory.CacheFinding(1, f"old-{n}", "vanished", None, 0.0) for n in range(1500)]
+    with store.writing():
+        store_inventory.keep(
+            store, [*old, store_inventory.CacheFinding(1, "new", "vanished", None, 10**9)]
+        )
+
+        assert [store_inventory.forget_old(store, now=10**9) for _ in range(3)] == [1000, 500, 0]
+
+    assert read(store, "cache_finding", "path") == [("new",)]
 
 
 def test_a_copy_that_was_removed_by_hand_is_made_again_before_its_reader_misses_it(

@@ -103,6 +103,18 @@ def test_the_peak_of_work_files_is_learned_and_reserved(site: Site) -> None:
     assert any("2.0 GB of work files (1.0 GB to 4.0 GB)" in one for one in facts), facts
 
 
+def test_an_audit_compares_what_was_reserved_with_what_was_taken(learned: Site) -> None:
+    learned.submit(reco("next", 2))
+    learned.launch("next/1/1/1")
+    end(learned, "next/1/1/1", disk=GB)
+
+    (found,) = [one for one in eta.audit(learned.store, None, 99) if one.kind == "memory"]
+
+    ((reserved, taken),) = found.pairs
+    assert (found.name, found.within, taken) == ("next/stage", 1, 3 * GB)
+    assert reserved > 3 * GB
+
+
 def test_what_a_job_asks_for_goes_before_what_is_expected(learned: Site, store: Store) -> None:
     spec = job("asks", [package(binary(runtime=600.0), memory=GB)], source="/home/reco.yaml")
     learned.submit(spec)

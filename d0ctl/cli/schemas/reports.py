@@ -382,9 +382,11 @@ class Eta(TypedDict):
 
 
 class Audited(TypedDict):
-    """How estimates compare with what happened; seconds, the mean of all."""
+    """How estimates compare with what happened; seconds, or bytes of memory and disk, which are
+    compared with what was reserved; the mean of all.
+    """
 
-    kind: Literal["job", "stage"]
+    kind: Literal["job", "stage", "memory", "disk"]
     name: str
     number: int
     expected: float

@@ -47,6 +47,7 @@ MOST_COMPARED = 5000
 
 def take_inventories(desk: Desk, turn: Turn) -> None:
     """Ask nodes for lists of their files when due, and compare the lists that have arrived."""
+    inventory.forget_old(desk.store, now=turn.now)
     every_s = float(default(desk.store, "inventory-every"))
     now = time.monotonic()
     for node, listed in list(desk.inventories.items()):

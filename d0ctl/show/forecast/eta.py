@@ -100,7 +100,9 @@ def audit(sheet: Sheet, found: Sequence[Audit]) -> None:
         sheet.say(NO_ESTIMATES)
         return
     for kind, title in (("job", "jobs, as estimated at submission"),
-                        ("stage", "packages, as estimated at launch")):  # fmt: skip
+                        ("stage", "packages, as estimated at launch"),
+                        ("memory", "memory of packages, as reserved at launch"),
+                        ("disk", "disk of packages, as reserved at launch")):  # fmt: skip
         rows: list[list[Cell]] = [
             [one.name, *_compared(one)] for one in found if one.kind == kind
         ]  # fmt: skip
@@ -117,6 +119,9 @@ def audit(sheet: Sheet, found: Sequence[Audit]) -> None:
 def _compared(one: Audit) -> list[Cell]:
     expected = sum(pair[0] for pair in one.pairs) / len(one.pairs)
     happened = sum(pair[1] for pair in one.pairs) / len(one.pairs)
+    if one.kind in ("memory", "disk"):
+        words = f"reserved {size(expected)}, took {size(happened)} on average"
+        return [words, f"{one.within / len(one.pairs):.0%} of {count(len(one.pairs))} within it"]
     off = horizon.error(one.pairs)
     words = f"expected {duration(expected)}, took {duration(happened)}"
     if one.kind == "job":

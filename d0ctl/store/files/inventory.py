@@ -16,6 +16,9 @@ PAGE = 5000
 MOST_UNKNOWN = 1000
 """How many unknown files of a node are remembered."""
 
+MOST_FORGOTTEN = 1000
+"""How many old findings are forgotten in one statement."""
+
 MOST_LACKING = 100
 """How many unknown files may be compared by checksum at a time."""
 
@@ -81,10 +84,15 @@ def keep(store: Store, found: Sequence[CacheFinding]) -> None:
 
 def end(store: Store, node: int, unknown: Iterable[str], *, now: float) -> None:
     """Record that a whole cache was compared, and which of its files are unknown."""
-    store.change("forget_unknown", node=node, before=now - KEEP_FINDINGS_S)
+    store.change("forget_unknown", node=node)
     found = [CacheFinding(node, path, "unknown", None, now) for path in sorted(unknown)]
     store.change_many("keep_cache_finding", found[:MOST_UNKNOWN])
     store.change("note_survey", node=node, now=now)
+
+
+def forget_old(store: Store, *, now: float) -> int:
+    """Forget the next slice of findings of long ago; return how many."""
+    return store.change("forget_old_findings", before=now - KEEP_FINDINGS_S, limit=MOST_FORGOTTEN)
 
 
 def lacking(store: Store, cluster: int, entries: Sequence[dict[str, Any]]) -> list[Lacking]:

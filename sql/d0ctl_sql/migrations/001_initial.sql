@@ -790,6 +790,8 @@ create table attempt (
     expected      real,
     expected_low  real,
     expected_high real,
+    memory_expected integer,               -- bytes reserved for it, by earlier runs
+    space_expected  integer,
 
     -- What its messages said so far.
     phase        text,                     -- the last phase
@@ -1004,6 +1006,12 @@ create table cache_finding (
 ) strict, without rowid;
 
 create index cache_finding_of_file on cache_finding (file_id);
+
+-- Old findings, which are forgotten in slices.
+create index cache_finding_noticed on cache_finding (noticed);
+
+-- Unknown files, which each inventory replaces.
+create index cache_finding_unknown on cache_finding (node_id) where finding = 'unknown';
 
 
 -- A job of a batch system in whose allocation packages run; its node is named after it.

@@ -197,6 +197,21 @@ select job.name as job, stage.name as stage, attempt.expected, attempt.expected_
    and attempt.started is not null and attempt.delivers = 0
  order by job.id desc, stage.seq;
 
+-- name: audit_sizes
+-- The latest successful attempts for which memory or disk was reserved, and what they took.
+select job.name as job, stage.name as stage, attempt.memory_expected, attempt.rss,
+       attempt.space_expected,
+       (select max(disk) from binary_attempt where attempt_id = attempt.id) as disk
+  from (select * from attempt
+         where :job is null or package_id in (select id from package where job_id = :job)
+         order by id desc limit :limit) as attempt
+  join package on package.id = attempt.package_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id and job.visible = 1
+ where attempt.outcome = 'successful' and attempt.delivers = 0
+   and (attempt.memory_expected > 0 or attempt.space_expected > 0)
+ order by job.id desc, stage.seq;
+
 -- name: attempt_outcomes
 -- How the latest attempts ended, those alike together: by place in a job file, software and node;
 -- `lasted` is what they took together. What a person ended is left out.

@@ -35,9 +35,16 @@ insert or replace into cache_finding (node_id, path, finding, file_id, noticed)
 values (?, ?, ?, ?, ?);
 
 -- name: forget_unknown
--- What was unknown at the last inventory of a node, and what was found long ago.
+-- Files that were unknown at the last inventory of a node.
+delete from cache_finding where node_id = :node and finding = 'unknown';
+
+-- name: forget_old_findings
+-- The next slice of what was found long ago.
 delete from cache_finding
- where node_id = :node and (finding = 'unknown' or noticed < :before);
+ where (node_id, path) in (select node_id, path
+                             from cache_finding indexed by cache_finding_noticed
+                            where noticed < :before
+                            limit :limit);
 
 -- name: forget_cache_finding
 -- An unknown file turned out to be a copy.

@@ -103,15 +103,15 @@ def _end_of_running(row: Row, whole: Range, now: float) -> Range:
 
 
 class Audit(Struct, frozen=True):
-    """The quality of the estimates for packages of a stage, or for a job: the expected value, its
-    range, and the actual value, in seconds each.
+    """The quality of the estimates for packages of a stage, or for a job: pairs of the expected and
+    the actual value, in seconds; for memory and disk what was reserved and taken, in bytes.
     """
 
-    kind: Literal["job", "stage"]
+    kind: Literal["job", "stage", "memory", "disk"]
     name: str
     pairs: Sequence[tuple[float, float]]
     within: int
-    """How many ended within the range."""
+    """How many ended within the range, or took no more than was reserved."""
 
 
 def audit(store: Store, job: int | None, limit: int) -> list[Audit]:
@@ -126,7 +126,23 @@ def audit(store: Store, job: int | None, limit: int) -> list[Audit]:
     for name, rows in stages.items():
         pairs = [(row["expected"], row["happened"]) for row in rows]
         found.append(Audit("stage", name, pairs, sum(_is_within(row) for row in rows)))
-    return found
+    return [*found, *_sizes(store, job, limit)]
+
+
+def _sizes(store: Store, job: int | None, limit: int) -> list[Audit]:
+    """Return how what was reserved of memory and disk compares with what packages took."""
+    kinds: tuple[tuple[Literal["memory", "disk"], str, str], ...] = (
+        ("memory", "memory_expected", "rss"), ("disk", "space_expected", "disk"))  # fmt: skip
+    pairs: dict[tuple[Literal["memory", "disk"], str], list[tuple[float, float]]]
+    pairs = defaultdict(list)
+    for row in store.rows("audit_sizes", job=job, limit=limit):
+        for kind, reserved, taken in kinds:
+            if row[reserved] and row[taken] is not None:
+                pairs[kind, f"{row['job']}/{row['stage']}"].append((row[reserved], row[taken]))
+    return [
+        Audit(kind, name, of_stage, sum(taken <= reserved for reserved, taken in of_stage))
+        for (kind, name), of_stage in pairs.items()
+    ]
 
 
 def _is_within(row: Row) -> bool:
