@@ -12,6 +12,7 @@ from d0ctl.show.drawing.signs import ASCII, ROLES, UNICODE, bar, short, tally
 from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.views.activity import Failed
+from d0ctl.store.views.shapes import StageSummary
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
 from d0ctl_tui.draw import strips, tree_rows
 from d0ctl_tui.draw.columns import Columns, Need
@@ -232,3 +233,14 @@ def test_a_long_command_goes_on_in_a_second_line_as_a_shell_takes_it() -> None:
 
     assert len(sheet.lines) == 2
     assert words.split() == ["d0ctl", "kill-line", "prod/1/4", "--drop-outputs", "--reason", "bad"]
+
+
+def test_a_row_of_a_stage_shows_its_limits_beside_its_packages() -> None:
+    ready = {"ready": 4}
+    row = StageSummary(id=1, seq=2, name="merge", require=0.97, lines=4, max_running=3, final=1,
+                       counts=ready, blocked=False)  # fmt: skip
+    sight = tree_rows.Sight(0, UNICODE, 0.0)
+
+    drawn = text(tree_rows.draw(row, Columns.of(160, tree_rows.need(row, sight)), sight))
+
+    assert "4 ready final requires 97 % of its inputs at most 3 packages at once" in drawn

@@ -8,7 +8,7 @@ from msgspec import Struct
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import Counts, Phase, by_status, known_eta
 from d0ctl.show.cards import binary
-from d0ctl.show.cards.part import status_of
+from d0ctl.show.cards.part import limits, status_of
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, width
@@ -158,6 +158,10 @@ def _tally(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
     text = signs.tally(row.counts, blocked=row.blocked, number=signs.short)
     if isinstance(row, JobSummary) and row.hold and row.status != "submitted":
         text.insert(0, ("held", "warn"))
+    if isinstance(row, StageSummary) and row.final:
+        text.append(("final", "faint"))
+    if not isinstance(row, LineSummary):
+        text += [(limit, "faint") for limit in limits(row)]
     return text
 
 
