@@ -1,4 +1,4 @@
--- The database of d0ctl. It is one file, `d0ctl.db`, and all that d0ctl remembers is in it.
+-- The database of d0ctl. It is one file, `d0ctl.db`, and contains everything that d0ctl remembers.
 --
 -- In this order: site; states of packages; jobs; packages; files; attempts and their history;
 -- nodes; software; policies and recovery; notifications; audit and cleanup; views for users; rules
@@ -18,7 +18,7 @@ create table site (
     generation integer not null default 1  -- raised by each restore, so that no id is used twice
 ) strict;
 
--- Who has the right to a task that one process at a time may do, such as driving a job or a node.
+-- The process that has a task which only one at a time may do, such as driving a job or a node.
 create table lease (
     name   text primary key,
     holder text not null,                  -- boot id, pid, start time
@@ -28,7 +28,7 @@ create table lease (
 
 -- States of packages (docs/states.md) ----------------------------------------------------------
 
--- The phases a package can be in, the status that users see for each, and what queries ask of it.
+-- The phases of a package, the status that users see for each, and the groups that queries use.
 create table phase (
     name        text primary key,
     status      text not null
@@ -184,7 +184,7 @@ insert into transition (old, new, verb) values
 
 -- Jobs ---------------------------------------------------------------------------------------
 
--- A submitted job, and what users have requested since.
+-- A submitted job, and the requests of users since then.
 create table job (
     id            integer primary key autoincrement,
     name          text not null unique,
@@ -231,7 +231,7 @@ create table job (
     finish_since  real
 ) strict;
 
--- The job file of a job as it was read, from which `clone` submits it again; packed by zlib.
+-- The job file of a job as it was read, for `clone`, which submits it again; packed by zlib.
 create table job_text (
     job_id integer primary key references job on delete cascade,
     text   blob not null,
@@ -245,7 +245,7 @@ create index job_finishing on job (id) where finish is not null;
 -- Few jobs limit how many of their packages run at once.
 create index job_limited on job (id) where max_running is not null;
 
--- Jobs whose end, or reopening, notifications do not know.
+-- Jobs whose end, or reopening, notifications have not read.
 create index job_not_notified on job (id) where ended is not notified;
 
 -- Job `job_id` reads files that job `maker_id` makes.
@@ -305,7 +305,7 @@ create table stage_order (
     primary key (stage_id, after_id)
 ) strict, without rowid;
 
--- What may still open.
+-- Orders of stages that may still be opened.
 create index stage_order_open on stage_order (job_id) where is_open < 2;
 
 -- How many packages of a stage are in each phase; triggers keep it (`group by` over 10^6 packages
@@ -317,7 +317,7 @@ create table stage_count (
     primary key (stage_id, phase)
 ) strict, without rowid;
 
--- A line of a stage: packages that run one after the other.
+-- A line of a stage: packages that run one after another.
 create table line (
     id          integer primary key,
     stage_id    integer not null references stage on delete cascade,
@@ -354,7 +354,7 @@ create index line_dropped on line (stage_id) where dropped is not null;
 
 -- Packages -----------------------------------------------------------------------------------
 
--- What packages require of a node; packages of a stage with equal requirements share a row.
+-- The requests of packages to a node; packages of a stage with equal requests share a row.
 create table requirement (
     id            integer primary key,
     job_id        integer not null references job on delete cascade,
@@ -398,7 +398,7 @@ create index requirement_ready on requirement (job_id) where ready > 0;
 
 create index requirement_stay on requirement (stay) where stay is not null;
 
--- What the broker of the site said last of packages with a requirement.
+-- The last answer of the site's broker about packages with a requirement.
 create table broker_answer (
     requirement_id integer primary key references requirement on delete cascade,
     broker         text not null,
@@ -408,7 +408,7 @@ create table broker_answer (
     error          text                        -- why it has not answered
 ) strict;
 
--- A package: its binaries run on one node, one after the other. `or` in `status` and `is_live`, as
+-- A package: its binaries run on one node, one after another. `or` in `status` and `is_live`, as
 -- `in (...)` makes each update of a phase 10 % slower.
 create table package (
     id          integer primary key,
@@ -488,8 +488,8 @@ create index package_in_phase on package (job_id, phase);
 -- The ready packages with a requirement, oldest first, for the scheduler.
 create index package_ready on package (requirement_id, id) where phase = 'ready';
 
--- The packages on a node; as many as there are CPUs, however large the job. What the scheduler adds
--- up in each turn is in the index.
+-- The packages on a node; as many as there are CPUs, however large the job. The sums of the scheduler
+-- in each turn come from the index alone.
 create index package_live on package (node_id, requirement_id, slot) where is_live = 1;
 
 -- The packages to launch on a node.
@@ -520,7 +520,7 @@ create index package_open on package (job_id)
     where early = 1 and awaited > 0
       and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable');
 
--- Those of a job that await inputs, in any phase.
+-- Those of a job that wait for inputs, in any phase.
 create index package_awaiting on package (job_id) where early > 0 and awaited > 0;
 
 -- The path of a package, such as `mc/1/20/3`, and the rows above it.
@@ -551,7 +551,7 @@ create view package_row as
       left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
       left join progress on progress.package_id = package.id;
 
--- How many things a package waits for, counted again: inputs, the package before it in its line,
+-- How many things a package waits for, counted again: inputs, the previous package of its line,
 -- and the lines and stages before its own.
 create view package_missing as
     select package.id as package_id,
@@ -583,7 +583,7 @@ create view package_missing as
                              and stage_order.released < line.seq) end as missing
       from package;
 
--- A binary of a package, as the job file says.
+-- A binary of a package, from the job file.
 create table binary (
     package_id    integer not null references package,
     seq           integer not null,
@@ -622,7 +622,7 @@ create table streamed_input (
 -- What to send to a node.
 create index streamed_input_due on streamed_input (node_id) where state = 0;
 
--- Who waits for a copy that has arrived.
+-- Readers of a copy that has arrived.
 create index streamed_input_of_file on streamed_input (file_id);
 
 
@@ -693,7 +693,7 @@ create table input (
     primary key (package_id, binary, file_id)
 ) strict, without rowid;
 
--- Who reads a file.
+-- Readers of a file.
 create index input_of_file on input (file_id, package_id);
 
 -- A copy of a file in the cache of a cluster; cluster 1 is this machine.
@@ -712,7 +712,7 @@ create table location (
     primary key (file_id, cluster_id)
 ) strict, without rowid;
 
--- What is compared with the inventory of a node, a page at a time.
+-- Copies to compare with the inventory of a node, a page at a time.
 create index location_of_node on location (node_id) where node_id is not null;
 
 create index location_shared on location (cluster_id, path) where shared = 1;
@@ -720,7 +720,7 @@ create index location_shared on location (cluster_id, path) where shared = 1;
 -- The oldest are removed first.
 create index location_spare on location (cluster_id, made) where spare = 1;
 
--- A copy that is wanted in the cache of a cluster or (`result` = 1) in results/JOB/.
+-- A copy that is requested in the cache of a cluster or (`result` = 1) in results/JOB/.
 create table transfer (
     file_id    integer not null references file,
     cluster_id integer not null references cluster,
@@ -735,8 +735,8 @@ create table transfer (
 -- Oldest first.
 create index transfer_due on transfer (not_before, wanted, file_id);
 
--- A copy that was asked for because many packages that wait read the file, and no node has one of
--- these yet: how many, how long they compute with it, and how long the copy takes.
+-- A copy that was requested because many waiting packages read the file, before one of these has a
+-- node: how many, how long they compute with it, and how long the copy takes.
 create table replica (
     file_id    integer not null references file on delete cascade,
     cluster_id integer not null references cluster on delete cascade,
@@ -749,8 +749,8 @@ create table replica (
 
 create index replica_of_cluster on replica (cluster_id);
 
--- What transfers from one cluster to another took, those of long ago less and less; cluster 1 is
--- this machine.
+-- The rates of transfers from one cluster to another; old transfers count less and less; cluster 1
+-- is this machine.
 create table link_rate (
     source_id  integer not null references cluster on delete cascade,
     cluster_id integer not null references cluster on delete cascade,
@@ -830,7 +830,7 @@ create index attempt_failed on attempt (ended) where outcome in ('failed', 'lost
 -- Attempts whose files stay on their nodes; removed after a time.
 create index attempt_left on attempt (ended) where left_size is not null;
 
--- How one binary did in an attempt.
+-- The record of one binary in an attempt.
 create table binary_attempt (
     attempt_id integer not null references attempt,
     seq        integer not null,
@@ -915,7 +915,7 @@ create table cluster (
 
 insert into cluster (id, name) values (1, 'control');
 
--- How many bytes of files a cluster may have, and how many more; none without a capacity.
+-- The size of a cluster's cache in bytes, and how many more it may take; none without a capacity.
 create view cluster_space as
     select id as cluster_id, cast(capacity * (1 - software_share) as integer) as bytes,
            max(0, cast(capacity * (1 - software_share) as integer) - coalesce(cached, 0)) as free
@@ -974,7 +974,7 @@ create table node (
 ) strict;
 
 
--- The size of the disk of a node, and what is free of it: as the node says, and no more than the
+-- The size of the disk of a node, and its free space: as the node reports, and no more than the
 -- capacity of its cluster.
 create view node_space as
     select node.id as node_id,
@@ -986,7 +986,7 @@ create view node_space as
                 else node.facts ->> 'disk_free' end as disk_free
       from node left join cluster_space on cluster_space.cluster_id = node.cluster_id;
 
--- Caches that will have more than they hold, as the daemon foresees it.
+-- Caches that will exceed their capacity, by the daemon's forecast.
 create table cache_overflow (
     cluster_id integer primary key references cluster on delete cascade,
     at         real not null,              -- when that begins
@@ -995,7 +995,7 @@ create table cache_overflow (
     peak_at    real not null               -- when
 ) strict;
 
--- What an inventory of a node found in its cache that d0ctl has not done.
+-- Findings of an inventory in a node's cache that d0ctl has not caused.
 create table cache_finding (
     node_id integer not null references node on delete cascade,
     path    text not null,
@@ -1088,7 +1088,7 @@ create view node_software as
                         where own.name = software.name and own.version = software.version
                           and own.platform <> '' and own.platform = node.platform);
 
--- An archive of this machine on a node, or on its way there.
+-- An archive of this machine on a node, or in transit to it.
 create table archive_copy (
     node_id    integer not null references node on delete cascade,
     checksum   text not null,
@@ -1124,7 +1124,7 @@ create index software_order_open on software_order (node_id) where ended is null
 
 -- Policies and recovery ------------------------------------------------------------------------
 
--- What successful runs of a program were like, to recognise looping. Software of the catalogue has
+-- Properties of successful runs of a program, to recognise looping. Software of the catalogue has
 -- a row per name and version, other binaries one per stage and position.
 create table run_time_history (
     software text not null,
@@ -1135,7 +1135,7 @@ create table run_time_history (
     primary key (software, stage_id, binary)
 ) strict, without rowid;
 
--- What the latest successful runs took, from which the next are estimated (docs/scheduling.md): of
+-- The use of the latest successful runs, from which the next are estimated (docs/scheduling.md): of
 -- a `software` by name and version; at a `place` of a job file, by the file, the name of the stage,
 -- and the numbers of package and binary; in a `stage` of a job by its id.
 create table estimate (
@@ -1147,8 +1147,8 @@ create table estimate (
     primary key (kind, name)
 ) strict, without rowid;
 
--- CPU seconds that a group of the section `shares` of the site file used until a time; what it used
--- before counts less and less (docs/scheduling.md).
+-- CPU seconds that a group of the section `shares` of the site file used until a time; old use
+-- counts less and less (docs/scheduling.md).
 create table share_usage (
     path text primary key,                 -- empty: jobs that no share takes
     used real not null,
@@ -1156,7 +1156,7 @@ create table share_usage (
 ) strict, without rowid;
 
 -- How many packages were sent to nodes at a time, for the throttles that limit launches
--- (docs/scheduling.md); those of long ago are removed.
+-- (docs/scheduling.md); old ones are removed.
 create table launch_tally (
     throttle text not null,                -- its name in the site file
     name     text not null,                -- of the node, the researcher or the job
@@ -1165,7 +1165,7 @@ create table launch_tally (
     primary key (throttle, name, at)
 ) strict, without rowid;
 
--- Whether a node could log in at another one, for files that go directly between them.
+-- Whether a node could log in to another one, for files that go directly between them.
 create table node_login (
     node_id   integer not null references node on delete cascade,
     callee_id integer not null references node on delete cascade,
@@ -1176,7 +1176,7 @@ create table node_login (
 
 create index node_login_of_callee on node_login (callee_id);
 
--- How a job did on a node since it was submitted, or a user retried packages of it.
+-- The record of a job on a node since its submission, or since a user retried packages of it.
 create table job_node_record (
     job_id     integer not null references job on delete cascade,
     node_id    integer not null references node on delete cascade,
@@ -1187,7 +1187,7 @@ create table job_node_record (
 
 create index job_node_record_of_node on job_node_record (node_id);
 
--- How a stage did on a node, likewise.
+-- The record of a stage on a node, likewise.
 create table node_record (
     stage_id   integer not null references stage on delete cascade,
     node_id    integer not null references node on delete cascade,
@@ -1204,14 +1204,14 @@ create table node_record (
     primary key (stage_id, node_id)
 ) strict, without rowid;
 
--- Nodes to suspect.
+-- Nodes that are suspects.
 create index node_record_streak on node_record (stage_id) where streak > 0;
 
 create index node_record_of_node on node_record (node_id);
 
 create index node_record_of_job on node_record (job_id);
 
--- Nodes that d0ctl drained, because packages failed there that succeed elsewhere.
+-- Nodes that d0ctl drained because packages failed there that succeed elsewhere.
 create table bad_node (
     node_id   integer primary key references node on delete cascade,
     job_id    integer not null,
@@ -1274,7 +1274,7 @@ create table notified_of (
     primary key (kind, subject_id, recipient)
 ) strict, without rowid;
 
--- What is to be sent to a recipient; equal things are one row, which counts them.
+-- Notices for a recipient; equal ones are one row, which counts them.
 create table notice (
     id         integer primary key,
     recipient  text not null,              -- an address, or `command`
@@ -1332,7 +1332,7 @@ create table action (
 
 create index action_at on action (at);
 
--- What to remove on a node when it can be reached: the folder of an attempt, or a path.
+-- Things to remove on a node when it can be reached: the folder of an attempt, or a path.
 create table purge (
     id         integer primary key,
     node_id    integer not null references node on delete cascade,
@@ -1347,7 +1347,7 @@ create index purge_of_path on purge (path) where path is not null;
 
 -- Views for users -------------------------------------------------------------------------------
 --
--- For people who read the database with their own tools (docs/sql.md). Their columns stay. Times
+-- For people who read the database with their own tools (docs/sql.md). Their columns are stable. Times
 -- are ISO text in UTC; beside each, `..._s` has it in seconds since 1970.
 
 -- Jobs, and how many of their packages have each status.
@@ -1445,12 +1445,12 @@ create view v_file as
      where job.visible = 1 and file.late = 0;
 
 
--- Rules: what holds whichever command changes a package ------------------------------------------
+-- Rules: true whichever command changes a package ------------------------------------------------
 --
 -- A job has up to 10^6 packages, so what a trigger costs per row counts. Within a trigger, SQLite
 -- makes a table for every row of each list of more than two after `in`: hence the many `or`.
 
--- Only transitions of the table above. `after`, since a trigger before the update has SQLite read
+-- Only transitions of the table above. `after`, since a trigger before the update makes SQLite read
 -- each row twice.
 create trigger package_refused after update of phase on package
 when old.phase <> new.phase and not exists (
@@ -1575,8 +1575,8 @@ begin
        and line_id in (select line_id from line_order where after_id = new.line_id);
 end;
 
--- `missing`: an input is there now, or was lost. A package that starts early has counters of its
--- own: `awaited` inputs that are not there, and `gathered` ones that are and that a package has
+-- `missing`: an input exists now, or was lost. A package that starts early has counters of its
+-- own: `awaited` inputs that do not exist, and `gathered` ones that do and that a package has
 -- made. While it has none of those and awaits some, it misses one thing: the first of them.
 
 create trigger file_gained after update of present on file
@@ -1698,7 +1698,7 @@ begin
 end;
 
 -- Files of a package that has succeeded or is dropped may be unneeded now. Outputs of a dropped
--- package leave all lists anyway.
+-- package are removed from all lists anyway.
 create trigger package_leaves_files after update of phase on package
 when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped')
     and old.phase <> new.phase
@@ -1728,7 +1728,7 @@ begin
     update attempt set kept = null, left_size = null where package_id = new.id and kept is not null;
 end;
 
--- What was learnt of binaries of a stage goes with it.
+-- What was learned about binaries of a stage is removed with it.
 create trigger stage_forgotten after delete on stage
 begin
     delete from run_time_history where software = '' and stage_id = old.id;

@@ -1,10 +1,10 @@
 -- name: keep_action
--- Who did what, when, to what, why, and the command that takes it back.
+-- Who did what, when, to what, why, and the command that undoes it.
 insert into action (at, actor, verb, target, note, packages, undo)
 values (:now, :actor, :verb, :target, :note, :packages, :undo);
 
 -- name: actions_on
--- What people did to a job; bounded.
+-- Actions of people on a job; bounded.
 select at, actor, verb, target, note, packages, undo from action
  where instr(' ' || target || ' ', ' ' || :job || ' ') > 0
     or instr(' ' || target, ' ' || :job || '/') > 0
@@ -12,17 +12,17 @@ select at, actor, verb, target, note, packages, undo from action
  order by id desc limit :limit;
 
 -- name: last_action
--- The number of the last thing that anybody did.
+-- The number of the last action of anybody.
 select coalesce(max(id), 0) from action;
 
 -- name: last_action_on
--- The number of the last thing that anybody did to a job, or to what a pattern names.
+-- The number of the last action on a job, or on jobs that a pattern matches.
 select coalesce(max(id), 0)
   from action
  where verb <> 'submit' and (instr(target, :job) > 0 or target glob '*[*?[]*');
 
 -- name: audit_entry_since
--- The last thing done to any of the chosen packages after an action.
+-- The last action on any of the chosen packages after an action.
 select action.at, action.actor, action.verb, action.target, action.note,
        action.undo
   from action
@@ -34,14 +34,14 @@ select action.at, action.actor, action.verb, action.target, action.note,
  order by action.id desc limit 1;
 
 -- name: audit_entry_on_job_since
--- The last thing of these kinds done to a whole job after an action.
+-- The last action of these kinds on a whole job after an action.
 select at, actor, verb, target, note, undo
   from action
  where id > :seen and :job glob target and verb in (select value from json_each(:verbs))
  order by id desc limit 1;
 
 -- name: latest_audit_entry
--- The last thing done to one of the first of the chosen packages, or to its line.
+-- The last action on one of the first of the chosen packages, or on its line.
 select action.at, action.actor, action.verb, action.target, action.note,
        action.undo
   from (select event.at, event.actor

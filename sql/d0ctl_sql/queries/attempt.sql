@@ -14,7 +14,7 @@ select package.id
  order by package.id limit :limit;
 
 -- name: begin_attempts
--- A new attempt for each package decided on.
+-- A new attempt for each assigned package to launch.
 insert into attempt (package_id, number, node_id, node_name, base, launched, delivers, expected,
                      expected_low, expected_high, memory_expected, space_expected, kind)
 select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
@@ -34,7 +34,7 @@ select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
   join node on node.id = package.node_id;
 
 -- name: purge_left
--- What earlier attempts of the packages to launch left for a user is removed when the next begins.
+-- Files that earlier attempts of the packages to launch left for a user are removed now.
 insert into purge (node_id, path)
 select node.id, json_extract(kept_file.value, '$.path')
   from decision
@@ -45,7 +45,7 @@ select node.id, json_extract(kept_file.value, '$.path')
   join json_each(attempt.kept, '$.left') as kept_file;
 
 -- name: forget_left
--- And it is kept no more; outputs that only have to be delivered stay.
+-- And they are no longer recorded; outputs that only need delivery stay.
 update attempt
    set kept = json_set(kept, '$.left', json('[]')),
        left_size = iif(json_extract(kept, '$.whole'), left_size, null)
@@ -74,7 +74,7 @@ select package.id, package.node_id
    and package.node_id = :node and package.phase in ('starting', 'unreachable');
 
 -- name: launch_details
--- What the wrapper must know of each package decided on.
+-- Everything that the wrapper must know of each package to launch.
 select package.attempt_id, package.attempts as number, package.id as package_id,
        requirement.stay is node.name as delivers, package.environment, package.accept,
        requirement.cpus, requirement.cpu, requirement.memory, requirement.disk, package.wall_time, package.looping,
@@ -90,7 +90,7 @@ select package.attempt_id, package.attempts as number, package.id as package_id,
  order by package.id;
 
 -- name: launch_binaries
--- The binaries of the packages decided on, in order, with the history of their runs.
+-- The binaries of the packages to launch, in order, with the history of their runs.
 select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, binary.argv,
        binary.progress, binary.runtime, binary.work_size, binary.software, binary.parameters,
        run_time_history.runs, run_time_history.gap,
@@ -106,7 +106,7 @@ select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, 
  order by binary.package_id, binary.seq;
 
 -- name: launch_inputs
--- The inputs of the packages decided on, and where they lie for their nodes.
+-- The inputs of the packages to launch, and their paths on their nodes.
 select input.package_id, input.binary, input.own, input.acquire, input.required,
        input.locator, input.size as size_asked, input.checksum as checksum_asked, input.writable,
        input.local, here.path as here, here.inode, here.mtime, node.cluster_id as cluster,
@@ -131,7 +131,7 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
  order by input.package_id, input.binary, input.place;
 
 -- name: launch_outputs
--- The outputs of the packages decided on.
+-- The outputs of the packages to launch.
 select file.package_id, file.binary, file.name, file.min_size, file.size_asked, file.late,
        file.min_count, file.checksum_asked, file.locator,
        (select cluster_id from node as far
@@ -152,7 +152,7 @@ select attempt.package_id, attempt.id, attempt.number, attempt.kept
  order by attempt.package_id, attempt.number;
 
 -- name: launch_twins
--- Files of other jobs in the cache of the node, for first attempts: of intermediate outputs that are
+-- Files of other jobs in the cache of the node, for first attempts: intermediate outputs that are
 -- kept, made by the same binaries in the same environment. The latest package comes first. A chain
 -- without input makes its events again.
 select package.id as package_id, twin.id as twin_id, path.path as twin, attempt.id as attempt_id,
@@ -189,7 +189,7 @@ select package.id as package_id, twin.id as twin_id, path.path as twin, attempt.
  order by package.id, twin.id desc, file.binary, file.id;
 
 -- name: inputs_of_twin
--- What the binaries of a package have read from outside of it.
+-- The inputs of a package's binaries from outside of it.
 select input.binary, file.name, input.local, file.size, file.checksum
   from input
   join file on file.id = input.file_id and file.size is not null and file.checksum is not null
@@ -197,7 +197,7 @@ select input.binary, file.name, input.local, file.size, file.checksum
  order by input.binary, input.place;
 
 -- name: killing_attempts
--- Attempts of a node that are to be ended, and how.
+-- Attempts of a node to end, and how.
 select attempt_id, coalesce(request, 'kill') as request
   from package where node_id = :node and phase = 'killing';
 
@@ -227,7 +227,7 @@ update package
    and is_live = 1;
 
 -- name: regain_contact
--- unreachable -> the phase that it reported last, or starting: its node answers again and has it.
+-- unreachable -> the last reported phase, or starting: its node answers again and has it.
 update package
    set phase = (select coalesce(phase, case when started is null then 'starting'
                                             else 'running' end)

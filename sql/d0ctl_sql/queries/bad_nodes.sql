@@ -96,13 +96,13 @@ delete from node_record where node_id = :node;
 delete from job_node_record where node_id = :node;
 
 -- name: forget_node_records_of_chosen
--- What nodes did with the jobs of the chosen packages counts no more (CRAB3: a resubmit clears it).
+-- Forget the records of nodes with the jobs of the chosen packages (CRAB3: a resubmit clears them).
 delete from node_record
  where job_id in (select package.job_id
                     from chosen join package on package.id = chosen.package_id);
 
 -- name: forget_job_node_records_of_chosen
--- What nodes did with the jobs of the chosen packages counts no more (CRAB3: a resubmit clears it).
+-- Forget the records of nodes with the jobs of the chosen packages (CRAB3: a resubmit clears them).
 delete from job_node_record
  where job_id in (select package.job_id
                     from chosen join package on package.id = chosen.package_id);
@@ -148,7 +148,7 @@ update bad_node set times = :times, next_try = :next_try, canary_id = null
  where node_id = :node;
 
 -- name: forget_bad_node
--- A node is good again, or a user takes care of it.
+-- A node is good again, or a user handles it.
 delete from bad_node where node_id = :node;
 
 -- name: failed_on_node
@@ -196,19 +196,19 @@ update package
    and (phase in ('failed', 'cooloff') or (phase = 'held' and actor = 'policy'));
 
 -- name: node_deeds
--- What was done to a node, the last first.
+-- Actions on a node, the last first.
 select at, actor, verb, note from action
  where target = :name and verb in ('node drain', 'node resume')
  order by id desc limit :limit;
 
 -- name: add_alike
--- Packages of a stage failed for good for a reason; how many that makes.
+-- Packages of a stage failed for good for a reason; return how many now.
 insert into alike (stage_id, reason, failed) values (:stage, :reason, :failed)
 on conflict do update set failed = alike.failed + excluded.failed
 returning failed;
 
 -- name: stage_on_trial
--- A stage of a job that is not held and goes on, of which nothing has succeeded, with its path.
+-- A stage without any success, of a job that is not held and continues, with its path.
 select job.name || '/' || stage.seq as path, job.most_alike
   from stage join job on job.id = stage.job_id and job.hold = 0 and job.finish is null
  where stage.id = :stage
@@ -216,7 +216,7 @@ select job.name || '/' || stage.seq as path, job.most_alike
                     where stage_id = :stage and phase in ('transferring', 'done') and n > 0);
 
 -- name: unproven_elsewhere
--- Whether a stage runs on a node that has not failed with it yet, and may still show that it can.
+-- Whether a stage runs on a node that has not failed with it yet, and may still succeed.
 select 1 from node
  where not exists (select 1 from node_record
                     where node_record.stage_id = :stage and node_record.node_id = node.id
@@ -228,7 +228,7 @@ select 1 from node
  limit 1;
 
 -- name: failures_of_job
--- How many packages of a job with `max-failures` have failed since it was released, if it goes on.
+-- How many packages of a job with `max-failures` have failed since it was released, if it continues.
 select job.name, job.max_failures as most, sum(stage_count.n) - job.excused as failed
   from job
   join stage on stage.job_id = job.id

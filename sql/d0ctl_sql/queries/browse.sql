@@ -1,5 +1,5 @@
 -- name: jobs
--- The jobs whose names are like this, the newest first.
+-- The jobs whose names match, the newest first.
 select id, name, title, originator, priority, hold, hold_actor, hold_note, hold_since, pause,
        pause_running, pause_actor, pause_note, pause_since, finish, finish_actor, finish_note,
        finish_since, submitted, ended, max_running, max_failures
@@ -18,7 +18,7 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
 having sum(stage_count.n) > 0;
 
 -- name: job_settings
--- What the job file says of a job as a whole, and no other view shows.
+-- The job file's settings for a job as a whole that no other view shows.
 select mail, most_alike, parameters, policy from job where id = :job;
 
 -- name: job_names
@@ -220,7 +220,7 @@ select job.name, job.id as job_id, coalesce(requirement.priority, job.priority) 
  limit 1;
 
 -- name: transfers_for
--- Inputs of a package that have to be copied to its node, each with a node that has it, preferably
+-- Inputs of a package that must be copied to its node, each with a node that has it, preferably
 -- one that is up.
 select file.name, transfer.tries, transfer.last_error, transfer.not_before, far.name as source,
        far.state as source_state, far.last_error as source_error
@@ -279,7 +279,7 @@ select node.name, count(*) as n
  order by n desc, node.name;
 
 -- name: files_not_transferred
--- Copies for a job that could not be carried yet; bounded.
+-- Copies for a job that could not be made yet; bounded.
 select file.name, transfer.tries, transfer.last_error
   from (select * from transfer where last_error is not null limit 500) as transfer
   join file on file.id = transfer.file_id
@@ -292,7 +292,7 @@ select not exists (select 1 from node) and not exists (select 1 from job)
        and not exists (select 1 from action);
 
 -- name: input_list
--- Whether a package starts early, and how many of its inputs are there and are not.
+-- Whether a package starts early, and how many of its inputs exist and do not.
 select early, gathered, awaited from package where id = :package;
 
 -- name: missing_inputs
@@ -315,7 +315,7 @@ select file.name, file.dropped as file_dropped, some.uses, package.id as maker,
  order by some.file_id;
 
 -- name: packages_in_stage
--- A few packages of a stage or of one of its lines that are in these phases, out of its first lines.
+-- A few packages of a stage or of one of its lines in these phases, from its first lines.
 select package_row.*
   from (select id from line
          where stage_id = :stage
@@ -334,7 +334,7 @@ select before.id, before.phase,
  where package.id = :package;
 
 -- name: lines_before
--- Lines that have to succeed before a package, and the first package of each that has not.
+-- Lines that must succeed before a package, and the first package of each that has not.
 select mate.id, mate.phase, line.name,
        (select path from package_path where package_id = mate.id) as path
   from package
@@ -349,7 +349,7 @@ select mate.id, mate.phase, line.name,
  limit :limit;
 
 -- name: stages_before
--- Stages that have to succeed before a package; without a stage, the rest of its job has to end.
+-- Stages that must succeed before a package; without a stage, the rest of its job must end.
 select before.id, before.seq, before.name, job.name as job
   from package
   join line on line.id = package.line_id
@@ -360,7 +360,7 @@ select before.id, before.seq, before.name, job.name as job
  where package.id = :package and package.seq = 1;
 
 -- name: order_of_stage
--- After which stages a stage begins.
+-- The stages after which a stage begins.
 select before.name
   from stage_order join stage as before on before.id = stage_order.after_id
  where stage_order.stage_id = :stage
@@ -417,7 +417,7 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
  order by node.id;
 
 -- name: node_jobs
--- Whose packages take the cpus of a node.
+-- The jobs whose packages use the CPUs of a node.
 select job.name, count(*) as n, sum(requirement.cpus) as cpus
   from package
   join requirement on requirement.id = package.requirement_id and requirement.stay is null
@@ -427,7 +427,7 @@ select job.name, count(*) as n, sum(requirement.cpus) as cpus
  group by job.id order by cpus desc limit :limit;
 
 -- name: transfers_to
--- A few copies on their way to a cluster.
+-- A few copies in transit to a cluster.
 select file.name, transfer.tries, transfer.last_error
   from (select * from transfer where cluster_id = :cluster and result = 0 limit :limit) as transfer
   join file on file.id = transfer.file_id;
@@ -459,7 +459,7 @@ select at, binary, done, total, percent, line, eta, cpu, rss
   from progress where package_id = :package;
 
 -- name: attempt_notes
--- What the wrappers of a package found worth keeping.
+-- The remarks of a package's wrappers.
 select attempt.number, note.at, note.binary, note.text
   from attempt join note on note.attempt_id = attempt.id
  where attempt.package_id = :package

@@ -1,5 +1,5 @@
 -- name: check_integrity
--- What SQLite itself finds wrong with a table and its indices.
+-- The faults that SQLite itself finds in a table and its indices.
 select 'table ' || :table as subject, quick_check as detail
   from pragma_quick_check(:table) where quick_check <> 'ok' limit 20;
 
@@ -34,7 +34,7 @@ select max(id) as upto, count(*) as n
   from (select id from file where id > :after order by id limit :size);
 
 -- name: stages_to_count
--- The stages of the jobs that are wholly there.
+-- The stages of completely submitted jobs.
 select stage.id from job join stage on stage.job_id = job.id where job.visible = 1;
 
 -- name: count_page
@@ -43,13 +43,13 @@ select stage_id, phase, count(*) as n
   from package where id > :after and id <= :upto group by stage_id, phase;
 
 -- name: moves_since
--- What has moved since a row of history was the newest.
+-- Changes of phase since a row of history was the newest.
 select event.id, event.package_id, event.old, event.new, package.stage_id
   from event cross join package on package.id = event.package_id
  where event.id > :event;
 
 -- name: counts_kept
--- What is counted of the packages of each stage.
+-- The recorded counts of the packages of each stage.
 select stage_count.stage_id, stage_count.phase, stage_count.n, job.name || '/' || stage.seq as path
   from job
   join stage on stage.job_id = job.id
@@ -57,7 +57,7 @@ select stage_count.stage_id, stage_count.phase, stage_count.n, job.name || '/' |
  where job.visible = 1;
 
 -- name: check_lines
--- Stages that have another number of lines than they are said to have.
+-- Stages whose recorded number of lines is wrong.
 select job.name || '/' || stage.seq as subject,
        'has ' || stage.lines || ' lines, really ' ||
        (select count(*) from line where line.stage_id = stage.id) as detail
@@ -78,7 +78,7 @@ select job.name as subject,
  limit 20;
 
 -- name: check_missing
--- Packages that wait for another number of things than is missing.
+-- Packages whose number of missing things is wrong.
 select package_path.path as subject,
        'waits for ' || counted.missing || ' things, really ' || counted.really as detail
   from (select package.id, package.missing, package_missing.missing as really
@@ -89,7 +89,7 @@ select package_path.path as subject,
  limit 20;
 
 -- name: check_early
--- Packages that start at their first input, and count their inputs wrong.
+-- Packages that start at their first input, with wrong counts of their inputs.
 select package_path.path as subject,
        'has ' || counted.gathered || ' inputs and awaits ' || counted.awaited || ', really '
            || counted.there || ' and ' || counted.absent as detail
@@ -137,7 +137,7 @@ select package_path.path as subject, judged.detail
  limit 20;
 
 -- name: check_staging
--- Assigned packages that wait for another number of copies than is on its way to their nodes.
+-- Assigned packages that wait for a wrong number of copies in transit to their nodes.
 select package_path.path as subject,
        'waits for ' || counted.staging || ' copies, really ' || counted.really as detail
   from (select package.id, package.staging,
@@ -303,7 +303,7 @@ select job.name || ':' || file.name as subject,
  limit 20;
 
 -- name: check_transferring
--- Packages that transfer results, of which none is under way.
+-- Packages that transfer results, of which none is in transit.
 select package_path.path as subject,
        'transfers results, of which none is under way' as detail
   from job
@@ -335,7 +335,7 @@ select package_path.path as subject,
  limit 20;
 
 -- name: check_ids
--- Numbers that would be given twice, or that were given before the last restore.
+-- Ids that would be used twice, or were used before the last restore.
 with first_id (least) as (select iif(generation > 1, generation << :bits, 0) from site)
 select 'table ' || given.name as subject,
        'the next number is ' || (coalesce(kept.seq, 0) + 1) || ', and '
@@ -347,7 +347,7 @@ select 'table ' || given.name as subject,
  where coalesce(kept.seq, 0) < max(coalesce(given.most, 0), given.least);
 
 -- name: check_texts
--- Small tables whose JSON is none.
+-- Small tables with invalid JSON.
 select 'table ' || name as subject, detail || ' is no JSON' as detail
   from (select 'setting' as name, setting.name as detail, value as text from setting
          union all select 'node', node.name, facts from node
@@ -380,7 +380,7 @@ select job.name as subject, 'counts as ended, and has packages in ' || stage_cou
  limit 20;
 
 -- name: results_page
--- What lies in results/ of a page of files: known copies, and what was delivered there.
+-- The files of a page in results/: known copies, and delivered ones.
 select file.id, job.name as job, file.name,
        exists (select 1 from location
                 where location.file_id = file.id and location.cluster_id = 1
@@ -394,7 +394,7 @@ select file.id, job.name as job, file.name,
  where file.id > :after and file.id <= :upto and file.result = 1 and file.late = 0;
 
 -- name: copies_page
--- The copies that a node has of a page of files, with size, time and maker; null as the node means
+-- The copies on a node of a page of files, with size, time and maker; null as the node means
 -- the control host.
 select location.path, location.inode, location.mtime, file.size, file.checksum,
        (select path from package_path where package_id = file.package_id) as maker
@@ -403,7 +403,7 @@ select location.path, location.inode, location.mtime, file.size, file.checksum,
  where location.file_id > :after and location.file_id <= :upto and location.node_id is :node;
 
 -- name: known_attempts
--- What is known of attempts that a node reports.
+-- The database's records of attempts that a node reports.
 select attempt.id, attempt.outcome, attempt.node_id,
        package.phase in ('done', 'dropped') as is_over,
        exists (select 1 from purge where purge.attempt_id = attempt.id) as goes
@@ -435,20 +435,20 @@ select json_extract(listed.value, '$.path') as path
                                      and purge.attempt_id = attempt.id);
 
 -- name: some_work_left
--- Whether any package of any job moves, or is to.
+-- Whether any package of any job moves, or should.
 select 1
   from stage_count
  where n > 0 and phase not in ('waiting', 'held', 'done', 'failed', 'canceled', 'dropped')
  limit 1;
 
 -- name: check_bad_nodes
--- Nodes that d0ctl has drained, and that take packages all the same.
+-- Nodes that d0ctl has drained, and that take packages nevertheless.
 select 'node ' || node.name as subject, 'drained by d0ctl, and not drained' as detail
   from bad_node join node on node.id = bad_node.node_id and node.drained = 0
  limit 20;
 
 -- name: check_node_records
--- Nodes of which more failures in a row are counted than failures.
+-- Nodes with more counted failures in a row than failures.
 select 'node ' || node.name as subject,
        node_record.streak || ' failures of stage ' || node_record.stage_id || ' in a row, of '
            || node_record.failed as detail

@@ -1,24 +1,24 @@
 -- name: standing_stages
--- The stages of a job as they stand.
+-- The stages of a job in the database.
 select id, seq, name, require, max_running, final, lines from stage where job_id = :job order by seq;
 
 -- name: standing_stage_order
--- After which stages those of a job begin.
+-- The stages after which those of a job begin.
 select stage_id, after_id from stage_order where job_id = :job;
 
 -- name: standing_lines
--- The lines of a stage as they stand.
+-- The lines of a stage in the database.
 select id, seq, name, early_start, is_open, dropped, named
   from line where stage_id = :stage order by seq;
 
 -- name: standing_line_order
--- After which lines those of a stage begin.
+-- The lines after which those of a stage begin.
 select line_order.line_id, line_order.after_id
   from line join line_order on line_order.line_id = line.id
  where line.stage_id = :stage;
 
 -- name: standing_packages
--- The packages of a stage as they stand, with what they ask for.
+-- The packages of a stage in the database, with their requests.
 select package.id, package.line_id, package.seq, package.name, package.phase, package.attempts,
        package.requirement_id, package.wall_time, package.looping, package.wrapper,
        package.wrapper_parameters,
@@ -44,7 +44,7 @@ select line.id, line.named
  where stage.job_id = :job and line.dropped is not null;
 
 -- name: standing_binaries
--- The binaries of a stage as they stand.
+-- The binaries of a stage in the database.
 select binary.*
   from line
   join package on package.line_id = line.id
@@ -53,7 +53,7 @@ select binary.*
  order by binary.package_id, binary.seq;
 
 -- name: standing_inputs
--- What the packages of a stage read; files of other jobs as `JOB:NAME`.
+-- The inputs of a stage's packages; files of other jobs as `JOB:NAME`.
 select input.package_id, input.binary, input.place, input.file_id, input.acquire, input.required,
        input.writable, input."match", input.disposition, input.locator, input.size,
        input.checksum, input.local, file.pattern_id,
@@ -67,7 +67,7 @@ select input.package_id, input.binary, input.place, input.file_id, input.acquire
  order by input.package_id, input.binary, input.place;
 
 -- name: standing_outputs
--- What the packages of a stage make.
+-- The outputs of a stage's packages.
 select file.package_id, file.id, file.binary, file.name, file.late, file.min_count,
        file.dispositions, file.locator, file.size_asked as size, file.min_size,
        file.checksum_asked as checksum
@@ -82,7 +82,7 @@ select file.package_id, file.id, file.binary, file.name, file.late, file.min_cou
 select id, name, package_id from file where job_id = :job and pattern_id is null;
 
 -- name: standing_late_files
--- The files of a job that late outputs stand for, with their makers.
+-- The files of a job that match late outputs, with their makers.
 select id, name, package_id from file where job_id = :job and pattern_id is not null;
 
 -- name: read_elsewhere
@@ -107,7 +107,7 @@ select package.id, package.phase
   from chosen join package on package.id = chosen.package_id;
 
 -- name: choose_readers_done
--- Add to the choice packages that have read what the chosen ones make.
+-- Add to the selection packages that have read outputs of the chosen ones.
 insert or ignore into chosen (package_id)
 select reader.id
   from chosen
@@ -116,7 +116,7 @@ select reader.id
   join package as reader on reader.id = input.package_id and reader.phase = 'done';
 
 -- name: correct_job
--- What a job file says of a job as a whole.
+-- Change the job file's settings for a job as a whole.
 update job
    set title = :title, originator = :originator, priority = :priority, parameters = :parameters,
        policy = :policy, directory = :directory, source = :source, mail = :mail,
@@ -133,7 +133,7 @@ on conflict (job_id) do update set text = :text, former = :former;
 select former from job_text where job_id = :job;
 
 -- name: forget_needs
--- A job does not need jobs of which it reads nothing any more.
+-- Forget that a job needs jobs of which it no longer reads anything.
 delete from need
  where job_id = :job
    and not exists (select 1
@@ -143,14 +143,14 @@ delete from need
                     where package.job_id = :job);
 
 -- name: correct_stage
--- What a job file says of a stage.
+-- Change the job file's settings for a stage.
 update stage
    set name = :name, require = :require, max_running = :max_running, final = :final,
        weighed = null
  where id = :stage;
 
 -- name: forget_stage_order
--- A stage does not begin after any other.
+-- Forget the stages before a stage.
 delete from stage_order where stage_id = :stage;
 
 -- name: close_stage
@@ -168,26 +168,26 @@ update stage_order set is_open = 1
    and released < (select lines from stage where stage.id = :stage);
 
 -- name: choose_first_of_stage
--- Add the first packages of the lines of a stage to the choice.
+-- Add the first packages of the lines of a stage to the selection.
 insert or ignore into chosen (package_id)
 select package.id
   from line join package on package.line_id = line.id and package.seq = 1
  where line.stage_id = :stage;
 
 -- name: correct_line
--- What a job file says of a line.
+-- Change the job file's settings for a line.
 update line set name = ?, early_start = ?, is_open = ? where id = ?;
 
 -- name: forget_line_order
--- A line does not begin after any other.
+-- Forget the lines before a line.
 delete from line_order where line_id = ?;
 
 -- name: leave_line
--- A line was dropped because its job file does not have it any more.
+-- A line was dropped because its job file no longer has it.
 update line set named = 2 where id = ? and dropped is not null;
 
 -- name: correct_package
--- What a job file says of a package that is not launched.
+-- Change the definition of a package that is not launched.
 update package
    set name = ?, requirement_id = (select requirement_id from incoming_requirement
                                     where number = ?),
@@ -196,7 +196,7 @@ update package
  where id = ?;
 
 -- name: correct_file
--- What a job file says of a file that is known already, and which package makes it.
+-- Change the job file's settings for a known file, and its maker.
 update file
    set package_id = ?, binary = ?, dispositions = ?, late = ?, locator = ?, size_asked = ?,
        min_size = ?, checksum_asked = ?, min_count = null,
@@ -204,7 +204,7 @@ update file
  where id = ?;
 
 -- name: drop_added_files
--- What dropped packages make by another definition is dropped, too.
+-- Outputs of dropped packages by another definition are dropped, too.
 update file set dropped = 1
  where package_id in (select package.id
                         from chosen join package on package.id = chosen.package_id
@@ -212,19 +212,19 @@ update file set dropped = 1
    and dropped = 0;
 
 -- name: unassign_chosen
--- assigned -> ready: packages that are to do something else.
+-- assigned -> ready: packages with another definition.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase = 'assigned';
 
 -- name: end_cooloff_of_chosen
--- cooloff -> ready: what is to do something else is tried at once.
+-- cooloff -> ready: packages with another definition are tried at once.
 update package
    set phase = 'ready', not_before = null, changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase = 'cooloff' and missing = 0;
 
 -- name: wait_corrected
--- ready, cooloff, assigned -> waiting: chosen packages that miss something now.
+-- ready, cooloff, assigned -> waiting: chosen packages that now miss something.
 update package
    set phase = 'waiting', node_id = null, staging = 0, not_before = null, changed = :now,
        actor = :actor, note = :note
@@ -232,14 +232,14 @@ update package
    and missing > 0;
 
 -- name: take_known_late_files
--- The chosen packages that read late outputs, and the files that these are known to stand for.
+-- The chosen packages that read late outputs, and the known files of these.
 select input.package_id, input.binary, input.file_id as pattern, input."match", found.id, found.name
   from chosen
   join input on input.package_id = chosen.package_id
   join file as found on found.pattern_id = input.file_id;
 
 -- name: read_late_file
--- A package reads a file as it reads the late output that this belongs to.
+-- A package reads a file in the way it reads its late output.
 insert or ignore into input (package_id, binary, file_id, place, own, acquire, disposition,
                              required, dropped, locator, size, checksum, writable, local)
 select package_id, binary, ?1, place, own, acquire, disposition, required, dropped, locator, null,
@@ -248,13 +248,13 @@ select package_id, binary, ?1, place, own, acquire, disposition, required, dropp
  where package_id = ?2 and binary = ?3 and file_id = ?4;
 
 -- name: leave_out_all_dropped
--- Chosen packages do without the files of dropped lines.
+-- Chosen packages run without the files of dropped lines.
 update input set dropped = 1
  where own = 0 and dropped = 0 and package_id in (select package_id from chosen)
    and (select dropped from file where file.id = input.file_id) = 1;
 
 -- name: count_early_inputs
--- Which inputs of chosen packages that start early are there.
+-- The existing inputs of chosen packages that start early.
 update package
    set gathered = (select count(*) from input join file on file.id = input.file_id
                     where input.package_id = package.id and input.own = 0 and input.dropped = 0
@@ -265,7 +265,7 @@ update package
  where early > 0 and id in (select package_id from chosen);
 
 -- name: count_missing
--- What the chosen packages wait for.
+-- Count the things that the chosen packages wait for.
 update package
    set missing = (select package_missing.missing from package_missing
                    where package_missing.package_id = package.id)
@@ -285,7 +285,7 @@ update file
  where file.id = made_id;
 
 -- name: lose_taken_files
--- Copies of a file that another package makes from now on count no more.
+-- Copies of a file that another package makes from now on no longer count.
 insert into lost_copy (file_id, cluster_id)
 select file.id, coalesce(location.cluster_id, 0)
   from file left join location on location.file_id = file.id
@@ -299,5 +299,5 @@ select location.node_id, location.path
  where location.file_id = ? and location.shared = 0;
 
 -- name: forget_taken_file
--- Nothing is known of it until it is made.
+-- Nothing is known about it until it is made.
 update file set size = null, checksum = null, stored = null, partial = 0 where id = ?;

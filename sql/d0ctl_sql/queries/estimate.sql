@@ -9,8 +9,8 @@ on conflict do update
    set runs = estimate.runs + excluded.runs, at = excluded.at, samples = excluded.samples;
 
 -- name: binary_runs
--- What the binaries of some attempts took, in seconds of a standard node; none longer than since
--- the launch, which a node with a wrong clock may say.
+-- The use of the binaries of some attempts, in seconds of a standard node; at most the time since
+-- the launch, as a node may have a wrong clock.
 select job.source, stage.name as stage, package.seq as package, binary.seq as binary,
        binary.software || coalesce('/' || binary.version, '') as software, binary.runtime,
        min(binary_attempt.ended - binary_attempt.started, :now - attempt.launched)
@@ -29,7 +29,7 @@ select job.source, stage.name as stage, package.seq as package, binary.seq as bi
   left join node on node.id = attempt.node_id;
 
 -- name: package_runs
--- The same of whole packages, with what was expected.
+-- The same of whole packages, with the estimates.
 select package.job_id, package.stage_id, requirement.expected,
        min(attempt.ended - attempt.started, :now - attempt.launched)
        * coalesce(node.speed, 1) as seconds, attempt.rss,
@@ -43,47 +43,47 @@ select package.job_id, package.stage_id, requirement.expected,
   left join node on node.id = attempt.node_id;
 
 -- name: stage_drift
--- How the packages of a stage compare with what was expected of them.
+-- The ratio of the actual to the expected run times of a stage.
 select drift_low, drift, drift_high, is_timed from stage where id = :stage;
 
 -- name: keep_drift
--- How they compare now.
+-- Record that ratio.
 update stage
    set drift = :drift, drift_low = :low, drift_high = :high, is_timed = 1
  where id = :stage;
 
 -- name: stage_sizes
--- What packages of a stage take of memory and disk.
+-- The expected memory and disk of packages of a stage.
 select sizes from stage where id = :stage;
 
 -- name: keep_sizes
--- What they take now.
+-- Record the expected memory and disk.
 update stage set sizes = :sizes where id = :stage;
 
 -- name: expect_sizes
--- Reserve that for packages of the stage that ask for nothing.
+-- Reserve that for packages of the stage without a request.
 update requirement
    set memory_expected = iif(memory is null, :memory, null),
        space_expected = iif(disk is null, max(coalesce(space, 0), coalesce(:space, 0)), null)
  where job_id = (select job_id from stage where stage.id = :stage) and stage_id = :stage;
 
 -- name: stage_drifts
--- How the packages of each stage of a job compare with what was expected of them.
+-- The ratios of actual to expected run times for each stage of a job.
 select seq, drift, is_timed from stage where job_id = :job;
 
 -- name: expected_requirements
--- What was expected of the packages of a job.
+-- The estimates for the packages of a job.
 select requirement.id, stage.seq as stage, requirement.expected, requirement.chain,
        requirement.rank, requirement.seconds, requirement.pace
   from requirement join stage on stage.id = requirement.stage_id
  where requirement.job_id = :job;
 
 -- name: rank_requirement
--- Keep how long a chain is now expected to take, and its first package.
+-- Record the expected time of a chain, and its first package.
 update requirement set rank = ?, seconds = ? where id = ?;
 
 -- name: expect_of_stage
--- What is expected of a stage at submission.
+-- The estimate for a stage at submission.
 update stage
    set work = :work, is_timed = :is_timed, drift_low = :low, drift_high = :high
  where id = :stage;
@@ -103,7 +103,7 @@ select id, name, max_running, hold, pause
  order by priority desc, id;
 
 -- name: eta_stages
--- What is left of the stages of these jobs, read off the counts, and how long it takes.
+-- The remaining work of the stages of these jobs, from the counts, and its run times.
 select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.drift_low,
        stage.drift_high, stage.sizes, coalesce(estimate.runs, 0) as runs,
        (select max(rank) from requirement
@@ -119,7 +119,7 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
  group by stage.id;
 
 -- name: eta_live
--- The packages on nodes, and how long they may yet take.
+-- The packages on nodes, and how long they may still take.
 select package.job_id, requirement.cpus * requirement.cpu / 100.0 as cpus, requirement.rank, requirement.seconds,
        coalesce(node.speed, 1.0) as speed, package.changed, progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued
@@ -138,7 +138,7 @@ select requirement.job_id, max(requirement.rank) as rank
  group by requirement.job_id;
 
 -- name: eta_package
--- How long a package that has not ended takes on a standard node, and when it began to run.
+-- The run time of a package that has not ended on a standard node, and when it began to run.
 select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds,
        requirement.seconds * stage.drift_low / stage.drift as low,
        requirement.seconds * stage.drift_high / stage.drift as high, stage.sizes,
@@ -154,8 +154,8 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
    and package.phase <> 'transferring';
 
 -- name: stragglers
--- Packages that run much longer than they were expected to on their nodes, the longest first; of
--- all jobs, or of one. What waits for inputs after an early start is left out.
+-- Packages that run much longer than expected on their nodes, the longest first; of
+-- all jobs, or of one. Packages that wait for inputs after an early start are omitted.
 select package_path.path, node.name as node, attempt.started, attempt.expected,
        attempt.expected_high as high
   from package indexed by package_live
@@ -213,8 +213,8 @@ select job.name as job, stage.name as stage, attempt.memory_expected, attempt.rs
  order by job.id desc, stage.seq;
 
 -- name: attempt_outcomes
--- How the latest attempts ended, those alike together: by place in a job file, software and node;
--- `lasted` is what they took together. What a person ended is left out.
+-- How the latest attempts ended, similar ones together: by position in a job file, software and
+-- node; `lasted` is their total time. Attempts ended by a person are omitted.
 select job.source, stage.name as stage, package.seq as place, requirement.software,
        attempt.node_name as node, iif(attempt.outcome = 'successful', null, attempt.reason) as reason,
        count(*) as n,
@@ -236,11 +236,11 @@ select job.name, job.originator, requirement.cpus * requirement.cpu / 100.0 as l
  where requirement.id = :requirement;
 
 -- name: share_usage
--- What groups used, and until when.
+-- The use of groups, and until when.
 select path, used, at from share_usage;
 
 -- name: keep_usage
--- What a group used until now.
+-- Record the use of a group until now.
 insert into share_usage (path, used, at) values (:path, :used, :now)
 on conflict do update set used = excluded.used, at = excluded.at;
 

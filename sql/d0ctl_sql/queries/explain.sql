@@ -26,7 +26,7 @@ select file.name from job join file on file.job_id = job.id
  limit 5000;
 
 -- name: copies_of_file
--- Where the copies of a file lie, and whether these machines answer.
+-- The places of a file's copies, and whether these machines answer.
 select cluster.name as cluster, location.path, location.spare, node.name as node, node.state,
        coalesce(node.doubted is not null, 0) as is_doubted
   from location
@@ -37,14 +37,14 @@ select cluster.name as cluster, location.path, location.spare, node.name as node
  limit :limit;
 
 -- name: transfers_of_file
--- Where a file is being carried to, and what is in the way of that.
+-- The transfers of a file, and their problems.
 select cluster.name as cluster, transfer.result, transfer.tries, transfer.last_error
   from transfer join cluster on cluster.id = transfer.cluster_id
  where transfer.file_id = :file
  limit :limit;
 
 -- name: readers_of_file
--- Who reads a file, what has not ended first, out of a bounded number.
+-- The readers of a file, those that have not ended first, of a bounded number.
 select package_path.path,
        package.phase, package.missing, some.uses, some.dropped, some.acquire, some.locator
   from (select package_id, count(*) as uses, min(dropped) as dropped, acquire, locator

@@ -87,7 +87,7 @@ update node
  where id = :node;
 
 -- name: trust_cache
--- The cache of a node is in doubt no more. The node takes packages again, unless it was drained for
+-- The cache of a node is no longer in doubt. The node takes packages again, unless it was drained for
 -- another reason.
 update node
    set drain_note = case when drained_at = doubted then null else drain_note end,
@@ -129,6 +129,6 @@ select location.file_id, location.cluster_id
    and cache_finding.noticed >= :since;
 
 -- name: forget_missing_copies
--- What an inventory missed since a time is there again.
+-- Forget missing copies since a time: they are there again.
 delete from cache_finding
  where node_id = :node and finding <> 'unknown' and noticed >= :since;

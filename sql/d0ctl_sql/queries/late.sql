@@ -1,5 +1,5 @@
 -- name: late_patterns
--- The late outputs of packages that are heard of.
+-- The late outputs of packages with messages.
 select file.id, file.name, file.package_id, file.job_id
   from heard
   join attempt on attempt.id = heard.attempt_id
@@ -7,7 +7,7 @@ select file.id, file.name, file.package_id, file.job_id
  order by file.id;
 
 -- name: file_of_name
--- What a job has already under a name, and which package makes it.
+-- The present file of a name in a job, and the package that makes it.
 select file.id, file.package_id, file.pattern_id,
        (select path from package_path where package_id = file.package_id) as path
   from file
@@ -18,11 +18,11 @@ select file.id, file.package_id, file.pattern_id,
 select id, name from file where pattern_id = :pattern;
 
 -- name: matches_of_pattern
--- Which parts of a late output its consumers take.
+-- The patterns by which consumers take parts of a late output.
 select distinct "match" from input where file_id = :pattern and "match" is not null;
 
 -- name: make_late_file
--- A file that matched a late output, and shares with it all but its name.
+-- A file that matched a late output, which shares all but its name with it.
 insert into file (job_id, name, package_id, binary, dropped, locator, size_asked, min_size,
                   dispositions, result, pattern_id)
 select job_id, :name, package_id, binary, dropped, locator, size_asked, min_size, dispositions,
@@ -41,7 +41,7 @@ select package_id, binary, :file, place, own, acquire, disposition, required, dr
  where file_id = :pattern and "match" is :match;
 
 -- name: miss_late_file
--- Who takes it misses it, until it is there.
+-- Readers of it miss it, until it exists.
 update package
    set missing = missing + (select count(*) from input
                              where file_id = :file and package_id = package.id and own = 0
@@ -59,18 +59,18 @@ update package
    and id in (select package_id from input where file_id = :file and own = 0 and dropped = 0);
 
 -- name: find_late
--- Which files a late output stands for is known.
+-- The files of a late output are known.
 update file set present = 1 where id = ?;
 
 -- name: unassign_readers
--- assigned -> ready: packages whose inputs are others than when they were planned.
+-- assigned -> ready: packages whose inputs differ from those of their plan.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
        note = 'its inputs are others than before'
  where phase = 'assigned' and id in (select package_id from input where file_id = :file);
 
 -- name: leave_lists
--- A file that is not made any more leaves all lists.
+-- Remove a file that is no longer made from all lists.
 update input set dropped = 1 where file_id = :file and dropped = 0;
 
 -- name: forget_streamed_late_inputs
@@ -78,19 +78,19 @@ update input set dropped = 1 where file_id = :file and dropped = 0;
 delete from streamed_input where file_id = :file;
 
 -- name: forget_late_inputs
--- It is no input.
+-- Remove it from all inputs.
 delete from input where file_id = :file;
 
 -- name: forget_late_transfers
--- Copies of it are not wanted.
+-- Remove requests for copies of it.
 delete from transfer where file_id = :file;
 
 -- name: forget_late_locations
--- Its copies go with the attempts that left them.
+-- Its copies are removed with the attempts that left them.
 delete from location where file_id = :file;
 
 -- name: forget_late_file
--- It is gone.
+-- Remove it.
 delete from file where id = :file;
 
 -- name: jobs_with_open_lines
@@ -110,8 +110,8 @@ select count(*) as files, coalesce(max(found.id), 0) as newest
  where pattern.job_id = :job and pattern.late = 1;
 
 -- name: leave_to_lines
--- What stands for the lines of all groups does not read the files any more that are there and
--- that the chosen packages read, which are of such lines. Most of its inputs go step by step so.
+-- The package that stands for the lines of all groups no longer reads the existing files that
+-- the chosen packages of such lines read; so most of its inputs are removed step by step.
 delete from input
  where package_id in (select package.id
                         from line indexed by line_open
@@ -124,8 +124,8 @@ delete from input
                     where file.present = 1);
 
 -- name: known_late_outputs
--- The late outputs of a job that are known, with the files they stand for; those of dropped lines
--- stand for none.
+-- The late outputs of a job that are known, with their files; those of dropped lines
+-- have none.
 select pattern.name as pattern, found.name, found.size
   from file as pattern
   left join file as found on found.pattern_id = pattern.id and found.dropped = 0
@@ -133,7 +133,7 @@ select pattern.name as pattern, found.name, found.size
  order by pattern.id, found.name;
 
 -- name: is_in_groups
--- Whether a package reads a file of a late output by its own name, as one of a group does.
+-- Whether a package reads a file of a late output by its own name, as members of groups do.
 select exists (select 1
                  from file as found
                  join input on input.file_id = found.id and input.dropped = 0

@@ -38,13 +38,13 @@ update package
         or phase = 'transferring' or phase = 'unreachable');
 
 -- name: count_hastenable
--- How many of the chosen packages are being killed, and not at once.
+-- How many of the chosen packages are being killed, and not immediately.
 select count(*) from package
  where id in (select package_id from chosen) and phase = 'killing'
    and request not in ('kill now', 'drop now');
 
 -- name: hasten_killing
--- killing: an end that keeps outputs becomes a plain one, a plain one an end at once.
+-- killing: an end that keeps outputs becomes a plain one, a plain one becomes immediate.
 update package
    set request = case request when 'kill partial' then 'kill' when 'drop' then 'drop now'
                               else 'kill now' end
@@ -66,7 +66,7 @@ update attempt
                where package.phase in ('canceled', 'dropped'));
 
 -- name: cancel_transfers
--- Results of chosen packages that were canceled are not wanted any more.
+-- Results of chosen packages that were canceled are no longer requested.
 delete from transfer
  where result = 1 and file_id in
     (select file.id
@@ -131,7 +131,7 @@ select package_path.path,
  order by package.id;
 
 -- name: chosen_files
--- The files that leave every list by the choice.
+-- The files that the selection removes from every list.
 select file.name from chosen join file on file.package_id = chosen.package_id
  where file.dropped = 0 order by file.id limit :limit;
 
@@ -146,7 +146,7 @@ update package
                 join input on input.file_id = file.id);
 
 -- name: drop_inputs
--- The outputs of the chosen packages leave the lists of all that has not begun.
+-- Remove the outputs of the chosen packages from the lists of all packages that have not begun.
 update input
    set dropped = 1
  where own = 0 and dropped = 0
@@ -177,7 +177,7 @@ update file set dropped = 1
  where dropped = 0 and package_id in (select package_id from chosen);
 
 -- name: drop_idle_packages
--- not launched -> dropped; what has succeeded stays.
+-- not launched -> dropped; successful ones stay.
 update package
    set phase = 'dropped', request = null, staging = 0, not_before = null, changed = :now,
        actor = :actor, note = :note
@@ -198,7 +198,7 @@ update package set request = iif(request = 'kill now', 'drop now', 'drop')
 
 -- name: drop_lines
 -- Mark lines as dropped in which only successful packages are left; `named` are those that a person
--- asked for.
+-- named.
 update line
    set dropped = :now, named = id in (select line_id from asked_line)
  where dropped is null
@@ -264,7 +264,7 @@ select package.id
        and package.seq between wanted.value ->> 5 and wanted.value ->> 6;
 
 -- name: empty_ranges
--- Which of such selectors match no package.
+-- The selectors of this kind that match no package.
 select wanted.key
   from json_each(:ranges) as wanted
  where not exists (select 1
@@ -278,7 +278,7 @@ select wanted.key
                     where job.name = wanted.value ->> 0 and job.visible = 1);
 
 -- name: choose_by_phase
--- The same for a question about phases, answered from the index of phases.
+-- The same for phases, answered from the index of phases.
 insert or ignore into chosen (package_id)
 select package.id
   from json_each(:phases) as wanted
@@ -299,12 +299,12 @@ select package.id
                                     and attempt.reason = :reason));
 
 -- name: count_chosen_files
--- How many files leave every list by the choice.
+-- How many files the selection removes from every list.
 select count(*) from chosen join file on file.package_id = chosen.package_id
  where file.dropped = 0;
 
 -- name: cancel_failed_packages
--- failed -> canceled: of a killed line; the note keeps saying why they failed.
+-- failed -> canceled: of a killed line; the note still says why they failed.
 update package
    set phase = 'canceled', changed = :now, actor = :actor
  where id in (select package_id from chosen) and phase = 'failed';

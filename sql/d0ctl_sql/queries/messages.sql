@@ -3,11 +3,11 @@
 delete from heard;
 
 -- name: hear_of
--- An attempt that a message is about.
+-- An attempt with a message.
 insert into heard (attempt_id) values (?);
 
 -- name: attempt_contexts
--- What a verdict on each attempt that is heard of depends on.
+-- The facts for a verdict on each attempt with a message.
 select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.outcome,
        package.attempt_id as current, package.phase, package.request, package.restarts,
        package.requirement_id, package.job_id, package.stage_id, attempt.launched, node.clock,
@@ -64,14 +64,14 @@ insert into reported_progress (attempt_id, seq, binary, done, total, percent, li
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: keep_note
--- What a wrapper found worth keeping, once; nothing when the attempt has as many notes as it may.
+-- Record a remark of a wrapper, once; none when the attempt has as many as it may.
 insert or ignore into note (attempt_id, seq, at, binary, text)
 select new.*
   from (select ? as attempt_id, ? as seq, ? as at, ? as binary, ? as text) as new
  where (select count(*) from note where note.attempt_id = new.attempt_id) < ?;
 
 -- name: declared_sizes
--- How many binaries, inputs and outputs the packages have that are heard of.
+-- How many binaries, inputs and outputs the packages with messages have.
 select attempt.id,
        (select count(*) from binary where binary.package_id = attempt.package_id) as binaries,
        (select count(*) from input where input.package_id = attempt.package_id) as inputs,
@@ -95,11 +95,11 @@ values (?, ?, ?, ?, ?, ?, ?, ?);
 delete from reported_gap;
 
 -- name: tell_gap
--- The longest time in which nothing of a binary showed.
+-- The longest silence of a binary.
 insert into reported_gap (package_id, seq, gap) values (?, ?, ?);
 
 -- name: record_run_times
--- What the programs of successful attempts are used to.
+-- Record the longest silences of programs of successful attempts.
 insert into run_time_history (software, stage_id, binary, runs, gap)
 select coalesce(binary.software || '/' || coalesce(binary.version, ''), ''),
        iif(binary.software is null, package.stage_id, 0),
@@ -137,7 +137,7 @@ insert or ignore into reported_end (attempt_id, package_id, outcome, phase, star
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: start_attempts
--- Keep when attempts started, and the last phase that they reported.
+-- Record when attempts started, and the last phase that they reported.
 update attempt
    set started = coalesce(attempt.started, reported_state.started),
        utc_offset = coalesce(attempt.utc_offset, reported_state.utc_offset),
@@ -160,7 +160,7 @@ update reported_end
    and package.phase in ('starting', 'staging-in') and package.request is null;
 
 -- name: record_passed_starts
--- The history of such packages has that they ran.
+-- Record in the history of such packages that they ran.
 insert into event (at, package_id, old, new, attempt_id, node_id)
 select :now, package.id, package.phase, 'running', package.attempt_id, package.node_id
   from reported_end
@@ -189,7 +189,7 @@ update package
    and attempt.id not in (select attempt_id from reported_end where passed = 1);
 
 -- name: keep_progress
--- How far the current attempts are, unless something newer is known.
+-- Record the progress of the current attempts, unless something newer is known.
 insert into progress (package_id, attempt_id, seq, at, binary, done, total, percent, line, eta,
                       cpu, rss)
 select package.id, attempt.id, reported_progress.seq, :now, reported_progress.binary, reported_progress.done,
@@ -207,11 +207,11 @@ on conflict do update
  where excluded.attempt_id > progress.attempt_id or excluded.seq > progress.seq;
 
 -- name: forget_progress
--- Attempts that have ended make no progress.
+-- Remove the progress of ended attempts.
 delete from progress where attempt_id in (select attempt_id from reported_end);
 
 -- name: end_attempts
--- Keep how attempts ended; an end that is already known changes nothing.
+-- Record how attempts ended; an end that is already known changes nothing.
 update attempt
    set outcome = reported_end.outcome, started = coalesce(reported_end.started, attempt.started),
        ended = reported_end.ended, utc_offset = coalesce(reported_end.utc_offset, attempt.utc_offset),
@@ -223,11 +223,11 @@ update attempt
  where attempt.id = reported_end.attempt_id and attempt.outcome is null;
 
 -- name: keep_chain
--- Where the chain of an attempt began, which events it did, and what it left for the next.
+-- Record where the chain of an attempt began, which events it did, and its files for the next one.
 update attempt set kept = ?, left_size = ?, began = ?, began_why = ?, events = ? where id = ?;
 
 -- name: purge_superseded
--- An attempt that kept all outputs has them from those before it on its node, which need none.
+-- An attempt that kept all outputs supersedes those before it on its node.
 insert into purge (node_id, path)
 select before.node_id, 'cache/' || before.id
   from attempt
@@ -253,11 +253,11 @@ select attempt.node_id, 'cache/' || attempt.id
  where attempt.id = :attempt;
 
 -- name: run_after_all
--- An attempt that was only to deliver has run its binaries, as not all outputs were whole.
+-- An attempt that should only deliver has run its binaries, as not all outputs were whole.
 update attempt set delivers = 0 where id = :attempt;
 
 -- name: accept_now
--- From which attempt the outputs are that a person accepts; null: none any more.
+-- Record from which attempt a person accepts the outputs; null: none any more.
 update package set accept = :accepted
  where id = (select package_id from attempt where id = :attempt) and attempt_id = :attempt
    and accept is not null;
@@ -289,7 +289,7 @@ having not exists (select 1
                       and reader.is_live = 1);
 
 -- name: lose_former_copies
--- Copies elsewhere of what was made again are copies of another file.
+-- Copies elsewhere of files that were made again are copies of other files.
 insert into lost_copy (file_id, cluster_id)
 select file.id, location.cluster_id
   from reported_output
@@ -301,7 +301,7 @@ select file.id, location.cluster_id
   join location on location.file_id = file.id and location.cluster_id <> node.cluster_id;
 
 -- name: keep_locations
--- Where the outputs that attempts left lie.
+-- Record the paths of the outputs of attempts.
 insert or replace into location (file_id, cluster_id, path, node_id, made, inode, mtime)
 select file.id, node.cluster_id, reported_output.path, node.id, :now, reported_output.inode,
        reported_output.mtime
@@ -324,7 +324,7 @@ update file
    and +file.package_id = package.id;
 
 -- name: want_results
--- Ask for the outputs that belong in results/.
+-- Request the outputs that belong in results/.
 insert or ignore into transfer (file_id, cluster_id, result, wanted)
 select file.id, 1, 1, :now
   from reported_end
@@ -334,7 +334,7 @@ select file.id, 1, 1, :now
         or (reported_end.phase = 'canceled' and reported_end.partial = 1 and file.present = 1));
 
 -- name: want_forwards
--- Ask for the outputs whose locators name another node.
+-- Request the outputs whose locators name another node.
 insert or ignore into transfer (file_id, cluster_id, result, wanted)
 select file.id, far.cluster_id, 1, :now
   from reported_end
@@ -371,7 +371,7 @@ update package
         or (reported_end.phase in ('ready', 'cooloff', 'held') and package.phase = 'failed'));
 
 -- name: fail_for_now
--- launched -> failed: on the way to ready, cooloff or held, so that its history has it.
+-- launched -> failed: on the way to ready, cooloff or held, for the history.
 update package
    set phase = 'failed', changed = :now, actor = null,
        note = coalesce(reported_end.reason || ': ' || reported_end.message, reported_end.reason)
@@ -381,7 +381,7 @@ update package
    and package.phase in (select name from phase where is_active = 1);
 
 -- name: packages_with_results
--- Of the packages that ended well, those that make something for results/ or another node.
+-- Of the packages that succeeded, those with outputs for results/ or another node.
 select distinct file.package_id
   from chosen
   join package on package.id = chosen.package_id
@@ -395,8 +395,8 @@ select distinct file.package_id
                      where far.name = substr(file.locator, 1, instr(file.locator, ':') - 1)));
 
 -- name: copy_at
--- The copy that lies at a path on a node, for a package that did not find it there; none of a cache
--- that is in doubt.
+-- The copy at a path on a node, for a package that did not find it there; none of a cache
+-- in doubt.
 insert into lost_copy (file_id, cluster_id)
 select input.file_id, location.cluster_id
   from input

@@ -43,7 +43,7 @@ with recursive
 select found.id from found join package on package.id = found.id and package.job_id <> :job;
 
 -- name: needed_requirements
--- What the needed packages that are ready ask of a node, like `ready_requirements`.
+-- The requests of needed packages that are ready, like `ready_requirements`.
 select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes,
        requirement.exclude_nodes, count(*) as ready, requirement.pace, requirement.seconds, requirement.rank, requirement.software,
@@ -59,7 +59,7 @@ select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, re
           requirement.rank desc, requirement.id;
 
 -- name: needed_packages
--- The oldest of a requirement that are ready and needed, but for those that take no slot yet.
+-- The oldest ready and needed packages of a requirement, except those that take no slot yet.
 select package.id
   from needed join package on package.id = needed.package_id
  where package.phase = 'ready' and package.requirement_id = :requirement
@@ -67,7 +67,7 @@ select package.id
  order by package.id limit :limit;
 
 -- name: needed_open_packages
--- The oldest of a requirement that are needed, and are to start while they wait for inputs.
+-- The oldest needed packages of a requirement that start while they wait for inputs.
 select package.id
   from needed join package on package.id = needed.package_id
  where package.phase = 'ready' and package.requirement_id = :requirement

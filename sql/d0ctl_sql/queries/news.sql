@@ -3,7 +3,7 @@
 select event from notified;
 
 -- name: keep_news_mark
--- The news have been read up to an event.
+-- The events were read up to this one.
 update notified set event = :event;
 
 -- name: lower_news_mark
@@ -57,7 +57,7 @@ select node.id, node.name, cluster.name as cluster, count(*) as count, max(event
  group by node.id;
 
 -- name: failure_example
--- One attempt that failed, with the last that its binary printed.
+-- One attempt that failed, with the last lines of its binary.
 select package_path.path,
        attempt.number, attempt.node_name, attempt.message, attempt.stderr
   from attempt
@@ -66,13 +66,13 @@ select package_path.path,
  where attempt.id = :attempt;
 
 -- name: new_ends
--- Jobs that have ended since the news were last read.
+-- Jobs that have ended since the last read.
 select id, name, originator, mail, ended
   from job indexed by job_not_notified
  where ended is not notified and ended is not null and visible = 1;
 
 -- name: keep_end_notified
--- The end of a job was read as news.
+-- Record that the end of a job was read.
 update job set notified = ended where id = :job;
 
 -- name: new_node_problems
@@ -87,12 +87,12 @@ select node.id, node.name, 'node-' || node_problem.kind as kind, node_problem.si
                       and problem.subject_id = node.id);
 
 -- name: add_problem
--- Something is wrong, until it clears.
+-- Record a problem, until it clears.
 insert or ignore into problem (kind, subject_id, subject, since)
 values (:kind, :subject_id, :subject, :since);
 
 -- name: cleared_problems
--- What was wrong and is so no more, and whether what it was wrong with is still there.
+-- Problems that are over, and whether their subjects still exist.
 select problem.kind, problem.subject_id, problem.subject,
        coalesce(node.id, job.id) is not null as is_there
   from problem
@@ -109,11 +109,11 @@ select problem.kind, problem.subject_id, problem.subject,
                            and 'node-' || node_problem.kind = problem.kind) end;
 
 -- name: is_open_problem
--- Whether something is known to be wrong with a subject.
+-- Whether a subject has a recorded problem.
 select 1 from problem where kind = :kind and subject_id = :subject_id;
 
 -- name: remove_problem
--- Something is in order again.
+-- Record that a problem is over.
 delete from problem where kind = :kind and subject_id = :subject_id;
 
 -- name: notified_of

@@ -1,5 +1,5 @@
 -- name: site
--- What this site is called on its nodes.
+-- The name of this site on its nodes.
 select name from site;
 
 -- name: nodes
@@ -42,7 +42,7 @@ on conflict (name) do update set name = excluded.name
 returning id;
 
 -- name: add_node
--- A node, of which nothing is known yet but how to reach it.
+-- A node of which only the address is known.
 insert into node (name, cluster_id, kind, destination, identity, directory, python, via, cpus,
                   cpus_asked)
 values (:name, :cluster, :kind, :destination, :identity, :directory, :python, :via, :cpus,
@@ -66,14 +66,14 @@ delete from cluster
    and not exists (select 1 from transfer where cluster_id = :cluster);
 
 -- name: forget_node_copies
--- The copies that only this node could give us are gone with it.
+-- Forget the copies that only this node had.
 insert into lost_copy (file_id, cluster_id)
 select file_id, cluster_id from location
  where cluster_id = :cluster and :cluster <> 1
    and not exists (select 1 from node where node.cluster_id = :cluster and node.id <> :node);
 
 -- name: forget_node_transfers
--- Nothing is brought to a cluster without nodes.
+-- Forget transfers to a cluster without nodes.
 delete from transfer
  where cluster_id = :cluster and :cluster <> 1 and result = 0
    and not exists (select 1 from node where node.cluster_id = :cluster and node.id <> :node);
@@ -86,7 +86,7 @@ select count(*) from package
    and is_live = 1;
 
 -- name: drain_node
--- Let a node take no new packages; one whose cache is in doubt also when that is over.
+-- Let a node take no new packages; if its cache is in doubt, also when that is over.
 update node
    set drained_at = case when drained = 1 and drained_at is not doubted then drained_at
                          else :now end,
@@ -100,11 +100,11 @@ update node
  where id = :node and doubted is null;
 
 -- name: note_free_disk
--- How much of the disk of a node is free now.
+-- Record the free disk of a node.
 update node set facts = json_set(facts, '$.disk_free', :free) where id = :node;
 
 -- name: keep_speed
--- What the benchmark of a node said of its CPUs.
+-- Record the result of a node's benchmark.
 update node set speed_measured = :speed, measured = :now where id = :node;
 
 -- name: move_node
@@ -112,7 +112,7 @@ update node set speed_measured = :speed, measured = :now where id = :node;
 update node set cluster_id = :cluster where id = :node;
 
 -- name: node_up
--- A node answers; what it says of itself is kept.
+-- A node answers; its facts are recorded.
 update node
    set since = case when state = 'up' then since else :now end,
        state = 'up', contact = :now, last_error = null, facts = :facts, load = :load,
@@ -125,7 +125,7 @@ update node
  where id = :node;
 
 -- name: node_heard
--- When a node was heard last, and its load then.
+-- Record the last contact of a node, and its load then.
 update node set contact = max(contact, :heard), load = coalesce(:load, load)
  where id = :node and state = 'up';
 
@@ -137,7 +137,7 @@ update node
  where id = :node;
 
 -- name: requirement_pace
--- How long such a package lately took, smoothed, and how long that is on a standard node; new ones
+-- The recent run time of such a package, smoothed, and that on a standard node; new ones
 -- count a half.
 update requirement
    set pace = coalesce(pace * 0.5 + :pace * 0.5, :pace),
@@ -145,7 +145,7 @@ update requirement
  where id = :requirement;
 
 -- name: end_killing
--- Attempts that were to be ended on a node that is out of contact do not count any more.
+-- Attempts to be ended on a node that is out of contact no longer count.
 update attempt
    set outcome = 'killed', ended = :now, reason = 'killed',
        message = 'canceled while its node was out of contact'
@@ -160,7 +160,7 @@ update package
  where node_id = :node and phase = 'killing';
 
 -- name: node_unknown
--- Nobody looks after a node any more.
+-- No process drives a node any more.
 update node set state = 'unknown', since = :now where id = :node and state = 'up';
 
 -- name: node_untried
@@ -183,11 +183,11 @@ on conflict (name) do update set holder = excluded.holder, taken = excluded.take
 returning holder;
 
 -- name: give_lease
--- Give a lease back.
+-- Release a lease.
 delete from lease where name = :name and holder = :holder;
 
 -- name: generation
--- How often this site has gone back to a backup, from 1.
+-- How often this site was restored from a backup, from 1.
 select generation from site;
 
 -- name: raise_generation
@@ -195,7 +195,7 @@ select generation from site;
 update site set generation = generation + 1;
 
 -- name: raise_ids
--- Raise the next id of a table above all that may have been given.
+-- Raise the next id of a table above all that may have been used.
 insert or replace into sqlite_sequence (rowid, name, seq)
 values ((select rowid from sqlite_sequence where name = :table), :table,
         max(:least, coalesce((select seq from sqlite_sequence where name = :table), 0)));
@@ -212,7 +212,7 @@ select :node, :attempt
    and not exists (select 1 from purge where node_id = :node and attempt_id = :attempt);
 
 -- name: requirements_of_job
--- What the packages of a job ask of a node, and the stage of each requirement.
+-- The requests of a job's packages to a node, and the stage of each requirement.
 select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
@@ -223,19 +223,19 @@ select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, re
  order by requirement.id;
 
 -- name: note_login
--- Whether a node could log in at another one.
+-- Record whether a node could log in to another one.
 insert into node_login (node_id, callee_id, fault, tried)
 values (:node, :callee, :fault, :now)
 on conflict (node_id, callee_id) do update set fault = excluded.fault, tried = excluded.tried;
 
 -- name: logins_between
--- What is known of logins between two nodes.
+-- The known logins between two nodes.
 select node_id, callee_id, fault, tried
   from node_login
  where (node_id, callee_id) in (values (:one, :other), (:other, :one));
 
 -- name: logins_of
--- What is known of logins from and to a node.
+-- The known logins from and to a node.
 select caller.name as caller, callee.name as callee, fault, tried
   from node_login
        join node as caller on caller.id = node_login.node_id

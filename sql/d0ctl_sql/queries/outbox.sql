@@ -22,7 +22,7 @@ delete from notice
                                                                        'node-doubted', 'stands-still');
 
 -- name: withdraw_cleared
--- Notices of a problem that is over are not sent any more, to one recipient or to all.
+-- Drop notices of a problem that is over, for one recipient or for all.
 delete from notice
  where kind = 'cleared' and reason = :kind and subject_id = :subject_id
    and recipient = coalesce(:recipient, recipient);
@@ -32,7 +32,7 @@ delete from notice
 update notice set problem = null where problem = :kind and subject_id = :subject_id;
 
 -- name: due_recipients
--- Those for whom something is due, and who have nothing on its way.
+-- Recipients with due notices and no message in transit.
 select recipient from notice
  where not exists (select 1 from delivery
                     where delivery.recipient = notice.recipient and delivery.ended is null)
@@ -60,39 +60,39 @@ select problem, subject_id, recipient from notice
 delete from notice where recipient = :recipient;
 
 -- name: make_delivery
--- Something to be sent, whole as it will be sent.
+-- Add a message, as it will be sent.
 insert into delivery (recipient, message_id, title, body, made)
 values (:recipient, :message_id, :title, :body, :now)
 returning id;
 
 -- name: due_deliveries
--- What is to be sent now to recipients of a kind.
+-- Messages to send now to recipients of a kind.
 select id, recipient, message_id, title, body, tries, made
   from delivery indexed by delivery_open
  where ended is null and not_before <= :now and (recipient = 'command') = :command
  order by id;
 
 -- name: keep_sent
--- It has gone.
+-- A message was sent.
 update delivery set ended = :now, sent = 1, tries = tries + 1, last_error = null, body = null
  where id = :delivery and ended is null;
 
 -- name: keep_unsent
--- It has not gone, and is tried again.
+-- A message was not sent, and is tried again.
 update delivery set tries = tries + 1, not_before = :not_before, last_error = :last_error
  where id = :delivery and ended is null;
 
 -- name: keep_given_up
--- It can't go, and is not tried again.
+-- A message can't be sent, and is not tried again.
 update delivery set ended = :now, tries = tries + 1, last_error = :last_error
  where id = :delivery and ended is null;
 
 -- name: forget_deliveries
--- What went long ago, or was given up.
+-- Remove old messages that were sent or given up.
 delete from delivery where ended <= :before;
 
 -- name: forget_all_notices
--- The site notifies nobody any more.
+-- The site no longer notifies anybody.
 delete from notice;
 
 -- name: forget_all_problems
@@ -104,7 +104,7 @@ delete from problem;
 delete from notified_of;
 
 -- name: give_up_all
--- What is on its way is not sent any more.
+-- Messages in transit are not sent any more.
 update delivery set ended = :now, last_error = :last_error where ended is null;
 
 -- name: waiting_notices
@@ -113,18 +113,18 @@ select recipient, count(*) as things, sum(count) as count, min(due) as due
   from notice group by recipient order by recipient;
 
 -- name: open_deliveries
--- What is on its way.
+-- Messages in transit.
 select id, recipient, title, made, tries, not_before, last_error
   from delivery indexed by delivery_open where ended is null order by id;
 
 -- name: ended_deliveries
--- What went last, or was given up.
+-- The last messages that were sent or given up.
 select id, recipient, title, made, tries, ended, sent, last_error
   from delivery indexed by delivery_ended where ended is not null
  order by ended desc, id desc limit :limit;
 
 -- name: unsent_mail
--- Since when something has been waiting to be sent that could not be, how much, and why.
+-- Since when messages could not be sent, how many, and why.
 select min(made) as since, count(*) as count, last_error
   from delivery indexed by delivery_open
  where ended is null and tries > 0
@@ -145,6 +145,6 @@ select min(ended) from delivery indexed by delivery_ended
 update notice set due = max(due, :due) where recipient = :recipient;
 
 -- name: hurry_deliveries
--- What could not be sent and is on its way to recipients of a kind is tried at once.
+-- Messages to recipients of a kind that could not be sent are tried at once.
 update delivery set not_before = 0
  where ended is null and not_before > 0 and (recipient = 'command') = :command;

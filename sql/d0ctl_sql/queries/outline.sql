@@ -93,7 +93,7 @@ select id from package indexed by package_in_phase
  where job_id = :job and phase = :phase and id < :before order by id desc limit 1;
 
 -- name: outline_place
--- Where in its job a package is.
+-- The position of a package in its job.
 select package.job_id, stage.seq as stage, line.seq as line, package.seq as package
   from package
   join stage on stage.id = package.stage_id
@@ -101,7 +101,7 @@ select package.job_id, stage.seq as stage, line.seq as line, package.seq as pack
  where package.id = :package;
 
 -- name: outline_paces
--- How long packages of each stage of a job lately took, and how many cpus they take.
+-- The recent run times of packages of each stage of a job, and their CPUs.
 select stage_id, max(pace) as pace, max(cpus) as cpus, count(*) - count(pace) as unknown
   from requirement where job_id = :job group by stage_id;
 
@@ -123,7 +123,7 @@ select node_id,
  group by node_id;
 
 -- name: outline_headway
--- How far the running packages of a job are by their own reports, by line.
+-- The progress of the running packages of a job by their own reports, by line.
 select package.stage_id, package.line_id, count(*) as live,
        sum(coalesce(progress.percent, 0)) as percents,
        max(case when package.phase = 'running' then progress.eta end) as eta,
@@ -134,7 +134,7 @@ select package.stage_id, package.line_id, count(*) as live,
  group by package.line_id;
 
 -- name: outline_slots
--- How many cpus all nodes have that take packages.
+-- How many CPUs all nodes have that take packages.
 select coalesce(sum(cpus), 0) from node where state = 'up' and drained = 0;
 
 -- name: outline_last_event
@@ -154,7 +154,7 @@ select some.id, some.at, some.old, some.new, some.actor, some.note,
  order by some.id desc;
 
 -- name: outline_ended
--- How many packages of visible jobs have ended well, and how many have failed.
+-- How many packages of visible jobs have succeeded, and how many have failed.
 select coalesce(sum(case when stage_count.phase = 'done' then stage_count.n end), 0) as done,
        coalesce(sum(case when stage_count.phase = 'failed' then stage_count.n end), 0) as failed
   from job
@@ -164,13 +164,13 @@ select coalesce(sum(case when stage_count.phase = 'done' then stage_count.n end)
  where job.visible = 1;
 
 -- name: outline_recent_ends
--- When packages ended lately, by the last so many events.
+-- When packages ended recently, from a number of latest events.
 select some.at, some.new
   from (select at, new from event where id > :after) as some
  where some.new in ('done', 'failed');
 
 -- name: outline_needing_a_person
--- How many packages of each job want a person, by phase; waiting ones do where nothing moves.
+-- How many packages of each job need a person, by phase; waiting ones do if nothing moves.
 select stage.job_id, stage_count.phase, sum(stage_count.n) as n
   from job
   join stage on stage.job_id = job.id
@@ -189,7 +189,7 @@ select package_row.*
   join package_row on package_row.id = some.id;
 
 -- name: outline_failed_packages
--- Failed packages of a job, or of all, with what their last attempts say; bounded.
+-- Failed packages of a job, or of all, with the facts of their last attempts; bounded.
 select package.id, attempt.reason, attempt.node_name as node, binary.software, binary.name,
        (select file.name from input join file on file.id = input.file_id
          where input.package_id = package.id and input.own = 0 limit 1) as input,
@@ -204,7 +204,7 @@ select package.id, attempt.reason, attempt.node_name as node, binary.software, b
   left join binary on binary.package_id = package.id and binary.seq = attempt.binary;
 
 -- name: outline_search_files
--- Files of a job whose names begin so, with their makers; bounded.
+-- Files of a job whose names begin with a text, with their makers; bounded.
 select job.name as job, file.name, file.package_id as package, file.present, package.phase
   from file
   join job on job.id = file.job_id
@@ -213,24 +213,24 @@ select job.name as job, file.name, file.package_id as package, file.present, pac
  order by file.name limit :limit;
 
 -- name: outline_search_nodes
--- Nodes whose names hold a word.
+-- Nodes whose names contain a word.
 select name, state from node where name like '%' || :word || '%' order by name limit :limit;
 
 -- name: outline_search_jobs
--- Jobs whose names or titles hold a word, the newest first.
+-- Jobs whose names or titles contain a word, the newest first.
 select name, title from job
  where visible = 1 and (name like '%' || :word || '%' or title like '%' || :word || '%')
  order by id desc limit :limit;
 
 -- name: outline_search_stages
--- Stages whose names hold a word, of the newest jobs first.
+-- Stages whose names contain a word, of the newest jobs first.
 select job.name as job, stage.seq, stage.name
   from (select id, name from job where visible = 1 order by id desc limit 200) as job
   join stage on stage.job_id = job.id
  where stage.name like '%' || :word || '%' limit :limit;
 
 -- name: outline_search_reasons
--- Reasons for which attempts failed lately that hold a word.
+-- Reasons of recent failures that contain a word.
 select latest.reason, count(*) as n
   from (select reason from attempt indexed by attempt_failed
          where outcome in ('failed', 'lost') order by ended desc limit 2000) as latest
@@ -238,7 +238,7 @@ select latest.reason, count(*) as n
  group by latest.reason limit :limit;
 
 -- name: outline_search_packages
--- Names of packages that hold a word, by stage, of the newest jobs first: those of the first lines.
+-- Names of packages that contain a word, by stage, of the newest jobs first: those of the first lines.
 select job.name as job, stage.seq, package.name, min(package.id) as package
   from (select id, name from job where visible = 1 order by id desc limit 200) as job
   join stage on stage.job_id = job.id
@@ -260,7 +260,7 @@ select package.id
  limit :limit;
 
 -- name: outline_search_messages
--- The packages whose late failures have a message that holds a word, and one such message; bounded.
+-- The packages with recent failures whose message contains a word, and one such message; bounded.
 select latest.package_id as id, latest.message
   from (select package_id, message from attempt indexed by attempt_failed
          where outcome in ('failed', 'lost') order by ended desc limit 2000) as latest

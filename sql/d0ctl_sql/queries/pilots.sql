@@ -24,7 +24,7 @@ select pilot.*, node.name as node, node.state as node_state, node.contact, node.
  order by pilot.submitted, pilot.id;
 
 -- name: submitted_since
--- How many pilots of a cluster were submitted lately.
+-- How many pilots of a cluster were submitted recently.
 select count(*) from pilot indexed by pilot_submitted
  where cluster_id = :cluster and submitted > :since;
 
@@ -37,7 +37,7 @@ select coalesce((select seq from sqlite_sequence where name = 'pilot'), 0) + 1;
 insert into pilot (cluster_id, batch, seq, submitted) values (:cluster, :batch, :seq, :now);
 
 -- name: pilots_accepted
--- The batch system has taken the pilots of a batch.
+-- The batch system has accepted the pilots of a batch.
 update pilot set job = :job where batch = :batch;
 
 -- name: keep_pilot
@@ -52,11 +52,11 @@ update pilot
 update pilot set state = 'ending', reason = :reason where id = :pilot and state <> 'ended';
 
 -- name: pilot_ended
--- A pilot is no more.
+-- A pilot has ended.
 update pilot set state = 'ended', reason = :reason, ended = :now where id = :pilot;
 
 -- name: add_pilot_cluster
--- The cache of a pilot, which is as its batch system says.
+-- The cache of a pilot, with the settings of its batch system.
 insert into cluster (name, platform, private, capacity, software_share, services)
 select :name, platform, private, capacity, software_share, services
   from cluster where id = :cluster

@@ -35,15 +35,15 @@ select failing.attempt_id, attempt.node_name, node.platform, package.policy,
  group by failing.attempt_id;
 
 -- name: requirement_by_id
--- What some packages ask of a node.
+-- The requests of some packages to a node.
 select requirement.* from requirement where requirement.id = :requirement;
 
 -- name: largest_memory
--- The memory of the largest node; null where that of one is not known.
+-- The memory of the largest node; null if that of one is unknown.
 select case when count(*) = count(memory) then max(memory) end from node;
 
 -- name: requirement_like
--- A requirement that asks for what another does, but for what a further try changes.
+-- A requirement equal to another one, except for the changes by a further try.
 select other.id
   from requirement
   join requirement as other
@@ -61,7 +61,7 @@ select other.id
  limit 1;
 
 -- name: make_requirement_like
--- A requirement that asks for what another does, but for what a further try changes.
+-- A requirement equal to another one, except for the changes by a further try.
 insert into requirement (job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes,
                     exclude_nodes, pace, software, needs, early, fetches, priority, avoid, boost,
                     failed_on, stay, rank, seconds, expected, chain, memory_expected,
@@ -73,11 +73,11 @@ select job_id, stage_id, cpus, cpu, :memory, disk, space, platform, nodes, exclu
 returning id;
 
 -- name: stay_nowhere
--- What packages left on a node that is given up or removed is not waited for any more.
+-- Packages no longer wait for files on a node that is given up or removed.
 update requirement set stay = null where stay = :node;
 
 -- name: release_in_time
--- held -> ready or waiting: what a policy held for a time.
+-- held -> ready or waiting: packages that a policy held for a time.
 update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, not_before = null,
        changed = :now, actor = null, note = 'released by the policy'
@@ -103,17 +103,17 @@ update package
    and node_id = :node and phase = 'starting';
 
 -- name: policies_of_software
--- What entries of the catalogue say of failures.
+-- The policies of entries of the catalogue.
 select title, platform, policy from software where policy <> '{}' order by platform;
 
 -- name: policies_of_job
--- What a job says of failures, and the software that its packages ask for.
+-- The policies of a job, and the software that its packages use.
 select distinct job.policy as job_policy, requirement.software
   from job left join requirement on requirement.job_id = job.id
  where job.id = :job;
 
 -- name: policies_of_chosen
--- The policies that hold for the chosen packages, each with how many it holds for and one such.
+-- The policies of the chosen packages, each with the number of its packages and one of them.
 select job.policy as job_policy, package.policy, requirement.software, count(*) as packages,
        min(package.id) as sample
   from chosen
@@ -132,7 +132,7 @@ select package_path.path
  where package.id = :package;
 
 -- name: policy_of_package
--- The policies that hold for a package, and the platform of its node.
+-- The policies of a package, and the platform of its node.
 select job.policy as job_policy, package.policy, requirement.software, node.platform
   from package
   join job on job.id = package.job_id

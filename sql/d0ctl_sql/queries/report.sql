@@ -1,11 +1,11 @@
 -- name: report_all
--- Take in every attempt that failed.
+-- Collect every attempt that failed.
 insert into failing (attempt_id, reason)
 select id, coalesce(reason, 'unknown') from attempt indexed by attempt_failed
  where outcome in ('failed', 'lost');
 
 -- name: report_job
--- Take in the attempts of a job that failed.
+-- Collect the attempts of a job that failed.
 insert into failing (attempt_id, reason)
 select attempt.id, coalesce(attempt.reason, 'unknown')
   from attempt indexed by attempt_failed
@@ -13,7 +13,7 @@ select attempt.id, coalesce(attempt.reason, 'unknown')
  where attempt.outcome in ('failed', 'lost');
 
 -- name: report_chosen
--- Take in the attempts of the chosen packages that failed.
+-- Collect the attempts of the chosen packages that failed.
 insert into failing (attempt_id, reason)
 select attempt.id, coalesce(attempt.reason, 'unknown')
   from chosen join attempt on attempt.package_id = chosen.package_id
@@ -40,7 +40,7 @@ select count(*) as count, count(distinct attempt.package_id) as packages,
   join package on package.id = attempt.package_id;
 
 -- name: failures_by_reason
--- The failures that were taken in, by reason, with the latest of each.
+-- The collected failures by reason, with the latest of each.
 select failing.reason as name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last, attempt.id as sample
@@ -48,7 +48,7 @@ select failing.reason as name, count(*) as count, count(distinct attempt.package
  group by failing.reason order by count desc, name limit :limit;
 
 -- name: failures_by_node
--- The failures that were taken in, by node, with the latest of each.
+-- The collected failures by node, with the latest of each.
 select attempt.node_name as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
@@ -69,7 +69,7 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
  group by 1 order by count desc, name limit :limit;
 
 -- name: failures_by_input
--- The failures that were taken in, by the files that the packages read.
+-- The collected failures by the files that the packages read.
 select file.name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last, attempt.id as sample
@@ -141,7 +141,7 @@ select file.name, count(*) as number, count(failing.attempt_id) as failed
  group by some.file_id;
 
 -- name: use_of_all
--- Take in every attempt that ended since a time, with its CPUs, and how long its package was ready
+-- Collect every attempt that ended since a time, with its CPUs, and how long its package was ready
 -- before it started.
 insert into attempt_use (attempt_id, package_id, stage_id, cpus, waited)
 select attempt.id, package.id, package.stage_id, requirement.cpus,
@@ -157,7 +157,7 @@ select attempt.id, package.id, package.stage_id, requirement.cpus,
    and attempt.ended >= :since and attempt.outcome <> 'refused';
 
 -- name: use_of_chosen
--- Take in the attempts of the chosen packages that ended since a time, likewise.
+-- Collect the attempts of the chosen packages that ended since a time, likewise.
 insert into attempt_use (attempt_id, package_id, stage_id, cpus, waited)
 select attempt.id, package.id, package.stage_id, requirement.cpus,
        max(0, attempt.started - coalesce(

@@ -31,7 +31,7 @@ select 1
  limit 1;
 
 -- name: choose_unsuccessful
--- Choose the lines of a stage in which something has not succeeded.
+-- Choose the lines of a stage that have not fully succeeded.
 insert or ignore into chosen (package_id)
 select mate.id
   from package indexed by package_in_phase
@@ -40,7 +40,7 @@ select mate.id
    and package.stage_id = :stage;
 
 -- name: spare_lines
--- Leave out lines that nobody reads from, or from which a stage reads that requires more.
+-- Omit lines that no stage reads, or from which a stage reads that requires more.
 delete from chosen
  where package_id in
     (select package.id

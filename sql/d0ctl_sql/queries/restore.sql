@@ -1,21 +1,21 @@
 -- name: ask_lines
--- Keep the lines of the chosen packages as those that were asked for.
+-- Remember the lines of the chosen packages as the requested ones.
 insert or ignore into asked_line (line_id)
 select package.line_id from chosen join package on package.id = chosen.package_id;
 
 -- name: clear_asked
--- Nothing has been asked for yet.
+-- No lines are requested yet.
 delete from asked_line;
 
 -- name: keep_named
--- Of the chosen packages keep those of lines that were dropped for their own sake.
+-- Keep only chosen packages of lines that were dropped by name.
 delete from chosen
  where (select line.dropped is null or line.named = 0
           from package join line on line.id = package.line_id
          where package.id = chosen.package_id);
 
 -- name: leave_without_inputs
--- Leave out what would still lack something that is dropped, were the chosen ones back.
+-- Remove packages that would still lack a dropped file if the chosen ones were back.
 delete from chosen
  where (select phase from package where id = package_id) = 'dropped'
    and (exists (select 1
@@ -40,7 +40,7 @@ delete from chosen
                       and before.id not in (select package_id from chosen)));
 
 -- name: choose_restored
--- Add dropped packages that lack nothing any more once the chosen ones are back.
+-- Add dropped packages that lack nothing once the chosen ones are back.
 insert or ignore into chosen (package_id)
 select package.id
   from (select input.package_id as id
@@ -89,7 +89,7 @@ select package_path.path,
  limit 1;
 
 -- name: gaining
--- Packages that get inputs back by the choice: how many, and whether that makes them wait.
+-- Packages that get inputs back by the selection: how many, and whether that makes them wait.
 select package_path.path,
        gaining.gained,
        (select count(distinct file_id) from input
@@ -107,12 +107,12 @@ select package_path.path,
  order by package.id;
 
 -- name: restorable_files
--- The files that come back into the lists by the choice; bounded.
+-- The files that the selection puts back into the lists; bounded.
 select file.name from chosen join file on file.package_id = chosen.package_id
  where file.dropped = 1 order by file.id limit :limit;
 
 -- name: count_restorable_files
--- How many files come back into the lists by the choice.
+-- How many files the selection puts back into the lists.
 select count(*) from chosen join file on file.package_id = chosen.package_id
  where file.dropped = 1;
 
@@ -122,7 +122,7 @@ update file set dropped = 0
  where dropped = 1 and package_id in (select package_id from chosen);
 
 -- name: restore_inputs
--- They are read again by all that has not begun.
+-- All packages that have not begun read them again.
 update input
    set dropped = 0
  where own = 0 and dropped = 1
@@ -131,7 +131,7 @@ update input
        in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled', 'dropped');
 
 -- name: leave_out_dropped
--- Chosen packages do without the files that are dropped still.
+-- Chosen packages run without files that are still dropped.
 update input
    set dropped = 1
  where own = 0 and dropped = 0 and required = 0
@@ -145,11 +145,11 @@ update line set dropped = null
    and id in (select package.line_id from chosen join package on package.id = chosen.package_id);
 
 -- name: forget_names
--- Lines that were asked for are not dropped for their own sake any more.
+-- Requested lines are no longer dropped by name.
 update line set named = 0 where id in (select line_id from asked_line);
 
 -- name: wait_for_restored
--- ready, assigned -> waiting: packages that got inputs back which are not there.
+-- ready, assigned -> waiting: packages that got inputs back which do not exist.
 update package
    set phase = 'waiting', node_id = null, staging = 0, changed = :now, actor = :actor,
        note = :note
@@ -160,7 +160,7 @@ update package
                 join input on input.file_id = file.id);
 
 -- name: plan_restored_anew
--- assigned -> ready: packages that got inputs back which are there, maybe not at their node.
+-- assigned -> ready: packages that got existing inputs back, maybe not on their node.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
  where phase = 'assigned'
@@ -170,7 +170,7 @@ update package
                 join input on input.file_id = file.id);
 
 -- name: restore_packages
--- dropped -> as they were before: failed, canceled, held, or to be run.
+-- dropped -> as before: failed, canceled, held, or to be run.
 update package
    set phase = case (select old from event
                       where event.package_id = package.id and event.new = 'dropped'
@@ -183,7 +183,7 @@ update package
  where id in (select package_id from chosen) and phase = 'dropped';
 
 -- name: lose_restored
--- Outputs of the chosen packages that have been removed since.
+-- Outputs of the chosen packages that have been removed meanwhile.
 insert into lost_copy (file_id, cluster_id)
 select file.id, 0
   from chosen
@@ -191,7 +191,7 @@ select file.id, 0
   join file on file.package_id = package.id and file.present = 0;
 
 -- name: keep_left_out
--- What the attempts just begun do without: how many inputs they get, of how many, and names.
+-- Record the missing inputs of attempts just begun: how many they get, of how many, and names.
 update attempt
    set (inputs, inputs_asked) =
            (select count(distinct case when dropped = 0 then file_id end), count(distinct file_id)
@@ -209,20 +209,20 @@ update attempt
                   and input.dropped = 1);
 
 -- name: left_out_inputs
--- Inputs that a package goes without; bounded.
+-- Missing inputs of a package; bounded.
 select distinct file.name
   from input join file on file.id = input.file_id
  where input.package_id = :package and input.own = 0 and input.dropped = 1
  order by file.id limit :limit;
 
 -- name: count_inputs
--- How many files a package gets from others, and how many it asked for.
+-- How many files a package gets from others, and how many it requests.
 select count(distinct case when dropped = 0 then file_id end) as given,
        count(distinct file_id) as asked
   from input where package_id = :package and own = 0;
 
 -- name: short_packages
--- A few packages of a job that go without files of dropped lines.
+-- A few packages of a job that lack files of dropped lines.
 select distinct package.id,
        package_path.path
   from (select package.id

@@ -109,19 +109,19 @@ select stage.id as stage_id, stage.max_running as stage, job.id as job_id,
  where package.id = :package;
 
 -- name: ready_packages
--- The oldest ready packages with a requirement, but for those that take no slot yet.
+-- The oldest ready packages with a requirement, except those that take no slot yet.
 select id from package
  where phase = 'ready' and requirement_id = :requirement and (early = 0 or awaited = 0)
  order by id limit :limit;
 
 -- name: open_packages
--- The oldest ready packages with a requirement that are to start while they wait for inputs.
+-- The oldest ready packages with a requirement that start while they wait for inputs.
 select id from package
  where phase = 'ready' and requirement_id = :requirement and early > 0 and awaited > 0
  order by id limit :limit;
 
 -- name: busy_slots
--- The packages that have CPUs of nodes or are to get them: how long each takes on a standard node,
+-- The packages that use CPUs of nodes or will: how long each takes on a standard node,
 -- since when it runs, and when it expects to end.
 select package.node_id, requirement.cpus, requirement.cpu, requirement.seconds, node.speed, package.changed,
        progress.eta,
@@ -133,7 +133,7 @@ select package.node_id, requirement.cpus, requirement.cpu, requirement.seconds, 
  where package.is_live = 1 and not (package.early = 1 and package.awaited > 0);
 
 -- name: package_places
--- How many of the inputs of a package that have to be on its node are in each cluster, and how many
+-- How many of the inputs of a package that must be on its node are in each cluster, and how many
 -- bytes; cluster 0 has all of them.
 select location.cluster_id, count(distinct input.file_id) as files, sum(coalesce(file.size, 1)) as bytes
   from input
@@ -154,15 +154,15 @@ select 0, count(distinct input.file_id), sum(coalesce(file.size, 1))
    and input.acquire = 'pre-fetch';
 
 -- name: requirement_costs
--- What decides how much a package costs on a node.
+-- The facts that decide the cost of a package on a node.
 select requirement.seconds, requirement.rank, requirement.pace, requirement.fetches,
        requirement.cpu, requirement.memory_expected, requirement.space_expected
   from package join requirement on requirement.id = package.requirement_id
  where package.id = :package;
 
 -- name: transfer_backlog
--- How many bytes are on their way to each cluster, by the cluster that they come from; 0 if that is
--- not known.
+-- How many bytes are in transit to each cluster, by the cluster that they come from; 0 if that is
+-- unknown.
 select source_id, cluster_id, sum(bytes) as bytes
   from (select coalesce((select min(location.cluster_id) from location
                           where location.file_id = transfer.file_id), 0) as source_id,
@@ -172,7 +172,7 @@ select source_id, cluster_id, sum(bytes) as bytes
  group by source_id, cluster_id;
 
 -- name: link_between
--- What transfers took between the clusters of two nodes, or of this machine; null: none yet.
+-- The record of transfers between the clusters of two nodes, or of this machine; null: none yet.
 select ends.source_id, ends.cluster_id, link_rate.bytes, link_rate.seconds, link_rate.at
   from (select coalesce((select cluster_id from node where id = :source), 1) as source_id,
                coalesce((select cluster_id from node where id = :node), 1) as cluster_id) as ends
@@ -180,20 +180,20 @@ select ends.source_id, ends.cluster_id, link_rate.bytes, link_rate.seconds, link
                      and link_rate.cluster_id = ends.cluster_id;
 
 -- name: keep_link
--- What they took until now.
+-- Record their rate until now.
 insert into link_rate (source_id, cluster_id, bytes, seconds, at)
 values (:source, :cluster, :bytes, :seconds, :now)
 on conflict do update
    set bytes = excluded.bytes, seconds = excluded.seconds, at = excluded.at;
 
 -- name: rate_to_node
--- At which rate files have come to the cluster of a node.
+-- The rate at which files have come to the cluster of a node.
 select sum(link_rate.bytes) / sum(link_rate.seconds)
   from node join link_rate on link_rate.cluster_id = node.cluster_id
  where node.name = :node;
 
 -- name: link_rates
--- What transfers took from one cluster to another, and from all clusters (0) to each.
+-- The record of transfers from one cluster to another, and from all clusters (0) to each.
 select source_id, cluster_id, bytes, seconds from link_rate
  union all
 select 0, cluster_id, sum(bytes), sum(seconds) from link_rate group by cluster_id;
@@ -250,7 +250,7 @@ select input.package_id, 1, count(distinct input.file_id)
  group by input.package_id;
 
 -- name: assign_packages
--- ready -> assigned: as decided.
+-- ready -> assigned, as decided.
 update package
    set phase = 'assigned', node_id = decision.node_id, changed = :now, actor = null, note = null,
        early = min(early, 1)
@@ -262,14 +262,14 @@ update package
 update package set planned = ? where id = ? and phase = 'assigned';
 
 -- name: mark_canaries
--- Of nodes that d0ctl has drained, keep which package tries them.
+-- Record which package tries a node that d0ctl has drained.
 update bad_node set canary_id = decision.package_id
   from decision
   join package on package.id = decision.package_id and package.phase = 'assigned'
  where bad_node.node_id = decision.node_id and package.node_id = decision.node_id;
 
 -- name: want_inputs
--- Ask for the inputs that the cluster of the chosen node lacks; now, if that was put off.
+-- Request the inputs that the cluster of the chosen node lacks; now, if they were postponed.
 insert into transfer (file_id, cluster_id, wanted)
 select distinct input.file_id, node.cluster_id, :now
   from decision
@@ -290,7 +290,7 @@ select distinct input.file_id, node.cluster_id, :now
 on conflict do update set not_before = 0 where not_before >= :parked;
 
 -- name: count_staging
--- Keep how many inputs are on their way to each package just assigned.
+-- Record how many inputs are in transit to each package just assigned.
 update package
    set staging = (select count(distinct input.file_id)
                     from input
@@ -309,7 +309,7 @@ update package
  where node_id = :node and phase = 'assigned';
 
 -- name: crowded_packages
--- What packages request that wait for a file in a cluster; not of those that may go nowhere else.
+-- The requests of packages that wait for a file in a cluster, except of those that may go nowhere else.
 select package.id as package, node.name as node, requirement.failed_on as node_name,
        requirement.id as requirement_id, requirement.*
   from input
@@ -331,8 +331,8 @@ update package
                       and bad_node.canary_id = package.id);
 
 -- name: late_packages
--- Assigned packages that wait on their nodes for inputs since before they were to start, with what
--- they request; not those that may go nowhere else.
+-- Assigned packages that still wait for inputs on their nodes after their expected start, with
+-- their requests; not those that may go nowhere else.
 select package.id as package, node.name as node, node.cluster_id as cluster, package.changed,
        coalesce(package.planned, package.changed) as planned,
        requirement.failed_on as node_name, requirement.id as requirement_id, requirement.*,
@@ -414,7 +414,7 @@ update package set missing = missing - 1
                     where stage_id = :stage and seq > :released and seq <= :upto);
 
 -- name: keep_released
--- Up to which line a stage is released.
+-- Record up to which line a stage is released.
 update stage_order
    set released = :upto,
        is_open = iif(:upto >= (select lines from stage where stage.id = :stage), 2, 1)
@@ -433,7 +433,7 @@ update input set dropped = 1
                 where file.id = input.file_id and file.present = 0);
 
 -- name: end_job
--- Note when a job could not move any more.
+-- Record when a job could not move any more.
 update job set ended = :now where id = :job and ended is null;
 
 -- name: reopen_jobs
@@ -487,7 +487,7 @@ select taken.node_id, sum(taken.n) as n
  group by taken.node_id;
 
 -- name: running_of_jobs
--- How many packages of each job that has not ended are on nodes, and who has the job: read off the
+-- How many packages of each job that has not ended are on nodes, and the owner of the job: from the
 -- counts, less those that only deliver outputs.
 select job.id as job_id, job.originator, sum(stage_count.n) - coalesce(delivering.n, 0) as n
   from job
@@ -507,7 +507,7 @@ select job.id as job_id, job.originator, sum(stage_count.n) - coalesce(deliverin
 having sum(stage_count.n) > 0;
 
 -- name: originators_of_jobs
--- Who has some jobs.
+-- The owners of some jobs.
 select id, name, originator from job where id in (select value from json_each(:jobs));
 
 -- name: launch_counts
@@ -518,7 +518,7 @@ select throttle, name, sum(n) as n
  group by name;
 
 -- name: first_launch
--- When the first of these was.
+-- When the first of these was sent.
 select min(at) from launch_tally
  where throttle = :throttle and name = :name and at > :since;
 
@@ -532,8 +532,8 @@ on conflict do update set n = n + excluded.n;
 delete from launch_tally where throttle = :throttle and name = :name and at <= :before;
 
 -- name: caches
--- The cache of each cluster with nodes: how many bytes it holds, and how many are free; null: not
--- known.
+-- The cache of each cluster with nodes: its capacity and free space in bytes; null:
+-- unknown.
 select cluster.id, cluster.name, min(node_space.disk) as space, min(node_space.disk_free) as free
   from node
   join cluster on cluster.id = node.cluster_id
@@ -542,7 +542,7 @@ select cluster.id, cluster.name, min(node_space.disk) as space, min(node_space.d
  order by cluster.name;
 
 -- name: live_on_caches
--- Packages on nodes, how long they may yet take, what they take of disk, and which part of their
+-- Packages on nodes, how long they may still take, their disk, and which fraction of their
 -- outputs stays there when they have ended.
 select package.id, node.cluster_id, requirement.seconds, node.speed, package.changed, progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued,
@@ -601,11 +601,11 @@ select package_id, 0, sum(size) from freed group by package_id;
 delete from cache_overflow;
 
 -- name: keep_overflow
--- A cache that will have more than it holds.
+-- A cache that will exceed its capacity.
 insert into cache_overflow (cluster_id, at, space, peak, peak_at) values (?, ?, ?, ?, ?);
 
 -- name: overflows
--- The caches that will have more than they hold, the next one first.
+-- The caches that will exceed their capacity, the next one first.
 select cluster.name, cache_overflow.at, cache_overflow.space, cache_overflow.peak,
        cache_overflow.peak_at
   from cache_overflow join cluster on cluster.id = cache_overflow.cluster_id

@@ -3,7 +3,7 @@
 select * from software order by name, version, platform;
 
 -- name: keep_software
--- Add an entry to the catalogue, or put it in the place of the former.
+-- Add an entry to the catalogue, or replace the former one.
 insert into software (name, version, platform, script, shell, parameters, archive, checksum, size,
                       manifest, needs, runtime, log_rules, hooks, progress, "check", policy, applied)
 values (:name, :version, :platform, :script, :shell, :parameters, :archive, :checksum, :size,
@@ -17,11 +17,11 @@ on conflict (name, version, platform) do update
        "check" = excluded."check", policy = excluded.policy, applied = excluded.applied;
 
 -- name: remove_software
--- Take an entry out of the catalogue.
+-- Remove an entry from the catalogue.
 delete from software where name = :name and version = :version and platform = :platform;
 
 -- name: software_in_use
--- A job that has not ended and has packages that may yet run this software.
+-- A job that has not ended and has packages that may still run this software.
 select job.name
   from job join requirement on requirement.job_id = job.id
  where job.ended is null and job.visible = 1
@@ -29,7 +29,7 @@ select job.name
  limit 1;
 
 -- name: settings
--- What the site file says, by section.
+-- The sections of the site file.
 select name, value from setting order by name;
 
 -- name: setting
@@ -42,7 +42,7 @@ insert into setting (name, value) values (:name, :value)
 on conflict (name) do update set value = excluded.value;
 
 -- name: remove_setting
--- The site file has this section no more.
+-- The site file no longer has this section.
 delete from setting where name = :name;
 
 -- name: clusters
@@ -52,7 +52,7 @@ select * from cluster
  order by id;
 
 -- name: keep_cluster
--- What is true of all nodes of a cluster, which is made if need be.
+-- The common settings of all nodes of a cluster, which is created if needed.
 insert into cluster (name, platform, private, capacity, software_share, services, pilots, applied)
 values (:name, :platform, :private, :capacity, :software_share, :services, :pilots, :applied)
 on conflict (name) do update
@@ -61,7 +61,7 @@ on conflict (name) do update
        pilots = excluded.pilots, applied = excluded.applied;
 
 -- name: keep_node
--- What a site file says of a node beside how it is reached; else what the node says counts.
+-- The site file's settings of a node besides its address; else its own facts count.
 update node
    set identity = :identity, python = :python, via = :via,
        cpus = coalesce(:cpus, json_extract(facts, '$.cpus'), cpus), cpus_asked = :cpus, speed_asked = :speed,
@@ -75,7 +75,7 @@ update node
  where id = :node;
 
 -- name: archives_wanted
--- Archives of this machine that a node needs for its assigned packages, or is to be given.
+-- Archives of this machine that a node needs for its assigned packages, or for a push.
 select wanted.archive, wanted.checksum, wanted.size
   from node_software as wanted
  where wanted.node_id = :node and wanted.cluster_id <> 1 and wanted.archive like '/%'
@@ -99,13 +99,13 @@ select wanted.archive, wanted.checksum, wanted.size
                       and (copy.arrived is not null or copy.not_before > :now));
 
 -- name: archive_arrived
--- An archive lies on a node.
+-- An archive is on a node.
 insert into archive_copy (node_id, checksum, arrived) values (:node, :checksum, :now)
 on conflict (node_id, checksum) do update
    set arrived = excluded.arrived, last_error = null, tries = 0;
 
 -- name: delay_archive
--- An archive could not be brought; it is tried again, later each time.
+-- An archive could not be copied; it is tried again, with growing delays.
 insert into archive_copy (node_id, checksum, tries, last_error, not_before)
 values (:node, :checksum, 1, :last_error, :now + :step)
 on conflict (node_id, checksum) do update
@@ -113,11 +113,11 @@ on conflict (node_id, checksum) do update
        not_before = :now + min(:longest, (tries + 1) * :step);
 
 -- name: forget_archive
--- An archive is not on a node any more.
+-- An archive is no longer on a node.
 delete from archive_copy where node_id = :node and checksum = :checksum;
 
 -- name: forget_archives_of_package
--- A node turned out not to have the software of a package: its archives are brought again.
+-- A node turned out to lack the software of a package: its archives are copied again.
 delete from archive_copy
  where node_id = :node
    and checksum in (select software.checksum
@@ -125,7 +125,7 @@ delete from archive_copy
                      where binary.package_id = :package);
 
 -- name: archives_under_way
--- Archives that are still to come before a package can start on its node.
+-- Archives in transit that a package needs before it can start on its node.
 select wanted.title, wanted.archive, copy.tries, copy.last_error
   from package
   join requirement on requirement.id = package.requirement_id and requirement.software <> '[]'
@@ -145,7 +145,7 @@ values (:node, :verb, :name, :version, :platform, :archive, :checksum, :size, :m
 returning id;
 
 -- name: open_orders
--- What a node is still to do with its software, and whether it has the archive for it.
+-- The open orders of a node about its software, and whether it has the archive for each.
 select software_order.*, node.cluster_id, copy.arrived
   from software_order indexed by software_order_open
   join node on node.id = software_order.node_id
@@ -155,23 +155,23 @@ select software_order.*, node.cluster_id, copy.arrived
  order by software_order.id;
 
 -- name: end_order
--- What came of an order.
+-- Record the result of an order.
 update software_order
    set ended = :now, ok = :ok, message = :message, faults = :faults
  where id = :id and node_id = :node and ended is null;
 
 -- name: fail_pushes
--- Pushes of an archive that is not there, or is another, can't be done.
+-- Pushes of an archive that is missing, or is another, can't be done.
 update software_order
    set ended = :now, ok = 0, message = :message
  where node_id = :node and ended is null and verb = 'push' and checksum = :checksum;
 
 -- name: forget_order
--- Nobody waits for this any more.
+-- Nobody waits for this order any more.
 delete from software_order where id = :id and ended is null;
 
 -- name: orders
--- Some orders, with the nodes that they are for, and why an archive could not be brought.
+-- Some orders, with their nodes, and why an archive could not be copied.
 select software_order.*, node.name as node, node.state, node.last_error, copy.last_error as copy_error
   from software_order join node on node.id = software_order.node_id
   left join archive_copy as copy on copy.node_id = software_order.node_id
@@ -181,7 +181,7 @@ select software_order.*, node.name as node, node.state, node.last_error, copy.la
  order by software_order.id;
 
 -- name: software_live_on
--- A launched package on a node that asks for this software.
+-- A launched package on a node that uses this software.
 select package_path.path
   from package
   join requirement on requirement.id = package.requirement_id and requirement.software <> '[]'
@@ -213,7 +213,7 @@ select cluster.id, coalesce(batch.name, cluster.name) as name
  order by cluster.id;
 
 -- name: originator_of_job
--- Who a job is for.
+-- The originator of a job.
 select originator from job where id = :job;
 
 -- name: bounded_clusters
@@ -225,17 +225,17 @@ select cluster.id, cluster.name, cluster_space.bytes, min(node.id) as node_id
  group by cluster.id;
 
 -- name: count_cached
--- How many bytes of files lie in the cache of a cluster.
+-- How many bytes of files are in the cache of a cluster.
 select coalesce(sum(coalesce(file.size, 0)), 0)
   from location join file on file.id = location.file_id
  where location.cluster_id = :cluster and location.node_id is not null;
 
 -- name: keep_cached
--- How many bytes were counted.
+-- Record the number of bytes.
 update cluster set cached = :bytes where id = :cluster and cached is not :bytes;
 
 -- name: software_room
--- How many bytes of software a cluster may have, and how many of archives lie there already, but
+-- How many bytes of software a cluster may have, and how many of archives are there already, except
 -- for one of them; nothing without a capacity.
 select cluster.name, cast(cluster.capacity * cluster.software_share as integer) as bytes,
        coalesce((select sum(size)
@@ -250,11 +250,11 @@ select cluster.name, cast(cluster.capacity * cluster.software_share as integer) 
  where cluster.id = :cluster and cluster.capacity is not null and cluster.software_share > 0;
 
 -- name: nodes_of_clusters
--- Which nodes share which cache.
+-- The nodes that share each cache.
 select cluster_id, name from node order by name;
 
 -- name: software_there
--- Software that lies on nodes of each cluster: its archive was brought, or a node said last that it
+-- Software on nodes of each cluster: its archive was copied, or a node last said that it
 -- has it.
 select cluster_id, title
   from (select node.cluster_id, software.title
@@ -273,6 +273,6 @@ select cluster_id, title
  order by cluster_id, title;
 
 -- name: originators
--- Who has jobs, and how many.
+-- The originators of jobs, and how many jobs each has.
 select originator, count(*) as jobs from job where visible = 1 group by originator
  order by originator;

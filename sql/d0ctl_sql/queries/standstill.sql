@@ -1,5 +1,5 @@
 -- name: standing_nodes
--- Every node as it bears on whether work moves; those that d0ctl drained are tried again. A batch
+-- Every node with the facts that decide whether work moves; those that d0ctl drained are tried again.
 -- system counts as a node that is about to come.
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.platform, node.services, cluster.services as cluster_services, node.state,
@@ -18,7 +18,7 @@ select -id, name, id, 'slurm', pilots ->> 'cpus', pilots ->> 'cpus', pilots ->> 
  order by 1;
 
 -- name: standing_jobs
--- Jobs that have not ended, or one of them, with what a person keeps back of each.
+-- Jobs that have not ended, or one of them, with holds, pauses and the like by a person.
 select id, name, hold, pause
   from job
  where visible = 1 and ended is null and (:job is null or id = :job)
@@ -46,7 +46,7 @@ select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, re
  order by requirement.job_id, requirement.id;
 
 -- name: awaiting_phases
--- How many launched packages of a job do nothing but wait for inputs to come, by phase.
+-- How many launched packages of a job only wait for inputs, by phase.
 select phase, count(*) as n
   from package indexed by package_open
  where job_id = :job and early = 1 and awaited > 0
@@ -54,7 +54,7 @@ select phase, count(*) as n
  group by phase;
 
 -- name: ready_chosen
--- How many of the chosen packages are ready, by what they ask of a node.
+-- How many of the chosen packages are ready, by their requests.
 select package.requirement_id as id, count(*) as n
   from chosen
   join package on package.id = chosen.package_id and package.phase = 'ready'

@@ -13,7 +13,7 @@ returning id;
 insert into job_text (job_id, text) values (:job, :text);
 
 -- name: job_text
--- What is needed to read the job file of a job again.
+-- Everything needed to read the job file of a job again.
 select job_text.text, job.directory, job.source, job.parameters
   from job left join job_text on job_text.job_id = job.id
  where job.id = :job;
@@ -48,7 +48,7 @@ select pattern.name,
    and pattern.late = 1 and package.phase = 'done';
 
 -- name: job_names_like
--- Names of jobs that begin like this one, to find the next free number.
+-- Names of jobs that begin with a text, to find the next free number.
 select name from job where name glob :pattern;
 
 -- name: make_stage
@@ -87,11 +87,11 @@ select job.name from need join job on job.id = need.job_id
  order by job.id;
 
 -- name: job_ids
--- The jobs there are, visible or not.
+-- The existing jobs, visible or not.
 select id from job;
 
 -- name: reserve_ids
--- Keep ids of a table for rows of a job; returns the last of them.
+-- Reserve ids of a table for rows of a job; returns the last of them.
 insert or replace into sqlite_sequence (rowid, name, seq)
 values ((select rowid from sqlite_sequence where name = :table), :table,
         :count + max(coalesce((select seq from sqlite_sequence where name = :table), 0),
@@ -117,25 +117,25 @@ delete from incoming_requirement;
 insert into incoming_requirement (number, requirement_id) values (:number, :requirement);
 
 -- name: insert_line
--- A line of a job under way.
+-- A line of a job being submitted.
 insert into line (id, stage_id, seq, name, early_start, is_open) values (?, ?, ?, ?, ?, ?);
 
 -- name: bring_package
--- A package of a job under way, on its way in.
+-- A package of a job being submitted.
 insert into incoming values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: bring_plain_package
--- A package of a job under way, on its way in, that says nothing of how it is to be run.
+-- A package of a job being submitted, without settings of how it is run.
 insert into incoming (id, job_id, stage_id, line_id, seq, name, phase, missing, requirement_id,
                       changed)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: bring_waiting
--- A package on its way in waits for files of other jobs.
+-- A package being submitted waits for files of other jobs.
 update incoming set missing = missing + ?2, phase = 'waiting' where id = ?1;
 
 -- name: insert_packages
--- Packages of a job under way, waiting or ready; one statement, so that triggers cost half.
+-- Packages of a job being submitted, waiting or ready; one statement, so that triggers cost half.
 insert into package (id, job_id, stage_id, line_id, seq, name, phase, missing, requirement_id,
                      changed,
                      wall_time, looping, wrapper, wrapper_parameters, environment, policy)
@@ -146,7 +146,7 @@ select incoming.id, job_id, stage_id, line_id, seq, name, phase, missing,
   join incoming_requirement on incoming_requirement.number = incoming.requirement_id;
 
 -- name: clear_incoming
--- The packages have come in.
+-- All packages are inserted.
 delete from incoming;
 
 -- name: let_start_early
@@ -155,43 +155,43 @@ delete from incoming;
 update package set early = 1, gathered = ?, awaited = ? where id = ?;
 
 -- name: make_late
--- What is asked of late outputs of a job under way.
+-- The settings of late outputs of a job being submitted.
 update file set min_count = ? where id = ?;
 
 -- name: match_late
--- Inputs of a job under way that take only some of a late output.
+-- Inputs of a job being submitted that take only a part of a late output.
 update input set "match" = ? where package_id = ? and binary = ? and file_id = ?;
 
 -- name: insert_binary
--- A binary of a job under way.
+-- A binary of a job being submitted.
 insert into binary (package_id, seq, name, script, shell, argv, software, parameters, needs, cpu,
                     runtime, work_size, log_rules, progress, "check", check_timeout, events,
                     image, stdin)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_plain_binary
--- A binary of a job under way that is no more than a command.
+-- A binary of a job being submitted that is just a command.
 insert into binary (package_id, seq, name, script, shell, argv) values (?, ?, ?, ?, ?, ?);
 
 -- name: insert_file
--- A file of a job under way: made by a package, or from outside and present.
+-- A file of a job being submitted: made by a package, or from outside and present.
 insert into file (id, job_id, name, package_id, binary, present, dispositions, result, late,
                   locator, size_asked, min_size, checksum_asked)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_plain_file
--- A file of a job under way of which nothing is known before it is there.
+-- A file of a job being submitted of which nothing is known before it exists.
 insert into file (id, job_id, name, package_id, binary, present, dispositions, result, late)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_input
--- An input of a job under way.
+-- An input of a job being submitted.
 insert into input (package_id, binary, file_id, place, own, acquire, required, disposition,
                    locator, size, checksum, writable, local)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 0), ?);
 
 -- name: insert_plain_input
--- An input of a job under way of which nothing is known before it is there.
+-- An input of a job being submitted of which nothing is known before it exists.
 insert into input (package_id, binary, file_id, place, own, acquire, required)
 values (?, ?, ?, ?, ?, ?, ?);
 
@@ -200,7 +200,7 @@ values (?, ?, ?, ?, ?, ?, ?);
 update file set result = 1 where id = ?;
 
 -- name: count_lines
--- Keep how many lines a stage has.
+-- Record how many lines a stage has.
 update stage set lines = :lines where id = :stage;
 
 -- name: show_job
@@ -220,7 +220,7 @@ select stage.id, stage.seq, stage.name
  where job.name = :job and job.visible = 1 order by stage.seq;
 
 -- name: stage_outputs
--- What a stage makes and does not read itself: a late output as its pattern until its files are
+-- The outputs of a stage that it does not read itself: a late output as its pattern until its files are
 -- known.
 select file.name, file.late, coalesce(file.size, file.size_asked) as size
   from line
@@ -251,7 +251,7 @@ select job.name as job, file.name, file.size
  order by file.job_id, file.id;
 
 -- name: absent_files
--- How many of these files of a job are not there.
+-- How many of these files of a job do not exist.
 select count(*)
   from json_each(:names) as wanted
  where not exists (select 1
@@ -261,11 +261,11 @@ select count(*)
                       and file.package_id is not null);
 
 -- name: hidden_jobs
--- Jobs whose rows are still coming in, or were left behind.
+-- Jobs whose rows are still being inserted, or were left behind.
 select id, name, submitter from job where visible = 0;
 
 -- name: job_packages_from
--- A bounded run of a job's packages, for removal by chunks.
+-- A limited range of a job's packages, for removal in chunks.
 select package.id
   from stage
   join line on line.stage_id = stage.id
@@ -282,7 +282,7 @@ select attempt.node_id, attempt.id
   join node on node.id = attempt.node_id;
 
 -- name: chosen_brought_to_purge
--- Remember the copies that were brought to other caches.
+-- Remember the copies that were made in other caches.
 insert into purge (node_id, path)
 select location.node_id, location.path
   from chosen
@@ -292,7 +292,7 @@ select location.node_id, location.path
  where location.path like '%/cache/in/%';
 
 -- name: cancel_foreign_consumers
--- not launched -> canceled: packages of other jobs that wait for what the chosen ones make.
+-- not launched -> canceled: packages of other jobs that wait for outputs of the chosen ones.
 update package
    set phase = 'canceled', node_id = null, staging = 0, not_before = null, changed = :now,
        actor = null, note = 'the job was removed that makes its inputs'
@@ -303,7 +303,7 @@ update package
                 join input on input.file_id = file.id);
 
 -- name: drop_foreign_inputs
--- What other jobs read of the chosen packages is missing no more, as it leaves their lists.
+-- Remove outputs of the chosen packages from the missing inputs of other jobs.
 update input set dropped = 1
  where own = 0 and dropped = 0
    and file_id in (select file.id from chosen join file on file.package_id = chosen.package_id)
@@ -342,12 +342,12 @@ delete from binary_attempt where attempt_id in
     (select id from attempt where package_id in (select package_id from chosen));
 
 -- name: delete_chosen_notes
--- Remove what wrappers of chosen packages noted.
+-- Remove the remarks of chosen packages' wrappers.
 delete from note where attempt_id in
     (select attempt.id from chosen join attempt on attempt.package_id = chosen.package_id);
 
 -- name: delete_chosen_progress
--- Remove how far chosen packages are.
+-- Remove the progress of chosen packages.
 delete from progress where package_id in (select package_id from chosen);
 
 -- name: delete_chosen_attempts

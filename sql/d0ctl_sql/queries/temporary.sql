@@ -1,5 +1,5 @@
 -- name: temporary_tables
--- What a writing connection keeps for the length of a batch.
+-- The temporary tables of a writing connection for a batch.
 create temp table chosen (package_id integer primary key);
 create temp table asked_line (line_id integer primary key);
 create temp table needed (package_id integer primary key);
@@ -45,7 +45,7 @@ create temp table chosen_file (file_id integer primary key);
 create temp table transit_copy (file_id integer, cluster_id integer);
 
 -- name: temporary_choice
--- What a connection that only reads needs to choose files.
+-- The temporary tables of a read-only connection to select files.
 create temp table if not exists chosen_file (file_id integer primary key);
 
 -- name: temporary_sizes
@@ -94,11 +94,11 @@ delete from chosen_file;
 delete from transit_copy;
 
 -- name: clear_chosen
--- Begin a new choice.
+-- Begin a new selection.
 delete from chosen;
 
 -- name: choose_package
--- Add a package to the choice.
+-- Add a package to the selection.
 insert or ignore into chosen (package_id) values (?);
 
 -- name: clear_decision

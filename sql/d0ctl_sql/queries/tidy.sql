@@ -53,7 +53,7 @@ delete from unneeded
                       and not exists (select 1 from input where input.file_id = file.id));
 
 -- name: clear_cleanup_candidates
--- The candidates have been looked at.
+-- The candidates were checked.
 delete from cleanup_candidate;
 
 -- name: clear_unneeded
@@ -66,7 +66,7 @@ update location set spare = 1
  where spare = 0 and file_id in (select file_id from unneeded where rank = 2);
 
 -- name: clear_transit
--- Begin a new batch of copies that only pass through.
+-- Begin a new batch of copies in transit.
 delete from transit_copy;
 
 -- name: find_transit
@@ -88,7 +88,7 @@ select location.file_id, location.cluster_id
          limit 1);
 
 -- name: purge_transit
--- Have the nodes remove the copies that only passed through.
+-- Have the nodes remove the copies that were only in transit.
 insert into purge (node_id, path)
 select location.node_id, location.path
   from transit_copy
@@ -115,7 +115,7 @@ delete from location
 delete from unneeded where rank >= 2;
 
 -- name: purge_copies
--- Let the nodes remove the superfluous copies in their caches; a shared copy goes with the last
+-- Have the nodes remove the unneeded copies in their caches; a shared copy is removed with the last
 -- file that needs it.
 insert into purge (node_id, path)
 select distinct node.id, location.path
@@ -129,7 +129,7 @@ select distinct node.id, location.path
                       and other.file_id not in (select file_id from unneeded));
 
 -- name: unneeded_here
--- The unneeded copies on the control host, which were on their way.
+-- The unneeded copies on the control host, which were in transit.
 select location.path
   from unneeded
   join location on location.file_id = unneeded.file_id and location.cluster_id = 1
@@ -141,13 +141,13 @@ select 1 from location
  where file_id = :file and cluster_id = 1 and node_id is null and path = :path;
 
 -- name: forget_unneeded
--- The superfluous copies are no copies any more; what lies in results/ is one.
+-- The unneeded copies are no copies any more; a file in results/ is one.
 delete from location
  where file_id in (select file_id from unneeded)
    and (node_id is not null or substr(path, 1, length(:cache)) = :cache);
 
 -- name: keep_results
--- Of what was delivered the copy in results/ is left.
+-- Of delivered files only the copy in results/ is left.
 insert or ignore into location (file_id, cluster_id, path, made)
 select file.id, 1, :results || job.name || '/' || file.name, :now
   from unneeded
@@ -155,14 +155,14 @@ select file.id, 1, :results || job.name || '/' || file.name, :now
   join job on job.id = file.job_id;
 
 -- name: end_unneeded
--- Superfluous files without a copy are not present.
+-- Unneeded files without a copy are not present.
 update file
    set present = 0
  where id in (select file_id from unneeded) and package_id is not null and present = 1
    and not exists (select 1 from location where location.file_id = file.id);
 
 -- name: spare_of_node
--- What may go to make space in the cache of a node, the oldest first.
+-- Copies that may be removed to make space in the cache of a node, the oldest first.
 select location.file_id, location.path, coalesce(file.size, 0) as size
   from node
   join location on location.cluster_id = node.cluster_id and location.spare = 1
@@ -174,8 +174,8 @@ select location.file_id, location.path, coalesce(file.size, 0) as size
 -- name: room_of_node
 -- Copies in the cache of a node that no package needs which has not ended, and that can be had
 -- again: first those that stay only while there is space, then those with another copy or from
--- outside, then those that take the least run time for their size to be made again. What a
--- disposition keeps, and what nothing reads and is nowhere else, is for a person to purge.
+-- outside, then those with the least run time for their size to make them again. Files that a
+-- disposition keeps, or that nothing reads and are nowhere else, are for a person to purge.
 select location.file_id, location.cluster_id, job.name || ':' || file.name as name,
        coalesce(file.size, 0) as size,
        exists (select 1 from location as other
@@ -214,11 +214,11 @@ select location.file_id, location.cluster_id, job.name || ':' || file.name as na
  order by location.spare desc, is_elsewhere or is_outside desc, run_s / max(size, 1), location.made;
 
 -- name: give_up_copy
--- A copy that is to go.
+-- A copy to give up.
 insert into transit_copy (file_id, cluster_id) values (?, ?);
 
 -- name: purge_given_up
--- Have the nodes remove the copies that are to go; a shared one goes with the last file that has it.
+-- Have the nodes remove the copies to give up; a shared one is removed with the last file that has it.
 insert into purge (node_id, path)
 select distinct location.node_id, location.path
   from transit_copy
@@ -241,19 +241,19 @@ delete from location where (file_id, cluster_id) in (select file_id, cluster_id 
 insert into unneeded (file_id, rank) select distinct file_id, 1 from transit_copy;
 
 -- name: spend
--- Look again whether a file is needed.
+-- Check again whether a file is needed.
 insert or ignore into cleanup_candidate (file_id) values (?);
 
 -- name: give_up_spare
--- Spare files go: all that need them are done still.
+-- Give up spare files: all packages that read them are still done.
 update unneeded set rank = 1 where rank = 2;
 
 -- name: purge_under_way
--- Whether a path is to be removed, so that nothing may be brought there yet.
+-- Whether a path is about to be removed, so that nothing may be copied there yet.
 select 1 from purge where path = :path;
 
 -- name: lose_absent_inputs
--- What the chosen packages read and was removed, as nobody needed it: to be made again.
+-- Unneeded inputs of the chosen packages that were removed: to be made again.
 insert into lost_copy (file_id, cluster_id)
 select distinct file.id, 0
   from chosen
@@ -261,7 +261,7 @@ select distinct file.id, 0
   join file on file.id = input.file_id and file.package_id is not null and file.present = 0;
 
 -- name: keep_staged
--- Where wrappers have brought files from outside.
+-- Record the copies from outside that wrappers have made.
 insert or replace into location (file_id, cluster_id, path, node_id, made, shared, inode, mtime)
 select input.file_id, node.cluster_id, reported_staged.path, node.id, :now, 1, reported_staged.inode,
        reported_staged.mtime
@@ -289,7 +289,7 @@ select distinct node.id, location.path
                       and other.shared = 1 and other.file_id <> location.file_id);
 
 -- name: weigh_staged
--- What files from outside weigh that wrappers have brought.
+-- Record the sizes of files from outside that wrappers have copied.
 update file
    set size = reported_staged.size, checksum = reported_staged.checksum
   from reported_staged
@@ -299,7 +299,7 @@ update file
    and coalesce(input.locator, file.name) = reported_staged.locator;
 
 -- name: unpurge_staged
--- A copy that is there again is not to be removed from its node.
+-- A copy that exists again is no longer removed from its node.
 delete from purge
  where id in (select purge.id
                 from reported_staged
@@ -307,7 +307,7 @@ delete from purge
                 join purge on purge.node_id = attempt.node_id and purge.path = reported_staged.path);
 
 -- name: keep_stored
--- Where wrappers have stored outputs.
+-- Record where wrappers have stored outputs.
 update file
    set stored = (select json_group_array(reported_stored.locator)
                    from reported_stored
@@ -317,7 +317,7 @@ update file
  where file.package_id = stored.package_id and file.name = stored.name;
 
 -- name: tell_staged
--- A copy that a wrapper has brought.
+-- A copy that a wrapper has made.
 insert into reported_staged (attempt_id, locator, path, size, checksum, inode, mtime)
 values (?, ?, ?, ?, ?, ?, ?);
 
@@ -351,7 +351,7 @@ select attempt.id, attempt.left_size, package.id as package_id, attempt.node_nam
  limit :limit;
 
 -- name: purge_expired
--- What an attempt left for a user is removed from its node.
+-- Remove the files that an attempt left for a user from its node.
 insert into purge (node_id, path)
 select node.id, json_extract(kept_file.value, '$.path')
   from attempt
@@ -366,7 +366,7 @@ select node.id, json_extract(kept_file.value, '$.path')
  where attempt.id = :attempt and json_extract(attempt.kept, '$.whole');
 
 -- name: forget_expired
--- And nobody can accept or deliver it any more; what a restart begins with stays.
+-- And nobody can accept or deliver them any more; files for a restart stay.
 update attempt
    set left_size = null,
        kept = iif(json_extract(kept, '$.whole')
@@ -375,7 +375,7 @@ update attempt
  where id = :attempt;
 
 -- name: ask_otherwise
--- Let a package ask for something else.
+-- Change the requests of a package.
 update package set requirement_id = ? where id = ?;
 
 -- name: purge_orphans

@@ -12,7 +12,7 @@ update job
  where id = :job and pause = 1;
 
 -- name: unassign_job
--- assigned -> ready: of a job that is not to start anything now.
+-- assigned -> ready: packages of a job that must not start anything now.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
  where job_id = :job and phase = 'assigned';
@@ -26,14 +26,14 @@ select package.id
    and package.phase in (select name from phase where has_attempt = 1);
 
 -- name: ask_to_pause
--- Ask for the chosen packages that run, or are about to, to be suspended.
+-- Ask the chosen packages that run, or are about to, to suspend.
 update package
    set request = 'pause', actor = :actor, note = :note, changed = :now
  where id in (select package_id from chosen)
    and phase in ('starting', 'staging-in', 'running') and request is not 'pause';
 
 -- name: ask_to_resume
--- Ask the chosen packages that are suspended, or are to be, to resume.
+-- Ask the chosen packages that are suspended, or will be, to resume.
 update package
    set request = 'resume', actor = :actor, note = :note, changed = :now
  where id in (select package_id from chosen)
@@ -56,7 +56,7 @@ update package
    and phase in ('waiting', 'ready', 'cooloff', 'assigned');
 
 -- name: unpark_packages
--- held -> ready or waiting, or cooloff if that has not ended: of what was paused.
+-- held -> ready or waiting, or cooloff if that has not ended: paused packages.
 update package
    set phase = case when not_before > :now then 'cooloff'
                     when missing = 0 then 'ready' else 'waiting' end,
@@ -78,20 +78,20 @@ update job
  where id = :job and (finish is null or (finish = 'soft' and :how = 'hard'));
 
 -- name: reopen_finished
--- Jobs of the chosen packages are no longer to come to their end.
+-- Jobs of the chosen packages are no longer finished.
 update job
    set finish = null, finish_actor = null, finish_note = null, finish_since = null
  where finish is not null
    and id in (select package.job_id from chosen join package on package.id = chosen.package_id);
 
 -- name: finishing_jobs
--- Jobs that come to their end, and who asked for it.
+-- Jobs that are being finished, and who requested it.
 select id, name, finish, finish_actor, finish_note, finish_since
   from job indexed by job_finishing
  where finish is not null and visible = 1 and ended is null;
 
 -- name: choose_idle
--- Choose what of a job is not launched, a bounded number.
+-- Choose packages of a job that are not launched, a limited number.
 insert or ignore into chosen (package_id)
 select package.id
   from package indexed by package_in_phase
@@ -116,7 +116,7 @@ select distinct coalesce(requirement.priority, job.priority) as priority
  order by 1;
 
 -- name: requirement_with_priority
--- A requirement that asks for what another does, with another priority.
+-- A requirement equal to another one, with another priority.
 select other.id
   from requirement
   join requirement as other
@@ -134,7 +134,7 @@ select other.id
  limit 1;
 
 -- name: make_requirement_with_priority
--- A requirement that asks for what another does, with another priority.
+-- A requirement equal to another one, with another priority.
 insert into requirement (job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes,
                     exclude_nodes, pace, software, needs, early, fetches, priority, avoid, boost,
                     failed_on, stay, rank, seconds, expected, chain, memory_expected,
@@ -146,7 +146,7 @@ select job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes, exclud
 returning id;
 
 -- name: set_priority
--- What comes first.
+-- Set the priority of a job.
 update job set priority = :priority where id = :job and priority <> :priority;
 
 -- name: limit_job
@@ -162,7 +162,7 @@ update stage set max_running = :most where id = :stage;
 update job set max_failures = :most where id = :job;
 
 -- name: choose_retry
--- Of the chosen packages keep those in these phases.
+-- Keep only chosen packages in these phases.
 delete from chosen
  where (select phase from package where id = package_id)
        not in (select value from json_each(:phases));
@@ -180,7 +180,7 @@ select package.id, attempt.reason
             and :wall_time is null));
 
 -- name: hopeless_inputs
--- Chosen packages that can't do without a file of a dropped line, and one such file.
+-- Chosen packages that can't run without a file of a dropped line, and one such file.
 select package.id, file.name
   from chosen
   join package on package.id = chosen.package_id
@@ -190,7 +190,7 @@ select package.id, file.name
  group by package.id;
 
 -- name: chosen_requirements
--- What the chosen packages ask of a node, and how many ask it.
+-- The requests of the chosen packages to a node, and how many have each.
 select requirement.*, count(*) as n
   from chosen
   join package on package.id = chosen.package_id
@@ -203,11 +203,11 @@ select package.id from chosen join package on package.id = chosen.package_id
  where package.requirement_id = :requirement;
 
 -- name: leave_out_package
--- Take a package out of the choice.
+-- Remove a package from the selection.
 delete from chosen where package_id = ?;
 
 -- name: same_requirement
--- A requirement of a stage that asks for just this.
+-- A requirement of a stage with exactly these requests.
 select id from requirement
  where job_id = :job and stage_id = :stage and cpus = :cpus and cpu = :cpu and memory is :memory
    and disk is :disk and space is :space and platform is :platform and nodes = :nodes
@@ -216,12 +216,12 @@ select id from requirement
    and seconds is :seconds and avoid is null and boost = 0 and stay is null;
 
 -- name: change_requirement
--- Let the chosen packages with a requirement ask for something else.
+-- Change the requests of the chosen packages with a requirement.
 update package set requirement_id = :new
  where id in (select package_id from chosen) and requirement_id = :old;
 
 -- name: change_wall_time
--- Give the chosen packages another time.
+-- Change the wall time of the chosen packages.
 update package set wall_time = :wall_time where id in (select package_id from chosen);
 
 -- name: change_environment
@@ -231,11 +231,11 @@ update package
  where id in (select package_id from chosen);
 
 -- name: change_script
--- What a binary runs from now on.
+-- Change the script of a binary.
 update binary set script = ?, argv = ?, parameters = ? where package_id = ? and seq = ?;
 
 -- name: chosen_places
--- Where the chosen packages stand in their jobs.
+-- The positions of the chosen packages in their jobs.
 select package.id, package.job_id, stage.seq as stage, line.seq as line, package.seq
   from chosen
   join package on package.id = chosen.package_id
@@ -278,7 +278,7 @@ select package.id as package_id, attempt.id as attempt, attempt.node_name, attem
  where exists (select 1 from file where file.package_id = package.id and file.present = 0);
 
 -- name: accept_outputs
--- failed, canceled -> ready or waiting: to take over what an attempt left, on its node.
+-- failed, canceled -> ready or waiting: to take over the outputs of an attempt, on its node.
 update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
        not_before = null, restarts = 0, tried_from = attempts, accept = :attempt,
@@ -286,7 +286,7 @@ update package
  where id = :package and phase in ('failed', 'canceled');
 
 -- name: kept_of_chosen
--- Chosen packages of which former attempts left something.
+-- Chosen packages of which former attempts left files.
 select attempt.id, package.id as package_id, attempt.node_name, requirement.id as requirement_id,
        requirement.memory, requirement.avoid, requirement.boost, requirement.failed_on,
        requirement.stay
@@ -296,7 +296,7 @@ select attempt.id, package.id as package_id, attempt.node_name, requirement.id a
   join attempt on attempt.package_id = package.id and attempt.kept is not null;
 
 -- name: purge_kept_of_chosen
--- What earlier attempts of the chosen packages left is removed from the nodes.
+-- Have files removed that earlier attempts of the chosen packages left.
 insert into purge (node_id, path)
 select node.id, 'cache/' || attempt.id
   from chosen
@@ -316,7 +316,7 @@ update package
  where id in (select package_id from chosen) and phase = 'done';
 
 -- name: purge_chosen_outputs
--- Copies in caches of what the chosen packages had made go, unless a launched package reads them.
+-- Remove cached copies of the outputs of chosen packages, unless a launched package reads them.
 insert into purge (node_id, path)
 select location.node_id, location.path
   from chosen
@@ -329,7 +329,7 @@ select location.node_id, location.path
                       and reader.is_live = 1);
 
 -- name: lose_chosen_outputs
--- What the chosen packages had made counts no more.
+-- Outputs of the chosen packages no longer count.
 insert into lost_copy (file_id, cluster_id)
 select file.id, coalesce(location.cluster_id, 0)
   from chosen
@@ -337,7 +337,7 @@ select file.id, coalesce(location.cluster_id, 0)
   left join location on location.file_id = file.id;
 
 -- name: wait_for_lost_outputs
--- ready, assigned -> waiting: what they were to read is being made again.
+-- ready, assigned -> waiting: their inputs are being made again.
 update package
    set phase = 'waiting', node_id = null, staging = 0, changed = :now, actor = null,
        note = 'an input is being made again'
@@ -352,13 +352,13 @@ update package
                                      and after.seq = maker.seq + 1);
 
 -- name: set_failed
--- unreachable -> failed: by hand, for one that will not be heard of again.
+-- unreachable -> failed: by hand, for one that will never report again.
 update package
    set phase = 'failed', request = null, changed = :now, actor = :actor, note = :note
  where id in (select package_id from chosen) and phase = 'unreachable';
 
 -- name: end_given_up
--- Attempts of chosen packages that were given up by hand do not count any more.
+-- Attempts of chosen packages that were given up by hand no longer count.
 update attempt
    set outcome = 'lost', ended = :now, reason = 'lost', message = :message
  where outcome is null
@@ -366,15 +366,15 @@ update attempt
                where package.phase = 'failed');
 
 -- name: job_source
--- Where a job came from, and its parameters.
+-- The origin of a job, and its parameters.
 select source, parameters from job where name = :job and visible = 1;
 
 -- name: scripts_of
--- What the binaries of a package run.
+-- The scripts of the binaries of a package.
 select seq, script, argv, parameters from binary where package_id = :package order by seq;
 
 -- name: chosen_package_files
--- What the chosen packages read and make.
+-- The inputs and outputs of the chosen packages.
 select input.package_id, input.binary, file.name, 'in' as kind
   from chosen
   join input on input.package_id = chosen.package_id
@@ -384,7 +384,7 @@ select file.package_id, file.binary, file.name, 'out'
   from chosen join file on file.package_id = chosen.package_id;
 
 -- name: keep_idle
--- Of the chosen packages keep those that are not launched and have not ended.
+-- Keep only chosen packages that are not launched and have not ended.
 delete from chosen
  where (select phase from package where id = package_id)
        not in ('waiting', 'ready', 'cooloff', 'held', 'assigned');
