@@ -38,6 +38,9 @@ CHECK_S = 5.0
 MOST_NEW = 20_000
 """After how many new objects the daemon searches them for cycles, which are rare."""
 
+FORECAST_AFTER_S = 10.0
+"""When caches are first forecast: messages that wait for a daemon come first."""
+
 NO_JOB = 0
 """The number of no job: nothing is scheduled."""
 
@@ -142,7 +145,8 @@ def driving(home: Home, job: int | None) -> Iterator[Desk]:
             keep_logs=default(store, "keep-logs"),
             reserve=default(store, "control-reserve"),
         )
-        desk = Desk(home, store, dropbox, site, job=job)
+        forecast_due = time.monotonic() + FORECAST_AFTER_S
+        desk = Desk(home, store, dropbox, site, job=job, forecast_due=forecast_due)
         with dropbox.watched(desk.wake.set):
             try:
                 yield desk

@@ -87,6 +87,7 @@ def test_inputs_leave_with_their_last_reader_unless_a_disposition_keeps_them(
 def test_status_and_why_say_when_a_cache_will_overflow(farm: Site, home: Home) -> None:
     farm.submit(chain(25))
     with driving(home, None) as desk:
+        desk.forecast_due = 0.0
         with desk.store.writing():
             foresee_caches(desk, Turn(time.time()))
         found = production(farm.store, now=time.time(), driven=True)
@@ -100,4 +101,13 @@ def test_status_and_why_say_when_a_cache_will_overflow(farm: Site, home: Home) -
         desk.forecast_due = 0.0
         with desk.store.writing():
             foresee_caches(desk, Turn(time.time()))
+        assert production(farm.store, now=time.time()).overflows == []
+
+
+def test_what_waits_for_a_daemon_comes_before_its_first_forecast(farm: Site, home: Home) -> None:
+    farm.submit(chain(25))
+    with driving(home, None) as desk:
+        with desk.store.writing():
+            foresee_caches(desk, Turn(time.time()))
+
         assert production(farm.store, now=time.time()).overflows == []
