@@ -1,8 +1,9 @@
 """Estimates from earlier runs: a middle value, and a range that holds eight of ten."""
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from functools import cache
 
 from msgspec import Struct
 
@@ -81,30 +82,38 @@ def of(values: Sequence[float]) -> Range | None:
     if not values:
         return None
     count = len(values)
-    weighted = sorted(
-        (value, 0.5 ** ((count - 1 - place) / HALF_RUNS)) for place, value in enumerate(values)
-    )
-    low, middle, high = _quantiles(weighted, (0.1, 0.5, 0.9))
+    low = middle = high = values[0]
+    if values.count(low) < count:
+        weighted = sorted(zip(values, _weights(count), strict=True))
+        low, middle, high = _quantiles(weighted, (0.1, 0.5, 0.9))
     wider = 1.0 + 1.0 / count
     return Range(low / wider, middle, high * wider)
 
 
+@cache
+def _weights(count: int) -> list[float]:
+    """Return how much each of so many runs counts, the oldest first."""
+    return [0.5 ** (age / HALF_RUNS) for age in reversed(range(count))]
+
+
 def _quantiles(weighted: Sequence[tuple[float, float]], wanted: Iterable[float]) -> list[float]:
     total = sum(weight for _, weight in weighted)
-    points, before = [], 0.0
-    for value, weight in weighted:
-        points.append(((before + weight / 2) / total, value))
+    places, before = [], 0.0
+    for _, weight in weighted:
+        places.append((before + weight / 2) / total)
         before += weight
-    return [_between(points, part) for part in wanted]
+    return [_between(places, weighted, part) for part in wanted]
 
 
-def _between(points: Sequence[tuple[float, float]], part: float) -> float:
-    if part <= points[0][0]:
-        return points[0][1]
-    for (left, below), (right, above) in pairwise(points):
-        if part <= right:
-            return below + (above - below) * (part - left) / (right - left)
-    return points[-1][1]
+def _between(
+    places: Sequence[float], weighted: Sequence[tuple[float, float]], part: float
+) -> float:
+    """Return the value at a part of the whole weight, between the values beside it."""
+    right = bisect_left(places, part)
+    if right in (0, len(places)):
+        return weighted[max(0, right - 1)][0]
+    left, below, above = places[right - 1], weighted[right - 1][0], weighted[right][0]
+    return below + (above - below) * (part - left) / (places[right] - left)
 
 
 def merged(

@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from d0ctl.schedule import estimates
 from d0ctl.schedule.estimates import Range, Sizes, sizes_of
 from d0ctl.store.connection import Row, Store
@@ -46,7 +48,7 @@ def place_of(source: str, stage: str, package: int, binary: int) -> Program:
 def samples(store: Store, program: Program) -> Samples:
     """Return the latest runs of a program."""
     text = store.value("estimate_samples", kind=program.kind, name=program.name)
-    return json.loads(text) if text else {}
+    return msgspec.json.decode(text) if text else {}
 
 
 class Histories:
@@ -89,11 +91,11 @@ def learn(store: Store, ends: Iterable[tuple["Ending", Row]], *, now: float) -> 
     for row in store.rows("package_runs", attempts=wanted, now=now):
         runs[Program("stage", str(row["stage_id"]))].append(_run(row, row["expected"]))
         stages[row["stage_id"]] = row["job_id"]
-    for program, latest in runs.items():
-        _keep(store, program, latest, now)
+    known = {program: _keep(store, program, latest, now) for program, latest in runs.items()}
     for stage, job in stages.items():
-        _estimate_anew(store, stage, job)
-        _sizes_anew(store, stage)
+        of_stage = known[Program("stage", str(stage))]
+        _estimate_anew(store, stage, job, of_stage)
+        _sizes_anew(store, stage, of_stage)
 
 
 def _run(row: Row, expected: float | None) -> dict[str, float | None]:
@@ -109,19 +111,21 @@ def _run(row: Row, expected: float | None) -> dict[str, float | None]:
 
 def _keep(
     store: Store, program: Program, latest: Sequence[Mapping[str, float | None]], now: float
-) -> None:
+) -> Samples:
+    """Record further runs of a program; return the latest."""
     rounded = [
         {name: None if value is None else float(f"{value:.5g}") for name, value in run.items()}
         for run in latest
     ]
     merged = estimates.merged(samples(store, program), rounded)
     store.change("keep_estimate", kind=program.kind, name=program.name, runs=len(latest), now=now,
-                 samples=json.dumps(merged, separators=(",", ":")))  # fmt: skip
+                 samples=msgspec.json.encode(merged).decode())  # fmt: skip
+    return merged
 
 
-def _estimate_anew(store: Store, stage: int, job: int) -> None:
+def _estimate_anew(store: Store, stage: int, job: int, known: Samples) -> None:
     """Record how the runs of a stage compare with the estimate, and the ranks that follow."""
-    found = estimates.of(samples(store, Program("stage", str(stage))).get("part", ()))
+    found = estimates.of(known.get("part", ()))
     before = store.row("stage_drift", stage=stage)
     if found is None or before is None:
         return
@@ -143,9 +147,8 @@ def expect_sizes(store: Store, stage: int, sizes: Sizes) -> None:
     )  # fmt: skip
 
 
-def _sizes_anew(store: Store, stage: int) -> None:
+def _sizes_anew(store: Store, stage: int, known: Samples) -> None:
     """Correct the expected sizes of packages of a stage by completed ones, if they change much."""
-    known = samples(store, Program("stage", str(stage)))
     before = sizes_of(str(store.value("stage_sizes", stage=stage) or "{}"))
     now = Sizes(estimates.of(known.get("rss", ())) or before.memory,
                 estimates.of(known.get("output", ())) or before.output,
