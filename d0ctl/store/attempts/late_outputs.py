@@ -5,6 +5,7 @@ known; so its readers are held until then, and wait for the files themselves as 
 others. A remake with other names replaces them.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -132,13 +133,14 @@ def _replace(store: Store, pattern: _Pattern, now: float) -> None:
         for query in FORGET:
             store.change(query, file=before[name])
     new = sorted(pattern.names - before.keys())
-    matches = (
-        [row[0] for row in store.rows("matches_of_pattern", pattern=pattern.id)] if new else []
-    )
-    for name in new:
-        file = store.value("make_late_file", pattern=pattern.id, name=name)
-        for match in (None, *(one for one in matches if takes(one, name))):
-            store.change("take_late_file", pattern=pattern.id, file=file, match=match)
-        store.change("miss_late_file", file=file)
-        store.change("await_late_file", file=file)
-        store.change("unassign_readers", file=file, now=now)
+    if not new:
+        return
+    newest = store.value("newest_file")
+    store.change("make_late_files", pattern=pattern.id, names=json.dumps(new))
+    for (match,) in [(None,), *store.rows("matches_of_pattern", pattern=pattern.id)]:
+        taken = new if match is None else [name for name in new if takes(match, name)]
+        store.change("take_late_files", pattern=pattern.id, job=pattern.job, match=match,
+                     names=json.dumps(taken))  # fmt: skip
+    store.change("miss_late_files", pattern=pattern.id, before=newest)
+    store.change("await_late_files", pattern=pattern.id, before=newest)
+    store.change("unassign_late_readers", pattern=pattern.id, before=newest, now=now)

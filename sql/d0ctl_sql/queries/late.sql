@@ -21,42 +21,64 @@ select id, name from file where pattern_id = :pattern;
 -- The patterns by which consumers take parts of a late output.
 select distinct "match" from input where file_id = :pattern and "match" is not null;
 
--- name: make_late_file
--- A file that matched a late output, which shares all but its name with it.
+-- name: newest_file
+-- The newest of all files.
+select coalesce(max(id), 0) from file;
+
+-- name: make_late_files
+-- Files that matched a late output, and share with it all but their names.
 insert into file (job_id, name, package_id, binary, dropped, locator, size_asked, min_size,
                   dispositions, result, pattern_id)
-select job_id, :name, package_id, binary, dropped, locator, size_asked, min_size, dispositions,
-       result, id
-  from file
- where id = :pattern
-returning id;
+select file.job_id, made.value, file.package_id, file.binary, file.dropped, file.locator,
+       file.size_asked, file.min_size, file.dispositions, file.result, file.id
+  from file cross join json_each(:names) as made
+ where file.id = :pattern;
 
--- name: take_late_file
--- Let readers of a late output read a file that matched it, or only those that ask for it.
+-- name: take_late_files
+-- Let readers of a late output read files that matched it, or only those that ask for them.
 insert into input (package_id, binary, file_id, place, own, acquire, disposition, required,
                    dropped, locator, size, checksum, writable, local)
-select package_id, binary, :file, place, own, acquire, disposition, required, dropped, locator,
-       null, null, writable, local
-  from input
- where file_id = :pattern and "match" is :match;
+select reader.package_id, reader.binary, made.id, reader.place, reader.own, reader.acquire,
+       reader.disposition, reader.required, reader.dropped, reader.locator, null, null,
+       reader.writable, reader.local
+  from json_each(:names) as name
+ cross join file as made on made.job_id = :job and made.name = name.value
+ cross join input as reader on reader.file_id = :pattern and reader."match" is :match;
 
--- name: miss_late_file
--- Readers of it miss it, until it exists.
+-- name: miss_late_files
+-- Packages that read new files of a late output miss them, until they are there.
 update package
-   set missing = missing + (select count(*) from input
-                             where file_id = :file and package_id = package.id and own = 0
-                               and dropped = 0)
+   set missing = missing + (select count(*)
+                              from input
+                              join file as made on made.id = input.file_id
+                             where input.package_id = package.id and input.own = 0
+                               and input.dropped = 0 and made.pattern_id = :pattern
+                               and made.id > :before)
  where early = 0
-   and id in (select package_id from input where file_id = :file and own = 0 and dropped = 0);
+   and id in (select package_id from input where file_id = :pattern and own = 0 and dropped = 0);
 
--- name: await_late_file
+-- name: await_late_files
 -- The same for packages that start early.
 update package
-   set awaited = awaited + (select count(*) from input
-                             where file_id = :file and package_id = package.id and own = 0
-                               and dropped = 0)
+   set awaited = awaited + (select count(*)
+                              from input
+                              join file as made on made.id = input.file_id
+                             where input.package_id = package.id and input.own = 0
+                               and input.dropped = 0 and made.pattern_id = :pattern
+                               and made.id > :before)
  where early > 0
-   and id in (select package_id from input where file_id = :file and own = 0 and dropped = 0);
+   and id in (select package_id from input where file_id = :pattern and own = 0 and dropped = 0);
+
+-- name: unassign_late_readers
+-- assigned -> ready: packages that read new files of a late output.
+update package
+   set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
+       note = 'its inputs are others than before'
+ where phase = 'assigned'
+   and id in (select input.package_id
+                from file as made
+                join input on input.file_id = made.id
+               where made.pattern_id = :pattern and made.id > :before);
 
 -- name: find_late
 -- The files of a late output are known.
