@@ -35,7 +35,7 @@ demo-slurm: .venv/ready  ## run it on a node behind an sshd and in allocations o
 test: .venv/ready-to-test  ## run all tests
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.support.durability >/dev/null
-	@$(python) -m pytest -n 4 --dist worksteal
+	@$(python) -m pytest -n 6 --dist worksteal
 
 check: .venv/ready-to-test  ## run formatter, linter, type checker, import contracts and tests
 	@$(bin)/ruff format --check
