@@ -102,7 +102,7 @@ def test_findings_of_long_ago_are_forgotten_in_slices(store: Store) -> None:
 
         assert [store_inventory.forget_old(store, now=10**9) for _ in range(3)] == [1000, 500, 0]
 
-    assert read(store, "cache_finding", "path", by="path") == ["new"]
+    assert read(store, "cache_finding", "path", by="path") == [("new",)]
 
 
 def test_a_copy_that_was_removed_by_hand_is_made_again_before_its_reader_misses_it(
