@@ -26,9 +26,13 @@ def cluster(one: ClusterView) -> list[Cell]:
     """Return the line of a cluster, in columns."""
     whose = f"private to {listed(one.researchers) or 'nobody yet'}" if one.private else "shared"
     return [
-        (one.name, "strong"), one.platform or "", whose, _nodes(one),
+        (one.name, "strong"), _platform(one), whose, _nodes(one),
         _space(one), f"software: {listed(one.software)}" if one.software else "",
     ]  # fmt: skip
+
+
+def _platform(one: ClusterView) -> str:
+    return f"{one.platform or ''}{f' ({one.describes})' if one.describes else ''}"
 
 
 def _nodes(one: ClusterView) -> str:

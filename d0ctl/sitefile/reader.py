@@ -15,9 +15,10 @@ from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.source import mapping_of, text_of
 from d0ctl.jobfile.yaml.faults import Faults, Position
 from d0ctl.sitefile.nodes import check_clusters, read_clusters, read_nodes
-from d0ctl.sitefile.researchers import check_private
+from d0ctl.sitefile.people.researchers import check_private
+from d0ctl.sitefile.people.shares import check_known
+from d0ctl.sitefile.platforms import check_platforms
 from d0ctl.sitefile.settings import SETTINGS
-from d0ctl.sitefile.shares import check_known
 from d0ctl.sitefile.software import read_software
 from d0ctl.sitefile.software_archives import ArchiveContents, inspect
 from d0ctl.sitefile.spec import Site, SoftwareEntry
@@ -50,6 +51,8 @@ def read_text(
     )
     if (nodes := level.get("nodes")) and (clusters := level.get("clusters")):
         check_clusters(nodes, clusters, reading)
+    if "platforms" in level:
+        check_platforms(level, reading)
     if researchers := level.get("researchers"):
         check_private(researchers, level.get("clusters"), reading)
         if shares := level.get("shares"):

@@ -38,8 +38,9 @@ from d0ctl.sitefile.bad_nodes import read_bad_nodes, read_exclusion
 from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.sitefile.fields import entries, is_installed, named, values
 from d0ctl.sitefile.mail import read_mail
-from d0ctl.sitefile.researchers import read_researchers
-from d0ctl.sitefile.shares import read_shares, read_throttles
+from d0ctl.sitefile.people.researchers import read_researchers
+from d0ctl.sitefile.people.shares import read_shares, read_throttles
+from d0ctl.sitefile.platforms import read_platforms
 from d0ctl.sitefile.transfer.stores import read_stores
 from d0ctl.units import format_time
 
@@ -218,6 +219,7 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "mail": read_mail,
     "bad-nodes": read_bad_nodes,
     "exclusion": read_exclusion,
+    "platforms": read_platforms,
     "researchers": read_researchers,
     "shares": read_shares,
     "throttles": read_throttles,

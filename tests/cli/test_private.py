@@ -133,3 +133,34 @@ def test_a_researcher_of_an_unknown_or_open_cluster_is_a_fault_or_a_warning(
     assert unknown.exit_code == 2
     assert "there is no `lba` under `clusters` (did you mean `lab`?)" in unknown.stderr
     assert "a researcher has no key `mial` (did you mean `mail`?)" in unknown.stderr
+
+
+PLATFORMS = """\
+nodes: {localhost: {cluster: lab}}
+clusters: {lab: {platform: linux-x86_64}}
+platforms:
+  linux-x86_64: Debian 12, glibc 2.36
+  sl7: in a container
+software:
+  - {name: reco, version: v1, platform: [sl7, sl6], script: "true"}
+"""
+
+
+def test_platforms_are_described_and_others_are_warned_of(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    assert apply(d0ctl, tmp_path, PLATFORMS)
+    (tmp_path / "site.yaml").write_text(PLATFORMS.replace("sl7: in", "sl8: in"))
+
+    checked = d0ctl("site", "check", str(tmp_path / "site.yaml"))
+    listed = d0ctl("cluster", "list").stdout
+    document = json.loads(d0ctl("cluster", "list", "--json").stdout)
+
+    assert "there is no `sl7` under `platforms` (did you mean `sl8`?)" in checked.output
+    assert "there is no `sl6` under `platforms`" in checked.output
+    assert "linux-x86_64 (Debian 12, glibc 2.36)" in listed
+    assert document["clusters"][0]["platform_description"] == "Debian 12, glibc 2.36"
+    assert "sl7: in a container" in d0ctl("site", "show").stdout
+    changed = d0ctl("site", "diff", str(tmp_path / "site.yaml"))
+    assert changed.exit_code == 1
+    assert "platforms" in changed.stdout

@@ -13,7 +13,8 @@ from d0ctl.jobfile.language import field_types as of_job
 from d0ctl.jobfile.language.field_types import FieldType
 from d0ctl.jobfile.sections import binaries, log_rules, policy
 from d0ctl.jobfile.spec import Acquire, Disposition, MailMode
-from d0ctl.sitefile import bad_nodes, fields, mail, nodes, settings, shares
+from d0ctl.sitefile import bad_nodes, fields, mail, nodes, settings
+from d0ctl.sitefile.people import shares
 from d0ctl.units import listed
 
 Schema = dict[str, Any]

@@ -10,11 +10,10 @@ from d0ctl.sitefile import (
     fields,
     mail,
     nodes,
-    researchers,
     settings,
-    shares,
     software,
 )
+from d0ctl.sitefile.people import researchers, shares
 from d0ctl.sitefile.reader import SECTIONS
 from d0ctl.sitefile.transfer import stores
 from tests.support.key_tables import of_level
@@ -144,6 +143,7 @@ def site_schema() -> Schema:
         "exclusion": section("Exclusion", bad_nodes.EXCLUSION_KEYS, exclusion),
         "throttles": mapping(section("Throttle", shares.THROTTLE_KEYS, THROTTLE),
                              f"^{shares.THROTTLE}$"),
+        "platforms": mapping(SCALAR, "^[A-Za-z0-9][A-Za-z0-9._+-]*$"),
         "researchers": mapping(section("Researcher", researchers.RESEARCHER_KEYS, RESEARCHER)),
     }  # fmt: skip
     log_rule = record(level("Log rule", settings.LOG_RULE_KEYS, LOG_RULE), "match")

@@ -8,7 +8,7 @@ from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, AnyRequest, Author, Plan
 from d0ctl.actions.option import Options, ValueType, value
 from d0ctl.errors import BadUsage
-from d0ctl.sitefile.shares import KINDS, THROTTLE_TYPES
+from d0ctl.sitefile.people.shares import KINDS, THROTTLE_TYPES
 from d0ctl.store.clusters import throttles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.site import setting

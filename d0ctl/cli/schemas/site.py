@@ -157,6 +157,7 @@ class Cluster(TypedDict):
 
     cluster: str
     platform: str | None
+    platform_description: Annotated[str | None, Meta(description="By the site file.")]
     nodes: list[str]
     private: bool
     researchers: Annotated[list[str], Meta(description="Who may use it, if it is private.")]

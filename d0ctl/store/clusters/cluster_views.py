@@ -28,6 +28,8 @@ class ClusterView(Struct, frozen=True):
     software: tuple[str, ...]
     pilots: tuple[Pilot, ...] | None = None
     """The pilots of a batch system."""
+    describes: str | None = None
+    """What the site file says of the platform."""
 
 
 class ResearcherView(Struct, frozen=True):
@@ -46,6 +48,7 @@ def clusters(store: Store) -> list[ClusterView]:
     nodes = _grouped(store.rows("nodes_of_clusters"), "name")
     software = _grouped(store.rows("software_there"), "title")
     said = setting(store, "researchers") or {}
+    platforms = setting(store, "platforms") or {}
     found = [
         ClusterView(
             row["name"], row["platform"], bool(row["private"]), row["capacity"],
@@ -53,6 +56,7 @@ def clusters(store: Store) -> list[ClusterView]:
             nodes.get(row["id"], ()), tuple(owners_of(row["name"], said)),
             software.get(row["id"], ()),
             None if row["pilots"] is None else tuple(alive(store, row["id"])),
+            platforms.get(row["platform"]),
         )
         for row in store.rows("clusters")
         if row["id"] in nodes or row["applied"]

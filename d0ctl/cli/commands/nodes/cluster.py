@@ -38,7 +38,8 @@ def list_clusters(json: options.Json = False) -> None:
 
 def _document(one: "ClusterView") -> "site.Cluster":
     return {
-        "cluster": one.name, "platform": one.platform, "nodes": list(one.nodes),
+        "cluster": one.name, "platform": one.platform,
+        "platform_description": one.describes, "nodes": list(one.nodes),
         "private": one.private, "researchers": list(one.researchers) if one.private else [],
         "capacity": one.capacity, "software_share": one.software_share, "cached": one.cached,
         "software": list(one.software),
