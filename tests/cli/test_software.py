@@ -18,7 +18,7 @@ def test_jobs_name_what_the_catalogue_has(d0ctl: Type, site_file: Path, tmp_path
     job = tmp_path / "job.yaml"
     job.write_text(JOB.replace("v1", "v2"))
     assert (
-        "there is no software `reco/v2`: d0ctl software add reco/v2"
+        "there is no software `reco/v2`: d0ctl software add reco/v2 --archive FILE"
         in d0ctl("validate", str(job)).stderr
     )
     d0ctl("site", "apply", str(site_file))

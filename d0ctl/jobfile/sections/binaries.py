@@ -100,7 +100,7 @@ def _software_type(level: Level) -> FieldType:
         if not SOFTWARE.fullmatch(value):
             raise ValueError
         if known is not None and value not in known:
-            meant = did_you_mean(value, known) or f": d0ctl software add {value}"
+            meant = did_you_mean(value, known) or f": d0ctl software add {value} --archive FILE"
             raise BadValueError(f"there is no software {shown(value)}{meant}")
         if known is not None and alone and not known[value]:
             raise BadValueError(f"software {shown(value)} has no `script`: add `run`")
