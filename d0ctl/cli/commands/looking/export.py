@@ -10,7 +10,7 @@ from d0ctl.cli import session
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.errors import BadUsage
-from d0ctl.show.export import dagman, graph, prov, wfcommons
+from d0ctl.show.export import dagman, graph, prov, ro_crate, wfcommons
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.job_files import definition, job_file_text, provenance
@@ -23,6 +23,10 @@ def _prov(store: Store, job: definition.JobRows, now: float) -> str:
     return prov.text(job, runs)
 
 
+def _ro_crate(store: Store, job: definition.JobRows, now: float) -> str:
+    return ro_crate.text(job, provenance.runs_of_job(store, job.row["name"], now=now), now)
+
+
 FORMATS: dict[str, Callable[[Store, definition.JobRows, float], str]] = {
     "yaml": lambda store, job, now: job_file_text.text(job),
     "json": lambda store, job, now: job_file_text.as_json(job),
@@ -31,6 +35,7 @@ FORMATS: dict[str, Callable[[Store, definition.JobRows, float], str]] = {
     "mermaid": lambda store, job, now: graph.mermaid(job),
     "wfcommons": lambda store, job, now: wfcommons.text(job, now),
     "prov": _prov,
+    "ro-crate": _ro_crate,
 }
 """The function that makes the text of each format."""
 
@@ -42,7 +47,8 @@ def export(
     form: Annotated[
         str,
         typer.Option("--format", metavar="FORMAT", autocompletion=lambda: list(FORMATS),
-                     help="yaml or json (a job file), dagman, dot, mermaid, wfcommons or prov."),
+                     help="yaml or json (a job file), dagman, dot, mermaid, wfcommons, prov or "
+                     "ro-crate."),
     ] = "yaml",
 ) -> None:  # fmt: skip
     """Print a job as a job file, or in the format of another program.
