@@ -102,8 +102,10 @@ def below(ancestor: int) -> "set[int]":
 def _children(pid: int) -> "set[int]":
     """Read the children of a process; raise FileNotFoundError if the kernel keeps no lists."""
     found: "set[int]" = set()
+    folder = "/proc/%d/task" % pid
     try:
-        threads = os.listdir("/proc/%d/task" % pid)
+        # A folder has two links, and this one another for each thread; most processes have one.
+        threads = [str(pid)] if os.stat(folder).st_nlink == 3 else os.listdir(folder)
     except (FileNotFoundError, ProcessLookupError):
         return found
     for thread in threads:
