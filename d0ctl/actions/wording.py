@@ -92,7 +92,7 @@ def only_copies(
     """Say which files would be lost, if any: those without another copy."""
     if number:
         yield (f"would lose {count(number, 'file')}, {size(bytes_lost)}, "
-               "of which there is no other copy:")  # fmt: skip
+               "without another copy:")  # fmt: skip
         yield from files(largest, number)
 
 

@@ -79,7 +79,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change, 
 KeepGoing = Annotated[
     bool,
     typer.Option("--keep-going",
-                 help="Go on with the next job or selector after one that is refused."),
+                 help="Continue with the next job or selector after one that is refused."),
 ]  # fmt: skip
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]

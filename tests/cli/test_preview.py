@@ -50,11 +50,11 @@ def test_each_stage_says_what_it_reads_makes_and_where_it_runs(
         "would submit `reco`: 3 stages, 7 lines, 7 packages\n\n1  sim  4 lines\n"
     )
     assert "   reads    1 file beside the job file\n   makes    4 files\n" in seen
-    assert "2  merge  1 line, merges what it reads" in seen
+    assert "2  merge  1 line, merges its inputs" in seen
     assert "reads    4 files of `sim`, 1 file of job `old` and 1 file on the node" in seen
     assert "makes    2 files, 1 of them a result" in seen
     assert "runs on  no node; not on localhost (" in seen
-    assert "3  plot  2 lines, splits what it reads" in seen
+    assert "3  plot  2 lines, splits its inputs" in seen
     assert "makes    2 results" in seen
     assert "no estimate: the run time of packages of `sim`, `merge` and `plot` is unknown" in seen
 

@@ -48,11 +48,11 @@ MOVE = (
 
 TREE = (
     Command("right,l", "unfold", "expand, or go to the first below", "tree"),
-    Command("left,h", "fold", "collapse, or go to what it is in", "tree"),
+    Command("left,h", "fold", "collapse, or go to the parent", "tree"),
     Command("enter", "open_line", "expand, collapse; a package in full", "tree", "open"),
     Command("minus", "fold_all", "collapse everything", "tree"),
     Command("space", "mark", "mark, to act on several at once", "tree", foot="mark"),
-    Command("asterisk", "mark_all", "mark every row beside this one", "tree"),
+    Command("asterisk", "mark_all", "mark the row and all its siblings", "tree"),
 )
 
 LOOK = (
@@ -63,7 +63,7 @@ LOOK = (
     Command("F", "failures", "failures in groups", "look", "failures"),
     Command("o", "nodes", "the nodes and their running packages", "look", foot="nodes"),
     Command("t", "log", "the log of a package", "look", foot="log"),
-    Command("v", "view", "the pane beside on the whole screen", "look"),
+    Command("v", "view", "the details on the whole screen", "look"),
     Command("apostrophe", "jumps", "places you have been at", "look"),
     Command("backspace", "back", "back to where you came from", "look"),
     Command("escape", "clear", "end the filter, clear the marks", "look"),
@@ -81,7 +81,7 @@ ACT = (
 REST = (
     Command("colon,ctrl+p", "palette", "everything by name", "rest", foot="palette"),
     Command("tab", "app.focus_next", "to the next pane", "rest"),
-    Command("greater_than_sign", "wider", "more room for the pane beside", "rest"),
+    Command("greater_than_sign", "wider", "wider details", "rest"),
     Command("T", "app.next_theme", "another theme", "rest"),
     Command("ctrl+l", "app.repaint", "draw the screen again", "rest"),
     Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest"),
@@ -124,7 +124,7 @@ NODES = (
 CARD = (Command("enter", "go", "go to its package", "look", foot="package"),)
 
 LOG = (
-    Command("F", "follow", "follow what is written", "look", foot="follow"),
+    Command("F", "follow", "follow the log", "look", foot="follow"),
     Command("slash", "find", "search forward", "look", foot="search"),
     Command("n", "again(1)", "next match", "look", foot="next"),
     Command("N", "again(-1)", "match before", "look"),

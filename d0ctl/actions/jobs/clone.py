@@ -65,7 +65,7 @@ def _part(store: Store, target: Selector, name: str) -> str:
 ACTION = replace(
     submit.ACTION,
     name="clone",
-    help="Submit a job once more, with other parameters, or a part of it.",
+    help="Submit a job again, with other parameters, or a part of it.",
     more_help="Its job file is read again as it was when the job was submitted. A stage, line or "
     "package becomes a job of its own, which reads the files that the rest of the job makes.",
     example="reco001 --set run=4712 --as reco002",
@@ -75,5 +75,5 @@ ACTION = replace(
     may_be_first=False,
     starts_packages=True,
     key="A",
-    title="clone: submit it once more",
+    title="clone: submit it again",
 )

@@ -233,7 +233,7 @@ ACTION = Action(
     title="update: correct it by its job file",
     ways=(
         Way("leave what has run"),
-        Way("run again what is out of date", frozenset({"--again"})),
+        Way("run outdated packages again", frozenset({"--again"})),
         Way("go back to the job file before", frozenset({"--former"})),
         Way("leave what has run, and hold it", frozenset({"--hold"})),
     ),

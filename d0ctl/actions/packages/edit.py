@@ -92,5 +92,5 @@ ACTION = Action(
     report=report,
     starts_packages=True,
     key="I",
-    title="edit: change what it requests",
+    title="edit: change its requests",
 )

@@ -73,5 +73,5 @@ ACTION = Action(
     is_flag=True,
     conflicts=frozenset({"finish", "remove"}),
     key="C",
-    title="resume: go on after a pause",
+    title="resume: continue after a pause",
 )

@@ -54,8 +54,8 @@ def _stage(
 
 
 CHANGES = {
-    "split": "splits what it reads",
-    "merge": "merges what it reads",
+    "split": "splits its inputs",
+    "merge": "merges its inputs",
     "open": "for all groups of late outputs until these are known",
 }
 """The number of lines compared with that of the stages that a stage reads: more, fewer."""

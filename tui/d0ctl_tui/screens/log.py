@@ -332,7 +332,7 @@ def _notice(news: WindowRead) -> list[Span]:
     if not news.error:
         return [("nothing was printed", "faint")]
     return [(f"this log can't be read: {foreign(news.error)}", "bad"),
-            ("what it holds is not known; r tries again", "plain")]  # fmt: skip
+            ("its contents are unknown; r tries again", "plain")]  # fmt: skip
 
 
 def _match_shift(lines: Sequence[tuple[int, str]], words: str, pane: LogPane) -> int:

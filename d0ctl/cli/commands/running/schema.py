@@ -32,8 +32,8 @@ def schema(
     name: Annotated[
         str | None,
         typer.Argument(metavar="NAME", autocompletion=_names,
-                       help="`job` and `site`: the files; a command, as 'status JOB': what it "
-                       "prints with --json. None lists all."),
+                       help="`job` or `site` for the files, or a command such as 'status JOB' for "
+                       "its --json (default: list all)."),
     ] = None,
 ) -> None:  # fmt: skip
     """Print the JSON Schema of a file or of a command's --json."""

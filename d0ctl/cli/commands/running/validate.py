@@ -17,7 +17,7 @@ from d0ctl.show.cards import preview
 app = single()
 
 List = Annotated[
-    bool, typer.Option("--list", help="Show each stage and line: what it reads, makes and needs.")
+    bool, typer.Option("--list", help="Show inputs, outputs and requests of each stage and line.")
 ]
 Graph = Annotated[
     bool, typer.Option("--graph", help="Show which stages read files of which others.")
