@@ -200,7 +200,8 @@ select 0, cluster_id, sum(bytes), sum(seconds) from link_rate group by cluster_i
 
 -- name: local_bytes
 -- For each package to place, the bytes of its inputs in each cluster, in cluster 0 those of all of
--- them, and the bytes that earlier attempts left there; a lost attempt counts little, because its files are unknown.
+-- them, and the bytes that earlier attempts left there; a lost attempt counts little, because its
+-- files are unknown. Files of other jobs with which its chain may begin in the middle count, too.
 select package_id, cluster_id, sum(bytes) as bytes
   from (select input.package_id, location.cluster_id, coalesce(file.size, 1) as bytes
           from decision
@@ -222,7 +223,23 @@ select package_id, cluster_id, sum(bytes) as bytes
           join package on package.id = decision.package_id and package.attempts > 0
           join attempt on attempt.package_id = package.id
                       and (attempt.kept is not null or attempt.outcome = 'lost')
-          join node on node.id = attempt.node_id)
+          join node on node.id = attempt.node_id
+         union all
+        select package.id, location.cluster_id, kept.size
+          from decision
+          join package on package.id = decision.package_id and package.attempts = 0
+                      and package.early = 0
+          join binary as later on later.package_id = package.id and later.seq = 2
+          join file on file.package_id = package.id and file.dispositions <> ''
+          join file as kept on kept.name = file.name and kept.present = 1
+                           and kept.dispositions <> '' and kept.binary = file.binary
+                           and kept.job_id <> file.job_id and kept.partial = 0
+          join binary as mine on mine.package_id = package.id and mine.seq = file.binary
+          join binary as theirs on theirs.package_id = kept.package_id
+                               and theirs.seq = file.binary
+                               and (theirs.script, theirs.argv, theirs.software, theirs.version)
+                                   is (mine.script, mine.argv, mine.software, mine.version)
+          join location on location.file_id = kept.id)
  group by package_id, cluster_id;
 
 -- name: brought_files
