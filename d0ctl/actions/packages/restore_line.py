@@ -159,5 +159,5 @@ ACTION = Action(
     report=report,
     level="line",
     key="U",
-    title="restore-line: bring back a dropped line",
+    title="restore-line: undo the drop of a line",
 )
