@@ -80,7 +80,7 @@ TRIM_EVERY_S = 60.0
 REST_S = 0.003
 REST_SHARE = 2
 MOST_REST_S = 0.015
-"""The pause after a turn is one part in so many of the turn, within these bounds, in seconds.
+"""The pause after a turn is a fraction of the turn, within these bounds, in seconds.
 
 What arrives meanwhile shares a transaction, so turns grow with their work.
 """

@@ -30,8 +30,8 @@ class Case(Struct, frozen=True):
 
     `tries` counts the failures for this reason, `failures` those for any reason that counts,
     both since the last submit or retry by a person and with this one. `memory`, `most_disk` and
-    `wall_time` are the package's limits, `rss` and `disk` what it took, `largest` is the memory of
-    the largest node; `has_others` says that a node fits on which it has not failed so.
+    `wall_time` are the package's limits, `rss` and `disk` its use, `largest` is the memory of
+    the largest node; `has_others` means that there is another suitable node without such a failure.
     """
 
     reason: str
@@ -135,7 +135,7 @@ def _never(never: Never, rule: Rule, case: Case) -> str:
 
 
 def _too_large(case: Case) -> str:
-    """Return why it would fill its disk again; nothing if that was the doing of others."""
+    """Return why it would fill its disk again; empty if other packages filled it."""
     if case.reason != Reason.DISK_FULL or case.disk is None or case.most_disk is None:
         return ""
     return "it needs more disk than it requests" if case.disk > case.most_disk else ""

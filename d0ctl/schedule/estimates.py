@@ -39,7 +39,7 @@ class Range(Struct, frozen=True):
 class Sizes(Struct, frozen=True):
     """Bytes that a package is expected to take: memory, outputs, and files that it removes again.
 
-    None where nothing is known of them.
+    None if nothing is known about them.
     """
 
     memory: Range | None = None
@@ -92,7 +92,7 @@ def of(values: Sequence[float]) -> Range | None:
 
 @cache
 def _weights(count: int) -> list[float]:
-    """Return how much each of so many runs counts, the oldest first."""
+    """Return the weight of each of so many runs, the oldest first."""
     return [0.5 ** (age / HALF_RUNS) for age in reversed(range(count))]
 
 
@@ -108,7 +108,7 @@ def _quantiles(weighted: Sequence[tuple[float, float]], wanted: Iterable[float])
 def _between(
     places: Sequence[float], weighted: Sequence[tuple[float, float]], part: float
 ) -> float:
-    """Return the value at a part of the whole weight, between the values beside it."""
+    """Return the value at a fraction of the total weight, between its neighbours."""
     right = bisect_left(places, part)
     if right in (0, len(places)):
         return weighted[max(0, right - 1)][0]

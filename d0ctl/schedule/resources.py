@@ -29,7 +29,7 @@ class NodeRoom(Struct, frozen=True):
     drained node that is tried again takes a single package: of the stage `on_trial` if one is
     ready, else of any other. `memory_used` and `disk_used` are what the packages there may use,
     in bytes; those of all nodes of its cluster use the same disk. `disk` is its size,
-    `disk_free` what is free of it, None where that is not known. `speed` is how many times as
+    `disk_free` its free space, None if unknown. `speed` is how many times as
     fast as a standard node it is. The allocation of a pilot ends in `left_s`.
     """
 

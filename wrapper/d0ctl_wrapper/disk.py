@@ -15,7 +15,7 @@ MOST_SYNCS = 8
 """The most files that are synced at the same time."""
 
 QUICK_S = 0.002
-"""The seconds in which a quick disk syncs a file: less than it takes to start threads for it."""
+"""A fast disk syncs a file in fewer seconds than it takes to start threads for it."""
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """The errors of a full disk or quota."""
@@ -75,8 +75,8 @@ def sync(path: bytes) -> None:
 def sync_all(paths: "Iterable[bytes]") -> "Dict[bytes, OSError]":
     """Sync files, and the names in folders; return the faults.
 
-    One after the other while the disk is quick: threads take three times as much of a CPU. Else at
-    the same time: a journal commits them together then, in a sixth of the time.
+    One after another while the disk is fast: threads take three times as much CPU. Else at
+    the same time: a journal then commits them together, in a sixth of the time.
     """
     rest = collections.deque(collections.OrderedDict.fromkeys(paths))
     faults: "Dict[bytes, OSError]" = {}

@@ -116,7 +116,7 @@ def _checked(store: Store | None, file: JobFile, values: Mapping[str, str]) -> J
 
 OWN_OPTIONS = ("--array", "--each-line", "--stdin", "--memory", "--cpus", "--wall-time", "--hold",
                "--wait", "--dry-run")  # fmt: skip
-"""Options that few programs have, and many users write behind a command."""
+"""Options that few programs have, and that many users write after a command."""
 
 
 def _of_a_command(spec: JobSpec) -> Iterator[str]:

@@ -383,7 +383,7 @@ class Eta(TypedDict):
 
 class Audited(TypedDict):
     """How estimates compare with what happened; seconds, or bytes of memory and disk, which are
-    compared with what was reserved; the mean of all.
+    disk, which are compared with the reserved ones.
     """
 
     kind: Literal["job", "stage", "memory", "disk"]

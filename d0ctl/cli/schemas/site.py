@@ -113,7 +113,7 @@ class NodeCheck(TypedDict):
 
 
 class ClusterCheck(TypedDict):
-    """What is wrong with a batch system, and with the machine of the job that tried it."""
+    """Problems of a batch system, and of the machine of the job that tested it."""
 
     cluster: str
     ok: bool

@@ -1,4 +1,4 @@
-"""The check of a batch system: a pilot of its own goes all the way that later ones go."""
+"""The check of a batch system: a pilot of its own takes every step of a later one."""
 
 import time
 import uuid
@@ -16,12 +16,12 @@ from d0ctl.nodes.transports.transport import Transport
 from d0ctl.sitefile.spec import Pilots
 
 LOOKS_S = 2.0
-"""How often the queue is asked whether the pilot runs."""
+"""How often to check in the queue whether the pilot runs."""
 
 TOOLS = ("sbatch", "squeue", "scancel", "srun")
 
 Words = Callable[[str], str]
-"""Says in words why a job waits."""
+"""Describes why a job waits."""
 
 
 def check(
@@ -29,7 +29,7 @@ def check(
 ) -> Iterator[Finding]:
     """Check a batch system, yield the findings one by one, and leave nothing behind.
 
-    A pilot that does not begin within `wait_s` is cancelled; what it would show is not checked.
+    A pilot that does not begin within `wait_s` is cancelled; the checks that need it are skipped.
     """
     try:
         with closing(connect(pilots.address(name), home.known_hosts)) as login:

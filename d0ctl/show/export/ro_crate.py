@@ -10,7 +10,7 @@ from d0ctl.store.views.job_files.provenance import FileFacts, Run
 
 CONTEXT = ["https://w3id.org/ro/crate/1.1/context",
            {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}]  # fmt: skip
-"""The context, with a term that only the later versions have."""
+"""The context, with a term that only later versions have."""
 
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 
@@ -82,7 +82,7 @@ def _file(crate: _Crate, one: FileFacts) -> Record:
 
 
 def _single(records: list[Record]) -> Record | list[Record]:
-    """Return a record that is alone without its list, as RO-Crate recommends."""
+    """Return a single record without its list, as RO-Crate recommends."""
     return records[0] if len(records) == 1 else records
 
 

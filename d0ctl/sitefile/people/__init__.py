@@ -1,1 +1,1 @@
-"""The people of a site in its file, and how much of it each may use."""
+"""The people of a site in its file, and their shares of it."""

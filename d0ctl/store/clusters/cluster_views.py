@@ -29,7 +29,7 @@ class ClusterView(Struct, frozen=True):
     pilots: tuple[Pilot, ...] | None = None
     """The pilots of a batch system."""
     describes: str | None = None
-    """What the site file says of the platform."""
+    """The site file's description of the platform."""
 
 
 class ResearcherView(Struct, frozen=True):

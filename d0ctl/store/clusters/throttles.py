@@ -40,7 +40,7 @@ def allowances(
 ) -> Allowances:
     """Return what the throttles still allow some nodes, by id and name, and some jobs.
 
-    `on_node` is how many packages run on each node, which is counted without it.
+    `on_node` is how many packages run on each node; without it, they are counted.
     """
     known = rules(store)
     if not known:

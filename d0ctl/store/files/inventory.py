@@ -91,7 +91,7 @@ def end(store: Store, node: int, unknown: Iterable[str], *, now: float) -> None:
 
 
 def forget_old(store: Store, *, now: float) -> int:
-    """Forget the next slice of findings of long ago; return how many."""
+    """Forget the next slice of old findings; return how many."""
     return store.change("forget_old_findings", before=now - KEEP_FINDINGS_S, limit=MOST_FORGOTTEN)
 
 

@@ -101,7 +101,7 @@ def forget(paths: NodePaths, frame: Frame) -> "List[Frame]":
 
 
 def _forget_path(top: bytes, path: bytes) -> None:
-    """Remove a file, and the folders of the cache, at `top`, that are then empty."""
+    """Remove a file, and the folders of the cache, at `top`, that become empty."""
     if cache.is_shared(path):
         cache.remove_copy(path)
     else:

@@ -1,4 +1,4 @@
-"""What `node check` and `cluster check` find, printed one by one as it is found."""
+"""Findings of `node check` and `cluster check`, printed one by one."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from d0ctl.nodes.node_check import Finding
 
 WAYS = frozenset({"reach", "login node"})
-"""What is checked first: without it, nothing else can be."""
+"""Checks that come first: without them, nothing else can be checked."""
 
 
 def report(found: Iterable["Finding"], json: bool, **subject: str) -> ExitCode:

@@ -59,9 +59,9 @@ def check(
     ] = "5m",
     json: options.Json = False,
 ) -> None:
-    """Submit a short job to a batch system, and look for what is wrong there.
+    """Submit a short job to a batch system, and report problems there.
 
-    It asks for what the site file says. It is cancelled at the end, or when it does not begin.
+    It requests the settings of the site file. It is cancelled at the end, or if it does not begin.
     """
     from d0ctl.nodes.batch.batch_check import check as look
     from d0ctl.show.why.pilots import waits_for

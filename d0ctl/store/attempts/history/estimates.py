@@ -21,7 +21,7 @@ LEAST_S = 0.001
 """The shortest run time that is recorded."""
 
 LEAST_WORK = 10**6
-"""The bytes of work files below which a run counts as one without any."""
+"""With fewer bytes of work files, a run counts as one without any."""
 
 WORTH = 0.05
 """A stage is estimated again when the estimate changes by this fraction."""

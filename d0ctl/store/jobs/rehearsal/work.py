@@ -119,7 +119,7 @@ def work_of(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float])
 def _staying(package: PackageSpec) -> Iterator[tuple[str, bool]]:
     """Yield the files that stay after a package, and whether they do so although others read them.
 
-    An output that is stored nowhere else stays if nobody reads it.
+    An output that is stored nowhere else stays if no package reads it.
     """
     read = {one.file: one.disposition for binary in package.binaries for one in binary.inputs}
     yield from ((name, True) for name, said in read.items() if said in RETAINED)

@@ -104,14 +104,14 @@ def _end_of_running(row: Row, whole: Range, now: float) -> Range:
 
 class Audit(Struct, frozen=True):
     """The quality of the estimates for packages of a stage, or for a job: pairs of the expected and
-    the actual value, in seconds; for memory and disk what was reserved and taken, in bytes.
+    the actual value, in seconds; for memory and disk the reserved and the used bytes.
     """
 
     kind: Literal["job", "stage", "memory", "disk"]
     name: str
     pairs: Sequence[tuple[float, float]]
     within: int
-    """How many ended within the range, or took no more than was reserved."""
+    """How many ended within the range, or used no more than was reserved."""
 
 
 def audit(store: Store, job: int | None, limit: int) -> list[Audit]:
@@ -130,7 +130,7 @@ def audit(store: Store, job: int | None, limit: int) -> list[Audit]:
 
 
 def _sizes(store: Store, job: int | None, limit: int) -> list[Audit]:
-    """Return how what was reserved of memory and disk compares with what packages took."""
+    """Return pairs of reserved and used memory and disk of packages."""
     kinds: tuple[tuple[Literal["memory", "disk"], str, str], ...] = (
         ("memory", "memory_expected", "rss"), ("disk", "space_expected", "disk"))  # fmt: skip
     pairs: dict[tuple[Literal["memory", "disk"], str], list[tuple[float, float]]]

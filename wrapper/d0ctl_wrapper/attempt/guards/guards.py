@@ -62,7 +62,7 @@ class Guards:
         ]
 
     def end(self) -> "tuple[float | None, int | None]":
-        """Note that the binary has ended; return its longest silence, and its peak of disk."""
+        """Record that the binary has ended; return its longest silence, and its peak of disk."""
         if self._clock is None:
             return None, None
         ran = self._clock.now()

@@ -73,7 +73,7 @@ class Memory:
 
 
 class Disk:
-    """The disk space that all files of an attempt take together: its limit and its peak."""
+    """The disk space of all files of an attempt together: its limit and its peak."""
 
     def __init__(
         self, limit: "int | None", scratch: "int | None", folder: bytes,
@@ -89,7 +89,7 @@ class Disk:
         self._peak_of_own = 0
 
     def peak_of_own(self) -> int:
-        """Return the most that was seen, now included, of files that are nowhere else.
+        """Return the peak so far, including the present use, of files that exist nowhere else.
 
         Inputs are links to copies in the cache, so they do not count.
         """
@@ -97,7 +97,7 @@ class Disk:
         return self._peak_of_own
 
     def _walk(self) -> int:
-        """Return what all files take."""
+        """Return the disk space of all files."""
         total = own = 0
         for status in walk_files(self._folder):
             total += status.st_blocks
