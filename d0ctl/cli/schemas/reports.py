@@ -382,8 +382,9 @@ class Eta(TypedDict):
 
 
 class Audited(TypedDict):
-    """How estimates compare with what happened; seconds, or bytes of memory and disk, which are
-    disk, which are compared with the reserved ones.
+    """How estimates compare with actual values, in seconds or in bytes of memory and disk.
+
+    Memory and disk are compared with the reserved bytes; the mean of all.
     """
 
     kind: Literal["job", "stage", "memory", "disk"]
