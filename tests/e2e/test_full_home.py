@@ -12,6 +12,7 @@ policy:
   stage-out: {delay: 1s}
   missing-input: {delay: 1s}
   launch-failed: {delay: 1s}
+  disk-full: {delay: 1s}
 stages:
   - lines:
       - for: {n: {range: [1, 20]}}
