@@ -18,8 +18,8 @@ from d0ctl.config import Home
 from d0ctl.store import Store, open_store
 from tests.support.building import Site
 from tests.support.homes import make_home
+from tests.support.running_order import share_out
 from tests.support.session import Session
-from tests.support.shares import share_out
 
 # Drawing is most of what tests of the dashboard cost, and they look less often than people.
 os.environ.setdefault("TEXTUAL_FPS", "15")
