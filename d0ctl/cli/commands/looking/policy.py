@@ -27,7 +27,7 @@ Since = Annotated[str, typer.Option("--since", metavar="TIME",
 
 @app.command()
 def show(selector: options.MaybeTarget = None, json: options.Json = False) -> None:
-    """Show what d0ctl does after each kind of failure, and which file says so."""
+    """Show what d0ctl does after a failure, and which file says so."""
     wanted = None if selector is None else select.parse(selector)
     found = _read(wanted)
     if json:
