@@ -307,17 +307,20 @@ select distinct input.file_id, node.cluster_id, :now
 on conflict do update set not_before = 0 where not_before >= :parked;
 
 -- name: count_staging
--- Record how many inputs are in transit to each package just assigned.
+-- Record how many inputs are in transit to each package just assigned; without any it stays 0.
 update package
-   set staging = (select count(distinct input.file_id)
-                    from input
-                    join node on node.id = package.node_id
-                    join transfer on transfer.file_id = input.file_id
-                                 and transfer.cluster_id = node.cluster_id
-                                 and transfer.result = 0
-                   where input.package_id = package.id and input.own = 0 and input.dropped = 0
-                     and input.acquire = 'pre-fetch')
- where id in (select package_id from decision) and phase = 'assigned';
+   set staging = counted.n
+  from (select package.id as package_id, count(distinct input.file_id) as n
+          from decision
+          join package on package.id = decision.package_id and package.phase = 'assigned'
+          join node on node.id = package.node_id
+          join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+                    and input.acquire = 'pre-fetch'
+          join transfer on transfer.file_id = input.file_id
+                       and transfer.cluster_id = node.cluster_id
+                       and transfer.result = 0
+         group by package.id) as counted
+ where package.id = counted.package_id;
 
 -- name: unassign_node
 -- assigned -> ready: the node can't take them after all.
