@@ -23,13 +23,17 @@ class Layout:
 
     def __init__(self, job: JobRecipe, name: str) -> None:
         self.ranges: list[PackageRange] = []
+        self.of_stage: list[list[PackageRange]] = [[] for _ in job.stages]
+        """The ranges of each stage, in the order of the stages."""
         self.packages = 0
         """How many packages the job has."""
         self._name = name
         for number, stage in enumerate(job.stages, 1):
             lines = 0
             for line in stage.lines:
-                self.ranges.append(PackageRange(stage, line, number, lines, self.packages))
+                part = PackageRange(stage, line, number, lines, self.packages)
+                self.ranges.append(part)
+                self.of_stage[number - 1].append(part)
                 lines += line.loop.size
                 self.packages += line.loop.size * len(line.packages)
 
@@ -62,8 +66,8 @@ class Layout:
                 part.first_package,
                 part.first_package + part.line.loop.size * len(part.line.packages),
             )
-            for part in self.ranges
-            if part.stage_number in stages
+            for stage in sorted(stages)
+            for part in self.of_stage[stage - 1]
         ]
 
     def follows(self) -> bytearray:

@@ -36,11 +36,10 @@ class Outputs:
     def collect(self, job: JobRecipe) -> None:
         """Expand the job for its outputs; record wrong names, and names that are made twice."""
         self.are_known = not self._faults.hides_outputs
-        for stage in job.stages:
+        for stage, parts in zip(job.stages, self._layout.of_stage, strict=True):
             begin = len(self.numbers)
-            for part in self._layout.ranges:
-                if part.stage is stage:
-                    self._collect(part)
+            for part in parts:
+                self._collect(part)
             self.of_stage[stage.name] = range(begin, len(self.numbers))
         if self._folders:
             self._check_folders()
