@@ -153,6 +153,15 @@ def test_nothing_of_an_attempt_outlives_its_end_message(node: Client) -> None:
     assert is_gone(daemons(node, 1))
 
 
+def test_a_shutdown_that_ends_the_binary_before_the_wrapper_is_a_platform_failure(
+    node: Client,
+) -> None:
+    after = "(while kill -0 $$; do :; done; exec kill -TERM $PPID) 2> /dev/null &"
+    end = node.run(binary(script=f"{after} kill -TERM $$"))
+
+    assert (end["outcome"], end["reason"]) == ("failed", "platform-failure")
+
+
 def test_a_shutdown_of_the_node_is_a_platform_failure(node: Client) -> None:
     node.launch(launch(1, binary("sleep", "300")))
     os.kill(node.started(1), signal.SIGTERM)

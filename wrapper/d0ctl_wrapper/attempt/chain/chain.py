@@ -3,6 +3,7 @@
 import errno
 import math
 import os
+import signal
 import time
 from typing import Any, Dict, List, Tuple
 
@@ -43,6 +44,9 @@ Binary = Dict[str, Any]
 
 GRACE_S = 10.0
 """The seconds from TERM to KILL for a binary that fails while it runs."""
+
+SHUTDOWN_AFTER_S = 1.0
+"""How long after the binary the wrapper may get its SIGTERM, if the node ends both."""
 
 WATCH_AFTER_S = 0.05
 """The seconds after which the watch over a binary begins; many end before."""
@@ -185,6 +189,8 @@ class Chain:
             code, signal_number = self._record_end()
             self._collect_cores(number, signal_number)
             self.guards.judge(who, signal_number)
+            if signal_number == signal.SIGTERM:
+                self.tree.rest(SHUTDOWN_AFTER_S)
             if rules is not None:
                 rules.finish(self.tree.check)
         finally:
