@@ -23,9 +23,6 @@ MOST_LOST = 100_000
 
 DISPOSITIONS = ("retain-indef", "retain-temp", "deletable")
 
-AS_WRITTEN = "as-written"
-"""Removes a person's setting: the job file applies again."""
-
 _WRITTEN = re.compile(r"([A-Za-z*?\[][^:/]*):(.+)", re.DOTALL)
 
 

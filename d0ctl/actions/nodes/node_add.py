@@ -17,8 +17,6 @@ from d0ctl.units import count, size
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+", re.ASCII)
 
-WAYS = ("auto", "fabric", "openssh")
-
 
 @dataclass(frozen=True, slots=True)
 class AddOptions(Options):
