@@ -1,6 +1,6 @@
 """Checks of inputs that no package of the job makes: from other jobs, disk and network."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.recipe import InputRecipe
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import Acquire
-from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, shown
+from d0ctl.jobfile.yaml.faults import Faults, shown
 
 
 class OutsideInputs(Struct, frozen=True):
@@ -84,6 +84,9 @@ class OutsideInputs(Struct, frozen=True):
         if is_pattern(name):
             ways = f"`from: STAGE` with `match: {name}`, or `glob: {name}` beside the job file"
             return f"{shown(name)} is a pattern, which `file` does not take: write {ways}"
-        names = [*self.outputs.numbers, *local_files.beside(self.directory, name)]
-        hint = did_you_mean(name, names, cutoff=0.75)
+        hint = self.faults.meant(name, self._names_near(name), cutoff=0.75)
         return f"no package makes {shown(name)}, and it is not beside the job file{hint}"
+
+    def _names_near(self, name: str) -> Iterator[str]:
+        yield from self.outputs.numbers
+        yield from local_files.beside(self.directory, name)

@@ -6,10 +6,15 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from d0ctl.errors import MOST_FAULTS
+
 MAX_SHOWN = 80
 """The number of characters of a value that a fault shows."""
 
 _NAMES_SEARCHED = 5000
+
+MOST_SUGGESTED = 2 * MOST_FAULTS
+"""For how many faults a name is suggested: those shown are not the first ones that are found."""
 
 
 class Position(NamedTuple):
@@ -75,6 +80,13 @@ class Faults(Notes):
         self.hides_outputs = False
         """Whether a fault may hide an output, so that its readers are not at fault."""
         self.warnings = Notes(source, "warning: ")
+
+    def meant(self, word: str, names: Iterable[str], cutoff: float = 0.6) -> str:
+        """Return what `did_you_mean` does, for the first faults that are found.
+
+        A file may have 10^5 of them, and to compare a word with all names takes long.
+        """
+        return did_you_mean(word, names, cutoff) if len(self._found) < MOST_SUGGESTED else ""
 
 
 class _Entry(Struct):
