@@ -136,6 +136,7 @@ def test_an_attempt_that_died_while_nobody_looked_heals(site: Site) -> None:
     site.wait_phase("waits/1/1/1", "running")
     wait_until(lambda: findings(site) == {}, PATIENCE_S, "it has healed")
     site.ok("kill", "waits", "--yes")
+    site.wait_phase("waits/1/1/1", "canceled")
 
 
 def test_a_node_that_does_not_answer_is_reported_and_is_no_finding(site: Site) -> None:
