@@ -5,6 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from d0ctl.cli.terminal import completion
+from d0ctl.errors import BadUsage
+from d0ctl.units import parse_time
 
 Target = Annotated[
     str,
@@ -169,3 +171,11 @@ OfDisposition = Annotated[
     typer.Option("--disposition", metavar="WORD",
                  help="Only files that are retain-indef, retain-temp or deletable."),
 ]  # fmt: skip
+
+
+def seconds(option: str, text: str) -> float:
+    """Read the time of an option. Raises BadUsage."""
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise BadUsage(f"{option} takes a time such as 30s or 2h, not `{text}`") from error

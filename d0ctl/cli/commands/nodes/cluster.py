@@ -8,9 +8,9 @@ from d0ctl.cli import options, session
 from d0ctl.cli.commands.nodes.check_report import report
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
-from d0ctl.errors import BadUsage, NotFound
+from d0ctl.errors import NotFound
 from d0ctl.show import site_lists as lines
-from d0ctl.units import iso, parse_time
+from d0ctl.units import iso
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
@@ -68,10 +68,7 @@ def check(
     from d0ctl.store.clusters import pilots
     from d0ctl.store.nodes.site import site_name
 
-    try:
-        wait_s = parse_time(wait)
-    except ValueError as error:
-        raise BadUsage(f"--wait takes a time such as 30s or 2h, not `{wait}`") from error
+    wait_s = options.seconds("--wait", wait)
     with session.reader() as store:
         systems = {one.name: one for one in pilots.batch_systems(store)}
         site, home = site_name(store), store.home

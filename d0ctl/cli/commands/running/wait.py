@@ -9,13 +9,12 @@ from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, say
-from d0ctl.errors import BadUsage, ExitCode
+from d0ctl.errors import ExitCode
 from d0ctl.model import Group
 from d0ctl.show import outcome
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views.awaited import Awaited, look
-from d0ctl.units import parse_time
 
 app = single()
 
@@ -47,7 +46,7 @@ def wait(
 def wait_for(text: str, timeout: str | None = None) -> ExitCode:
     """Wait, say how it ended, and return the exit code."""
     wanted = select.parse_all([text])
-    length = _seconds(timeout) if timeout is not None else 0.0
+    length = options.seconds("--timeout", timeout) if timeout is not None else 0.0
     last = time.monotonic() + length if timeout is not None else None
     rest = LOOK_S if wanted.depth <= 2 else LOOK_AT_PACKAGES_S
     with session.reader() as store:
@@ -66,14 +65,6 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
             if last is not None and time.monotonic() >= last:
                 return _give_up(text, parts, length)
             time.sleep(rest if last is None else max(0.0, min(rest, last - time.monotonic())))
-
-
-def _seconds(text: str) -> float:
-    """Read a time. Raises BadUsage."""
-    try:
-        return parse_time(text)
-    except ValueError as error:
-        raise BadUsage(f"--timeout takes a time such as 30s or 2h, not `{text}`") from error
 
 
 def _give_up(text: str, parts: list[Awaited], length: float) -> ExitCode:
