@@ -119,6 +119,24 @@ def test_the_next_binary_of_a_paused_chain_is_paused_as_well(node: Client) -> No
     assert state(node, "suspended")["why"].endswith("paused by itself: paused at event 7")
 
 
+def test_the_next_binary_does_not_see_the_command_that_the_last_one_answered(node: Client) -> None:
+    answers = """
+    while [ ! -e "$D0CTL_COMMAND" ]; do sleep 0.05; done
+    echo "paused at event 1" >> "$D0CTL_COMMAND"
+    while [ ! -e ../go ]; do sleep 0.05; done
+    """
+    sees = 'cp "$D0CTL_COMMAND" ../seen || touch ../seen; while true; do sleep 0.05; done'
+    node.launch(launch(1, binary(script=answers), binary(script=sees)))
+    node.started(1)
+
+    node.send("pause", attempts=[1], grace=600)
+    state(node, "suspended")
+    (node.folder(1) / "go").touch()
+
+    wait_until(lambda: (node.folder(1) / "seen").exists())
+    assert "paused at event 1" not in (node.folder(1) / "seen").read_text()
+
+
 def test_a_paused_attempt_can_be_killed(node: Client) -> None:
     node.launch(launch(1, binary(script=DEAF)))
     ticking(node)

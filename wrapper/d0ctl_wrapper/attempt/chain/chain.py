@@ -182,6 +182,8 @@ class Chain:
             if binary["log_rules"]
             else None
         )
+        # A binary that answers the command left by the last one would answer once, and too early.
+        self.command.clear()
         pid = self._start(number, binary, who)
         self._is_open = True
         try:
