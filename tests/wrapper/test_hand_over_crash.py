@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl_wrapper.attempt.wrapper import MOST_REMOVED
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.conftest import Connect
-from tests.wrapper.serving import process_of
+from tests.wrapper.serving import process_of, wrapper_of
 from tests.wrapper.test_death import dead, states
 
 TRAPS = Path(__file__).parents[1] / "chaos" / "node.py"
+
+MANY = 2 * MOST_REMOVED
 
 Trapped = Callable[..., Client]
 
@@ -104,6 +107,33 @@ def test_a_wrapper_that_dies_when_its_attempt_is_over_has_ended_it(
 
     assert [node.end(number)["outcome"] for number in (1, 2)] == ["successful"] * 2
     assert not [frame for frame in node.frames if frame["kind"] == "dead"]
+
+
+@pytest.mark.parametrize("linked", [0, MANY])
+def test_the_end_is_reported_before_many_files_are_removed(
+    trapped: Trapped, connect: Connect, tmp_path: Path, linked: int
+) -> None:
+    (tmp_path / "data").touch()
+    entry = {"path": f"{tmp_path}/data", "size": 0, "required": True}
+    names = [{"name": str(number), **entry} for number in range(1, linked + 1)]
+    node = trapped("wrapper", "tell_end", 1, after=True)
+    end = node.run(binary(script=f"touch more $(seq {MANY})"), inputs=names)
+
+    assert end["outcome"] == "successful"
+    wrapper = Path(f"/proc/{wrapper_of(node, 1)}")
+    wait_until(lambda: not wrapper.exists())
+    assert list((node.folder(1) / "work").iterdir())
+    node.close()
+    successor = connect(cpus=1)
+    assert states(successor) == {1: "ended"}
+    wait_until(lambda: not (node.folder(1) / "work").exists())
+
+
+def test_the_wrapper_itself_removes_them_afterwards(single: Client) -> None:
+    assert single.run(binary(script=f"touch $(seq {MANY})"))["outcome"] == "successful"
+    assert single.run(binary("true"), attempt=2)["outcome"] == "successful"
+
+    wait_until(lambda: not (single.folder(1) / "work").exists())
 
 
 @pytest.mark.parametrize("point", ["send_end", "tell_end"])

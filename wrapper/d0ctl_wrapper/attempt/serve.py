@@ -59,7 +59,9 @@ def _serve(
             _leave_traceback(context.paths.attempt(launch["attempt"]))
             raise
         is_last = not wrapper.is_plain or observe() != before
-        if not channel.tell_end(name, text, is_last) or is_last:
+        is_told = channel.tell_end(name, text, is_last)
+        wrapper.remove_leftovers()
+        if is_last or not is_told:
             return
         if number % COLLECT_EVERY == 0:
             gc.collect()

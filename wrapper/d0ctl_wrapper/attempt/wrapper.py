@@ -1,8 +1,9 @@
 """The wrapper of one attempt, from its start message to its end message."""
 
+import itertools
 import os
 import time
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, Iterator, List
 
 from d0ctl_wrapper.attempt import ending, orders, status_file
 from d0ctl_wrapper.attempt.chain import late_outputs
@@ -22,7 +23,7 @@ from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import remove
+from d0ctl_wrapper.protocol.paths import removal
 
 NOT_LEFT = ("disk-full", "platform-failure")
 """The reasons of failures after which no outputs are left for a person to accept."""
@@ -32,6 +33,10 @@ SHUTDOWN_S = 5.0
 
 LEFTOVER_GRACE_S = 2.0
 """The seconds from TERM to KILL for processes that outlive their binary."""
+
+
+MOST_REMOVED = 1000
+"""The most files that are removed before the end of an attempt is reported."""
 
 
 class Wrapper:
@@ -53,6 +58,8 @@ class Wrapper:
         self.stored: "List[Dict[str, str]]" = []
         self.is_plain = False
         """Whether the attempt succeeded without a signal, and without any special work."""
+        self.leftovers: "Iterator[None]" = iter(())
+        """The removal of files that are too many to remove before the end is reported."""
 
     def run(self) -> "tuple[bytes, bytes]":
         """Do the work, clean up, and record the end message; return its name and text."""
@@ -63,18 +70,28 @@ class Wrapper:
             result["outcome"] == "successful" and not self.tree.was_signaled and self.is_simple
         )
         os.chdir("/")
-        if not (result.get("outputs") or result.get("retained")):
-            _try_remove(self.folder.cache)
-        is_handed_on = False
-        if self.is_plain and self.tree.is_reaper:
-            inputs.unlink(self.folder.work, self.launch["inputs"])
-            is_handed_on = self.slot.keep_folder(self.folder.work)
-        if not is_handed_on:
-            _try_remove(self.folder.work)
-        if not self.is_simple:
-            for name in (b"staging", b"packed"):
-                _try_remove(self.folder.file(name))
+        self._clean_up(result)
         return self.report.finish(result)
+
+    def _clean_up(self, result: "Dict[str, Any]") -> None:
+        """Hand the working directory on if it is as new, and begin to remove other files."""
+        unneeded = [self.folder.work]
+        if not (result.get("outputs") or result.get("retained")):
+            unneeded.append(self.folder.cache)
+        if self.is_plain and self.tree.is_reaper and len(self.launch["inputs"]) <= MOST_REMOVED:
+            inputs.unlink(self.folder.work, self.launch["inputs"])
+            if self.slot.keep_folder(self.folder.work):
+                unneeded.remove(self.folder.work)
+        if not self.is_simple:
+            unneeded += [self.folder.file(name) for name in (b"staging", b"packed")]
+        self.leftovers = _removal(unneeded)
+        removed = sum(1 for _ in itertools.islice(self.leftovers, MOST_REMOVED))
+        self.is_plain = self.is_plain and removed < MOST_REMOVED
+
+    def remove_leftovers(self) -> None:
+        """Remove the other files; after the report of the end, since this may take minutes."""
+        for _ in self.leftovers:
+            pass
 
     def _work(self) -> "Dict[str, Any]":
         """Do all the work, end all processes, and return the fields of the end message."""
@@ -255,9 +272,10 @@ def _is_simple(launch: Launch) -> bool:
     )
 
 
-def _try_remove(path: bytes) -> None:
-    """Remove a file or folder if possible."""
-    try:
-        remove(path)
-    except OSError:
-        pass
+def _removal(paths: "List[bytes]") -> "Iterator[None]":
+    """Remove files and folders as far as possible; yields after each file."""
+    for path in paths:
+        try:
+            yield from removal(path)
+        except OSError:
+            pass

@@ -32,7 +32,8 @@ def write(paths: NodePaths, name: bytes, text: bytes) -> None:
 def write_end(folder: AttemptFolder, name: bytes, text: bytes) -> None:
     """Record the end of an attempt in its folder, then put it into the spool; try for a day.
 
-    Logs of the attempt that fill the disk are shortened, or nothing might ever make space.
+    On a full disk, long logs are shortened and the working directory is removed, or nothing might
+    ever make space.
     """
     end = folder.file(b"end")
 
@@ -42,6 +43,7 @@ def write_end(folder: AttemptFolder, name: bytes, text: bytes) -> None:
         except OSError as error:
             if error.errno in FULL:
                 long_logs.shorten(folder)
+                files.remove(folder.work)
             raise
         os.rename(end + b".aside", end)
 

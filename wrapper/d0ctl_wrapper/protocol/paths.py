@@ -7,7 +7,7 @@ file name; in frames and messages they are text.
 import errno
 import os
 import stat
-from typing import List
+from typing import Iterator, List
 
 
 def to_path(text: str) -> bytes:
@@ -166,6 +166,15 @@ def is_below(path: bytes, folder: bytes) -> bool:
 
 def remove(path: bytes) -> None:
     """Remove a file or a whole tree, without following links; a missing one is fine."""
+    for _ in removal(path):
+        pass
+
+
+def removal(path: bytes) -> "Iterator[None]":
+    """Remove what `remove` does; yields after each file, so that a caller can continue later.
+
+    Another process may remove the same tree.
+    """
     try:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             os.unlink(path)
@@ -174,28 +183,37 @@ def remove(path: bytes) -> None:
         return
     folders = [path]
     while folders:
-        inner = _empty(folders[-1])
+        inner: "List[bytes]" = []
+        try:
+            yield from _empty(folders[-1], inner)
+            if not inner:
+                os.rmdir(folders[-1])
+        except FileNotFoundError:
+            pass
         if inner:
             folders.extend(inner)
         else:
-            os.rmdir(folders.pop())
+            folders.pop()
 
 
-def _empty(folder: bytes) -> "list[bytes]":
-    """Remove the files of a folder and return its subfolders; a read-only one is made writable."""
+def _empty(folder: bytes, inner: "List[bytes]") -> "Iterator[None]":
+    """Remove the files of a folder and list its subfolders; a read-only one is made writable."""
     try:
-        return _unlink_files(folder)
+        yield from _unlink_files(folder, inner)
     except PermissionError:
         os.chmod(folder, 0o700)
-        return _unlink_files(folder)
+        inner.clear()
+        yield from _unlink_files(folder, inner)
 
 
-def _unlink_files(folder: bytes) -> "list[bytes]":
-    inner = []
+def _unlink_files(folder: bytes, inner: "List[bytes]") -> "Iterator[None]":
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 inner.append(entry.path)
-            else:
+                continue
+            try:
                 os.unlink(entry.path)
-    return inner
+            except FileNotFoundError:
+                pass
+            yield
