@@ -1,5 +1,6 @@
 """A disk that fills while packages and transfers use it: all are done in the end."""
 
+import re
 from pathlib import Path
 
 from tests.e2e.site import Site
@@ -47,6 +48,11 @@ def test_packages_and_transfers_survive_a_disk_that_they_fill(site: Site, tmp_pa
 
         assert set(failures()) == {"disk-full"}
         assert site.phases("full") == {"done": 7}
+        for path in {str(one["path"]) for one in site.json("history", "full")["failures"]}:
+            facts = site.ok("why", path)
+            assert re.search(r"^- it took \d attempts \(\d disk-full\)$", facts, re.MULTILINE), (
+                facts
+            )
         for number in (1, 2):
             assert (site.home / f"results/full/size{number}").read_text() == "20971520\n"
         site.end()

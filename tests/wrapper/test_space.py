@@ -110,17 +110,35 @@ def test_a_program_that_says_more_after_the_full_disk_is_believed(node: Client) 
     assert end["detail"].endswith("1+0 records in: dd: writing 'x': No space left on device")
 
 
-def test_attempts_that_meet_a_full_disk_together_both_say_so(node: Client) -> None:
-    waits = "until [ -e ../go ]; do sleep 0.05; done; exit 3"
-    node.launch(launch(1, binary(script="echo 'x: No space left on device' >&2; exit 1")))
-    node.launch(launch(2, binary(script=waits)))
-    assert sums_up(node.end(1)) == ("failed", "disk-full", 1)
-
-    (node.folder(2) / "go").touch()
-    end = node.end(2)
+@pytest.mark.parametrize("says", ["", 'echo "can\'t write x.root" >&2; '])
+def test_attempts_that_meet_a_full_disk_together_both_say_so(node: Client, says: str) -> None:
+    end = end_after_full_disk(node, f"{STAYS}; {says}exit 3")
 
     assert sums_up(end) == ("failed", "disk-full", 1)
-    assert re.search(r"exit code 3; the disk was full \d+(\.\d)? s ago$", end["detail"])
+    assert re.search(r"; the disk was full \d+(\.\d)? s ago$", end["detail"])
+
+
+def test_a_program_that_says_something_else_after_a_full_disk_is_believed(node: Client) -> None:
+    end = end_after_full_disk(node, f"{STAYS}; echo 'bad event 7' >&2; exit 3")
+
+    assert sums_up(end) == ("failed", "exit-code", 1)
+    assert end["detail"].endswith("exit code 3: bad event 7")
+
+
+def test_a_program_that_began_after_a_full_disk_did_not_meet_it(node: Client) -> None:
+    end_after_full_disk(node, STAYS)
+
+    assert sums_up(node.run(binary(script="exit 3"), attempt=3)) == ("failed", "exit-code", 1)
+
+
+def end_after_full_disk(node: Client, script: str) -> Frame:
+    """The end of an attempt that was running while another one met a full disk."""
+    node.launch(launch(2, binary(script=script)))
+    node.started(2)
+    end = node.run(binary(script="echo 'x: No space left on device' >&2; exit 1"))
+    assert sums_up(end) == ("failed", "disk-full", 1)
+    (node.folder(2) / "go").touch()
+    return node.end(2)
 
 
 def test_a_small_disk_is_checked_soon_again_after_space_has_risen(disk: Path) -> None:

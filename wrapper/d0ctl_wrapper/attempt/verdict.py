@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import signal
 import time
 from typing import Any, Dict
@@ -63,11 +64,16 @@ class MissingOutput(Failed):
         self.name = name
 
 
-def with_disk(failed: Failed, folder: AttemptFolder, err: bytes) -> Failed:
-    """Return a failure with reason `disk-full` if the disk of the folder is full, or just was.
+_OF_WRITING = re.compile("space|disk|quota|writ|creat|open|sav|stor|copy|flush|I/O|output", re.I)
+"""The words by which a program says that it failed because of a file that it made."""
+
+
+def with_disk(failed: Failed, folder: AttemptFolder, err: bytes, ran_s: float) -> Failed:
+    """Return a failure with reason `disk-full` if the disk of the folder is full, or was while the
+    program ran, for `ran_s` seconds until now.
 
     A program that meets a full disk may be unable to say so, because its log is there, and others
-    may have made room since.
+    may have made room since. One that could say something else since then failed for that.
     """
     if failed.reason not in ("exit-code", "signal"):
         return failed
@@ -85,7 +91,7 @@ def with_disk(failed: Failed, folder: AttemptFolder, err: bytes) -> Failed:
         note_full(folder.node)
         return Failed("disk-full", "%s; the disk is full (%d bytes free)" % (failed.detail, free))
     age = _full_for(folder.node)
-    if age is None or not 0.0 <= age < FULL_RECENTLY_S:
+    if age is None or not 0.0 <= age < min(FULL_RECENTLY_S, ran_s) or _says_another(err, age):
         return failed
     return Failed("disk-full", "%s; the disk was full %s ago" % (failed.detail, span(age)))
 
@@ -105,6 +111,16 @@ def _full_for(node: NodePaths) -> "float | None":
         return time.time() - os.stat(node.full).st_mtime
     except OSError:
         return None
+
+
+def _says_another(err: bytes, within_s: float) -> bool:
+    """Return whether a program has recently written a log that is not about files that it made."""
+    try:
+        is_recent = time.time() - os.stat(err).st_mtime < within_s
+    except OSError:
+        return False
+    lines = last_lines(err, LAST_LINES)
+    return is_recent and bool(lines) and not any(_OF_WRITING.search(line) for line in lines)
 
 
 def decode(status: int) -> "tuple[int | None, int | None]":

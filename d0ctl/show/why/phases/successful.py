@@ -1,5 +1,6 @@
 """How a package succeeded, or who set it to successful."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from d0ctl.model import Phase
@@ -20,7 +21,11 @@ def done(subject: Subject) -> None:
         took = f" in {duration(tries[-1].ended - tries[-1].started)} on `{tries[-1].node_name}`"
     subject.explanation.answer = f"{subject.name} is successful: it ended {subject.since()}{took}"
     if len(tries) > 1:
-        subject.fact(f"it took {count(len(tries), 'attempt')}")
+        reasons = Counter(one.reason for one in tries[:-1] if one.reason)
+        failures = ", ".join(f"{times} {reason}" for reason, times in reasons.most_common())
+        subject.fact(
+            f"it took {count(len(tries), 'attempt')}" + (f" ({failures})" if failures else "")
+        )
     _overruled(subject, tries)
     subject.command(f"d0ctl status {subject.package.path}")
 

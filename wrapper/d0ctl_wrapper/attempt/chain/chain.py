@@ -203,7 +203,8 @@ class Chain:
         try:
             verdict.judge(who, code, signal_number, by_shell, err)
         except Failed as failed:
-            raise verdict.with_disk(failed, self.folder, err)
+            ran_s = self.report.now() - self.report.binary_started
+            raise verdict.with_disk(failed, self.folder, err, ran_s)
         if rules is not None:
             rules.require()
 
