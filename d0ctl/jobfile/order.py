@@ -1,9 +1,8 @@
 """Order without files: the lines and stages that `after` names, by their numbers."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from d0ctl.errors import MOST_FAULTS
 from d0ctl.jobfile.expand import line_names
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.recipe import LineRecipe, StageRecipe
@@ -22,13 +21,13 @@ class Order:
         self._sizes = [sum(line.loop.size for line in stage.lines) for stage in stages]
         self._names: dict[int, dict[str, int]] = {}
         self._repeated: dict[int, Counter[str]] = {}
-        self._wrong = 0
-        """How many names were wrong."""
 
     def stage(self, name: str) -> int:
         """Return the number of a stage. Raises BadValueError."""
         if name not in self._numbers:
-            raise BadValueError(f"there is no stage {shown(name)}{self._near(name, self._numbers)}")
+            raise BadValueError(
+                f"there is no stage {shown(name)}{did_you_mean(name, self._numbers)}"
+            )
         return self._numbers[name]
 
     def stages(self, names: Iterable[str]) -> tuple[int, ...]:
@@ -55,17 +54,10 @@ class Order:
         names = self._names_of(stage)
         if line not in names:
             raise BadValueError(f"stage {shown(name)} has no line {shown(line)}"
-                                f"{self._near(line, names)}")  # fmt: skip
+                                f"{did_you_mean(line, names)}")  # fmt: skip
         if self._repeated[stage][line]:
             raise BadValueError(f"several lines of stage {shown(name)} have the name {shown(line)}")
         return stage, names[line]
-
-    def _near(self, name: str, names: Collection[str]) -> str:
-        """Suggest a name for one of the first wrong ones; no more are shown."""
-        self._wrong += 1
-        if self._wrong > MOST_FAULTS or len(names) > MOST_COMPARED:
-            return ""
-        return did_you_mean(name, names)
 
     def _names_of(self, stage: int) -> dict[str, int]:
         if stage not in self._names:
@@ -77,10 +69,6 @@ class Order:
                 names.setdefault(name, number)
             self._names[stage], self._repeated[stage] = names, repeated
         return self._names[stage]
-
-
-MOST_COMPARED = 10_000
-"""Among how many names of lines a similar one is searched for."""
 
 
 def _names(lines: Iterable[LineRecipe]) -> Iterable[str]:

@@ -227,15 +227,6 @@ def test_a_job_without_stages_is_a_fault(faults: Faults) -> None:
     assert faults("stages: []") == [expected]
 
 
-def test_names_are_suggested_for_more_faults_than_are_shown_and_not_for_all(faults: Faults) -> None:
-    lines = ", ".join(f"{{run: go, inputs: hits-{n}.tx, outputs: hits-{n}.txt}}" for n in range(50))
-
-    found = faults(f"stages: [{{lines: [{lines}]}}]")
-
-    assert len(found) == 50
-    assert ["did you mean" in line for line in found] == [True] * 40 + [False] * 10
-
-
 @pytest.mark.parametrize("is_on", [True, False])
 def test_the_collector_is_as_before_after_a_job_was_read(is_on: bool) -> None:
     before = gc.isenabled()

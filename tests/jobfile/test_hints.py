@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.errors import BadJobFile
+from d0ctl.errors import MOST_FAULTS, BadJobFile
+from d0ctl.jobfile.reader import KnownNames, read_text
 
 from .conftest import Faults, Read
 
@@ -154,3 +155,38 @@ def test_what_no_package_can_have_is_a_fault(faults: Faults, text: str, expected
     (fault,) = faults(f"job: j\nstages: [{{name: a, lines: [{{run: 'true', {text}}}]}}]\n")
 
     assert fault.endswith(expected)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "run: 'go {paramter%d}'",
+        "run: 'go {parameters.paramter%d}'",
+        "run: go, after: parameters/paramter%d",
+        "run: go, inputs: parameter%d.tx, outputs: parameter%d.txt",
+        "run: go, nodes: paramter%d",
+    ],
+)
+def test_words_are_compared_with_names_for_the_first_faults_only(folder: Path, wrong: str) -> None:
+    names = [f"parameter{number}" for number in range(1000)]
+    lines = ", ".join(f"{{{wrong.replace('%d', str(number))}}}" for number in range(300))
+    named = ", ".join(f"{{name: {name}, run: x}}" for name in names)
+    text = (
+        f"parameters: {{{', '.join(f'{name}: x' for name in names)}}}\n"
+        f"stages: [{{lines: [{lines}]}}, {{name: parameters, lines: [{named}]}}]"
+    )
+
+    with pytest.raises(BadJobFile) as refused:
+        read_text(text, directory=folder, known=KnownNames(nodes=tuple(names)))
+
+    suggested = [fault for fault in refused.value.faults if "did you mean" in fault]
+    assert MOST_FAULTS <= len(suggested) <= 70
+
+
+def test_a_wrong_name_that_is_repeated_is_always_found(faults: Faults) -> None:
+    names = ", ".join(f"parameter{number}: x" for number in range(1000))
+    lines = ", ".join("{run: 'go {paramter1}'}" for _ in range(300))
+
+    found = faults(f"parameters: {{{names}}}\nstages: [{{lines: [{lines}]}}]")
+
+    assert len(found) == 300

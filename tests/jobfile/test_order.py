@@ -137,16 +137,6 @@ def test_a_line_may_come_after_one_that_has_no_packages_because_of_a_fault(
     assert faults(text) == ["1:39: `packages` takes a list of entries, not an empty list"]
 
 
-def test_names_are_suggested_for_the_faults_that_are_shown(faults: Faults) -> None:
-    lines = ", ".join(f"{{run: x, after: one/frist{number}}}" for number in range(30))
-
-    found = faults(
-        f"stages: [{{name: one, lines: [{{name: first, run: x}}]}}, {{lines: [{lines}]}}]"
-    )
-
-    assert ["did you mean `first`?" in fault for fault in found] == [True] * 20 + [False] * 10
-
-
 def test_stages_may_be_written_in_any_order(job: Read) -> None:
     spec = job(
         "stages: [{lines: [{run: c, inputs: b}]}, {lines: [{run: b, inputs: a, outputs: b}]}, "

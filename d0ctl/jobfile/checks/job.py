@@ -32,7 +32,7 @@ from d0ctl.jobfile.sections.late_outputs import check_early_start, check_late_gr
 from d0ctl.jobfile.sections.loops import MAX_VALUES
 from d0ctl.jobfile.sections.other_files import of_stage
 from d0ctl.jobfile.site_names import KnownNames
-from d0ctl.jobfile.yaml.faults import Faults, Position, shown
+from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, shown
 
 MAX_SHARED = 2_000_000
 """How many files are compared between the lines of a stage."""
@@ -308,7 +308,7 @@ class _Check:
                         opened[stage] = self._other_stage(recipe)
                     self._sources[recipe] = opened[stage]
                 elif stage not in self._outputs.of_stage:
-                    hint = self._faults.meant(stage, self._outputs.of_stage)
+                    hint = did_you_mean(stage, self._outputs.of_stage)
                     self._faults.add(recipe.position, f"there is no stage {shown(stage)}{hint}")
                 else:
                     if stage not in opened:

@@ -14,7 +14,7 @@ from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.recipe import InputRecipe
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import Acquire
-from d0ctl.jobfile.yaml.faults import Faults, shown
+from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, shown
 
 
 class OutsideInputs(Struct, frozen=True):
@@ -84,7 +84,7 @@ class OutsideInputs(Struct, frozen=True):
         if is_pattern(name):
             ways = f"`from: STAGE` with `match: {name}`, or `glob: {name}` beside the job file"
             return f"{shown(name)} is a pattern, which `file` does not take: write {ways}"
-        hint = self.faults.meant(name, self._names_near(name), cutoff=0.75)
+        hint = did_you_mean(name, self._names_near(name), cutoff=0.75)
         return f"no package makes {shown(name)}, and it is not beside the job file{hint}"
 
     def _names_near(self, name: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from d0ctl.jobfile.sections import other_files, splitters
 from d0ctl.jobfile.sections.splitters import Member
 from d0ctl.jobfile.site_names import OtherFile
 from d0ctl.jobfile.yaml.document import Mapping, Scalar
-from d0ctl.jobfile.yaml.faults import shown
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.plugins import Plugin, PluginFailed
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def stage_members(node: Mapping, reading: Reading) -> Members:
         return Members(_other_members(name, scalar, node, reading))
     stages = {stage.name: stage for stage in reading.stages}
     if name not in stages:
-        hint = reading.faults.meant(name, stages)
+        hint = did_you_mean(name, stages)
         reading.fault(scalar.position, f"there is no stage {shown(name)} before this one{hint}")
         return Members(())
     found = list(_unconsumed(stages[name]))
