@@ -8,7 +8,7 @@ import pytest
 
 from d0ctl.actions import apply, request
 from d0ctl.actions.nodes.node_accept_loss import LossPlan
-from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.desk import Desk, Transfer
 from d0ctl.daemon.steps import inventory
 from d0ctl.doctor.node_files import caches_in_doubt, unknown_files
 from d0ctl.errors import Refused
@@ -20,6 +20,7 @@ from d0ctl.show.why.node import node as why_node
 from d0ctl.store import Store
 from d0ctl.store.clusters.doubt import MissingCopies
 from d0ctl.store.files import inventory as store_inventory
+from d0ctl.store.files.copies import Arrival
 from d0ctl.store.views import file_locations
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay import listing
@@ -157,6 +158,41 @@ def test_a_file_that_is_put_back_is_taken_in_by_its_name_and_checksum(desk: Desk
     assert read(desk.store, "cache_finding", "path", by="path") == []
     assert phases(desk.store) == {"job/1/1/1": "done"}
     assert read(desk.store, "attempt", "outcome") == [("successful",)]
+
+
+def test_a_file_that_a_transfer_is_about_to_replace_is_not_taken_in(desk: Desk) -> None:
+    former = made(desk, is_read=False)
+    text = former.read_text()
+    columns = ("file_id", "cluster_id", "node_id")
+    ((file, cluster, node),) = read(desk.store, "location", *columns, by="path")
+    former.unlink()
+    list_again(desk)
+    desk.transfers[Transfer(file, cluster, 0)] = node
+
+    former.parent.mkdir(exist_ok=True)
+    former.write_text(text)
+    list_again(desk)
+    turn_until(desk, lambda: not desk.hashes)
+    assert read(desk.store, "location", "path", by="path") == []
+
+    desk.transfers.clear()
+    list_again(desk)
+    turn_until(desk, lambda: read(desk.store, "location", "path", by="path"))
+
+
+def test_the_record_of_a_copy_outlives_an_inventory_that_was_older(desk: Desk) -> None:
+    made(desk, is_read=False)
+    columns = ("file_id", "cluster_id", "node_id", "path", "mtime")
+    ((file, cluster, node, path, mtime),) = read(desk.store, "location", *columns, by="path")
+    size, checksum = read(desk.store, "file", "size", "checksum")[0]
+
+    older = Arrival(file, cluster, 0, path, node, size, checksum, inode=1, mtime=mtime - 1)
+    desk.begin_hash("look", older)
+    answer = {"kind": "hash", "id": "look", "ok": True, "size": size, "checksum": checksum}
+    with desk.store.writing():
+        inventory.end_hash(desk, node, answer, time.time())
+
+    assert read(desk.store, "location", "mtime", by="path") == [(mtime,)]
 
 
 def test_a_file_put_into_a_cache_is_reported_when_two_inventories_do_not_know_it(

@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Iterable
 
-from d0ctl.daemon.desk import Desk, Inventory
+from d0ctl.daemon.desk import Desk, Inventory, Transfer
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.inventory import is_another
@@ -203,6 +203,18 @@ def end_hash(desk: Desk, node: int, frame: Frame, now: float) -> None:
     arrival = desk.hashes.pop(frame["id"], None)
     if arrival is None or not frame["ok"]:
         return
-    if (frame["size"], frame["checksum"]) == (arrival.size, arrival.checksum):
+    is_expected = (frame["size"], frame["checksum"]) == (arrival.size, arrival.checksum)
+    if is_expected and not _is_replaced(desk, arrival):
         inventory.take_in(desk.store, node, arrival, now=now)
         log.info("node %s: took in %s", desk.name_of(node), arrival.path)
+
+
+def _is_replaced(desk: Desk, arrival: Arrival) -> bool:
+    """Return whether a transfer writes this copy anew, or has done so since the inventory.
+
+    A package launched with the times of the former file would find its input changed.
+    """
+    if Transfer(arrival.file, arrival.cluster, arrival.result) in desk.transfers:
+        return True
+    found = copies.copies(desk.store, arrival.file)
+    return any(row["cluster_id"] == arrival.cluster for row in found)
