@@ -22,6 +22,7 @@ from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import Report, TransferEnded
 from d0ctl.nodes.inventory import Survey
 from d0ctl.nodes.link import Site
+from d0ctl.sitefile.spec import Pilots
 from d0ctl.store import Store
 from d0ctl.store.files.copies import Arrival
 from d0ctl.store.files.inventory import CacheFinding
@@ -136,8 +137,8 @@ class BatchDesk(Struct):
     """What a process knows of a batch system in addition to the database; times are monotonic."""
 
     engine: Engine
-    error: str = ""
-    """Why its last request failed, or its last pilots did."""
+    settings: Pilots
+    """As the site file had them; a change lets it submit again at once."""
     failures: int = 0
     submit_due: float = 0.0
     queue_due: float = 0.0

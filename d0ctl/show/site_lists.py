@@ -1,11 +1,13 @@
 """Clusters, researchers, throttles and stores, one line each."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d0ctl.schedule.quota import Allowance, Throttle
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.why import pilots
+from d0ctl.show.why.production import batch_fault
 from d0ctl.sitefile.transfer import stores
 from d0ctl.store.clusters.cluster_views import ClusterView, ResearcherView
 from d0ctl.units import count, duration, listed, size
@@ -37,7 +39,8 @@ def _platform(one: ClusterView) -> str:
 
 def _nodes(one: ClusterView) -> str:
     if one.pilots is not None:
-        return pilots.summary(one.pilots)
+        wrong = [] if one.fault is None else [batch_fault(one.name, one.fault, time.time()).text]
+        return "; ".join([pilots.summary(one.pilots), *wrong])
     return f"nodes: {listed(one.nodes) or 'none'}"
 
 

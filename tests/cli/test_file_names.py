@@ -64,7 +64,7 @@ def test_a_file_like_no_other_of_the_job_is_answered_with_the_list_of_its_files(
     unknown = d0ctl("why", "elsewhere")
 
     assert missed.stderr == "d0ctl: job `prod` has no file `zzzzz`\nd0ctl file list prod\n"
-    assert unknown.stderr.startswith("d0ctl: there is no job `elsewhere`, nor a node or file of")
+    assert unknown.stderr.startswith("d0ctl: there is no job `elsewhere`, nor a node, batch")
 
 
 def test_states_of_a_job_and_jobs_come_before_files_of_their_name(site: Site, d0ctl: Type) -> None:

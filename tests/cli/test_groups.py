@@ -33,7 +33,7 @@ def test_a_cluster_has_its_nodes_its_owners_its_cache_and_its_software(
         "cluster": "farm", "platform": None, "platform_description": None,
         "nodes": ["f1", "f2"], "private": True, "researchers": ["emmy"], "capacity": 10**9,
         "software_share": 0.1, "cached": 3 * 10**8,
-        "software": ["reco/v1"], "pilots": None,
+        "software": ["reco/v1"], "fault": None, "pilots": None,
     }  # fmt: skip
     assert found["control"]["nodes"] == ["localhost"]
     text = d0ctl("cluster", "list").stdout

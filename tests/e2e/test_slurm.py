@@ -219,6 +219,53 @@ def test_a_batch_that_was_accepted_without_an_answer_is_found(batch: Site, tools
     assert batch.ask("select job, seq from pilot") == [((tools / "array").read_text().strip(), 0)]
 
 
+def test_a_refused_submission_is_shown_until_the_site_file_is_corrected(batch: Site) -> None:
+    apply(batch, ", partition: nightly")
+    batch.start_daemon()
+    batch.submit(WAITING.format(folder=batch.folder))
+    batch.wait(lambda: batch.ask("select 1 from cluster where retry > 0"), what="it is refused")
+
+    why = "cluster `batch` takes no pilots since"
+    for words in (("why", "night/1/1/1"), ("why", "batch"), ("why", "night"), ("status",)):
+        seen = " ".join(batch.ok(*words).split())
+        assert why in seen
+        assert "nvalid partition name specified" in seen
+    faults = {one["cluster"]: one["fault"] for one in batch.json("cluster", "list")["clusters"]}
+    assert faults["batch"]["what"] == "submit"
+    assert faults["batch"]["retry"] > faults["batch"]["since"]
+
+    apply(batch)
+    wait_until(lambda: began(batch), what="the package runs")
+    finish(batch)
+
+    assert "takes no pilots" not in batch.ok("cluster", "list")
+
+
+def test_a_queue_that_hangs_keeps_nothing_else_waiting(batch: Site, tools: Path) -> None:
+    apply(batch)
+    batch.ok("node", "resume", "localhost")
+    batch.start_daemon()
+    batch.ok("node", "drain", "localhost")
+    begin(batch)
+    asked, over = tools / "asked", tools / "over"
+
+    (tools / "squeue").write_text(
+        f"#!/bin/sh\ntouch {asked}\nuntil [ -e {over} ]; do sleep 0.1; done\nexit 1\n"
+    )
+    (tools / "squeue").chmod(0o755)
+    wait_until(asked.exists, what="it hangs")
+    batch.ok("node", "resume", "localhost")
+    batch.submit("job: day\nstages: [{name: go, lines: [{run: 'true', nodes: [localhost]}]}]\n")
+    batch.wait_phase("day/1/1/1", "done")
+    (batch.folder / "go").touch()
+    batch.wait_phase("night/1/1/1", "done")
+    assert batch.ask("select fault from cluster where fault is not null") == []
+
+    over.touch()
+    batch.wait(lambda: batch.ask("select 1 from cluster where fault_of = 'queue'"), what="it fails")
+    assert "cluster `batch` does not answer since" in batch.ok("why", "batch")
+
+
 def test_a_queue_that_gives_no_answer_harms_nothing(batch: Site, tools: Path) -> None:
     apply(batch)
     batch.start_daemon()

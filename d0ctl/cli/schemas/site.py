@@ -152,6 +152,15 @@ class Pilot(TypedDict):
     ends: Time | None
 
 
+class BatchFault(TypedDict):
+    """A request to a batch system that failed, or pilots that end at once."""
+
+    what: Annotated[str, Meta(description="submit, queue or pilot.")]
+    text: str
+    since: str | None
+    retry: Annotated[str | None, Meta(description="When pilots are submitted again.")]
+
+
 class Cluster(TypedDict):
     """Nodes that share a cache."""
 
@@ -165,6 +174,7 @@ class Cluster(TypedDict):
     software_share: float
     cached: Annotated[int | None, Meta(description="Bytes of files, if it has a capacity.")]
     software: Annotated[list[str], Meta(description="What d0ctl has brought or verified there.")]
+    fault: Annotated[BatchFault | None, Meta(description="Why a batch system brings no pilots.")]
     pilots: Annotated[list[Pilot] | None, Meta(description="Of a batch system.")]
 
 

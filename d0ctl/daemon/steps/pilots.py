@@ -14,7 +14,7 @@ from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.clusters import pilots
 from d0ctl.store.clusters.pilots import BatchSystem, Pilot
-from d0ctl.store.nodes import contact, draining, leases, placement, registry
+from d0ctl.store.nodes import contact, draining, leases, placement, registry, site
 from d0ctl.units import clean, moment
 
 log = logging.getLogger(__name__)
@@ -49,8 +49,10 @@ def _batch_of(desk: Desk, system: BatchSystem) -> BatchDesk:
     if batch is None or batch.engine.login != login:
         if batch is not None:
             batch.engine.end()
-        batch = BatchDesk(Engine(login, desk.site.known_hosts, desk.wake.set))
+        batch = BatchDesk(Engine(login, desk.site.known_hosts, desk.wake.set), system.pilots)
         desk.batches[system.id] = batch
+    elif batch.settings != system.pilots:
+        batch.settings, batch.failures, batch.submit_due = system.pilots, 0, 0.0
     return batch
 
 
@@ -58,26 +60,36 @@ def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: 
     """Act on the answers of a tool; without an answer nothing changes."""
     kind = answer.question.kind
     if answer.output is None:
-        if batch.error != answer.error:
-            log.warning("cluster `%s`: %s", system.name, clean(answer.error))
-        batch.error = answer.error
         if kind == "submit" and answer.is_certain:
-            _fail(batch)
+            _delay(batch)
             for pilot in pilots.alive(desk.store, system.id):
                 if pilot.batch == answer.question.about:
                     pilots.ended(desk.store, pilot, answer.error, now=turn.now)
+        _fault(desk, turn, system, batch, "submit" if kind == "submit" else "queue", answer.error)
         return
+    if system.fault is not None and system.fault.kind == kind:
+        site.works(desk.store, system.id)
     if kind == "submit":
         pilots.accepted(desk.store, answer.question.about, slurm.submitted(answer.output))
         batch.queue_due = 0.0
     elif kind == "queue":
-        batch.error = ""
         _follow(desk, turn, system, batch, answer)
 
 
-def _fail(batch: BatchDesk) -> None:
+def _delay(batch: BatchDesk) -> None:
     batch.failures += 1
     batch.submit_due = time.monotonic() + delay_s(batch.failures)
+
+
+def _fault(
+    desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, kind: str, error: str
+) -> None:
+    """Record why a batch system brings no pilots; the log has each reason once."""
+    text, wait_s = clean(error), batch.submit_due - time.monotonic()
+    if system.fault is None or system.fault.text != text:
+        log.warning("cluster `%s`: %s", system.name, text)
+    retry = turn.now + wait_s if wait_s > 0 else None
+    site.fails(desk.store, system.id, kind, text, retry=retry, now=turn.now)
 
 
 def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer) -> None:
@@ -86,7 +98,7 @@ def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answe
     for pilot in pilots.alive(desk.store, system.id):
         job = jobs.get((pilot.batch, pilot.seq))
         if job is None:
-            _missing(desk, turn, batch, pilot, answer.asked)
+            _missing(desk, turn, system, batch, pilot, answer.asked)
         elif job.state in slurm.WAITING:
             pilots.keep(desk.store, pilot, job=job.array, state="queued", reason=job.reason,
                         ends=None)  # fmt: skip
@@ -96,7 +108,7 @@ def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answe
             if not pilot.has_run:
                 pilots.add_node(desk.store, system, pilot, job.id)
         else:
-            _end(desk, turn, batch, pilot, job.state)
+            _end(desk, turn, system, batch, pilot, job.state)
     _cancel_again(desk, batch, system)
 
 
@@ -107,23 +119,27 @@ def _cancel_again(desk: Desk, batch: BatchDesk, system: BatchSystem) -> None:
         batch.engine.ask(Question("cancel", slurm.cancel(_jobs(found))))
 
 
-def _missing(desk: Desk, turn: Turn, batch: BatchDesk, pilot: Pilot, asked: float) -> None:
+def _missing(
+    desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, pilot: Pilot, asked: float
+) -> None:
     """End a pilot that the queue does not list, once the queue would certainly list it."""
     if pilot.job is None:
         if asked - pilot.submitted > UNKNOWN_S:
             pilots.ended(desk.store, pilot, "it was not accepted", now=turn.now)
     elif asked > pilot.submitted:
-        _end(desk, turn, batch, pilot, "it is not in the queue any more")
+        _end(desk, turn, system, batch, pilot, "it is not in the queue any more")
 
 
-def _end(desk: Desk, turn: Turn, batch: BatchDesk, pilot: Pilot, state: str) -> None:
+def _end(
+    desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, pilot: Pilot, state: str
+) -> None:
     """End a pilot with its packages and its node."""
     pilots.ended(desk.store, pilot, state, now=turn.now)
     was_reached = pilot.contact is not None
     if pilot.state != "ending":
         if not was_reached:
-            _fail(batch)
-            batch.error = f"a pilot ended before it was reached: {state}"
+            _delay(batch)
+            _fault(desk, turn, system, batch, "pilot", f"it ended before it was reached: {state}")
         else:
             batch.failures = 0
     if pilot.node is None or pilot.node_id is None:
@@ -144,6 +160,9 @@ def _close_and_end(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk
     """Close pilots near their time limit to new packages; end those that have nothing to do."""
     settings, idle, clock = system.pilots, [], time.monotonic()
     found = pilots.alive(desk.store, system.id)
+    is_any_up = any(pilot.node_state == "up" for pilot in found)
+    if is_any_up and system.fault is not None and system.fault.kind == "pilot":
+        site.works(desk.store, system.id)
     for pilot in found:
         if pilot.state != "running" or pilot.node_id is None:
             continue

@@ -1,9 +1,13 @@
-"""Texts about pilots: how many there are, and what they wait for."""
+"""Texts about batch systems and their pilots: what they do, and what they wait for."""
 
 from collections.abc import Mapping, Sequence
 
-from d0ctl.store.clusters.pilots import Pilot
-from d0ctl.units import count, listed
+from d0ctl.show.why.common import MOST, Explanation
+from d0ctl.show.why.production import batch_fault
+from d0ctl.store.clusters.pilots import BatchSystem, Pilot, alive, latest_ended
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.units import count, listed, moment
 
 REASONS: Mapping[str, str] = {
     "Priority": "jobs of a higher priority come first",
@@ -55,10 +59,45 @@ def summary(found: Sequence[Pilot]) -> str:
     return f"pilots: {listed(parts)}{why}" if parts else "no pilots"
 
 
-def fact(name: str, found: Sequence[Pilot]) -> str:
+def fact(one: BatchSystem, found: Sequence[Pilot], now: float) -> str:
     """Return what a ready package can expect of a batch system."""
+    if one.fault is not None:
+        return batch_fault(one.name, one.fault, now).text
     queued = [one for one in found if one.state in ("submitted", "queued")]
     if not queued:
-        return f"cluster `{name}` submits pilots for ready packages: {summary(found)}"
+        return f"cluster `{one.name}` submits pilots for ready packages: {summary(found)}"
     why = waits_for(queued[0].reason) if queued[0].reason else "the queue was not asked yet"
-    return f"cluster `{name}` has {count(len(queued), 'pilot')} in its queue: {why}"
+    return f"cluster `{one.name}` has {count(len(queued), 'pilot')} in its queue: {why}"
+
+
+def system(store: Store, one: BatchSystem, now: float) -> Explanation:
+    """Explain what the pilots of a batch system do, and what is wrong with it."""
+    found = alive(store, one.id)
+    explanation = Explanation(one.name, "fault" if one.fault else "works", "")
+    explanation.answer = f"cluster `{one.name}` has {summary(found)}"
+    if one.fault is not None:
+        wrong = batch_fault(one.name, one.fault, now)
+        explanation.answer, explanation.commands = wrong.text, [*wrong.commands]
+        explanation.facts.append(summary(found))
+    if not any_driver(store):
+        explanation.facts.append("no daemon is running, so nothing is submitted")
+        explanation.commands.append("d0ctl daemon start")
+    explanation.facts += [_living(pilot, now) for pilot in found[:MOST]]
+    if len(found) > MOST:
+        explanation.facts.append(f"and {count(len(found) - MOST, 'more pilot')}")
+    explanation.facts += [_ended(row, now) for row in latest_ended(store, one.id, MOST)]
+    return explanation
+
+
+def _living(pilot: Pilot, now: float) -> str:
+    job = "not accepted yet" if pilot.job is None else f"job {pilot.job}_{pilot.seq}"
+    if pilot.node is None:
+        why = f": {waits_for(pilot.reason)}" if pilot.reason else ""
+        return f"a pilot ({job}) is {pilot.state} since {moment(pilot.submitted, now)}{why}"
+    ends = "" if pilot.ends is None else f", until {moment(pilot.ends, now)}"
+    return f"pilot `{pilot.node}` ({job}) has {count(pilot.packages, 'package')}{ends}"
+
+
+def _ended(row: Row, now: float) -> str:
+    job = "" if row["job"] is None else f" (job {row['job']}_{row['seq']})"
+    return f"a pilot{job} ended at {moment(row['ended'], now)}: {row['reason']}"

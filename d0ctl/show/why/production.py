@@ -1,11 +1,12 @@
 """Anything that stops production: texts for `status`, `why JOB`, `status --check` and mail."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
+from d0ctl.store.nodes.site import Fault
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Overflow, Production
 from d0ctl.units import count, listed, moment, size
 
@@ -23,6 +24,14 @@ class Obstacle(Struct, frozen=True):
     commands: tuple[str, ...] = ()
 
 
+FAULTS: Mapping[str, str] = {
+    "submit": "takes no pilots",
+    "queue": "does not answer",
+    "pilot": "ends its pilots at once",
+}
+"""What a batch system does that has a fault."""
+
+
 class Check(Struct, frozen=True):
     """Whether production moves, for monitors: a word, a line and an exit code."""
 
@@ -33,7 +42,7 @@ class Check(Struct, frozen=True):
 
 
 def obstacles(found: Production, now: float) -> list[Obstacle]:
-    """Return what is wrong with the site while there is work: daemon, nodes, then caches."""
+    """Return what is wrong with daemon, nodes, batch systems and caches while there is work."""
     if not any(job.work.open for job in found.jobs):
         return []
     found_obstacles = []
@@ -41,8 +50,18 @@ def obstacles(found: Production, now: float) -> list[Obstacle]:
         found_obstacles.append(NO_DAEMON)
     if nodes := _nodes(found, now):
         found_obstacles.append(nodes)
+    if found.driven:
+        found_obstacles += [batch_fault(name, one, now) for name, one in found.faults.items()]
     found_obstacles += [overflow(one, now) for one in found.overflows[:MOST] if found.driven]
     return found_obstacles
+
+
+def batch_fault(name: str, one: Fault, now: float) -> Obstacle:
+    """Say why a batch system brings no pilots."""
+    text = f"cluster `{name}` {FAULTS[one.kind]} since {moment(one.since, now)}: {one.text}"
+    if one.retry is not None and one.retry > now:
+        text += f"; the next try is at {moment(one.retry, now)}"
+    return Obstacle(text, (f"d0ctl cluster check {name}",))
 
 
 def overflow(one: Overflow, now: float) -> Obstacle:

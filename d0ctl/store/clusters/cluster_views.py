@@ -8,7 +8,7 @@ from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.clusters.pilots import Pilot, alive
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import owners_of, researcher_of
-from d0ctl.store.nodes.site import setting
+from d0ctl.store.nodes.site import Fault, fault_of, setting
 
 
 class ClusterView(Struct, frozen=True):
@@ -28,6 +28,8 @@ class ClusterView(Struct, frozen=True):
     software: tuple[str, ...]
     pilots: tuple[Pilot, ...] | None = None
     """The pilots of a batch system."""
+    fault: Fault | None = None
+    """Why it brings no pilots."""
     describes: str | None = None
     """The site file's description of the platform."""
 
@@ -55,7 +57,7 @@ def clusters(store: Store) -> list[ClusterView]:
             row["software_share"], row["cached"] if row["capacity"] is not None else None,
             nodes.get(row["id"], ()), tuple(owners_of(row["name"], said)),
             software.get(row["id"], ()),
-            None if row["pilots"] is None else tuple(alive(store, row["id"])),
+            None if row["pilots"] is None else tuple(alive(store, row["id"])), fault_of(row),
             platforms.get(row["platform"]),
         )
         for row in store.rows("clusters")

@@ -9,6 +9,7 @@ from d0ctl.schedule.resources import NodeRoom
 from d0ctl.sitefile.spec import Pilots
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import services_of
+from d0ctl.store.nodes.site import Fault, fault_of
 from d0ctl.store.rows import make
 
 
@@ -19,6 +20,7 @@ class BatchSystem(Struct, frozen=True):
     name: str
     pilots: Pilots
     room: NodeRoom
+    fault: Fault | None = None
 
 
 class Pilot(Struct, frozen=True):
@@ -56,7 +58,17 @@ def _batch_system(row: Row) -> BatchSystem:
         -row["id"], row["name"], row["id"], pilots.cpus, 0, pilots.memory, row["platform"],
         services_of(row), left_s=pilots.wall_time,
     )  # fmt: skip
-    return BatchSystem(row["id"], row["name"], pilots, room)
+    return BatchSystem(row["id"], row["name"], pilots, room, fault_of(row))
+
+
+def named(store: Store, name: str) -> BatchSystem | None:
+    """Return the batch system of that name, if there is one."""
+    return next((one for one in batch_systems(store) if one.name == name), None)
+
+
+def latest_ended(store: Store, cluster: int, most: int) -> list[Row]:
+    """Return the latest pilots of a cluster that have ended."""
+    return store.rows("ended_pilots", cluster=cluster, most=most)
 
 
 def alive(store: Store, cluster: int) -> list[Pilot]:

@@ -1,10 +1,25 @@
-"""The settings of the site file: its sections in force, and their defaults."""
+"""The site: its settings in force, their defaults, and what is wrong with its batch systems."""
 
 import json
 from typing import Any
 
+from msgspec import Struct
+
 from d0ctl.sitefile.defaults import STANDARD
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
+
+
+class Fault(Struct, frozen=True):
+    """Why a batch system brings no pilots; none is submitted before `retry`.
+
+    `kind` is `submit` if it refused one, `queue` if it does not answer, and `pilot` if pilots end
+    at once.
+    """
+
+    kind: str
+    text: str
+    since: float
+    retry: float | None
 
 
 def site_name(store: Store) -> str:
@@ -28,3 +43,28 @@ def default(store: Store, name: str) -> Any:
     """Return the value if a job sets none: that of the site file, else of `STANDARD`."""
     own = setting(store, "defaults") or {}
     return own[name] if name in own else STANDARD[name]
+
+
+def fault_of(row: Row) -> Fault | None:
+    """Return the fault in the row of a cluster, if it has one."""
+    if row["fault"] is None:
+        return None
+    return Fault(row["fault_of"], row["fault"], row["fault_since"], row["retry"])
+
+
+def faults(store: Store) -> dict[str, Fault]:
+    """Return the batch systems with a fault."""
+    found = ((row["name"], fault_of(row)) for row in store.rows("batch_faults"))
+    return {name: fault for name, fault in found if fault is not None}
+
+
+def fails(
+    store: Store, cluster: int, kind: str, text: str, *, retry: float | None, now: float
+) -> None:
+    """Record why a batch system brings no pilots, and when the next ones are submitted."""
+    store.change("batch_system_fails", cluster=cluster, kind=kind, text=text, retry=retry, now=now)
+
+
+def works(store: Store, cluster: int) -> None:
+    """Record that the fault of a batch system is over."""
+    store.change("batch_system_works", cluster=cluster)

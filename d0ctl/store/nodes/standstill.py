@@ -15,7 +15,7 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import makers
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, services_of
 from d0ctl.store.nodes.holder import is_dead
-from d0ctl.store.nodes.site import default
+from d0ctl.store.nodes.site import Fault, default, faults
 from d0ctl.units import duration
 
 IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
@@ -76,6 +76,8 @@ class Production(Struct, frozen=True):
     jobs: list[JobStanding]
     failures: dict[str, int] = field(default_factory=dict)
     overflows: list[Overflow] = field(default_factory=list)
+    faults: dict[str, Fault] = field(default_factory=dict)
+    """What is wrong with batch systems, by name."""
 
     @property
     def stopped(self) -> list[JobStanding]:
@@ -112,7 +114,7 @@ def production(store: Store, *, now: float, driven: bool | None = None) -> Produ
     driven = any_driver(store) if driven is None else driven
     jobs = _jobs(store, None, nodes, driven=driven)
     failures = {row["name"]: row["failed"] for row in store.rows("jobs_with_failures")}
-    return Production(driven, nodes, jobs, failures, overflows(store))
+    return Production(driven, nodes, jobs, failures, overflows(store), faults(store))
 
 
 def overflows(store: Store, cluster: int | None = None) -> list[Overflow]:

@@ -910,6 +910,10 @@ create table cluster (
     services text not null default '[]',
     pilots   text,                         -- of a batch system: how its allocations are asked for,
                                            -- as JSON; its nodes are in clusters of their own
+    fault    text,                         -- why a request to it, or its last pilot, failed
+    fault_of text check (fault_of in ('submit', 'queue', 'pilot')),
+    fault_since real,
+    retry    real,                         -- no pilot is submitted before this time
     applied  integer not null default 0 check (applied in (0, 1))  -- 1: from the site file
 ) strict;
 

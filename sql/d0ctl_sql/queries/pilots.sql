@@ -1,9 +1,22 @@
 -- name: batch_systems
 -- The clusters whose nodes are pilots.
-select id, name, platform, services, cluster.services as cluster_services, pilots
+select id, name, platform, services, cluster.services as cluster_services, pilots,
+       fault, fault_of, fault_since, retry
   from cluster
  where pilots is not null
  order by id;
+
+-- name: batch_system_fails
+-- A request to a batch system has failed, or a pilot ended at once; an equal fault keeps its time.
+update cluster
+   set fault_since = case when fault = :text then fault_since else :now end,
+       fault = :text, fault_of = :kind, retry = :retry
+ where id = :cluster;
+
+-- name: batch_system_works
+-- The fault of a batch system is over.
+update cluster set fault = null, fault_of = null, fault_since = null, retry = null
+ where id = :cluster;
 
 -- name: pilots_of_systems
 -- How many pilots of each batch system have not ended.
@@ -22,6 +35,21 @@ select pilot.*, node.name as node, node.state as node_state, node.contact, node.
   left join node on node.id = pilot.node_id
  where pilot.cluster_id = :cluster and pilot.state <> 'ended'
  order by pilot.submitted, pilot.id;
+
+-- name: batch_faults
+-- The batch systems that bring no pilots, and why.
+select name, fault, fault_of, fault_since, retry
+  from cluster
+ where fault is not null
+ order by name;
+
+-- name: ended_pilots
+-- The latest pilots of a cluster that have ended, and how.
+select id, job, seq, reason, ended
+  from pilot indexed by pilot_submitted
+ where cluster_id = :cluster and state = 'ended'
+ order by submitted desc, id desc
+ limit :most;
 
 -- name: submitted_since
 -- How many pilots of a cluster were submitted recently.

@@ -18,7 +18,7 @@ Noun = Annotated[
         metavar="SELECTOR",
         autocompletion=completion.selectors,
         help="A job, stage, line, package or binary, as `reco001/2/3/1`; a node; "
-        "a file, as `reco001:all.root` or by its name alone.",
+        "a batch system; a file, as `reco001:all.root` or by its name alone.",
     ),
 ]
 

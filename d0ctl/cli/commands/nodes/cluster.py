@@ -43,6 +43,10 @@ def _document(one: "ClusterView") -> "site.Cluster":
         "private": one.private, "researchers": list(one.researchers) if one.private else [],
         "capacity": one.capacity, "software_share": one.software_share, "cached": one.cached,
         "software": list(one.software),
+        "fault": None if one.fault is None else {
+            "what": one.fault.kind, "text": one.fault.text, "since": iso(one.fault.since),
+            "retry": iso(one.fault.retry),
+        },
         "pilots": None if one.pilots is None else [
             {"pilot": pilot.id, "job": pilot.job, "state": pilot.state,
              "reason": pilot.reason or None, "node": pilot.node, "ends": iso(pilot.ends)}
@@ -70,9 +74,9 @@ def check(
 
     wait_s = options.seconds("--wait", wait)
     with session.reader() as store:
-        systems = {one.name: one for one in pilots.batch_systems(store)}
+        system = pilots.named(store, name)
         site, home = site_name(store), store.home
-    if name not in systems:
+    if system is None:
         raise NotFound(lines.no_batch_system(name), hint="d0ctl cluster list")
-    found = look(home, name, systems[name].pilots, site, wait_s, waits_for)
+    found = look(home, name, system.pilots, site, wait_s, waits_for)
     raise typer.Exit(report(found, json, cluster=name))

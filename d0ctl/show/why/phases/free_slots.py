@@ -80,7 +80,7 @@ def room(subject: Subject) -> str:
 def _pilots(subject: Subject, requirement: Requirement) -> list[str]:
     """Return the state of pilots that could take it."""
     return [
-        pilots.fact(system.name, alive(subject.store, system.id))
+        pilots.fact(system, alive(subject.store, system.id), subject.now)
         for system in batch_systems(subject.store)
         if misfit(requirement, system.room) is None
     ]

@@ -58,8 +58,16 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
         and "/" not in selector
         and not browse.has_job(store, selector)
     ):
+        from d0ctl.store.clusters import pilots
+
+        if system := pilots.named(store, selector):
+            from d0ctl.show.why.pilots import system as explain_system
+
+            return explain_system(store, system, now)
         missing = browse.no_such_job(store, selector)
-        raise NotFound(f"{missing}, nor a node or file of that name", hint=missing.hint)
+        raise NotFound(
+            f"{missing}, nor a node, batch system or file of that name", hint=missing.hint
+        )
     return explain(store, wanted, now)
 
 
