@@ -1,5 +1,5 @@
 -- name: export_job
--- A job as its job file says.
+-- The columns of a job that its job file sets.
 select id, name, title, originator, directory, parameters, policy, mail, most_alike, max_running,
        max_failures, priority, hold
   from job where name = :job and visible = 1;
@@ -9,7 +9,7 @@ select id, name, title, originator, directory, parameters, policy, mail, most_al
 select id, seq, name, require, max_running, final from stage where job_id = :job order by seq;
 
 -- name: export_stage_order
--- Which stages of a job begin after which others.
+-- The stages of a job and those after which they start.
 select stage.seq, before.name
   from stage
   join stage_order on stage_order.stage_id = stage.id
@@ -25,7 +25,7 @@ select line.id, stage.seq as stage, line.seq, line.name, line.early_start
  order by stage.seq, line.seq;
 
 -- name: export_line_order
--- Which lines of a job begin after which others.
+-- The lines of a job and those after which they start.
 select line.id as line_id, before_stage.name as stage, before_stage.seq as stage_seq, before.seq
   from stage
   join line on line.stage_id = stage.id
@@ -36,7 +36,8 @@ select line.id as line_id, before_stage.name as stage, before_stage.seq as stage
  order by stage.seq, line.seq, before_stage.seq, before.seq;
 
 -- name: export_packages
--- The packages of a job, with what they require of a node, and how long they took.
+-- The packages of a job with their requirements, and how long and where the last attempt ran if it
+-- succeeded.
 select package.id, package.line_id, package.seq, package.name, package.wall_time, package.looping,
        package.wrapper, package.wrapper_parameters, package.environment, package.policy,
        requirement.cpus, requirement.memory, requirement.disk, requirement.platform,
@@ -62,7 +63,7 @@ select binary.*
  order by binary.package_id, binary.seq;
 
 -- name: export_outputs
--- What the packages of a job make, as their job file says.
+-- The outputs that the packages of a job declare in its job file.
 select file.id, file.package_id, file.binary, file.name, file.result, file.dispositions,
        file.locator, file.size_asked, file.min_size, file.checksum_asked, file.late,
        file.min_count, file.size
@@ -74,8 +75,8 @@ select file.id, file.package_id, file.binary, file.name, file.result, file.dispo
  order by file.package_id, file.binary, file.id;
 
 -- name: export_inputs
--- What the packages of a job read, files of late outputs only if they are not read as a whole; of
--- files of other jobs also these.
+-- The inputs of the packages of a job, including files of other jobs. Files of a late output are
+-- left out where a package reads the whole output.
 select input.package_id, input.binary, input.own, input.acquire, input.required, input.writable,
        input."match", input.disposition, input.locator, input.size, input.checksum, input.local,
        file.name, file.package_id as maker, file.size as known_size,
@@ -95,8 +96,8 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
  order by input.package_id, input.binary, input.place;
 
 -- name: runs_of_chosen
--- The binaries of the chosen packages that have succeeded, each as its last attempt ran it: where,
--- when, and with which software.
+-- The binaries of the chosen packages that succeeded, each from the last attempt that ran it: node,
+-- times and software.
 select package.id as package_id, package_path.path, binary.seq, binary.name, binary.script,
        binary.argv, binary.shell, binary.software, binary.parameters, binary.image,
        attempt.id as attempt_id, attempt.number as attempt, attempt.node_name as node,
@@ -126,7 +127,7 @@ select package.id as package_id, package_path.path, binary.seq, binary.name, bin
  order by package.id, binary.seq;
 
 -- name: files_made_by_chosen
--- The files that the chosen packages have made.
+-- The files made by the chosen packages.
 select file.id, job.name as job, file.name, file.package_id, file.binary, file.size, file.checksum,
        file.stored, file.partial
   from chosen
@@ -136,7 +137,7 @@ select file.id, job.name as job, file.name, file.package_id, file.binary, file.s
  order by file.id;
 
 -- name: files_read_by_chosen
--- The files that the binaries of the chosen packages have read.
+-- The files read by the binaries of the chosen packages.
 select input.package_id, input.binary, file.id, job.name as job, file.name,
        file.package_id as maker, coalesce(file.size, input.size) as size,
        coalesce(file.checksum, input.checksum, file.checksum_asked) as checksum,

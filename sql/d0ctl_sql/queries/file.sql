@@ -1,10 +1,9 @@
 -- name: clear_chosen_files
--- Begin a new choice of files.
+-- Empty the selection of files.
 delete from chosen_file;
 
 -- name: choose_files
--- The files of jobs whose names match, optionally only those with a copy on one node, or with a
--- disposition of their own.
+-- Select files of jobs by name; optionally only those with a copy on a node, or with a disposition.
 insert or ignore into chosen_file (file_id)
 select file.id
   from job
@@ -19,7 +18,7 @@ select file.id
         or coalesce(file.disposition, file.dispositions) like '%' || :disposition || '%');
 
 -- name: choose_job_files
--- What a job made and nothing but its copies on nodes holds: no result, and stored nowhere.
+-- Select files of a job that exist only as copies on nodes: neither results nor stored elsewhere.
 insert or ignore into chosen_file (file_id)
 select file.id
   from job
@@ -30,13 +29,13 @@ select file.id
  limit :limit;
 
 -- name: weigh_chosen_files
--- How many files are chosen, how many of them are there, and how many bytes those have.
+-- Number of selected files, and the number and total size of those that are present.
 select count(*) as files, total(file.present) as present,
        total(iif(file.present, coalesce(file.size, 0), 0)) as bytes
   from chosen_file join file on file.id = chosen_file.file_id;
 
 -- name: files_page
--- A page of the chosen files: who makes each, and what is known of it.
+-- A page of the selected files with their makers, dispositions and copies.
 select file.id, job.name as job, file.name, file.present, file.dropped, file.partial, file.size,
        file.checksum, file.dispositions, file.disposition, file.result, file.stored, file.locator,
        (select json_group_array(distinct acquire)
@@ -59,7 +58,7 @@ select file.id, job.name as job, file.name, file.present, file.dropped, file.par
  limit :limit;
 
 -- name: largest_chosen_files
--- The chosen files that take most space.
+-- The largest of the selected files.
 select job.name as job, file.name, file.size
   from chosen_file
   join file on file.id = chosen_file.file_id
@@ -68,25 +67,25 @@ select job.name as job, file.name, file.size
  limit :limit;
 
 -- name: former_dispositions
--- The dispositions that users gave the chosen files before; null where none did.
+-- The dispositions that users set for the selected files; null for files without one.
 select distinct file.disposition
   from chosen_file join file on file.id = chosen_file.file_id
  limit 2;
 
 -- name: give_disposition
--- Keep what a person says of the chosen files; null takes that back.
+-- Set a user's disposition for the selected files; null removes it.
 update file set disposition = :disposition where id in (select file_id from chosen_file);
 
 -- name: spare_no_more
--- What is to stay does not go when space is needed.
+-- Keep copies of the selected files when a cache needs space.
 update location set spare = 0 where spare = 1 and file_id in (select file_id from chosen_file);
 
 -- name: look_again
--- See whether the chosen files are needed.
+-- Check again whether the selected files are needed.
 insert or ignore into cleanup_candidate (file_id) select file_id from chosen_file;
 
 -- name: count_needed_files
--- How many of the chosen files are in transit, or are read or made by a package that has not ended.
+-- Number of selected files that are in transit, or read or made by a package that has not ended.
 select count(*) from chosen_file
  where exists (select 1
                  from input
@@ -101,7 +100,7 @@ select count(*) from chosen_file
                   and package.phase not in (select name from phase where is_final = 1));
 
 -- name: spare_needed_files
--- Leave those out of the choice.
+-- Remove from the selection the files that `count_needed_files` counts.
 delete from chosen_file
  where exists (select 1
                  from input
@@ -116,7 +115,7 @@ delete from chosen_file
                   and package.phase not in (select name from phase where is_final = 1));
 
 -- name: spare_absent_files
--- Leave out what has no copy that d0ctl keeps.
+-- Remove from the selection the files without a copy in a cache of d0ctl.
 delete from chosen_file
  where not exists (select 1 from location
                     where location.file_id = chosen_file.file_id
@@ -124,5 +123,5 @@ delete from chosen_file
                            or substr(location.path, 1, length(:cache)) = :cache));
 
 -- name: need_no_chosen_files
--- Mark the chosen files as unneeded, as a person requested.
+-- Mark the selected files as unneeded, on request of a user.
 insert into unneeded (file_id, rank) select file_id, 1 from chosen_file;

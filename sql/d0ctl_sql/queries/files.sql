@@ -1,29 +1,29 @@
 -- name: lose_copy
--- A copy that is gone, unless its whole cache is in doubt.
+-- Record a copy as lost, unless the whole cache is in doubt.
 insert into lost_copy (file_id, cluster_id)
 select gone.column1, gone.column2
   from (values (?, ?)) as gone
  where not exists (select 1 from node where cluster_id = gone.column2 and doubted is not null);
 
 -- name: some_lost
--- Whether any copy is known to be lost.
+-- 1 if any copy is recorded as lost.
 select 1 from lost_copy limit 1;
 
 -- name: forget_copies
--- Copies that are no longer there.
+-- Delete the locations of lost copies.
 delete from location
  where (file_id, cluster_id) in (select file_id, cluster_id from lost_copy);
 
 -- name: lose_files
--- Files that have no copy left are not present.
+-- Mark files of which the last copy was lost as not present.
 update file
    set present = 0
  where id in (select file_id from lost_copy) and package_id is not null and present = 1
    and not exists (select 1 from location where location.file_id = file.id);
 
 -- name: wait_again
--- ready, assigned -> waiting: a file that they need was lost, or the package before them in their
--- line is made again.
+-- ready, assigned -> waiting: an input was lost, or the package before it in its line will run
+-- again.
 update package
    set phase = 'waiting', node_id = null, staging = 0, changed = :now, actor = null,
        note = 'an input was lost'
@@ -39,8 +39,8 @@ update package
                                      and after.seq = maker.seq + 1);
 
 -- name: plan_anew
--- assigned -> ready: the copy at its node is gone but another exists; or it starts early and can do
--- without the file for now.
+-- assigned -> ready: the copy near its node was lost but another exists, or the package starts
+-- early and can begin without the file.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
        note = 'a copy of an input was lost'
@@ -54,7 +54,7 @@ update package
                where node.cluster_id = lost_copy.cluster_id or file.present = 0);
 
 -- name: end_lost_transfers
--- Nobody brings a file that is not there; packages ask for it again once it is.
+-- Cancel transfers of files that are not present; packages request them again once the files exist.
 delete from transfer
  where result = 0
    and file_id in (select file.id from lost_copy join file on file.id = lost_copy.file_id
@@ -62,7 +62,7 @@ delete from transfer
 
 -- name: leave_out_lost
 -- Lost files of dropped lines are not made again: packages that have not started, and running ones
--- that wait for more inputs, continue without them if they still have an input.
+-- that wait for more inputs, go on without them if another input remains.
 update input
    set dropped = 1
  where own = 0 and dropped = 0 and required = 0
@@ -78,7 +78,7 @@ update input
                   and other.dropped = 0);
 
 -- name: remake_packages
--- done, transferring -> waiting: the only copy of an output is gone and is still needed.
+-- done, transferring -> waiting: the last copy of an output was lost and is still needed.
 update package
    set phase = 'waiting', node_id = null, changed = :now, actor = null,
        note = 'remake: an output was lost before its last consumer'
@@ -98,7 +98,7 @@ update package
                               where transfer.file_id = file.id and transfer.result = 1));
 
 -- name: lost_after_remake
--- What a remake needs and is not there either: the next to be remade.
+-- Record inputs of remade packages that are not present either, so that their makers run again.
 insert into lost_copy (file_id, cluster_id)
 select distinct file.id, 0
   from lost_copy
@@ -109,7 +109,7 @@ select distinct file.id, 0
  where not exists (select 1 from lost_copy as known where known.file_id = file.id);
 
 -- name: wanted_transfers
--- Transfers that may be tried now, with what is known of the file.
+-- Transfers that are due, with the facts of their files.
 select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
        file.name, file.size, file.checksum, file.package_id, file.job_id, job.name as job,
        file.locator, file.size_asked, file.checksum_asked, file.result as is_result,
@@ -123,7 +123,7 @@ select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
  limit :limit;
 
 -- name: gathering_packages
--- Packages that wait for many files, some of which were just made.
+-- Packages that wait for many files, of which this batch of messages made some.
 select distinct input.package_id
   from reported_output
   join file on file.package_id = reported_output.package_id and file.name = reported_output.name
@@ -134,17 +134,17 @@ select distinct input.package_id
               and package.early = 0 and package.missing >= :least;
 
 -- name: waiting_requirement
--- What a package requests of a node, while it waits for files.
+-- The requirement of a waiting package.
 select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
-       requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
-       requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
+       requirement.pace, requirement.seconds, requirement.rank, requirement.software,
+       requirement.needs, requirement.early, requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
        requirement.job_id, requirement.stay
   from package join requirement on requirement.id = package.requirement_id
  where package.id = :package and package.phase = 'waiting';
 
 -- name: gather_inputs
--- Ask for the inputs of a waiting package that a cluster lacks and that were made already.
+-- Request the inputs of a waiting package that exist but have no copy in a cluster.
 insert or ignore into transfer (file_id, cluster_id, wanted)
 select distinct input.file_id, :cluster, :now
   from input
@@ -157,8 +157,8 @@ select distinct input.file_id, :cluster, :now
                       and location.cluster_id = :cluster);
 
 -- name: copies_of
--- Where a file can be had: at any node of a cluster that has it, but first where it was made, and
--- last in a cache that is in doubt.
+-- The nodes from which a file can be copied: first the node of its maker, last those whose cache is
+-- in doubt.
 select location.cluster_id, location.path, node.id as node_id, node.name as node, node.state,
        node.doubted
   from location left join node on node.cluster_id = location.cluster_id
@@ -166,24 +166,27 @@ select location.cluster_id, location.path, node.id as node_id, node.name as node
  order by node.doubted is not null, node.id = location.node_id desc, node.id;
 
 -- name: nodes_of_cluster
--- Nodes that write into the cache of a cluster and answer, with the free space of their disks.
-select id, name, base, facts ->> 'disk_free' as disk_free from node where cluster_id = :cluster and state = 'up' order by id;
+-- Nodes of a cluster that are up, with the free space of their disks.
+select id, name, base, facts ->> 'disk_free' as disk_free
+  from node
+ where cluster_id = :cluster and state = 'up'
+ order by id;
 
 -- name: want_here
--- Ask for a copy on the control host, through which files between nodes go.
+-- Request a copy on the control host, through which files between nodes pass.
 insert or ignore into transfer (file_id, cluster_id, result, wanted) values (:file, 1, 0, :now);
 
 -- name: clear_arrived
--- A new batch of copies that have arrived.
+-- Start a new batch of arrived copies.
 delete from arrived_copy;
 
 -- name: add_arrived
--- A copy of the batch.
+-- Add a copy to the batch.
 insert or replace into arrived_copy
 values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: postpone_outdated
--- Copies of files that were made again meanwhile are made once more.
+-- Repeat transfers of files that were made again during the transfer.
 update transfer set not_before = :now
  where (file_id, cluster_id, result) in
        (select arrived_copy.file_id, arrived_copy.cluster_id, arrived_copy.result
@@ -191,7 +194,7 @@ update transfer set not_before = :now
          where file.package_id is not null and file.checksum <> arrived_copy.checksum);
 
 -- name: forget_outdated
--- They do not count.
+-- Remove those outdated copies from the batch.
 delete from arrived_copy
  where not exists (select 1 from file
                     where file.id = arrived_copy.file_id
@@ -199,7 +202,7 @@ delete from arrived_copy
                            or file.checksum = arrived_copy.checksum));
 
 -- name: keep_arrived_locations
--- Copies have arrived; those of clusters that were removed meanwhile are ignored.
+-- Record where the copies arrived; ignore clusters that were removed during the transfer.
 insert or replace into location (file_id, cluster_id, path, node_id, made, inode, mtime)
 select arrived_copy.file_id, arrived_copy.cluster_id, arrived_copy.path, arrived_copy.node_id,
        :now, arrived_copy.inode, arrived_copy.mtime
@@ -207,7 +210,7 @@ select arrived_copy.file_id, arrived_copy.cluster_id, arrived_copy.path, arrived
  where arrived_copy.result = 0;
 
 -- name: keep_arrived_files
--- What arrived files weigh; those that were thought lost are there again.
+-- Record size and checksum of the arrived files, and mark lost ones as present again.
 update file set present = 1, size = arrived_copy.size, checksum = arrived_copy.checksum
   from arrived_copy
  where file.id = arrived_copy.file_id and arrived_copy.result = 0
@@ -215,13 +218,13 @@ update file set present = 1, size = arrived_copy.size, checksum = arrived_copy.c
         or file.checksum is not arrived_copy.checksum);
 
 -- name: wake_arrived_transfers
--- Copies have arrived: resume transfers that were postponed because there was no source.
+-- Resume transfers of these files that were postponed because there was no source.
 update transfer set not_before = 0
  where not_before >= :parked
    and file_id in (select file_id from arrived_copy where result = 0);
 
 -- name: forget_unwanted
--- Copies that are wanted no more change no package.
+-- Remove copies from the batch that nobody requests any more; they change no package.
 delete from arrived_copy
  where not exists (select 1 from transfer
                     where transfer.file_id = arrived_copy.file_id
@@ -229,12 +232,13 @@ delete from arrived_copy
                       and transfer.result = arrived_copy.result);
 
 -- name: end_arrived_transfers
--- Copies are no longer wanted: they have arrived.
+-- Delete the requests for copies that have arrived.
 delete from transfer
  where (file_id, cluster_id, result) in (select file_id, cluster_id, result from arrived_copy);
 
 -- name: arrived
--- Packages that waited for these files in their cluster wait for as many less.
+-- Subtract the arrived files from the number of files that assigned packages of their cluster wait
+-- for.
 update package
    set staging = max(0, staging - here.files)
   from (select input.package_id, node.id as node_id, count(distinct input.file_id) as files
@@ -248,7 +252,7 @@ update package
    and package.phase = 'assigned' and package.staging > 0;
 
 -- name: delivered
--- transferring -> done: the last of their results has arrived.
+-- transferring -> done: the last result has arrived.
 update package
    set phase = 'done', changed = :now, actor = null, note = null
  where id in (select file.package_id
@@ -259,7 +263,7 @@ update package
                     where file.package_id = package.id and transfer.result = 1);
 
 -- name: keep_forwarded
--- Outputs lie where their locators say.
+-- Record outputs as stored under their locators.
 update file set stored = json_array(locator)
  where id in (select stored.id
                 from arrived_copy join file as stored on stored.id = arrived_copy.file_id
@@ -267,29 +271,29 @@ update file set stored = json_array(locator)
                  and (stored.result = 0 or arrived_copy.cluster_id <> 1));
 
 -- name: is_outside
--- Whether a file comes from outside.
+-- 1 if a file comes from outside.
 select 1 from file where id = :file and package_id is null;
 
 -- name: end_transfer
--- A copy is no longer wanted: it has arrived.
+-- Delete the request for a copy that has arrived.
 delete from transfer
  where file_id = :file and cluster_id = :cluster and result = :result;
 
 -- name: delay_transfer
--- A transfer did not work; try it again later.
+-- Schedule a failed transfer for another try.
 update transfer
    set tries = tries + 1, last_error = :last_error,
        not_before = :now + min(:longest, :step * (tries + 1))
  where file_id = :file and cluster_id = :cluster and result = :result;
 
 -- name: transfer_tries
--- How often a transfer was tried in vain.
+-- Number of failed tries of a transfer.
 select tries from transfer
  where file_id = :file and cluster_id = :cluster and result = :result;
 
 -- name: maker_at
--- The package that made a file in a cluster, and how many of its attempts have succeeded since a
--- person last submitted or retried it.
+-- The package that made a file in a cluster, and the number of its attempts that succeeded since a
+-- user last submitted or retried it.
 select package.id, package.phase, package.stage_id, package.job_id, package.attempt_id,
        attempt.node_id, attempt.started, attempt.ended, attempt.rss,
        (select count(*) from attempt as past
@@ -302,17 +306,17 @@ select package.id, package.phase, package.stage_id, package.job_id, package.atte
  where file.id = :file;
 
 -- name: disbelieve_attempt
--- An attempt whose outputs are not what it said has failed.
+-- Change an attempt from successful to failed, because its outputs differ from its report.
 update attempt set outcome = 'failed', reason = :reason, message = :message, answer = :answer
  where id = :attempt and outcome = 'successful';
 
 -- name: fail_transferring
--- transferring -> failed: what arrives is not what its attempt said.
+-- transferring -> failed: the arrived file differs from the report of its attempt.
 update package set phase = 'failed', changed = :now, actor = null, note = :note
  where id = :package and phase = 'transferring';
 
 -- name: answer_failed
--- failed -> ready, waiting, cooloff or held, where a policy says so.
+-- failed -> ready, waiting, cooloff or held, as the policy decides.
 update package
    set phase = case when :phase = 'ready' and missing > 0 then 'waiting' else :phase end,
        changed = :now, actor = case when :phase = 'held' then 'policy' end, node_id = null,
@@ -321,34 +325,35 @@ update package
  where id = :package and phase = 'failed' and :phase <> 'failed';
 
 -- name: end_result_transfers
--- Results of a package that has failed after all are not wanted.
+-- Cancel the delivery of results of a package that has failed after all.
 delete from transfer
  where result = 1 and file_id in (select id from file where package_id = :package);
 
 -- name: made_copies
--- All copies of what a package made.
+-- All copies of the files that a package made.
 select location.file_id, location.cluster_id
   from file join location on location.file_id = file.id
  where file.package_id = :package;
 
 -- name: hold_unbelieved
--- waiting, ready -> held: what was made again and again never was what its attempts said.
+-- waiting, ready -> held: its outputs differed from the reports of its attempts too often.
 update package
    set phase = 'held', changed = :now, actor = 'policy', not_before = null, note = :note
  where id = :package and phase in ('waiting', 'ready');
 
 -- name: postpone_transfer
--- A transfer can't be made now; this is no failed try.
+-- Postpone a transfer that cannot run now, without counting a failed try.
 update transfer set not_before = :until
  where file_id = :file and cluster_id = :cluster and result = :result;
 
 -- name: wake_busy_transfers
--- There is room for other transfers: those that were put off for a while may begin.
+-- Resume transfers that were postponed for lack of capacity.
 update transfer set not_before = 0
  where not_before > :now and not_before <= :until and last_error is null;
 
 -- name: wake_made_transfers
--- The same for all outputs of a batch of ends.
+-- Resume transfers of the outputs of a batch of end messages that were postponed because there was
+-- no source.
 update transfer set not_before = 0
  where not_before >= :parked
    and file_id in (select file.id
@@ -357,7 +362,7 @@ update transfer set not_before = 0
                               and file.name = reported_output.name);
 
 -- name: drop_idle_transfers
--- Copies for packages that went elsewhere are not wanted any more.
+-- Cancel transfers for packages that were assigned to other clusters.
 delete from transfer
  where result = 0 and not_before > 0 and not exists (
      select 1 from input join package on package.id = input.package_id
@@ -367,15 +372,15 @@ delete from transfer
                                                   and streamed_input.state = 1);
 
 -- name: purges_of_node
--- What is to be removed on a node.
+-- Paths and attempts to be removed on a node.
 select id, attempt_id, path from purge where node_id = :node order by id limit :limit;
 
 -- name: purged
--- It is gone from the node.
+-- Delete an entry that its node has removed.
 delete from purge where id = ?;
 
 -- name: hot_stages
--- Stages with many packages that wait for files, of jobs that may run, the most urgent first.
+-- Stages with many waiting packages, of jobs that may run, in order of urgency.
 select stage.id
   from job
   join stage on stage.job_id = job.id
@@ -387,7 +392,7 @@ select stage.id
  limit :limit;
 
 -- name: hot_inputs
--- What a few of the last packages of a stage read that is there already.
+-- Present inputs of the packages in the last three lines of a stage.
 select distinct input.file_id, coalesce(file.size, file.size_asked) as size
   from (select id from line where stage_id = :stage order by seq desc limit 3) as last
   join package on package.line_id = last.id and package.phase = 'waiting'
@@ -399,7 +404,7 @@ select distinct input.file_id, coalesce(file.size, file.size_asked) as size
  limit :limit;
 
 -- name: hot_readers
--- How many packages that have not begun read a file, and how many CPU seconds each needs.
+-- Number of packages that read a file and have not started, and their average CPU time in seconds.
 select count(*) as n, max(package.requirement_id) as requirement_id,
        avg(requirement.seconds * requirement.cpus * requirement.cpu / 100.0) as seconds
   from (select package_id from input
@@ -411,8 +416,8 @@ select count(*) as n, max(package.requirement_id) as requirement_id,
   join requirement on requirement.id = package.requirement_id;
 
 -- name: giving_clusters
--- The clusters that can give a file: those with a copy on a node that is up; this machine has those
--- from outside.
+-- Clusters that can supply a file: those with a copy and a node that is up; for files from outside
+-- the control host.
 select location.cluster_id
   from location
   join node on node.cluster_id = location.cluster_id and node.state = 'up' and node.doubted is null
@@ -421,20 +426,20 @@ select location.cluster_id
 select 1 from file where id = :file and package_id is null;
 
 -- name: coming_copies
--- The clusters that a file is on its way to.
+-- Clusters to which a file is being copied.
 select cluster_id from transfer where file_id = :file and result = 0;
 
 -- name: want_replica
--- Ask for a further copy of a file, for packages that still wait.
+-- Request one more copy of a file for packages that still wait.
 insert or ignore into transfer (file_id, cluster_id, wanted) values (:file, :cluster, :now);
 
 -- name: keep_replica
--- Why it was asked for.
+-- Record the reason for that request.
 insert or replace into replica (file_id, cluster_id, at, readers, work_s, takes_s)
 values (:file, :cluster, :now, :readers, :work_s, :takes_s);
 
 -- name: forget_replicas
--- Copies that are there no more, nor on their way.
+-- Forget the reasons for copies that are neither present nor requested.
 delete from replica
  where not exists (select 1 from location where location.file_id = replica.file_id
                                             and location.cluster_id = replica.cluster_id)

@@ -1,5 +1,6 @@
 -- name: open_lists
--- The lists of inputs of packages just launched that start early are open until all are there.
+-- Open the input lists of packages just launched that start early, or close those that are
+-- complete.
 update package
    set early = iif(awaited = 0 and not exists
            (select 1 from input
@@ -13,8 +14,7 @@ update package
  where id in (select package_id from decision) and early > 0;
 
 -- name: begin_input_streams
--- Inputs of packages just launched that exist but are not at their nodes are announced to them once
--- they have arrived.
+-- Announce inputs of packages just launched that exist but have no copy at their nodes.
 insert into streamed_input (package_id, file_id, node_id)
 select distinct package.id, input.file_id, package.node_id
   from decision
@@ -30,11 +30,11 @@ select distinct package.id, input.file_id, package.node_id
 on conflict do update set state = 0;
 
 -- name: has_stream_to_node
--- Whether there is anything to announce to packages that run on a node.
+-- 1 if inputs are to be announced to packages on a node.
 select 1 from streamed_input where node_id = :node and state = 0 limit 1;
 
 -- name: want_streamed_inputs
--- Ask for the inputs that the cluster of a running package lacks.
+-- Request the announced inputs that have no copy in the cluster of a node.
 insert into transfer (file_id, cluster_id, wanted)
 select distinct streamed_input.file_id, node.cluster_id, :now
   from streamed_input
@@ -50,7 +50,7 @@ select distinct streamed_input.file_id, node.cluster_id, :now
 on conflict do update set not_before = 0 where not_before >= :parked;
 
 -- name: park_streamed_inputs
--- What is not at the node yet is announced when it arrives.
+-- Postpone announcements of inputs that have not arrived at their node.
 update streamed_input
    set state = 1
  where node_id = :node and state = 0 and file_id > 0
@@ -64,7 +64,7 @@ update streamed_input
                            and input.acquire = 'pre-fetch')));
 
 -- name: due_streamed_inputs
--- What to announce to packages that run on a node, in the order of the packages.
+-- The inputs to announce to packages on a node, in the order of packages.
 select streamed_input.package_id, streamed_input.file_id, package.attempt_id, file.name, file.size,
        json_group_array(input.binary) filter (where input.binary is not null) as binaries,
        input.acquire = 'self' as by_itself, input.writable, input.local, here.inode, here.mtime,
@@ -86,11 +86,11 @@ select streamed_input.package_id, streamed_input.file_id, package.attempt_id, fi
  limit :limit;
 
 -- name: keep_sent_inputs
--- An announcement was sent.
+-- Record an announcement as sent.
 update streamed_input set state = 2 where package_id = ? and file_id = ?;
 
 -- name: close_list
--- The list of a package is closed once nothing is awaited and everything was sent.
+-- Close the input list of a package once no input is awaited and all announcements are sent.
 update package
    set early = 2
  where id = :package and early > 0 and (early = 2 or awaited = 0)
@@ -100,11 +100,11 @@ update package
 returning id;
 
 -- name: stream_inputs_again
--- After a reconnect everything is announced again, as it is unknown what had arrived.
+-- Repeat all announcements to a node after a reconnect: it is unknown which ones arrived.
 update streamed_input set state = 0 where node_id = :node and state = 2;
 
 -- name: close_again
--- And so is the end of the lists that were closed.
+-- Repeat the announcement that a list is closed, too.
 insert into streamed_input (package_id, file_id, node_id)
 select id, 0, node_id
   from package indexed by package_live
@@ -114,7 +114,7 @@ select id, 0, node_id
 on conflict do update set state = 0;
 
 -- name: stream_arrived_inputs
--- Copies have come to a cluster for packages that run there.
+-- Resume announcements of inputs that have arrived in the cluster of their package.
 update streamed_input set state = 0
  where state = 1
    and (file_id, node_id) in
@@ -123,13 +123,14 @@ update streamed_input set state = 0
          where arrived_copy.result = 0);
 
 -- name: starve_lists
--- Files that the chosen packages make are not announced any more.
+-- Delete announcements of files that the chosen packages would have made.
 delete from streamed_input
  where state < 2 and file_id in
     (select file.id from chosen join file on file.package_id = chosen.package_id);
 
 -- name: wait_for_first
--- ready -> waiting: packages that start early and lose by the choice all that was there.
+-- ready -> waiting: the package starts early, and the chosen packages made all of its present
+-- inputs.
 update package
    set phase = 'waiting', changed = :now, actor = :actor, note = :note
  where phase = 'ready' and early > 0 and missing > 0
@@ -139,7 +140,8 @@ update package
                 join input on input.file_id = file.id);
 
 -- name: look_at_lists
--- Running packages that lose inputs by the choice may have all that they can get.
+-- Check again whether the input lists of running packages are complete without the files of the
+-- chosen packages.
 insert into streamed_input (package_id, file_id, node_id)
 select distinct package.id, 0, package.node_id
   from chosen

@@ -1,5 +1,5 @@
 -- name: copies_of_node
--- A page of the copies in the cache of a node, as they were recorded.
+-- A page of the recorded copies in the cache of a node.
 select location.file_id, location.cluster_id, location.path, location.inode, location.mtime,
        location.made, file.size
   from location
@@ -9,8 +9,8 @@ select location.file_id, location.cluster_id, location.path, location.inode, loc
  limit :limit;
 
 -- name: lacking_copies
--- Of unknown files in the cache of a node, those that may be a file that has no copy there: by the
--- place and the name, the size and the maker's last attempt.
+-- Unknown files in the cache of a node that are probably a file without a copy there, by path,
+-- name, size and its maker's last attempt.
 select json_extract(listed.value, '$.path') as path, file.id as file_id, file.size, file.checksum
   from json_each(:entries) as listed
   join attempt on attempt.id = json_extract(listed.value, '$.attempt')
@@ -30,16 +30,16 @@ select json_extract(listed.value, '$.path'), file.id, file.size, file.checksum
  limit :limit;
 
 -- name: keep_cache_finding
--- What an inventory found.
+-- Record a finding of an inventory.
 insert or replace into cache_finding (node_id, path, finding, file_id, noticed)
 values (?, ?, ?, ?, ?);
 
 -- name: forget_unknown
--- Files that were unknown at the last inventory of a node.
+-- Delete the unknown files found by the last inventory of a node.
 delete from cache_finding where node_id = :node and finding = 'unknown';
 
 -- name: forget_old_findings
--- The next slice of what was found long ago.
+-- Delete the next slice of old findings.
 delete from cache_finding
  where (node_id, path) in (select node_id, path
                              from cache_finding indexed by cache_finding_noticed
@@ -47,15 +47,15 @@ delete from cache_finding
                             limit :limit);
 
 -- name: forget_cache_finding
--- An unknown file turned out to be a copy.
+-- Delete the finding of an unknown file that turned out to be a copy.
 delete from cache_finding where node_id = :node and path = :path;
 
 -- name: note_survey
--- When the cache of a node was compared with the database.
+-- Record when the cache of a node was compared with the database.
 update node set surveyed = :now where id = :node;
 
 -- name: findings_of_file
--- What inventories found of the copies of a file, the latest first.
+-- Findings of inventories about copies of a file, latest first.
 select node.name as node, cache_finding.path, cache_finding.finding, cache_finding.noticed
   from cache_finding
   join node on node.id = cache_finding.node_id
@@ -64,14 +64,14 @@ select node.name as node, cache_finding.path, cache_finding.finding, cache_findi
  limit :limit;
 
 -- name: findings_of_node
--- How much the inventories of a node found since a time, by kind, with an example of each.
+-- Number of findings on a node since a time by kind, each with an example.
 select finding, count(*) as n, max(noticed) as noticed, max(path) as example
   from cache_finding
  where node_id = :node and noticed >= :since
  group by finding;
 
 -- name: unknown_in_caches
--- Files in caches that the last inventory of their node did not know, with the time of that.
+-- Unknown files that the last inventory of each node found, with its time.
 select node.name as node, node.base, cache_finding.path, cache_finding.noticed
   from cache_finding
   join node on node.id = cache_finding.node_id
@@ -80,15 +80,15 @@ select node.name as node, node.base, cache_finding.path, cache_finding.noticed
  limit :limit;
 
 -- name: doubt_cache
--- Most of the cache of a node is missing: it takes no new packages until that is settled.
+-- Drain a node because most of its cache is missing; it stays drained until that is settled.
 update node
    set doubted = :since, drained_at = case when drained = 1 then drained_at else :since end,
        drain_note = case when drained = 1 then drain_note else :note end, drained = 1
  where id = :node;
 
 -- name: trust_cache
--- The cache of a node is no longer in doubt. The node takes packages again, unless it was drained for
--- another reason.
+-- End the doubt about the cache of a node, and resume the node unless it was drained for another
+-- reason.
 update node
    set drain_note = case when drained_at = doubted then null else drain_note end,
        drained = case when drained_at = doubted then 0 else drained end,
@@ -97,7 +97,7 @@ update node
  where id = :node;
 
 -- name: is_doubted
--- Since when the cache of a node is in doubt.
+-- The time since which the cache of a node is in doubt.
 select doubted from node where id = :node;
 
 -- name: doubted_nodes
@@ -105,8 +105,8 @@ select doubted from node where id = :node;
 select id, name, doubted, drain_note from node where doubted is not null order by name;
 
 -- name: missing_copies
--- How many copies an inventory missed in the cache of a node since a time, how many of them are the
--- last of their file, and their size.
+-- Number and size of the copies that inventories of a node found missing since a time, and how many
+-- of them were the last copy.
 select count(*) as copies, sum(file.size) as size,
        count(*) filter (where not exists (
          select 1 from location as other
@@ -119,7 +119,7 @@ select count(*) as copies, sum(file.size) as size,
    and cache_finding.noticed >= :since;
 
 -- name: lose_missing_copies
--- The copies that an inventory missed in the cache of a node since a time.
+-- Record the copies that inventories of a node found missing since a time as lost.
 insert into lost_copy (file_id, cluster_id)
 select location.file_id, location.cluster_id
   from cache_finding
@@ -129,6 +129,6 @@ select location.file_id, location.cluster_id
    and cache_finding.noticed >= :since;
 
 -- name: forget_missing_copies
--- Forget missing copies since a time: they are there again.
+-- Delete findings of missing copies since a time, because the copies are there again.
 delete from cache_finding
  where node_id = :node and finding <> 'unknown' and noticed >= :since;

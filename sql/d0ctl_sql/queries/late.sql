@@ -1,5 +1,5 @@
 -- name: late_patterns
--- The late outputs of packages with messages.
+-- The late outputs of the packages in a batch of messages.
 select file.id, file.name, file.package_id, file.job_id
   from heard
   join attempt on attempt.id = heard.attempt_id
@@ -7,26 +7,26 @@ select file.id, file.name, file.package_id, file.job_id
  order by file.id;
 
 -- name: file_of_name
--- The present file of a name in a job, and the package that makes it.
+-- The file of a name in a job, and the package that makes it.
 select file.id, file.package_id, file.pattern_id,
        (select path from package_path where package_id = file.package_id) as path
   from file
  where file.job_id = :job and file.name = :name;
 
 -- name: files_of_pattern
--- The files that matched a late output so far.
+-- The files that have matched a late output.
 select id, name from file where pattern_id = :pattern;
 
 -- name: matches_of_pattern
--- The patterns by which consumers take parts of a late output.
+-- The patterns by which packages read parts of a late output.
 select distinct "match" from input where file_id = :pattern and "match" is not null;
 
 -- name: newest_file
--- The newest of all files.
+-- The highest id of all files.
 select coalesce(max(id), 0) from file;
 
 -- name: make_late_files
--- Files that matched a late output, and share with it all but their names.
+-- Insert files that matched a late output; all but their names comes from it.
 insert into file (job_id, name, package_id, binary, dropped, locator, size_asked, min_size,
                   dispositions, result, pattern_id)
 select file.job_id, made.value, file.package_id, file.binary, file.dropped, file.locator,
@@ -35,7 +35,8 @@ select file.job_id, made.value, file.package_id, file.binary, file.dropped, file
  where file.id = :pattern;
 
 -- name: take_late_files
--- Let readers of a late output read files that matched it, or only those that ask for them.
+-- Make the new files inputs of the packages that read the late output, or only of those that ask
+-- for these files.
 insert into input (package_id, binary, file_id, place, own, acquire, disposition, required,
                    dropped, locator, size, checksum, writable, local)
 select reader.package_id, reader.binary, made.id, reader.place, reader.own, reader.acquire,
@@ -46,7 +47,7 @@ select reader.package_id, reader.binary, made.id, reader.place, reader.own, read
  cross join input as reader on reader.file_id = :pattern and reader."match" is :match;
 
 -- name: miss_late_files
--- Packages that read new files of a late output miss them, until they are there.
+-- Add the new files of a late output to the missing inputs of its readers.
 update package
    set missing = missing + (select count(*)
                               from input
@@ -58,7 +59,7 @@ update package
    and id in (select package_id from input where file_id = :pattern and own = 0 and dropped = 0);
 
 -- name: await_late_files
--- The same for packages that start early.
+-- Add the new files of a late output to the awaited inputs of readers that start early.
 update package
    set awaited = awaited + (select count(*)
                               from input
@@ -70,7 +71,7 @@ update package
    and id in (select package_id from input where file_id = :pattern and own = 0 and dropped = 0);
 
 -- name: unassign_late_readers
--- assigned -> ready: packages that read new files of a late output.
+-- assigned -> ready: the package reads new files of a late output.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
        note = 'its inputs are others than before'
@@ -81,42 +82,43 @@ update package
                where made.pattern_id = :pattern and made.id > :before);
 
 -- name: find_late
--- The files of a late output are known.
+-- Mark the files of a late output as known.
 update file set present = 1 where id = ?;
 
 -- name: unassign_readers
--- assigned -> ready: packages whose inputs differ from those of their plan.
+-- assigned -> ready: the inputs of the package have changed.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
        note = 'its inputs are others than before'
  where phase = 'assigned' and id in (select package_id from input where file_id = :file);
 
 -- name: leave_lists
--- Remove a file that is no longer made from all lists.
+-- Drop a file that is no longer made from all inputs.
 update input set dropped = 1 where file_id = :file and dropped = 0;
 
 -- name: forget_streamed_late_inputs
--- A file is not announced to any package.
+-- Delete all announcements of a file.
 delete from streamed_input where file_id = :file;
 
 -- name: forget_late_inputs
--- Remove it from all inputs.
+-- Delete all inputs of a file.
 delete from input where file_id = :file;
 
 -- name: forget_late_transfers
--- Remove requests for copies of it.
+-- Delete all requests for copies of a file.
 delete from transfer where file_id = :file;
 
 -- name: forget_late_locations
--- Its copies are removed with the attempts that left them.
+-- Delete the locations of a file; its copies are removed together with the attempts that made them.
 delete from location where file_id = :file;
 
 -- name: forget_late_file
--- Remove it.
+-- Delete a file.
 delete from file where id = :file;
 
 -- name: jobs_with_open_lines
--- Jobs with lines for groups of late outputs that miss only their names, which are known now.
+-- Jobs whose lines for groups of late outputs lack only the names of the files, and these are now
+-- known.
 select distinct job.id, job.name
   from line indexed by line_open
  cross join package on package.line_id = line.id and package.seq = 1
@@ -125,15 +127,15 @@ select distinct job.id, job.name
    and job.visible = 1 and job.hold = 0 and (:job is null or job.id = :job);
 
 -- name: late_names
--- How many files the late outputs of a job stand for, and the newest of them.
+-- Number of files that have matched the late outputs of a job, and the highest id of them.
 select count(*) as files, coalesce(max(found.id), 0) as newest
   from file as pattern
   join file as found on found.pattern_id = pattern.id
  where pattern.job_id = :job and pattern.late = 1;
 
 -- name: leave_to_lines
--- The package that stands for the lines of all groups no longer reads the existing files that
--- the chosen packages of such lines read; so most of its inputs are removed step by step.
+-- Remove inputs of the package that stands for all groups that were taken over by lines of their
+-- own, so that its list shrinks step by step.
 delete from input
  where package_id in (select package.id
                         from line indexed by line_open
@@ -146,8 +148,7 @@ delete from input
                     where file.present = 1);
 
 -- name: known_late_outputs
--- The late outputs of a job that are known, with their files; those of dropped lines
--- have none.
+-- The known late outputs of a job with their files; those of dropped lines have none.
 select pattern.name as pattern, found.name, found.size
   from file as pattern
   left join file as found on found.pattern_id = pattern.id and found.dropped = 0
@@ -155,7 +156,7 @@ select pattern.name as pattern, found.name, found.size
  order by pattern.id, found.name;
 
 -- name: is_in_groups
--- Whether a package reads a file of a late output by its own name, as members of groups do.
+-- 1 if a package reads a single file of a late output, as the members of groups do.
 select exists (select 1
                  from file as found
                  join input on input.file_id = found.id and input.dropped = 0
