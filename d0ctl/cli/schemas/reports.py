@@ -334,6 +334,12 @@ class RehearsedFailures(TypedDict):
     tried_again: Annotated[dict[str, int], Meta(description="Attempts, by reason.")]
     failed_for_good: Annotated[dict[str, int], Meta(description="Packages, by reason.")]
     never_run: Annotated[int, Meta(description="Packages whose inputs are missing then.")]
+    drained: Annotated[
+        dict[str, int], Meta(description="How often nodes are drained because of failures.")
+    ]
+    excluded: Annotated[
+        list[str], Meta(description="Nodes that packages leave out which failed there.")
+    ]
     cpu_lost: float
     makespan_without: float
 

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from d0ctl.schedule.costs import Links
 from d0ctl.schedule.quota import Throttle
+from d0ctl.schedule.resources import NO_BOUNDS, Rooms
 
 
 class File(Struct, frozen=True):
@@ -43,6 +44,44 @@ class Failure(Struct, frozen=True):
     elsewhere: bool = False
 
 
+class Rest(Struct):
+    """A drained node: the stage that it failed since `began`, and when a package may try it."""
+
+    stage: int
+    began: float
+    until: float
+
+
+class Trust:
+    """What ended attempts say about nodes; this one trusts all nodes always."""
+
+    def __init__(self) -> None:
+        self.resting: dict[int, Rest] = {}
+        """The drained nodes."""
+        self.drained: Counter[int] = Counter()
+        """How often nodes were drained, or stayed drained after a trial."""
+        self.excluded: set[int] = set()
+        """The nodes that packages left out which had failed there."""
+
+    def suspects(self, now: float, in_hand: Callable[[int, int], int]) -> Rooms:
+        """Return how many more packages of a stage nodes may take; `in_hand` counts those there."""
+        return NO_BOUNDS
+
+    def count(
+        self, task: int, stage: int, node: int, reason: str | None, began: float, now: float
+    ) -> Sequence[int]:
+        """Count an attempt that ends; return the tasks whose failures are blamed on its node."""
+        return ()
+
+    def excludes(self, node: int) -> bool:
+        """Return whether a package that failed on a node leaves it out."""
+        return False
+
+    def wakes(self, stage: int, node: int) -> float | None:
+        """Return when a node may take packages again after a failure; None if it may now."""
+        return None
+
+
 class Conditions(Struct):
     """What holds during a rehearsal.
 
@@ -58,6 +97,7 @@ class Conditions(Struct):
     researcher: str = ""
     fails: Callable[[int, int], Failure | None] = lambda task, node: None
     excused: Mapping[int, int] = field(default_factory=dict)
+    trust: Trust = field(default_factory=Trust)
 
 
 class Outcome(Struct):
@@ -80,6 +120,10 @@ class Outcome(Struct):
     """Packages that failed for good, by reason."""
     wasted_s: float = 0.0
     """CPU seconds of attempts that failed."""
+    drained: Counter[int] = field(default_factory=Counter)
+    """How often nodes were drained because of their failures."""
+    excluded: set[int] = field(default_factory=set)
+    """The nodes that packages left out which had failed there."""
 
     @property
     def stuck(self) -> int:

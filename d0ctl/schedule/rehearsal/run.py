@@ -1,17 +1,17 @@
 """The clock of a rehearsal: packages are placed, their inputs come, they run and end."""
 
 import heapq
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.schedule.hand import EPSILON, Busy
 from d0ctl.schedule.place import Decision, place
 from d0ctl.schedule.quota import Allowances, Quota
 from d0ctl.schedule.rehearsal.caches import Caches, HotFiles
+from d0ctl.schedule.rehearsal.live_node import LiveNode
 from d0ctl.schedule.rehearsal.records import Conditions, Failure, File, Outcome, Task
 from d0ctl.schedule.rehearsal.throttled import Throttled
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
@@ -29,18 +29,6 @@ END, ARRIVE, FAIL, RELEASE, WAKE = range(5)
 """What happens: a package ends, its inputs are there, it fails, it may be tried again; a throttle
 allows more.
 """
-
-
-class _Live(Struct):
-    """What a node has at a moment."""
-
-    running: dict[int, float] = field(default_factory=dict)
-    """When each task ends."""
-    queue: deque[int] = field(default_factory=deque)
-    """Tasks whose inputs are there, and that wait for CPUs."""
-    bringing: set[int] = field(default_factory=set)
-    cpus: float = 0
-    """CPUs of running tasks."""
 
 
 def rehearse(
@@ -67,7 +55,7 @@ class Rehearsal:
     ) -> None:
         self.rooms = {node.id: node for node in nodes}
         self.disks = {node.id: node.disk_free for node in nodes}
-        self.live = {node.id: _Live() for node in nodes}
+        self.live = {node.id: LiveNode() for node in nodes}
         self.requirements = list(requirements)
         self.by_id = {one.id: one for one in requirements}
         self.tasks, self.files = tasks, files
@@ -80,6 +68,8 @@ class Rehearsal:
         self.others: dict[tuple[int, str | None], int] = {}
         """Requirements of packages that were tried before."""
         self.failing: dict[int, Failure] = {}
+        self.lost: dict[int, Failure] = {}
+        """How tasks failed for good, unless their stage is excused."""
         self.placed: Counter[int] = Counter()
         self.ready: dict[int, dict[int, None]] = {one.id: {} for one in requirements}
         """The tasks that are ready with a requirement, the oldest first."""
@@ -136,6 +126,8 @@ class Rehearsal:
                 self._schedule()
                 self._spread()
         self.outcome.peaks, self.outcome.carried = self.caches.peaks, self.caches.carried
+        trust = self.conditions.trust
+        self.outcome.drained, self.outcome.excluded = trust.drained, trust.excluded
         self.outcome.makespan_s = max(self.outcome.ends, default=0.0)
         return self.outcome
 
@@ -175,15 +167,15 @@ class Rehearsal:
         if not wanted:
             return
         allowed = self.throttled.allowances(
-            {node: len(live.running) + len(live.queue) + len(live.bringing)
-             for node, live in self.live.items()}, self.now,
-        )  # fmt: skip
+            {node: len(live.tasks) for node, live in self.live.items()}, self.now
+        )
         decisions = place(
-            [self._room(node) for node in self.live],
+            list(self._rooms()),
             wanted,
             self._oldest,
             self._local_bytes,
             self._brought,
+            self.conditions.trust.suspects(self.now, self._in_hand),
             quota=self._quota(allowed),
             busy=self._busy,
             links=lambda: self.caches.backlog(self.now),
@@ -191,10 +183,13 @@ class Rehearsal:
         for decision in decisions:
             self._assign(decision)
         self.throttled.count(allowed, self.now)
-        opens = self.throttled.next_launch(allowed)
-        if opens is not None and opens > self.now and opens not in self.wakes:
-            self.wakes.add(opens)
-            heapq.heappush(self.events, (opens, WAKE, 0))
+        self._wake(self.throttled.next_launch(allowed))
+
+    def _wake(self, at: float | None) -> None:
+        """Take a pass at a later time."""
+        if at is not None and at > self.now and at not in self.wakes:
+            self.wakes.add(at)
+            heapq.heappush(self.events, (at, WAKE, 0))
 
     def _quota(self, allowed: Allowances) -> Quota:
         limits = self.conditions.limits
@@ -213,6 +208,18 @@ class Rehearsal:
             for follower in self.followers[mark]:
                 self._lack_less(follower)
 
+    def _rooms(self) -> Iterable[NodeRoom]:
+        """Yield the nodes that may take packages; one drained node tries one after its rest."""
+        for node, live in self.live.items():
+            rest = self.conditions.trust.resting.get(node)
+            if rest is None:
+                yield self._room(node)
+            elif self.now >= rest.until and not live.tasks:
+                yield replace(self._room(node), on_trial=rest.stage)
+
+    def _in_hand(self, stage: int, node: int) -> int:
+        return sum(self.by_id[self.wanted[task]].stage == stage for task in self.live[node].tasks)
+
     def _room(self, node: int) -> NodeRoom:
         live, room = self.live[node], self.rooms[node]
         used = live.cpus + sum(self._cpus(task) for task in live.queue)
@@ -224,8 +231,7 @@ class Rehearsal:
         if (room.used, room.bringing, room.disk_free, room.disk_used) != (
             used, bringing, disk_free, promised
         ):  # fmt: skip
-            here = [*live.running, *live.queue, *live.bringing]
-            wanted = [self.by_id[self.wanted[task]] for task in here]
+            wanted = [self.by_id[self.wanted[task]] for task in live.tasks]
             room = self.rooms[node] = replace(
                 room, used=used, bringing=bringing, disk_free=disk_free,
                 memory_used=sum(one.memory or one.memory_expected or 0 for one in wanted),
@@ -311,6 +317,7 @@ class Rehearsal:
 
     def _end(self, task: int) -> None:
         node = self._leave(task)
+        self._judge(task, node, None)
         for one in self.tasks[task].outputs:
             self.caches.keep(one, self.rooms[node].cluster)
         self._let_go_on(task)
@@ -343,21 +350,37 @@ class Rehearsal:
     def _fail(self, task: int) -> None:
         """End an attempt that fails; its package is tried again or has failed for good."""
         node, failure = self._leave(task), self.failing.pop(task)
+        trust, room = self.conditions.trust, self.rooms[node]
+        stage = self.by_id[self.wanted[task]].stage
         if failure.again_s is not None:
-            self.outcome.retried[failure.reason] += 1
-            self.hot.count(self.tasks[task].inputs, 1)
-            self.outcome.nodes[task] = 0
-            self.wanted[task] = self._tried(
-                task, self.rooms[node].name if failure.elsewhere else None
-            )
-            heapq.heappush(self.events, (self.now + failure.again_s, RELEASE, task))
+            avoids = failure.elsewhere or trust.excludes(node)
+            self._try_again(task, failure, room.name if avoids else None)
         else:
             self.outcome.failed[failure.reason] += 1
-            stage = self.by_id[self.wanted[task]].stage
             if self.excused[stage] > 0:
                 self.excused[stage] -= 1
                 self._let_go_on(task)
+            else:
+                self.lost[task] = failure
+        self._judge(task, node, failure.reason)
+        self._wake(trust.wakes(stage, node))
         self._start_next(node)
+
+    def _judge(self, task: int, node: int, reason: str | None) -> None:
+        """Count an attempt for its node, and run packages elsewhere that failed because of it."""
+        stage, began = self.by_id[self.wanted[task]].stage, self.outcome.starts[task]
+        for blamed in self.conditions.trust.count(task, stage, node, reason, began, self.now):
+            if (failure := self.lost.pop(blamed, None)) is not None:
+                self.outcome.failed -= Counter([failure.reason])
+                again = replace(failure, again_s=0.0)
+                self._try_again(blamed, again, self.rooms[node].name)
+
+    def _try_again(self, task: int, failure: Failure, avoid: str | None) -> None:
+        self.outcome.retried[failure.reason] += 1
+        self.hot.count(self.tasks[task].inputs, 1)
+        self.outcome.nodes[task] = 0
+        self.wanted[task] = self._tried(task, avoid)
+        heapq.heappush(self.events, (self.now + (failure.again_s or 0.0), RELEASE, task))
 
     def _tried(self, task: int, avoid: str | None) -> int:
         """Return the requirement for another attempt; such packages come first."""

@@ -1,5 +1,7 @@
 """The results of a rehearsal."""
 
+from collections.abc import Mapping
+
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.store.jobs.rehearsal.rehearse import Rehearsed
 from d0ctl.units import count, duration, size
@@ -48,10 +50,24 @@ def _failures(found: Rehearsed) -> list[list[Cell]]:
         if reasons:
             named = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
             rows.append([(verb, "faint"), named])
+    if outcome.drained:
+        rows.append([("drained", "faint"), _times(found, outcome.drained)])
+    if outcome.excluded:
+        once = dict.fromkeys(outcome.excluded, 1)
+        rows.append([("excluded", "faint"), f"{_times(found, once)} by packages that failed there"])
     if outcome.stuck:
         rows.append([("never run", "faint"), f"{count(outcome.stuck, 'package')}, whose inputs are "
                                              "missing then"])  # fmt: skip
     return rows
+
+
+def _times(found: Rehearsed, nodes: Mapping[int, int]) -> str:
+    """Return the names of some nodes, with the number of times."""
+    names = {node.id: node.name for node in found.nodes}
+    some = [f"`{names[node]}`" + (f" {count(n, 'time')}" if n > 1 else "")
+            for node, n in list(nodes.items())[:MOST_NODES]]  # fmt: skip
+    rest = len(nodes) - len(some)
+    return ", ".join(some) + (f" and {rest:,} more" if rest else "")
 
 
 def _one_more(found: Rehearsed) -> str:

@@ -1,8 +1,8 @@
 """The records of nodes with their packages, and what they get because of them."""
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,13 +47,23 @@ _Row: TypeAlias = tuple[float | None, ...]
 
 def limits(store: Store) -> BlackHoleLimits:
     """Return the limits of this site for black holes."""
-    found = {**BAD_NODES, **(setting(store, "bad-nodes") or {})}
+    return limits_of(setting(store, "bad-nodes"))
+
+
+def limits_of(section: Mapping[str, Any] | None) -> BlackHoleLimits:
+    """Return the limits for black holes by the section of a site file."""
+    found = {**BAD_NODES, **(section or {})}
     return BlackHoleLimits(**{key.replace("-", "_"): one for key, one in found.items()})
 
 
 def exclusion_limits(store: Store) -> ExclusionLimits:
     """Return the limits of this site for the exclusion of nodes by jobs."""
-    return ExclusionLimits(**{**EXCLUSION, **(setting(store, "exclusion") or {})})
+    return exclusion_of(setting(store, "exclusion"))
+
+
+def exclusion_of(section: Mapping[str, Any] | None) -> ExclusionLimits:
+    """Return the limits for the exclusion of nodes by the section of a site file."""
+    return ExclusionLimits(**{**EXCLUSION, **(section or {})})
 
 
 def keep(store: Store, ends: Iterable[Ended]) -> None:

@@ -49,7 +49,7 @@ def rehearse(
 
 
 def _document(found: "Rehearsed") -> "reports.Rehearsal":
-    outcome = found.outcome
+    outcome, names = found.outcome, {node.id: node.name for node in found.nodes}
     return {
         "job": found.job,
         "packages": found.packages,
@@ -62,6 +62,8 @@ def _document(found: "Rehearsed") -> "reports.Rehearsal":
             "tried_again": dict(outcome.retried),
             "failed_for_good": dict(outcome.failed),
             "never_run": outcome.stuck,
+            "drained": {names[node]: times for node, times in outcome.drained.items()},
+            "excluded": sorted(names[node] for node in outcome.excluded),
             "cpu_lost": outcome.wasted_s,
             "makespan_without": found.smooth_s,
         },

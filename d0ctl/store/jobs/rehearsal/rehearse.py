@@ -11,12 +11,14 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.schedule import critical_path
 from d0ctl.schedule.rehearsal.records import Conditions, Outcome
 from d0ctl.schedule.rehearsal.run import rehearse
-from d0ctl.schedule.resources import NodeRoom
+from d0ctl.schedule.resources import NodeRoom, misfit
 from d0ctl.sitefile.spec import Site
+from d0ctl.store.attempts import node_record
 from d0ctl.store.clusters import throttles
 from d0ctl.store.clusters.site_changes import current
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.rehearsal.mishaps import Mishaps
+from d0ctl.store.jobs.rehearsal.node_trust import NodeTrust
 from d0ctl.store.jobs.rehearsal.nodes import CONTROL, nodes_of
 from d0ctl.store.jobs.rehearsal.work import Work, check, seconds_of, work_of
 from d0ctl.store.jobs.submission.urgency import Steps, steps_of
@@ -85,7 +87,10 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
     plain = _conditions(spec, inside, work)
 
     def run(on: Sequence[NodeRoom], *, is_lucky: bool) -> Outcome:
-        conditions = plain if is_lucky else replace(plain, fails=mishaps.on(on))
+        conditions = plain
+        if not is_lucky:
+            trust = _trust(inside, work, on)
+            conditions = replace(plain, fails=mishaps.on(on), trust=trust)
         return rehearse(on, work.requirements, work.tasks, work.files, conditions)
 
     outcome = run(nodes, is_lucky=False)
@@ -116,6 +121,16 @@ def _conditions(spec: JobSpec, site: Site, work: Work) -> Conditions:
         excused={stage: floor((1 - asked) * work.packages[stage] + 1e-9)
                  for stage, asked in work.required.items()},
     )  # fmt: skip
+
+
+def _trust(site: Site, work: Work, nodes: Sequence[NodeRoom]) -> NodeTrust:
+    """Return the rules of a site for nodes that fail packages."""
+    fitting: dict[int, frozenset[int]] = {}
+    for one in work.requirements:
+        fits = frozenset(node.id for node in nodes if misfit(one, node) is None)
+        fitting[one.stage] = fitting.get(one.stage, frozenset()) | fits
+    black_holes = node_record.limits_of(site.settings.get("bad-nodes"))
+    return NodeTrust(black_holes, node_record.exclusion_of(site.settings.get("exclusion")), fitting)
 
 
 def _next(nodes: Sequence[NodeRoom]) -> int:
