@@ -125,6 +125,9 @@ class Link:
             if frame["kind"] == "hello":
                 self.facts = frame["facts"]
                 self.cached = tuple(frame["cached"])
+            elif frame["kind"] == "messages":
+                # A relay sends each message once on a link: one ignored here would stay there.
+                raise NodeUnreachable("the relay sent messages before its hello")
             elif frame["kind"] != "listed" or not self.facts:
                 continue
             self._list(frame["attempts"])

@@ -1,7 +1,9 @@
 """What a relay may say, and what is no valid frame."""
 
 import json
-from contextlib import suppress
+import shlex
+import sys
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
@@ -10,6 +12,8 @@ from hypothesis import strategies as st
 
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes import frame_checks
+from d0ctl.nodes.link import Link
+from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl_wrapper.protocol.frames import LISTED, LONGEST
 
 FACTS = {
@@ -184,3 +188,22 @@ def test_nothing_but_a_refusal_comes_of_a_frame_without_sense(
 
     with suppress(NodeUnreachable):
         frame_checks.read(line)
+
+
+HASTY = """
+import json, sys
+print("d0ctl", json.loads(sys.stdin.readline())["nonce"])
+for frame in sys.argv[1:]:
+    print(frame)
+"""
+"""A relay that sends these frames after its greeting."""
+
+
+def test_messages_before_the_hello_end_the_link_so_that_they_are_sent_again() -> None:
+    hello, messages = GOOD[0], {"kind": "messages", "files": [{"name": "1.1", "text": "x"}]}
+    transport = LocalTransport("n1")
+    command = [sys.executable, "-c", HASTY, json.dumps(messages), json.dumps(hello)]
+    link = Link(transport, transport.start(shlex.join(command)), "/x")
+
+    with closing(link), pytest.raises(NodeUnreachable, match="messages before its hello"):
+        link.greet({"base": "/x"})
