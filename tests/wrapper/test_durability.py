@@ -25,7 +25,7 @@ def test_outputs_and_their_folders_are_synced_before_the_end_message(tmp_path: P
         (work / name).write_text(name)
 
     with journal() as steps:
-        kept = outputs.keep(folder, names, set(), Digests(lambda: None), {})
+        kept = outputs.keep(folder, names, {}, Digests(lambda: None), {})
 
     for output in kept:
         path = Path(os.fsdecode(to_path(output["path"])))
@@ -43,7 +43,7 @@ def test_an_output_with_another_name_outside_is_kept_as_a_copy(tmp_path: Path) -
     (tmp_path / "outside").write_text("made")
     os.link(tmp_path / "outside", work / "a")
 
-    [kept] = outputs.keep(folder, ["a"], set(), Digests(lambda: None), {})
+    [kept] = outputs.keep(folder, ["a"], {}, Digests(lambda: None), {})
 
     (tmp_path / "outside").write_text("changed")
     assert Path(os.fsdecode(to_path(kept["path"]))).read_text() == "made"
@@ -58,8 +58,8 @@ def test_an_output_that_is_still_the_input_of_that_name_was_not_made(tmp_path: P
     work = os.fsencode(tmp_path / "work")
 
     with pytest.raises(Failed, match="still the input of that name"):
-        outputs.find(work, "a", {"a"})
-    assert outputs.find(work, "b", {"a"}) == (work + b"/made", 6)
+        outputs.find(work, "a", {"a": {}})
+    assert outputs.find(work, "b", {"a": {}}) == (work + b"/made", 6)
 
 
 @pytest.mark.parametrize("quick_s", [0.0, 60.0], ids=["a slow disk", "a quick disk"])

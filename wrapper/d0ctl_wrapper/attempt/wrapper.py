@@ -69,6 +69,7 @@ class Wrapper:
         self.is_plain = (
             result["outcome"] == "successful" and not self.tree.was_signaled and self.is_simple
         )
+        inputs.protect(self.inputs.values())
         os.chdir("/")
         self._clean_up(result)
         return self.report.finish(result)

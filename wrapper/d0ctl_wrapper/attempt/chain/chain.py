@@ -74,7 +74,7 @@ class Chain:
         self.tree = tree
         self.report = report
         self.folder = context.paths.attempt(launch["attempt"])
-        self.inputs = {entry["name"] for entry in launch["inputs"]}
+        self.inputs = {entry["name"]: entry for entry in launch["inputs"]}
         self.input_list = InputList(self.folder, launch, slot, self.inputs, tree.check)
         self.progress_file = self.folder.file(b"progress")
         self.command = CommandFile(self.folder)
@@ -86,7 +86,7 @@ class Chain:
         self.read_until = math.inf
         """When reading files must end, by the monotonic clock."""
         self.startup: "Startup | None" = None
-        self.guards = Guards(self.folder, launch, tree, report)
+        self.guards = Guards(self.folder, launch, tree, report, self.inputs)
         self._environment = of_binary(context.environment, self.folder, launch)
         self._software: "List[bytes | None]" = []
         self._is_open = False

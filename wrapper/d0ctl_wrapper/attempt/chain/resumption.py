@@ -45,7 +45,7 @@ class Resumption:
         self._report = report
         self._work = folder.work
         self._binaries: "List[Binary]" = launch["binaries"]
-        self._inputs = {entry["name"] for entry in launch["inputs"]}
+        self._inputs = {entry["name"]: entry for entry in launch["inputs"]}
         self._is_of_use = any(binary["outputs"] for binary in self._binaries)
         self._previous = (
             PreviousAttempts(folder, launch, boot_id, self.digests) if launch["previous"] else None

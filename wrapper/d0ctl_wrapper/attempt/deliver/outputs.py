@@ -14,8 +14,11 @@ from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, is_below, remove
 Inode = Tuple[int, int]
 """Device and inode number of a file."""
 
+Inputs = Dict[str, Dict[str, Any]]
+"""The inputs of a package by their names."""
 
-def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
+
+def find(work: bytes, name: str, inputs: Inputs) -> "tuple[bytes, int]":
     """Return real path and size of an output; raise Failed if it is missing or of another kind.
 
     The size of a directory is that of its files.
@@ -25,7 +28,7 @@ def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
     try:
         status = os.lstat(path)
         is_link = stat.S_ISLNK(status.st_mode)
-        if is_link and name in inputs:
+        if name in inputs and (is_link or status.st_ino == inputs[name].get("linked")):
             raise Failed("missing-output", "%s is still the input of that name" % shown)
         status = os.stat(path) if is_link else status
     except OSError:
@@ -46,7 +49,7 @@ def find(work: bytes, name: str, inputs: "set[str]") -> "tuple[bytes, int]":
 
 
 def as_file(
-    work: bytes, name: str, inputs: "set[str]", pause_point: "Callable[[], None]"
+    work: bytes, name: str, inputs: Inputs, pause_point: "Callable[[], None]"
 ) -> "tuple[bytes, int]":
     """Return path and size of an output as one file, for which a directory is packed again."""
     real, size = find(work, name, inputs)
@@ -63,7 +66,7 @@ def as_file(
     return packed, os.stat(packed).st_size
 
 
-def check(work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]") -> None:
+def check(work: bytes, wanted: "List[Dict[str, Any]]", inputs: Inputs) -> None:
     """Raise Failed unless all declared outputs exist and are large enough."""
     for output in wanted:
         size = find(work, output["name"], inputs)[1]
@@ -73,9 +76,7 @@ def check(work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]") -> No
             raise Failed("missing-output", detail % (text.one_line(output["name"]), size, least))
 
 
-def verify(
-    work: bytes, wanted: "List[Dict[str, Any]]", inputs: "set[str]", digests: Digests
-) -> None:
+def verify(work: bytes, wanted: "List[Dict[str, Any]]", inputs: Inputs, digests: Digests) -> None:
     """Raise Failed unless the outputs have their declared checksums."""
     for output in wanted:
         asked = output["checksum"]
@@ -92,7 +93,7 @@ def _checksum(path: bytes, asked: str, digests: Digests) -> str:
 
 
 def keep(
-    folder: AttemptFolder, names: "List[str]", inputs: "set[str]",
+    folder: AttemptFolder, names: "List[str]", inputs: Inputs,
     digests: Digests, linked: "Dict[Inode, int]",
 ) -> "List[Dict[str, Any]]":  # fmt: skip
     """Move outputs into the cache, synced and read-only, and describe them.
@@ -141,7 +142,7 @@ def _make_own(real: bytes, linked: "Dict[Inode, int]", pause_point: "Callable[[]
 
 
 def leave(
-    folder: AttemptFolder, name: str, inputs: "set[str]", pause_point: "Callable[[], None]"
+    folder: AttemptFolder, name: str, inputs: Inputs, pause_point: "Callable[[], None]"
 ) -> "Dict[str, Any] | None":
     """Move an unverified output into the cache; return None if there is none."""
     try:

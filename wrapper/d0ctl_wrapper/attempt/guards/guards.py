@@ -14,6 +14,7 @@ from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.attempt.run.progress_report import ProgressReport
 from d0ctl_wrapper.attempt.run.suspend import Suspension
+from d0ctl_wrapper.attempt.stage.inputs import linked
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.host import kernel
 from d0ctl_wrapper.protocol.launch import Launch
@@ -25,25 +26,27 @@ class Guards:
     """The guards of one attempt, over one binary after another."""
 
     def __init__(
-        self, folder: AttemptFolder, launch: Launch, tree: ProcessTree, report: Reporter
-    ) -> None:
+        self, folder: AttemptFolder, launch: Launch, tree: ProcessTree, report: Reporter,
+        inputs: "Dict[str, Dict[str, Any]]",
+    ) -> None:  # fmt: skip
         self._folder = folder
         self._launch = launch
         self._asked: "Dict[str, Any]" = launch["guards"]
         self._tree = tree
         self._report = report
+        self._linked = lambda: linked(inputs.values())
         self._ran = 0.0
         self._clock: "Clock | None" = None
         self._looping: "Looping | None" = None
         self._kills: "kernel.Memory | None" = None
-        self._disk = Disk(None, None, folder.path, report.remark)
+        self._disk = Disk(None, None, folder.path, report.remark, self._linked)
 
     def begin(self, clock: Clock, binary: "Dict[str, Any]") -> None:
         """Record that a binary begins, with its running time."""
         self._clock, self._kills, self._looping = clock, kernel.memory(), None
         limit = self._asked["disk"]
         scratch = binary["work_size"] if limit is None else None
-        self._disk = Disk(limit, scratch, self._folder.path, self._report.remark)
+        self._disk = Disk(limit, scratch, self._folder.path, self._report.remark, self._linked)
 
     def over(
         self, who: str, binary: "Dict[str, Any]", logs: "List[bytes]", clock: Clock,

@@ -1,7 +1,7 @@
 """Limits of an attempt: wall time, memory, disk."""
 
 import time
-from typing import Callable
+from typing import Callable, Set
 
 from d0ctl_wrapper.attempt.intervals import SOONEST_S, Backoff
 from d0ctl_wrapper.attempt.verdict import Failed
@@ -77,31 +77,36 @@ class Disk:
 
     def __init__(
         self, limit: "int | None", scratch: "int | None", folder: bytes,
-        remark: "Callable[[str], None]",
+        remark: "Callable[[str], None]", linked: "Callable[[], Set[int]]",
     ) -> None:  # fmt: skip
-        """Enforce `limit`; add a remark once if `scratch`, an estimate, is exceeded."""
+        """Enforce `limit`; add a remark once if `scratch`, an estimate, is exceeded.
+
+        `linked` returns the inodes of inputs, which are in the cache and do not count.
+        """
         self._limit = limit
         self._scratch = scratch
         self._folder = folder
         self._remark = remark
+        self._linked = linked
         self._backoff = Backoff()
         self._last = 0
         self._peak_of_own = 0
 
     def peak_of_own(self) -> int:
-        """Return the peak so far, including the present use, of files that exist nowhere else.
-
-        Inputs are links to copies in the cache, so they do not count.
-        """
+        """Return the peak so far, including the present use, of files that exist nowhere else."""
         self._walk()
         return self._peak_of_own
 
     def _walk(self) -> int:
-        """Return the disk space of all files."""
+        """Return the disk space of all files but inputs that are links to copies in the cache."""
         total = own = 0
+        inputs = self._linked()
         for status in walk_files(self._folder):
+            if status.st_nlink == 1:
+                own += status.st_blocks
+            elif status.st_ino in inputs:
+                continue
             total += status.st_blocks
-            own += status.st_blocks if status.st_nlink == 1 else 0
         self._peak_of_own = max(self._peak_of_own, own * BLOCK)
         return total * BLOCK
 

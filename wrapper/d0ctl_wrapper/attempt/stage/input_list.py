@@ -6,7 +6,7 @@ package started early or not (D0 Job Definition, Line Record).
 """
 
 import os
-from typing import Any, Callable, Dict, List, Set
+from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.stage import inputs as staged_inputs
@@ -28,7 +28,7 @@ class InputList:
         folder: AttemptFolder,
         launch: Launch,
         slot: Slot,
-        inputs: "Set[str]",
+        inputs: "Dict[str, Dict[str, Any]]",
         pause_point: "Callable[[], None]",
     ) -> None:
         self.folder = folder
@@ -97,10 +97,10 @@ class InputList:
         linked = [entry for entry in entries if entry["path"] is not None]
         staged_inputs.check(linked)
         for entry in linked:
-            staged_inputs.link(self.folder.work, entry, self._pause_point)
+            staged_inputs.link(self.folder, entry, self._pause_point)
         self.linked += linked
         self._entries += entries
-        self.inputs.update(entry["name"] for entry in linked)
+        self.inputs.update((entry["name"], entry) for entry in linked)
         lines = _lines([entry["name"] for entry in entries if self._number in entry["binaries"]])
         if lines:
             file = os.open(self.list, os.O_WRONLY | os.O_APPEND)

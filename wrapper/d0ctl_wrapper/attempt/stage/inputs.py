@@ -2,7 +2,7 @@
 
 import os
 import stat
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, Iterable, List, Set
 
 from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.stage import acquire
@@ -12,8 +12,15 @@ from d0ctl_wrapper.disk import FULL, copy_pieces
 from d0ctl_wrapper.host import packing, software_archive
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, to_path, to_text
+from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, is_below, to_path, to_text
 from d0ctl_wrapper.protocol.text import one_line
+
+MOST_LINKED = 1000 * 1000
+"""The most bytes of an input that a working directory has as a hard link.
+
+A hard link holds the space of a copy that is purged, and over NFS it makes other hosts read the
+file again. A short attempt, for which the time of a symbolic link matters, has small inputs.
+"""
 
 
 def prepare(
@@ -39,7 +46,7 @@ def _link_all(
     try:
         slot.make_folder(folder.work)
         for entry in launch["inputs"]:
-            link(folder.work, entry, pause_point)
+            link(folder, entry, pause_point)
         os.chdir(folder.work)
     except OSError as error:
         reason = "disk-full" if error.errno in FULL else "launch-failed"
@@ -55,13 +62,13 @@ def check(entries: "List[Dict[str, Any]]") -> None:
         raise Failed("missing-input", faults[0][1] + rest, missing)
 
 
-def link(work: bytes, entry: "Dict[str, Any]", pause_point: "Callable[[], None]") -> None:
-    """Link, copy or unpack an input into a working directory under its name.
+def link(folder: AttemptFolder, entry: "Dict[str, Any]", pause_point: "Callable[[], None]") -> None:
+    """Link, copy or unpack an input into the working directory under its name.
 
     A program that may write to it gets a copy of its own, as with each packed directory;
     `pause_point` is called before each piece of the copy, and may raise to give up.
     """
-    source, target = to_path(entry["path"]), inside(work, entry["name"])
+    source, target = to_path(entry["path"]), inside(folder.work, entry["name"])
     if "/" in entry["name"]:
         os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
     if _is_packed(entry):
@@ -69,8 +76,7 @@ def link(work: bytes, entry: "Dict[str, Any]", pause_point: "Callable[[], None]"
         entry["tree"] = packing.stamp(target)
         return
     if not entry["writable"] or os.path.isdir(source):
-        os.symlink(source, target)
-        entry["seen"] = _look(source)
+        _link(folder, source, target, entry)
         return
     mode = 0o700 if os.stat(source).st_mode & 0o100 else 0o600
     with open(source, "rb", buffering=0) as file:
@@ -80,6 +86,57 @@ def link(work: bytes, entry: "Dict[str, Any]", pause_point: "Callable[[], None]"
         finally:
             os.close(copy)
     entry["own"] = _look(target)
+
+
+def _link(folder: AttemptFolder, source: bytes, target: bytes, entry: "Dict[str, Any]") -> None:
+    """Link an input: by a hard link if it is small and d0ctl's own, else by a symbolic one.
+
+    A hard link needs no inode. On ext4 it costs a hundredth of the time.
+    """
+    status = os.lstat(source)
+    if _is_linkable(folder, source, status, entry):
+        try:
+            os.link(source, target)
+            entry["linked"] = status.st_ino
+            entry["seen"] = {"size": status.st_size, **stamp.of(status)}
+            return
+        except OSError:
+            pass  # on another file system, or with too many links
+    os.symlink(source, target)
+    entry["seen"] = _look(source)
+
+
+def _is_linkable(
+    folder: AttemptFolder, source: bytes, status: os.stat_result, entry: "Dict[str, Any]"
+) -> bool:
+    """Return whether an input is a small read-only copy of d0ctl's, in a cache of this site."""
+    return (
+        entry["mtime"] is not None
+        and status.st_size <= MOST_LINKED
+        and stat.S_ISREG(status.st_mode)
+        and status.st_mode & 0o777 == stamp.read_only(status)
+        and status.st_uid == os.geteuid()
+        and is_below(source, os.path.dirname(folder.node.base))
+    )
+
+
+def linked(entries: "Iterable[Dict[str, Any]]") -> "Set[int]":
+    """Return the inodes of the inputs that are hard links."""
+    return {entry["linked"] for entry in entries if "linked" in entry}
+
+
+def protect(entries: "Iterable[Dict[str, Any]]") -> None:
+    """Make the copies of hard links read-only again, after a `chmod -R` of the package."""
+    for entry in entries:
+        if "linked" not in entry:
+            continue
+        try:
+            path = to_path(entry["path"])
+            status = os.lstat(path)
+            if status.st_ino == entry["linked"] and status.st_mode & 0o222:
+                os.chmod(path, stamp.read_only(status))
+        except OSError:
+            pass
 
 
 def _is_packed(entry: "Dict[str, Any]") -> bool:
