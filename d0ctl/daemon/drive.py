@@ -29,6 +29,7 @@ from d0ctl.store.nodes import contact, leases
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.site import default, site_name
 from d0ctl.store.nodes.standstill import counts_of, is_settled
+from d0ctl.store.sqlite_errors import database_errors
 
 log = logging.getLogger("d0ctl")
 
@@ -104,7 +105,7 @@ def attend(home: Home, is_done: Callable[[Store], bool], stop: threading.Event) 
 def _drive_until(
     home: Home, job: int, is_done: Callable[[Store], bool], stop: threading.Event
 ) -> None:
-    with open_store(home) as store:
+    with open_store(home) as store, database_errors(home):
         contact.forget_untried(store, now=time.time())
         while not stop.is_set():
             store.check_in_place()

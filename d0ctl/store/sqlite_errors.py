@@ -11,7 +11,7 @@ from d0ctl.config import Home
 from d0ctl.errors import DatabaseUnavailable
 
 DAMAGED = ("malformed", "not a database")
-OTHER_SCHEMA = ("no such column", "no such table", "has no column named")
+OTHER_SCHEMA = ("no such column", "no such index", "no such table", "has no column named")
 FORBIDDEN = ("readonly", "unable to open")
 
 

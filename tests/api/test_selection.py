@@ -1,14 +1,16 @@
 """Jobs in the database as Python selects, follows and changes them."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from d0ctl import Job, Selection, jobs
-from d0ctl.errors import BadUsage, Refused
+from d0ctl.errors import BadUsage, DatabaseUnavailable, Refused
 from tests.cli.conftest import type_in
 from tests.support.building import document
+from tests.support.rows import drop
 
 
 @pytest.fixture
@@ -143,3 +145,27 @@ def test_keep_going_acts_on_what_can_be_changed(held: Selection) -> None:
 
     assert done.packages == 2
     assert done.failures == ("job `reco` has stages 1 to 2, so there is no stage 7",)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "missing"),
+    [
+        ("index stage_final", "no such index: stage_final"),
+        ("table node", "no such table: node"),
+    ],
+)
+@pytest.mark.parametrize("use", [Selection.run, Selection.wait, Selection.why])
+def test_a_home_of_another_version_is_named_in_one_line(
+    held: Selection, use: Callable[[Selection], object], left_out: str, missing: str
+) -> None:
+    held.release()
+    drop(held.home.database, left_out)
+
+    with pytest.raises(DatabaseUnavailable) as refused:
+        use(held)
+
+    root = held.home.root
+    assert (
+        str(refused.value) == f"the home `{root}` was made by another version of d0ctl: {missing}"
+    )
+    assert refused.value.hint == f"use that version, or begin a new home: mv {root} {root}.old"

@@ -60,6 +60,12 @@ def checkpoint(store: Store) -> None:
     store.connection.execute("pragma wal_checkpoint(truncate)")
 
 
+def drop(database: Path, what: str) -> None:
+    """Remove a part of the schema, as if another version had made the database."""
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute(f"drop {what}")
+
+
 def spoil(database: Path, table: str) -> None:
     """Overwrite the first page of a table or index, as a bad disk does."""
     with closing(sqlite3.connect(database)) as connection:
