@@ -41,9 +41,9 @@ def packages(
 
 def refuse_archive(store: Store, wanted: Selector) -> None:
     """Raise Refused for a package in an archive: its folders on nodes were removed."""
-    if name := store.home.archive:
+    if store.home.archive:
         raise Refused(f"the files of `{wanted}` on its node were removed when it was archived",
-                      hint=f"d0ctl history {wanted} --archive {name}")  # fmt: skip
+                      hint=f"d0ctl history {wanted}")  # fmt: skip
 
 
 def attempt_of(store: Store, one: PackageView, number: int | None) -> AttemptView:

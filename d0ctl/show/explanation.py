@@ -15,6 +15,8 @@ def answer(sheet: Sheet, why: Explanation, *, stderr: bool = True, shown: str = 
     """Add the answer, the facts behind it, and commands to type, except the one `shown`."""
     sheet.say(why.answer)
     for fact in why.facts:
+        if sheet.archive and "d0ctl retry" in fact:
+            continue
         sheet.say(fact, "faint", indent="- ")
     if stderr and why.stderr:
         sheet.quote(why.stderr, STDERR_LINES)

@@ -6,6 +6,7 @@ Modules that only some of these need are imported late: imports take most of the
 from d0ctl.select import Selector
 from d0ctl.show import lists
 from d0ctl.show.cards import jobs
+from d0ctl.show.drawing.archived import is_possible
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.why.production import obstacles
 from d0ctl.store.connection import Store
@@ -100,4 +101,5 @@ def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
 def _next(page: Sheet, *commands: str) -> None:
     """Add what to type next."""
     page.add()
-    page.add(("    ".join(commands), "faint"))
+    possible = [command for command in commands if is_possible(command, page.archive)]
+    page.add(("    ".join(possible), "faint"))

@@ -1,6 +1,7 @@
 """archive: ended jobs in a file of their own, which reading commands read like the database."""
 
 import json
+import re
 import time
 from typing import Any
 
@@ -198,3 +199,18 @@ def test_each_table_is_in_archives_or_known_to_be_left_out(store: Store) -> None
 
     assert tables == archive.COPIED.keys() | archive.LEFT_OUT
     assert not archive.COPIED.keys() & archive.LEFT_OUT
+
+
+def test_commands_on_the_page_of_an_archived_job_read_the_archive(ended: Site, d0ctl: Type) -> None:
+    d0ctl("archive", "prod", "--yes", "--as", "spring")
+
+    pages = (["status"], ["status", "prod"], ["status", "prod/1/2/1"], ["why", "prod"],
+             ["history", "prod"], ["status", "prod/9"], ["logs", "prod/1/2/1"])  # fmt: skip
+    for words in pages:
+        reply = d0ctl(*words, "--archive", "spring")
+        page = reply.stdout + reply.stderr
+        assert not re.search(r"d0ctl (status|why|history|logs|retry|kill-line|clone)\b", page), page
+        for command in re.findall(r"^(?:  \$ )?d0ctl (--archive spring [^ ]+ [^ ]+)", page, re.M):
+            assert d0ctl(*command.split()).exit_code == 0
+    history = d0ctl("status", "prod/1/2/1", "--archive", "spring").stdout.splitlines()[-1]
+    assert history == "d0ctl --archive spring history prod/1/2/1"

@@ -10,6 +10,7 @@ from d0ctl.access import unusable
 from d0ctl.cli.session import home, in_home, settings
 from d0ctl.cli.terminal.output import say
 from d0ctl.errors import BadJobFile, D0Error, ExitCode
+from d0ctl.show.drawing.archived import in_archive
 from d0ctl.units import clean
 
 
@@ -59,4 +60,4 @@ def report(error: D0Error) -> None:
     for detail in error.details:
         say(f"  {clean(detail)}")
     if error.hint:
-        say(clean(error.hint))
+        say(in_archive(clean(error.hint), settings.archive))

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TextIO
 
+from d0ctl.cli.session import settings
 from d0ctl.errors import BadUsage
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
@@ -44,7 +45,7 @@ def _shorter(line: Line, blank: int) -> Iterable[Cell]:
 
 def sheet() -> Sheet:
     """Return an empty sheet for stdout, whose lines are as long as they need to be."""
-    return Sheet(glyphs=glyphs())
+    return Sheet(glyphs=glyphs(), archive=settings.archive)
 
 
 def glyphs() -> Glyphs:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct, field
 
+from d0ctl.show.drawing.archived import in_archive, is_possible
 from d0ctl.show.drawing.signs import UNICODE, Glyphs
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, cut, fit, foreign, text, width, wrap
 
@@ -24,11 +25,15 @@ PATH = re.compile(r"(?<![\w/.-])[A-Za-z_][\w.+-]*(?:/\d+){1,3}(?![\w/])")
 
 
 class Sheet(Struct):
-    """Lines that grow downwards; all its texts are made harmless."""
+    """Lines that grow downwards; all its texts are made harmless.
+
+    Commands in it read the `archive`, if the page is about jobs of one.
+    """
 
     columns: int = ENDLESS
     glyphs: Glyphs = UNICODE
     lines: list[Line] = field(default_factory=list)
+    archive: str = ""
 
     def head(self, title: str, about: str = "") -> None:
         """Add a heading, after a blank line unless it comes first."""
@@ -38,7 +43,8 @@ class Sheet(Struct):
 
     def add(self, *cells: Cell) -> None:
         """Add a line, cut if it is too long."""
-        line = [span for cell in cells for span in _spans(cell)]
+        line = [(in_archive(text, self.archive), role)
+                for cell in cells for text, role in _spans(cell)]  # fmt: skip
         self.lines.append(fit(line, self.columns, ellipsis=self.glyphs.ellipsis))
 
     def say(self, sentence: str, role: str = "plain", *, indent: str = "") -> None:
@@ -95,7 +101,10 @@ class Sheet(Struct):
     def commands(self, commands: Iterable[str]) -> None:
         """Add commands to type, each once; a long one is continued as a shell accepts it."""
         for command in dict.fromkeys(commands):
-            front, *rest = wrap(foreign(command), max(8, self.columns - 6))
+            if not is_possible(command, self.archive):
+                continue
+            typed = in_archive(foreign(command), self.archive)
+            front, *rest = wrap(typed, max(8, self.columns - 6))
             for index, line in enumerate([front, *rest]):
                 mark = (PROMPT if not index else " " * 6, "faint")
                 self.lines.append((mark, (line + BROKEN * (index < len(rest)), "command")))

@@ -1,0 +1,16 @@
+"""Commands shown for jobs of an archive, which can only be read."""
+
+import re
+from shlex import quote
+
+READING = re.compile(r"\bd0ctl (?=(?:status|why|history|report|export)\b)")
+
+
+def is_possible(command: str, archive: str) -> bool:
+    """Return whether a command works on an archive; all do if `archive` is empty."""
+    return not archive or bool(READING.match(command))
+
+
+def in_archive(text: str, archive: str) -> str:
+    """Return a text whose commands read the archive."""
+    return READING.sub(f"d0ctl --archive {quote(archive)} ", text) if archive else text
