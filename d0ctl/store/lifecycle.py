@@ -82,10 +82,10 @@ def priorities(store: Store) -> list[int]:
 def give_priority(store: Store, priority: int) -> None:
     """Give the selected packages a priority of their own."""
     for row in store.rows("chosen_requirements"):
-        wanted = {"requirement": row["id"], "priority": priority}
-        new = store.value("requirement_with_priority", **wanted)
-        if new is None:
-            new = store.value("make_requirement_with_priority", **wanted)
+        same = {name: row[name] for name in ("memory", "avoid", "boost", "failed_on", "stay")}
+        wanted = {"requirement": row["id"], "priority": priority, **same}
+        new = store.value("requirement_like", **wanted)
+        new = new or store.value("make_requirement_like", **wanted)
         store.change("change_requirement", old=row["id"], new=new)
 
 
@@ -159,7 +159,7 @@ def drop(store: Store, *, actor: str | None, note: str | None, now: float) -> No
     `ask_lines` are dropped by request, others because an input of theirs is missing.
     """
     # Assigned packages become ready first: a list of inputs is cut only before it is launched.
-    store.change("unassign_losing", actor=actor, note=note, now=now)
+    store.change("unassign_readers_of_chosen", actor=actor, note=note, now=now)
     store.change("drop_inputs")
     if store.change("drop_open_inputs"):
         input_stream.starve(store)

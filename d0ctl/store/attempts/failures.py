@@ -178,7 +178,7 @@ class _Requirements(Struct):
             return int(row["requirement_id"])
         wanted: Mapping[str, Any] = {
             "requirement": row["requirement_id"], "memory": memory, "avoid": avoid, "boost": boost,
-            "failed_on": failed_on, "stay": stay,
+            "failed_on": failed_on, "stay": stay, "priority": None,
         }  # fmt: skip
         key = tuple(wanted.values())
         if key not in self.known:

@@ -76,9 +76,7 @@ def weight(store: Store) -> Weight:
 def keep_removable(store: Store) -> int:
     """Keep the selected files with a copy that may be removed; return how many are needed."""
     store.change("spare_absent_files", cache=f"{store.home.cache}/")
-    needed = int(store.value("count_needed_files"))
-    store.change("spare_needed_files")
-    return needed
+    return store.change("spare_needed_files")
 
 
 def largest(store: Store, limit: int) -> tuple[tuple[str, int | None], ...]:

@@ -53,7 +53,7 @@ def restore(store: Store, *, actor: str, note: str | None, now: float) -> None:
     store.change("restore_lines")
     store.change("forget_names")
     store.change("wait_for_restored", actor=actor, note=note, now=now)
-    store.change("plan_restored_anew", actor=actor, note=note, now=now)
+    store.change("unassign_readers_of_chosen", actor=actor, note=note, now=now)
     store.change("restore_packages", actor=actor, note=note, now=now)
     store.change("clear_lost")
     store.change("lose_restored")

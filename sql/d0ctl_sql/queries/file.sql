@@ -84,23 +84,9 @@ update location set spare = 0 where spare = 1 and file_id in (select file_id fro
 -- Check again whether the selected files are needed.
 insert or ignore into cleanup_candidate (file_id) select file_id from chosen_file;
 
--- name: count_needed_files
--- Number of selected files that are in transit, or read or made by a package that has not ended.
-select count(*) from chosen_file
- where exists (select 1
-                 from input
-                 join package on package.id = input.package_id
-                             and package.phase <> 'transferring'
-                             and package.phase not in (select name from phase where is_final = 1)
-                where input.file_id = chosen_file.file_id and input.dropped = 0)
-    or exists (select 1 from transfer where transfer.file_id = chosen_file.file_id)
-    or exists (select 1
-                 from file join package on package.id = file.package_id
-                where file.id = chosen_file.file_id
-                  and package.phase not in (select name from phase where is_final = 1));
-
 -- name: spare_needed_files
--- Remove from the selection the files that `count_needed_files` counts.
+-- Remove from the selection files that are in transit, or read or made by a package that has not
+-- ended.
 delete from chosen_file
  where exists (select 1
                  from input

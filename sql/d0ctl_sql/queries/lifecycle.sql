@@ -135,8 +135,8 @@ select package_path.path,
 select file.name from chosen join file on file.package_id = chosen.package_id
  where file.dropped = 0 order by file.id limit :limit;
 
--- name: unassign_losing
--- assigned -> ready: packages that lose an input are planned again.
+-- name: unassign_readers_of_chosen
+-- assigned -> ready: the inputs of the package change with the chosen packages.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
  where phase = 'assigned'

@@ -43,7 +43,7 @@ select requirement.* from requirement where requirement.id = :requirement;
 select case when count(*) = count(memory) then max(memory) end from node;
 
 -- name: requirement_like
--- A requirement equal to another one, except for the changes by a further try.
+-- A requirement equal to another one except for these values; a :priority of null keeps its own.
 select other.id
   from requirement
   join requirement as other
@@ -54,20 +54,22 @@ select other.id
    and other.platform is requirement.platform and other.nodes = requirement.nodes
    and other.exclude_nodes = requirement.exclude_nodes and other.software = requirement.software
    and other.needs = requirement.needs and other.early = requirement.early
-   and other.fetches = requirement.fetches and other.priority is requirement.priority
+   and other.fetches = requirement.fetches
+   and other.priority is coalesce(:priority, requirement.priority)
    and other.memory is :memory and other.avoid is :avoid and other.boost = :boost
    and other.failed_on is :failed_on and other.stay is :stay
  where requirement.id = :requirement
  limit 1;
 
 -- name: make_requirement_like
--- A requirement equal to another one, except for the changes by a further try.
+-- Copy a requirement with these values; a :priority of null keeps its own.
 insert into requirement (job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes,
                     exclude_nodes, pace, software, needs, early, fetches, priority, avoid, boost,
                     failed_on, stay, rank, seconds, expected, chain, memory_expected,
                     space_expected)
 select job_id, stage_id, cpus, cpu, :memory, disk, space, platform, nodes, exclude_nodes, pace,
-       software, needs, early, fetches, priority, :avoid, :boost, :failed_on, :stay,
+       software, needs, early, fetches,
+       coalesce(:priority, priority), :avoid, :boost, :failed_on, :stay,
        rank, seconds, expected, chain, memory_expected, space_expected
   from requirement where id = :requirement
 returning id;

@@ -159,16 +159,6 @@ update package
                 join file on file.package_id = chosen.package_id
                 join input on input.file_id = file.id);
 
--- name: plan_restored_anew
--- assigned -> ready: packages that got existing inputs back, maybe not on their node.
-update package
-   set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
- where phase = 'assigned'
-   and id in (select input.package_id
-                from chosen
-                join file on file.package_id = chosen.package_id
-                join input on input.file_id = file.id);
-
 -- name: restore_packages
 -- dropped -> as before: failed, canceled, held, or to be run.
 update package

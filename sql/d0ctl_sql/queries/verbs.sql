@@ -115,36 +115,6 @@ select distinct coalesce(requirement.priority, job.priority) as priority
   join job on job.id = package.job_id
  order by 1;
 
--- name: requirement_with_priority
--- A requirement equal to another one, with another priority.
-select other.id
-  from requirement
-  join requirement as other
-    on other.job_id = requirement.job_id and other.stage_id = requirement.stage_id
-   and other.cpus = requirement.cpus and other.cpu = requirement.cpu
-   and other.memory is requirement.memory and other.disk is requirement.disk
-   and other.space is requirement.space and other.platform is requirement.platform
-   and other.nodes = requirement.nodes and other.exclude_nodes = requirement.exclude_nodes
-   and other.software = requirement.software and other.needs = requirement.needs
-   and other.early = requirement.early and other.fetches = requirement.fetches
-   and other.avoid is requirement.avoid and other.boost = requirement.boost
-   and other.failed_on is requirement.failed_on and other.stay is requirement.stay
-   and other.priority = :priority
- where requirement.id = :requirement
- limit 1;
-
--- name: make_requirement_with_priority
--- A requirement equal to another one, with another priority.
-insert into requirement (job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes,
-                    exclude_nodes, pace, software, needs, early, fetches, priority, avoid, boost,
-                    failed_on, stay, rank, seconds, expected, chain, memory_expected,
-                    space_expected)
-select job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes, exclude_nodes, pace,
-       software, needs, early, fetches, :priority, avoid, boost, failed_on, stay, rank, seconds,
-       expected, chain, memory_expected, space_expected
-  from requirement where id = :requirement
-returning id;
-
 -- name: set_priority
 -- Set the priority of a job.
 update job set priority = :priority where id = :job and priority <> :priority;
