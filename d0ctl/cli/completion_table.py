@@ -94,6 +94,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "site rotate-key": (),
     "site show": (),
     "software list": (),
+    "software where": ("-",),
     "software add": ("-",),
     "software remove": ("-",),
     "software push": ("-",),

@@ -56,6 +56,7 @@ EPILOGS = {
     "site rotate-key": ("--reason 'a stolen backup'", "0 done, 1 not confirmed, 5 no key"),
     "site show": ("> site.yaml", HOME),
     "software list": ("--json", HOME),
+    "software where": ("reco/v12", HOME),
     "software add": ("reco/v12 --archive reco.tar.gz", CHANGES),
     "software remove": ("reco/v12", CHANGES),
     "software push": ("reco/v12 --node farm02", NODES),

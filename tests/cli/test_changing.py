@@ -32,7 +32,7 @@ READS = {
     "cluster list", "researcher list", "throttle list", "store list", "store locate",
     "node check", "cluster check", "node login", "node logout",
     "site check", "site diff", "site show",
-    "software list",
+    "software list", "software where",
     "software verify", "notify list", "notify show", "notify test", "daemon run", "daemon start",
     "daemon stop", "daemon status", "tui", "doctor", "backup", "export", "import", "init",
     "template list", "template show", "template new", "schema", "plugins",

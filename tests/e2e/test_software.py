@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,10 @@ def test_a_job_says_which_software_and_no_more(site: Site, shelf: Path) -> None:
 
     found = site.json("status", "made/*/*/*")["packages"]
     assert [one["node"] for one in found] == ["new", "new"]
+    places = site.json("software", "where")["software"]
+    assert [(one["software"], one["node"], one["jobs"]) for one in places] == [
+        ("reco/v12-01", "new", ["made"])
+    ]
     made = (site.home / "results/made/raw b c.reco").read_text().splitlines()
     assert made[0].startswith("reco of /")
     assert made[1:] == ["energy 1960", "with", "it's raw b c", "raw b c.txt"]
@@ -245,7 +250,14 @@ def test_a_node_that_is_down_gets_its_software_later(site: Site, shelf: Path) ->
     check = json.loads(site.d0ctl("software", "verify", "reco/v12-01", "--json").out)
     assert (push.code, "it will be done when the node answers" in push.out) == (6, True), push
     assert check["nodes"][0]["ok"] is None
+    assert re.search(r"^reco/v12-01  new  sl7  waits: is down: .* \(push by \S+ ",
+                     site.ok("software", "where"))  # fmt: skip
 
     site.sshds["new"].start()
     wait_until(lambda: list(site.folder.glob("new/**/software/reco/v12-01/sl7/bin")), 90)
+
+    def answer() -> object:
+        return site.json("software", "where", "reco/v12-01")["software"][0]["last_order"]["ok"]
+
+    site.wait(answer, "the node answers")
     site.ok("software", "verify", "reco/v12-01")

@@ -47,6 +47,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "site diff": site.SiteDifferences,
     "site show": dict[str, Any],
     "software list": site.Catalogue,
+    "software where": site.SoftwarePlaces,
     "software push": site.SoftwareOrders,
     "software purge": site.SoftwareOrders,
     "software verify": site.SoftwareOrders,

@@ -240,6 +240,35 @@ class SoftwareOrders(TypedDict):
     nodes: list[SoftwareOrder]
 
 
+class LastOrder(TypedDict):
+    """The last order about a version on a node; `ok` is null until it is done."""
+
+    verb: str
+    by: str
+    asked: Time | None
+    ended: Time | None
+    ok: bool | None
+    message: str | None
+
+
+class SoftwarePlace(TypedDict):
+    """A version on a node."""
+
+    software: str
+    node: str
+    cluster: str
+    platform: str | None
+    copied: Annotated[Time | None, Meta(description="When its archive was copied there.")]
+    last_order: LastOrder | None
+    jobs: Annotated[list[str], Meta(description="Jobs that use it and had packages there.")]
+
+
+class SoftwarePlaces(TypedDict):
+    """Where each version is."""
+
+    software: list[SoftwarePlace]
+
+
 class Throttled(TypedDict):
     """A node, researcher or job that a throttle limits."""
 

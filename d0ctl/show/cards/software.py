@@ -4,10 +4,17 @@ import json
 
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.store.clusters.software_places import SoftwarePlace
 from d0ctl.store.connection import Row
-from d0ctl.units import clean, count, size
+from d0ctl.units import clean, count, listed, moment, size
 
 NO_SOFTWARE = "no software yet: d0ctl software add NAME/VERSION --archive FILE"
+
+
+NOWHERE = "no software on nodes yet: d0ctl software push NAME/VERSION"
+
+MOST_JOBS = 3
+"""How many jobs are named that use a version on a node; the rest are counted."""
 
 
 def cells(row: Row) -> list[Cell]:
@@ -40,6 +47,34 @@ def removal(title: str, entries: int) -> str:
 def removed(title: str) -> str:
     """Return that software was removed."""
     return f"removed `{title}`"
+
+
+def place_cells(place: SoftwarePlace, now: float) -> list[Cell]:
+    """Return the line of a version on a node, in columns."""
+    jobs = listed(place.jobs[:MOST_JOBS])
+    more = len(place.jobs) - MOST_JOBS
+    return [
+        (place.title, "strong"),
+        place.node,
+        place.platform or "any platform",
+        state_there(place, now),
+        f"used by {jobs}" + (f" and {more:,} more" if more > 0 else "") if jobs else "",
+    ]
+
+
+def state_there(place: SoftwarePlace, now: float) -> str:
+    """Return whether a version is on a node, by the last order, else by what was copied or ran."""
+    order = place.order
+    if order is None or (place.arrived or 0.0) > (order["ended"] or order["asked"]):
+        if place.arrived is None:
+            return "brought by packages"
+        return f"copied {moment(place.arrived, now)}"
+    who = f"{order['verb']} by {order['actor']} {moment(order['asked'], now)}"
+    if order["ended"] is None:
+        why = obstacle(order) if order["state"] == "down" or order["copy_error"] else "in progress"
+        return f"waits: {why} ({who})"
+    result = order["message"] if order["ok"] else f"failed: {order['message']}"
+    return f"{result} {moment(order['ended'], now)} ({who})"
 
 
 def obstacle(order: Row) -> str:

@@ -276,3 +276,45 @@ select cluster_id, title
 -- The originators of jobs, and how many jobs each has.
 select originator, count(*) as jobs from job where visible = 1 group by originator
  order by originator;
+
+-- name: software_orders
+-- The latest order about each version on each node.
+select software_order.id, node.name as node, cluster.name as cluster,
+       software_order.name || '/' || software_order.version as title, software_order.platform,
+       software_order.verb, software_order.actor, software_order.asked, software_order.ended,
+       software_order.ok, software_order.message, node.state, node.last_error,
+       copy.last_error as copy_error
+  from (select max(id) as id from software_order
+         where :title is null or :title = name || '/' || version
+         group by node_id, name, version, platform) as newest
+  join software_order on software_order.id = newest.id
+  join node on node.id = software_order.node_id
+  join cluster on cluster.id = node.cluster_id
+  left join archive_copy as copy on copy.node_id = software_order.node_id
+                                and copy.checksum = software_order.checksum
+                                and software_order.verb = 'push'
+ order by software_order.name, software_order.version, node.name, software_order.id;
+
+-- name: software_copies
+-- The archives of this machine that are on nodes.
+select node.name as node, cluster.name as cluster, software.title, software.platform,
+       archive_copy.arrived
+  from archive_copy
+  join software on software.checksum = archive_copy.checksum
+  join node on node.id = archive_copy.node_id
+  join cluster on cluster.id = node.cluster_id
+ where archive_copy.arrived is not null and (:title is null or :title = software.title)
+ order by software.title, node.name;
+
+-- name: software_of_jobs
+-- The nodes where packages of jobs that use some software have ended.
+select distinct json_each.value as title, node.name as node, cluster.name as cluster,
+       job.name as job
+  from job
+  cross join requirement on requirement.job_id = job.id and requirement.software <> '[]'
+  cross join json_each(requirement.software)
+  join job_node_record on job_node_record.job_id = job.id
+  join node on node.id = job_node_record.node_id
+  join cluster on cluster.id = node.cluster_id
+ where job.visible = 1 and (:title is null or :title = json_each.value)
+ order by title, node, job.id;

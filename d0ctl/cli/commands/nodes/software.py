@@ -14,13 +14,15 @@ from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
 from d0ctl.errors import BadUsage, Refused
+from d0ctl.units import iso
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
     from d0ctl.sitefile.spec import SoftwareEntry
+    from d0ctl.store.clusters.software_places import SoftwarePlace
     from d0ctl.store.connection import Row, Store
 
-app = group("The software of the site and of its nodes: list, add and more.")
+app = group("The software of the site and of its nodes: list, where, add and more.")
 
 Title = Annotated[str, typer.Argument(metavar="NAME/VERSION", help="As a job file calls it.")]
 Platform = Annotated[
@@ -68,6 +70,48 @@ def _document(row: "Row") -> "site.Software":
         "script": row["script"], "archive": row["archive"], "size": row["size"],
         "checksum": row["checksum"], "manifest": row["manifest"],
         "needs": json.loads(row["needs"]), "runtime": row["runtime"],
+    }  # fmt: skip
+
+
+@app.command()
+def where(
+    title: Annotated[
+        str | None, typer.Argument(metavar="[NAME/VERSION]", help="As a job file calls it.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Show on which nodes each version is, the last order there, and the jobs that used it."""
+    from d0ctl.show.cards import software
+    from d0ctl.store.clusters import software_places
+
+    if title is not None:
+        split(title)
+    found: list[SoftwarePlace] = []
+    if session.has_home():
+        with session.reader() as store, store.reading():
+            found = software_places.places(store, title)
+    if json:
+        emit_json({"software": [_place_document(one) for one in found]})
+    elif found:
+        now = time.time()
+        table([software.place_cells(one, now) for one in found])
+    else:
+        emit(software.NOWHERE)
+
+
+def _place_document(place: "SoftwarePlace") -> "site.SoftwarePlace":
+    return {
+        "software": place.title, "node": place.node, "cluster": place.cluster,
+        "platform": place.platform or None, "copied": iso(place.arrived), "jobs": place.jobs,
+        "last_order": None if place.order is None else _last_order(place.order),
+    }  # fmt: skip
+
+
+def _last_order(order: "Row") -> "site.LastOrder":
+    return {
+        "verb": order["verb"], "by": order["actor"], "asked": iso(order["asked"]),
+        "ended": iso(order["ended"]),
+        "ok": None if order["ended"] is None else bool(order["ok"]), "message": order["message"],
     }  # fmt: skip
 
 

@@ -1,0 +1,39 @@
+"""Where each version of software is, by node and by job."""
+
+from msgspec import Struct, field
+
+from d0ctl.store.connection import Row, Store
+
+
+class SoftwarePlace(Struct):
+    """A version on a node: since when its archive is there, the latest order about it, and the
+    jobs that use it and had packages there.
+    """
+
+    title: str
+    node: str
+    cluster: str
+    platform: str = ""
+    arrived: float | None = None
+    order: Row | None = None
+    jobs: list[str] = field(default_factory=list)
+
+
+def places(store: Store, title: str | None = None) -> list[SoftwarePlace]:
+    """Return the versions on nodes, or those of one title, by title and node."""
+    found: dict[tuple[str, str], SoftwarePlace] = {}
+
+    def place(row: Row) -> SoftwarePlace:
+        key = row["title"], row["node"]
+        return found.setdefault(key, SoftwarePlace(*key, row["cluster"]))
+
+    for row in store.rows("software_orders", title=title):
+        one = place(row)
+        if one.order is None or row["id"] > one.order["id"]:
+            one.platform, one.order = row["platform"], row
+    for row in store.rows("software_copies", title=title):
+        one = place(row)
+        one.platform, one.arrived = row["platform"], row["arrived"]
+    for row in store.rows("software_of_jobs", title=title):
+        place(row).jobs.append(row["job"])
+    return [found[key] for key in sorted(found)]
