@@ -16,10 +16,9 @@ from hypothesis import HealthCheck, settings
 
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
-from tests.support.building import Site
-from tests.support.homes import make_home
+from tests.support.homes import equip_nodes, make_home
 from tests.support.running_order import share_out
-from tests.support.session import Session
+from tests.support.site import Site
 
 # Drawing is most of what tests of the dashboard cost, and they look less often than people.
 os.environ.setdefault("TEXTUAL_FPS", "15")
@@ -48,15 +47,19 @@ def store(home: Home) -> Iterator[Store]:
 @pytest.fixture
 def site(store: Store) -> Site:
     """A home with its node, and hands that move packages in it."""
-    return Site(store)
+    return Site.of(store)
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
-    """A site at work; no process of it outlives the test."""
-    session = Session(tmp_path)
-    yield session
-    session.close()
+def real_site(tmp_path: Path) -> Iterator[Site]:
+    """A site for real processes, of which none outlives the test."""
+    site = Site(tmp_path / "site")
+    make_home(site.home.root)
+    equip_nodes(site.home)
+    try:
+        yield site
+    finally:
+        site.close(kills=True)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -14,7 +14,8 @@ from tests.bench.bounds import limited, rounds
 from tests.bench.measure import process
 from tests.bench.peers import rate
 from tests.bench.scale import verb
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 from tests.support.waiting import Pid
 
 ROOT = Path(__file__).parents[1]

@@ -20,11 +20,11 @@ OTHERS_WITH_SQL = {
     "cli/test_backup.py": 5,
     "daemon/test_refused.py": 1,
     "doctor/conftest.py": 1,
-    "e2e/site.py": 1,
     "e2e/test_sources.py": 2,
     "jobfile/test_other_files.py": 2,
     "notify/test_clearing.py": 4,
     "notify/test_collect.py": 1,
+    "support/site/commands.py": 1,
     "tui/test_bad_days.py": 2,
 }
 """How often other modules use it: to damage a database, or as another program does."""

@@ -17,9 +17,10 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import parse
 from d0ctl.store import open_store
 from d0ctl.store.checks.check import faults
-from tests.support.building import Site, job, line, package
+from tests.support.building import job, line, package
 from tests.support.examples import examples
 from tests.support.homes import make_home
+from tests.support.site import Site
 
 Where = tuple[int, int, int]
 """Stage, line and package."""
@@ -105,7 +106,7 @@ def test_a_drop_takes_what_a_plain_search_finds_and_the_plan_says_so(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         with open_store(make_home(Path(folder) / "home")) as store:
-            site = Site(store)
+            site = Site.of(store)
             site.submit(spec_of(things))
             bring_into_states(site, things, data)
             wanted = data.draw(st.sampled_from(sorted({where[:2] for where in things})))
@@ -208,7 +209,7 @@ def test_drops_and_restores_in_any_order_come_to_what_is_dropped_in_the_end(
     every_line = sorted({where[:2] for where in things})
     with tempfile.TemporaryDirectory() as folder:
         with open_store(make_home(Path(folder) / "home")) as store:
-            site = Site(store)
+            site = Site.of(store)
             site.submit(spec_of(things))
             bring_into_states(site, things, data)
             dropped: set[tuple[int, int]] = set()

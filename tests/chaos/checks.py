@@ -144,7 +144,7 @@ def _crashes(field: Field) -> Iterator[str]:
 
 def _exits(field: Field) -> Iterator[str]:
     """No daemon has ended by itself, unless it found no room to begin."""
-    if any(strike.kind.endswith("full") for strike in field.schedule.strikes):
+    if any(strike.kind.endswith("full") for strike in field.plan.strikes):
         return
     daemons = [one for one in field.forked if "daemon" in str(one.args)]
     for process in daemons:

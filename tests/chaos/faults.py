@@ -48,7 +48,7 @@ def sleep(field: Field, chance: random.Random) -> bool:
 
 def kill_relay(field: Field, chance: random.Random) -> bool:
     """The relay of a node is killed."""
-    return _kill_one(chance, [field.relay(chance.choice(field.schedule.nodes))])
+    return _kill_one(chance, [field.relay(chance.choice(field.plan.nodes))])
 
 
 def trap_relay(field: Field, chance: random.Random) -> bool:
@@ -104,7 +104,7 @@ def fill(name: str, field: Field, chance: random.Random) -> bool:
 
 def fill_node(field: Field, chance: random.Random) -> bool:
     """The disk of a node is full for a while."""
-    name = chance.choice(field.schedule.nodes)
+    name = chance.choice(field.plan.nodes)
     return fill(name if name in field.sshds else "home", field, chance)
 
 

@@ -10,18 +10,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from d0ctl.model import Address
 from d0ctl.store import open_store
-from d0ctl.store.nodes import leases
+from d0ctl.store.nodes import leases, registry
 from tests.chaos import work
 from tests.chaos.disk import Disk
 from tests.chaos.orders import Orders
 from tests.chaos.plan import Schedule
-from tests.support.rows import read
-from tests.support.session import Session, has_ended
-from tests.support.sshd import Sshd
+from tests.support.homes import make_home
+from tests.support.rows import change
+from tests.support.site import Site
+from tests.support.site.daemons import has_ended
 from tests.support.waiting import Pid, kill_all, wait_until
 
 NODE = Path(__file__).with_name("node.py")
@@ -34,17 +33,16 @@ CALL_S = 60.0
 """How long a command may take."""
 
 
-class Field(Session):
+class Field(Site):
     """A site with all that can go wrong; `close` leaves no process, mount or file open."""
 
-    has_wrappers = False
-
     def __init__(self, folder: Path, schedule: Schedule) -> None:
-        self.schedule = schedule
+        self.plan = schedule
         self.orders = Orders(folder / "orders")
         home = folder / "home"
         self.disks = {"home": Disk(home, "40m"), "drop-box": Disk(home / "dropbox", "8m")}
         super().__init__(folder)
+        make_home(self.home.root)
         self.journal = work.Journal(folder / "journal")
         for name in ("locks", work.STORED):
             (folder / name).mkdir()
@@ -58,19 +56,29 @@ class Field(Session):
 
     def _make_nodes(self) -> None:
         self._make_python("localhost")
-        for name in sorted({*self.schedule.nodes} - {"localhost"}):
+        for name in sorted({*self.plan.nodes} - {"localhost"}):
             self.disks[name] = Disk(self.folder / name / "work", "24m")
             self._make_python(name)
-            self.add(name)
-        if "localhost" not in self.schedule.nodes:
-            self.drain()
-        if self.schedule.is_impatient:
+            self._add_node(name)
+        if "localhost" not in self.plan.nodes:
+            with open_store(self.home) as store, store.writing():
+                change(store, "node", {"name": "localhost"}, drained=1)
+        if self.plan.is_impatient:
             self.home.site_file.write_text(IMPATIENT)
             self.call("site", "apply", str(self.home.site_file), "--yes")
 
-    def address(self, name: str, sshd: Sshd) -> Address:
-        """How a node is reached, whose python lays traps."""
-        return replace(super().address(name, sshd), python=str(self.folder / name / "python"))
+    def _add_node(self, name: str) -> None:
+        """Add a node behind an sshd of its own, whose python lays traps."""
+        sshd = self.start_sshd(name)
+        with self.home.known_hosts.open("a") as known:
+            known.write(sshd.known_hosts_line)
+        folder = self.folder / name
+        address = Address(
+            name, "ssh", sshd.destination, str(sshd.identity), str(folder / "work"),
+            python=str(folder / "python"),
+        )  # fmt: skip
+        with open_store(self.home) as store:
+            registry.add(store, address, cpus=2)
 
     def _make_python(self, name: str) -> None:
         folder = self.folder / name
@@ -89,12 +97,7 @@ class Field(Session):
     def base_of(self, name: str) -> Path:
         """Where all of a node lies, also before it was ever reached."""
         top = self.home.nodes if name == "localhost" else self.folder / name / "work"
-        return top / self.site() / name
-
-    def phases(self) -> dict[str, str]:
-        """The phase of every package of a job that is wholly in."""
-        with open_store(self.home, read_only=True) as store:
-            return dict(read(store, "v_package", "path", "phase", by="package_id"))
+        return top / self.site_name() / name
 
     # what runs ---------------------------------------------------------------------------
 
@@ -129,7 +132,7 @@ class Field(Session):
                     found.append(pid)
         return found
 
-    def start_daemon(self, plainly: bool = False) -> None:
+    def start_pilot(self, plainly: bool = False) -> None:
         """Start a daemon; plainly as a user does, who has no traps and long waits."""
         if plainly and self.is_plain:
             self.call("daemon", "start")
@@ -146,7 +149,7 @@ class Field(Session):
         return second
 
     def _run_driver(self, role: str, *words: str) -> Pid | None:
-        started = self._start("tests.chaos.process", *self._words(role), *words)
+        started = self.start("tests.chaos.process", *self._words(role), *words)
         return Pid.of(started.pid)
 
     def _words(self, role: str) -> list[str]:
@@ -192,12 +195,12 @@ class Field(Session):
             one[1]()
         return not self._undone
 
-    def close(self) -> None:
+    def close(self, *, kills: bool = True) -> None:
         """End everything, and give the disks back."""
         try:
             self.undo(everything=True)
         finally:
-            super().close()
+            super().close(kills=kills)
             for disk in reversed(self.disks.values()):
                 disk.remove()
 

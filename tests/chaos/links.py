@@ -79,7 +79,7 @@ def reboot(field: Field, chance: random.Random, is_power_cut: bool = False) -> b
 
     In a power cut files that were just being written, and that nobody syncs, are empty then.
     """
-    name = chance.choice(field.schedule.nodes)
+    name = chance.choice(field.plan.nodes)
     sshd = field.sshds.get(name)
     if sshd:
         if sshd.process is None:

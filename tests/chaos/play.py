@@ -68,7 +68,7 @@ def play(schedule: Schedule, expected: Results | None) -> Outcome:
 def tell(site: Field) -> str:
     """What one wants to see of a run that went wrong."""
     parts = [
-        f"{site.schedule}",
+        f"{site.plan}",
         f"{site.phases()}",
         *(f"{number}: {words}" for number, words in checks.attempts(site).items()),
         site.journal.path.read_text(),
@@ -85,13 +85,13 @@ class Player:
     def __init__(self, site: Field, outcome: Outcome) -> None:
         self.site = site
         self.outcome = outcome
-        self.schedule = site.schedule
+        self.schedule = site.plan
         self.phases: dict[str, str] = {}
-        self.chance = random.Random(site.schedule.seed)
+        self.chance = random.Random(site.plan.seed)
 
     def play(self, expected: Results | None) -> None:
         """Do all of it, and note what is wrong in the end."""
-        self.site.start_daemon()
+        self.site.start_pilot()
         self._insist("submit")
         for strike in self.schedule.strikes:
             self._wait(lambda s=strike: self._is_due(s))  # type: ignore[misc]
@@ -142,7 +142,7 @@ class Player:
         site.undo()
         if site.pilot is None or not site.pilot.lives():
             self.outcome.restarts += 1
-            site.start_daemon(plainly=self.chance.random() < 0.1)
+            site.start_pilot(plainly=self.chance.random() < 0.1)
         phases = self.phases = site.phases()
         if phases.get(work.BAD) == "failed":
             self._insist("kill-line")

@@ -27,7 +27,7 @@ LATE_S = 0.5
 
 def tamper(field: Field, chance: random.Random, deed: Callable[[Field, Path], None]) -> bool:
     """Stop who reads a folder of messages until one lies there, and do something to it."""
-    name = chance.choice(field.schedule.nodes)
+    name = chance.choice(field.plan.nodes)
     is_spool = name != "localhost" and chance.random() < 0.5
     folder = field.base_of(name) / "spool" if is_spool else field.home.dropbox
     reader = field.relay(name) if is_spool else field.pilot
@@ -60,7 +60,7 @@ def lose(field: Field, path: Path) -> None:
 
 def hang_up(field: Field) -> None:
     """End all relays, so that all nodes are contacted again."""
-    for name in field.schedule.nodes:
+    for name in field.plan.nodes:
         relay: Pid | None = field.relay(name)
         if relay:
             relay.kill(signal.SIGKILL)
@@ -104,7 +104,7 @@ def empty_new(field: Field, name: str) -> None:
 
 def forge(field: Field, chance: random.Random) -> bool:
     """Put something into a drop-box or spool that no wrapper has written."""
-    name = chance.choice(field.schedule.nodes)
+    name = chance.choice(field.plan.nodes)
     is_spool = name != "localhost" and chance.random() < 0.4
     folder = field.base_of(name) / "spool" if is_spool else field.home.dropbox
     attempts = sorted(field.journal.runs())

@@ -8,8 +8,9 @@ import pytest
 
 from d0ctl.config import Home
 from tests.cli.conftest import Type
-from tests.support.building import Site, production
+from tests.support.building import production
 from tests.support.homes import make_home
+from tests.support.site import Site
 from tests.support.users import (
     STRANGER,
     d0ctl_as,

@@ -7,7 +7,7 @@ import pytest
 from d0ctl.actions import ACTIONS
 from d0ctl.actions.option import fields_of
 from tests.cli.conftest import Type
-from tests.support.building import Site
+from tests.support.site import Site
 
 
 def test_the_help_of_every_action_has_an_example_that_is_accepted(site: Site, d0ctl: Type) -> None:

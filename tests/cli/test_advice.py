@@ -17,8 +17,9 @@ from d0ctl.store.nodes import contact, leases
 from tests.cli.conftest import Type
 from tests.cli.suggestions import suggested
 from tests.support.acting import act
-from tests.support.building import Site, job, line, package, production
+from tests.support.building import job, line, package, production
 from tests.support.rows import change
+from tests.support.site import Site
 
 CHANGES = {"hold", "release", "pause", "resume", "retry", "kill", "kill-line", "restore-line",
            "finish", "priority", "set-status", "remove", "edit"}  # fmt: skip

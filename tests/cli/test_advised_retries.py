@@ -7,8 +7,9 @@ import pytest
 
 from tests.cli.conftest import Type
 from tests.cli.suggestions import suggested
-from tests.support.building import Site, document, job, line, package
+from tests.support.building import document, job, line, package
 from tests.support.rows import change
+from tests.support.site import Site
 
 
 def test_after_an_end_by_lack_of_memory_a_size_is_suggested(site: Site, d0ctl: Type) -> None:

@@ -19,8 +19,9 @@ from d0ctl.store.nodes.standstill import is_settled
 from d0ctl.store.views import browse
 from tests.cli.conftest import Type
 from tests.support.acting import act
-from tests.support.building import Site, document, job, line, package
+from tests.support.building import document, job, line, package
 from tests.support.rows import change, count
+from tests.support.site import Site
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from d0ctl.store.jobs import archive
 from d0ctl.store.views import browse
 from tests.cli.conftest import Type
 from tests.support import rows
-from tests.support.building import Site, document, production
+from tests.support.building import document, production
+from tests.support.site import Site
 
 TODAY = time.strftime("%F")
 
@@ -33,7 +34,7 @@ READING = (
 @pytest.fixture
 def ended(store: Store, d0ctl: Type) -> Site:
     """A home with the job `prod`, of which one line failed and the rest was killed, and `other`."""
-    site = Site(store)
+    site = Site.of(store)
     site.submit(production("prod"))
     site.submit(production("other"))
     site.finish("prod/1/1/1")
@@ -183,7 +184,7 @@ def test_what_happens_to_a_job_while_it_is_written_is_noticed(ended: Site, d0ctl
 
 
 def test_the_database_gives_its_space_back(store: Store, d0ctl: Type) -> None:
-    Site(store).submit(production("large", lines=4000))
+    Site.of(store).submit(production("large", lines=4000))
     assert d0ctl("kill", "large", "--yes").exit_code == 0
     before = rows.pages(store)
 

@@ -14,10 +14,10 @@ from d0ctl.store.clusters import pilots
 from d0ctl.store.locks import daemon_lock
 from d0ctl.store.nodes import contact, leases
 from tests.cli.conftest import Type
-from tests.support.building import Site
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, submitted
 from tests.support.rows import read, spoil, value
+from tests.support.site import Site
 
 
 def generation(home: Home) -> int:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 
 POLICY = "policy: {stagein: {tries: 1}, hook: {delay: -5m}, killed: {tries: 1}, signal: 3}\n"
 

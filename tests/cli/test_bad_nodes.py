@@ -11,8 +11,9 @@ from d0ctl.store.attempts import node_record
 from d0ctl.store.nodes import draining, leases, registry
 from tests.cli.conftest import Type
 from tests.support.acting import act
-from tests.support.building import Site, document, production
+from tests.support.building import document, production
 from tests.support.rows import change, value
+from tests.support.site import Site
 
 
 @pytest.fixture

@@ -22,8 +22,9 @@ from d0ctl.store.views import browse
 from tests.cli.conftest import Type
 from tests.support.acting import act
 from tests.support.archives import RECO, packed
-from tests.support.building import Site, production
+from tests.support.building import production
 from tests.support.rows import read
+from tests.support.site import Site
 
 READS = {
     "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "report failures",

@@ -9,7 +9,8 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.conftest import Type
 from tests.support.acting import act
-from tests.support.building import Site, document, job, line, package, production
+from tests.support.building import document, job, line, package, production
+from tests.support.site import Site
 
 
 def drive(site: Site) -> None:

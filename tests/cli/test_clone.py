@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, production
+from tests.support.building import document, production
+from tests.support.site import Site
 
 GOOD = """\
 job: good

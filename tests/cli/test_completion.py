@@ -14,7 +14,8 @@ from d0ctl.cli import direct_completion
 from d0ctl.cli.app import app
 from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS, HEADINGS
 from d0ctl.cli.terminal.offers import OFFERS
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 
 ROOT: Any = typer.main.get_command(app)
 SHELLS: dict[str, Any] = {

@@ -5,7 +5,8 @@ import pytest
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, job, line, package, production
+from tests.support.building import document, job, line, package, production
+from tests.support.site import Site
 
 
 def test_the_plan_of_a_drop_says_who_loses_what_and_who_can_start(site: Site, d0ctl: Type) -> None:

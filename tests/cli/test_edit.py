@@ -10,8 +10,9 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import leases, registry
 from tests.cli.conftest import Type
 from tests.cli.suggestions import suggested
-from tests.support.building import Site, job, line, package, production
+from tests.support.building import job, line, package, production
 from tests.support.rows import read
+from tests.support.site import Site
 
 
 @pytest.fixture

@@ -15,10 +15,11 @@ from d0ctl.errors import BadJobFile
 from d0ctl.jobfile.reader import read_text
 from d0ctl.store.views.job_files import definition
 from tests.cli.conftest import Type
-from tests.support.building import Site, job, line, package
+from tests.support.building import job, line, package
 from tests.support.key_examples import EXAMPLES, FILES, Document, base, example
 from tests.support.key_tables import documented
 from tests.support.rows import read
+from tests.support.site import Site
 
 SITE = """\
 nodes: {localhost: {services: SAM}}

@@ -10,8 +10,8 @@ from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.store.views.job_files import definition
 from d0ctl.store.views.job_files import job_file_text as jobfile
 from tests.cli.conftest import Type
-from tests.support.building import Site
 from tests.support.rows import read as read_rows
+from tests.support.site import Site
 
 RECO = """\
 job: reco001

@@ -7,7 +7,8 @@ import pytest
 from d0ctl.jobfile.spec import InputSpec
 from tests.cli.conftest import Type
 from tests.cli.file_answers import reader, reported
-from tests.support.building import Site, job, line, package, production
+from tests.support.building import job, line, package, production
+from tests.support.site import Site
 
 
 def test_a_file_from_outside_is_found_by_its_path_and_missed_where_it_is_gone(

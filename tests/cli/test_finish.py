@@ -8,8 +8,8 @@ from d0ctl.store.checks.check import faults
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.nodes import contact, placement, registry
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, job, line, package, production
-from tests.support.world import World
+from tests.support.building import document, job, line, package, production
+from tests.support.site import Site
 
 
 def test_a_soft_finish_lets_running_packages_end(site: Site, d0ctl: Type) -> None:
@@ -180,7 +180,7 @@ def test_packages_get_a_priority_of_their_own_and_leave_that_of_their_job(
     )
     assert [one.ready for one in placement.requirements(site.store)] == [1, 3, 2]
     assert d0ctl("doctor").exit_code == 0
-    World(site.store, cpus=1).schedule()
+    Site.of(site.store, cpus=1).schedule()
     assert site.phase("two/1/3/1") == "assigned"
 
 

@@ -4,7 +4,8 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.support import rows
-from tests.support.building import Site, document, job, line, package
+from tests.support.building import document, job, line, package
+from tests.support.site import Site
 
 
 def farm(site: Site, d0ctl: Type) -> None:

@@ -8,8 +8,9 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.store.views import browse
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, production
+from tests.support.building import document, production
 from tests.support.rows import change, insert
+from tests.support.site import Site
 
 
 def test_the_history_of_a_job_counts_failures_by_reason(site: Site, d0ctl: Type) -> None:

@@ -15,7 +15,8 @@ from d0ctl.cli.epilogs import EPILOGS
 from d0ctl.config import Home
 from tests.cli.conftest import Type
 from tests.support import help_page
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 
 COMPLETION = {
     "access", "cli", "cli.completion_table", "cli.direct_completion", "cli.session",

@@ -11,7 +11,8 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.store import lifecycle
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, job, line, package, production
+from tests.support.building import document, job, line, package, production
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")

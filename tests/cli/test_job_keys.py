@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import Site, document
+from tests.support.building import document
 from tests.support.jobs import phases
-from tests.support.world import World
+from tests.support.site import Site
 
 
 def submit(d0ctl: Type, folder: Path, text: str, *words: str) -> str:
@@ -43,7 +43,7 @@ def test_a_job_that_is_submitted_on_hold_waits_for_release(
     d0ctl: Type, site: Site, tmp_path: Path, key: str, is_held: bool
 ) -> None:
     name = submit(d0ctl, tmp_path, f"{key}\n{ONE}")
-    world = World(site.store)
+    world = Site.of(site.store, cpus=2)
 
     world.schedule()
     assert site.phase(f"{name}/1/1/1") == ("ready" if is_held else "assigned")
@@ -61,7 +61,7 @@ def test_packages_that_use_a_part_of_a_cpu_share_it(
     line = f"{{for: {{n: {{range: [1, 12]}}}}, run: 'echo {{n}}', {key}}}"
     submit(d0ctl, tmp_path, f"stages: [{{lines: [{line}]}}]")
 
-    assert World(site.store).schedule() == placed
+    assert Site.of(site.store, cpus=2).schedule() == placed
 
 
 def test_a_job_of_higher_priority_is_scheduled_first(
@@ -70,7 +70,7 @@ def test_a_job_of_higher_priority_is_scheduled_first(
     for key in ("job: low\npriority: 10", "job: usual", "job: high\npriority: 51"):
         submit(d0ctl, tmp_path, f"{key}\n{ONE}")
 
-    World(site.store, cpus=1).schedule()
+    Site.of(site.store, cpus=1).schedule()
 
     phases = {name: site.phase(f"{name}/1/1/1") for name in ("low", "usual", "high")}
     assert phases == {"low": "ready", "usual": "ready", "high": "assigned"}
@@ -96,13 +96,13 @@ stages:
   - lines: [{run: "true"}]
 """,
     )
-    world, order = World(site.store, cpus=1), []
+    world, order = Site.of(site.store, cpus=1), []
     node = world.node("localhost")
 
     for _ in range(6):
         world.schedule()
         order += [path for path, phase in phases(site.store).items() if phase == "assigned"]
-        world.launch(node)
+        world.hand_out(node)
         world.order(node)
         node.end(max(node.attempts), "successful")
         world.deliver(node, node.spool)
@@ -126,7 +126,7 @@ stages:
   - lines: [{{run: "true"}}]
 """
     job = submit(d0ctl, tmp_path, f"{of_job}\n{stages}")
-    world = World(site.store, cpus=20)
+    world = Site.of(site.store, cpus=20)
 
     world.schedule()
     world.schedule()

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import Site, production
+from tests.support.building import production
 from tests.support.jobs import phases
-from tests.support.world import World
+from tests.support.site import Site
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def job(site: Site) -> Site:
 
 def assigned(site: Site) -> int:
     """How many packages have a node, once the scheduler has looked."""
-    World(site.store, cpus=8).schedule()
+    Site.of(site.store, cpus=8).schedule()
     return sum(phase == "assigned" for phase in phases(site.store).values())
 
 

@@ -4,17 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Type
 from tests.support.jobs import binary, job, package
-from tests.support.session import Session
+from tests.support.site import Site
 
 
-def why(session: Session, d0ctl: Type, script: str, *inputs: str, shell: str = "bash") -> str:
+def why(real_site: Site, script: str, *inputs: str, shell: str = "bash") -> str:
     """What `why` says of a package that ran this script on a node, once, and failed."""
     one = package(binary(script, inputs, shell=shell))
     policy = {"software-missing": {"tries": 0}}
-    session.drive(session.submit(job("one", [one], directory=str(session.folder), policy=policy)))
-    return d0ctl("why", "one/1/1/1").stdout
+    real_site.drive(
+        real_site.submit(job("one", [one], directory=str(real_site.folder), policy=policy))
+    )
+    return real_site.ok("why", "one/1/1/1")
 
 
 def write(path: Path, first_line: str = "#!/bin/sh", mode: int = 0o755) -> Path:
@@ -29,11 +30,11 @@ SHELLS = pytest.mark.parametrize("shell", ["bash", "sh"])
 
 @SHELLS
 def test_a_script_beside_the_job_file_that_is_no_input_is_named(
-    session: Session, d0ctl: Type, shell: str
+    real_site: Site, shell: str
 ) -> None:
-    write(session.folder / "sim.sh")
+    write(real_site.folder / "sim.sh")
 
-    answer = why(session, d0ctl, "./sim.sh", shell=shell)
+    answer = why(real_site, "./sim.sh", shell=shell)
 
     assert "`sim.sh` is beside the job file but is no input, so it is not on the node" in answer
     assert "add `inputs: sim.sh` to the job file, then `d0ctl run FILE --as NAME`" in answer
@@ -42,43 +43,39 @@ def test_a_script_beside_the_job_file_that_is_no_input_is_named(
 
 @SHELLS
 def test_a_command_that_is_not_on_the_path_is_named_with_its_node(
-    session: Session, d0ctl: Type, shell: str
+    real_site: Site, shell: str
 ) -> None:
-    answer = why(session, d0ctl, "geant9 --run 1", shell=shell)
+    answer = why(real_site, "geant9 --run 1", shell=shell)
 
     assert "`geant9` is not on the PATH of node `localhost`" in answer
 
 
 @SHELLS
-def test_a_script_without_its_exec_bit_comes_with_chmod(
-    session: Session, d0ctl: Type, shell: str
-) -> None:
-    script = write(session.folder / "sim.sh", mode=0o644)
+def test_a_script_without_its_exec_bit_comes_with_chmod(real_site: Site, shell: str) -> None:
+    script = write(real_site.folder / "sim.sh", mode=0o644)
 
-    answer = why(session, d0ctl, "./sim.sh", f"{script}", shell=shell)
+    answer = why(real_site, "./sim.sh", f"{script}", shell=shell)
 
     assert f"`./sim.sh` is not executable: chmod +x {script}" in answer
 
 
 @SHELLS
-def test_an_absolute_path_that_is_not_there_says_on_which_node(
-    session: Session, d0ctl: Type, shell: str
-) -> None:
-    answer = why(session, d0ctl, "/opt/no-such-reco/bin/reco", shell=shell)
+def test_an_absolute_path_that_is_not_there_says_on_which_node(real_site: Site, shell: str) -> None:
+    answer = why(real_site, "/opt/no-such-reco/bin/reco", shell=shell)
 
     assert "`/opt/no-such-reco/bin/reco` does not exist on node `localhost`" in answer
 
 
-def test_an_input_whose_interpreter_is_missing_says_so(session: Session, d0ctl: Type) -> None:
-    script = write(session.folder / "sim.sh", "#!/opt/no-such-reco/bin/python")
+def test_an_input_whose_interpreter_is_missing_says_so(real_site: Site) -> None:
+    script = write(real_site.folder / "sim.sh", "#!/opt/no-such-reco/bin/python")
 
-    answer = why(session, d0ctl, "./sim.sh", f"{script}")
+    answer = why(real_site, "./sim.sh", f"{script}")
 
     assert "`sim.sh` is an input, so the program on its first line (`#!`) is missing" in answer
 
 
-def test_what_the_message_says_already_is_not_printed_again(session: Session, d0ctl: Type) -> None:
-    answer = why(session, d0ctl, "echo boom >&2; exit 3")
+def test_what_the_message_says_already_is_not_printed_again(real_site: Site) -> None:
+    answer = why(real_site, "echo boom >&2; exit 3")
 
     assert "exit code 3" in answer
     assert answer.count("boom") == 1
@@ -94,25 +91,21 @@ NOT_FOUND = (
 
 @pytest.mark.parametrize("script", NOT_FOUND)
 def test_a_file_beside_the_job_file_that_a_program_did_not_find_is_named(
-    session: Session, d0ctl: Type, script: str
+    real_site: Site, script: str
 ) -> None:
-    (session.folder / "cuts.dat").write_text("pt 20\n")
+    (real_site.folder / "cuts.dat").write_text("pt 20\n")
 
-    answer = why(session, d0ctl, script)
+    answer = why(real_site, script)
 
     assert "`cuts.dat` is beside the job file but is no input" in answer
     assert "add `inputs: cuts.dat` to the job file" in answer
     assert "d0ctl retry" not in answer
 
 
-def test_a_file_that_is_an_input_or_not_beside_the_job_file_is_not_blamed(
-    session: Session, d0ctl: Type
-) -> None:
-    (session.folder / "cuts.dat").write_text("pt 20\n")
+def test_a_file_that_is_an_input_or_not_beside_the_job_file_is_not_blamed(real_site: Site) -> None:
+    (real_site.folder / "cuts.dat").write_text("pt 20\n")
 
-    answer = why(
-        session, d0ctl, "cat other.dat; cd /; cat cuts.dat", f"{session.folder / 'cuts.dat'}"
-    )
+    answer = why(real_site, "cat other.dat; cd /; cat cuts.dat", f"{real_site.folder / 'cuts.dat'}")
 
     assert "is beside the job file" not in answer
     assert "fix the cause, then `d0ctl retry one/1/1/1`" in answer

@@ -9,7 +9,8 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, production
+from tests.support.building import document, production
+from tests.support.site import Site
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
 

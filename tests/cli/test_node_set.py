@@ -8,7 +8,8 @@ import pytest
 from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, production
+from tests.support.building import document, production
+from tests.support.site import Site
 
 
 def node(d0ctl: Type) -> dict[str, object]:

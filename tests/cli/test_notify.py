@@ -11,7 +11,8 @@ from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
 from tests.cli.conftest import Type
 from tests.notify.conftest import script
-from tests.support.building import Site, document
+from tests.support.building import document
+from tests.support.site import Site
 from tests.support.smtp import PostOffice, free_port
 
 

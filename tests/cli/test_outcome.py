@@ -8,8 +8,9 @@ import pytest
 from d0ctl.model import Address
 from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, job, line, package, production
+from tests.support.building import document, job, line, package, production
 from tests.support.rows import change, count
+from tests.support.site import Site
 
 
 def test_a_job_of_which_a_part_was_killed_is_canceled(site: Site, d0ctl: Type) -> None:

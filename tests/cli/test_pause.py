@@ -11,8 +11,9 @@ from d0ctl.select import parse
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import placement, registry
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, production
+from tests.support.building import document, production
 from tests.support.homes import faults
+from tests.support.site import Site
 
 
 def say(site: Site, attempt: int, phase: str, seq: int) -> None:

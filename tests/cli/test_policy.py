@@ -7,8 +7,9 @@ from msgspec.structs import replace
 from d0ctl.config import Home
 from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed
-from tests.support.building import Site, document, job, line, package, production
+from tests.support.building import document, job, line, package, production
 from tests.support.rows import insert
+from tests.support.site import Site
 
 RULES = {"exit-code": {"tries": 2, "delay": [3600.0]}}
 

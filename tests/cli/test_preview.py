@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import Site, job, line, package
+from tests.support.building import job, line, package
+from tests.support.site import Site
 
 TEXT = """\
 stages:

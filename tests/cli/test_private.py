@@ -8,7 +8,7 @@ from d0ctl.daemon.steps.notifications import collect
 from d0ctl.daemon.steps.schedule import decide
 from tests.cli.conftest import Type
 from tests.support import rows
-from tests.support.building import Site
+from tests.support.site import Site
 
 SITE = """\
 nodes: {localhost: {cluster: lab}}

@@ -18,7 +18,7 @@ from prov.model import (
 
 from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed
-from tests.support.building import Site
+from tests.support.site import Site
 
 JOB = """\
 job: prod

@@ -18,8 +18,9 @@ from d0ctl.select import parse
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store.jobs import audit
 from tests.cli.conftest import Type
-from tests.support.building import Site, production
+from tests.support.building import production
 from tests.support.rows import read
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")

@@ -6,8 +6,9 @@ import pytest
 
 from d0ctl.store import Store
 from tests.cli.conftest import Type
-from tests.support.building import Site, document
+from tests.support.building import document
 from tests.support.printed import check
+from tests.support.site import Site
 
 JOB = """
 job: mc
@@ -105,7 +106,7 @@ def test_failures_happen_as_often_as_before_and_their_policy_answers(
 ) -> None:
     job, site = files
     d0ctl("submit", job)
-    hands = Site(store)
+    hands = Site.of(store)
     for number in range(1, 11):
         hands.finish(f"mc/1/{number}/1")
     for number in range(11, 13):
@@ -143,7 +144,7 @@ def test_sizes_that_the_job_file_does_not_say_are_those_of_earlier_runs(
     job, site = files
     Path(job).write_text(JOB.replace(", size: 2GB", ""))
     d0ctl("submit", job)
-    hands = Site(store)
+    hands = Site.of(store)
     binary = {"binary": 1, "started": None, "ended": None, "exit_code": 0, "signal": None,
               "cpu": 1.0, "rss": 1 << 20, "gap": 0.0}  # fmt: skip
     for number in range(1, 21):

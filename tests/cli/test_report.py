@@ -11,8 +11,9 @@ from d0ctl.policy.blame import Share, blame
 from d0ctl.store import Store
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, job, line, package, production
+from tests.support.building import document, job, line, package, production
 from tests.support.printed import check
+from tests.support.site import Site
 
 
 def several(site: Site) -> None:
@@ -160,7 +161,7 @@ def test_only_what_differs_from_the_others_is_blamed(
 
 
 def test_the_disk_report_foresees_each_cache_and_one_by_the_hour(d0ctl: Type, store: Store) -> None:
-    Site(store).up(disk_total=1000, disk_free=900)
+    Site.of(store).up(disk_total=1000, disk_free=900)
 
     assert "control  100 B of 1.0 kB  does not grow" in d0ctl("report", "disk").stdout
     assert "10%" in d0ctl("report", "disk", "control").stdout

@@ -3,8 +3,9 @@
 from d0ctl.store.checks.check import faults
 from d0ctl.store.views import browse
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, job, line, package, production
+from tests.support.building import document, job, line, package, production
 from tests.support.rows import change, delete
+from tests.support.site import Site
 
 
 def test_a_dropped_line_comes_back_as_it_was(site: Site, d0ctl: Type) -> None:

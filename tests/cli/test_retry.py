@@ -7,8 +7,9 @@ import pytest
 from d0ctl.store.checks.check import faults
 from d0ctl.store.views import browse
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, job, line, package, production
+from tests.support.building import document, job, line, package, production
 from tests.support.rows import change, read
+from tests.support.site import Site
 
 
 def test_only_failed_packages_are_retried(site: Site, d0ctl: Type) -> None:

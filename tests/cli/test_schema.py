@@ -8,7 +8,8 @@ from jsonschema import Draft202012Validator
 from d0ctl.cli.schemas.by_command import DOCUMENTS
 from tests.cli.conftest import Type
 from tests.support import schemas
-from tests.support.building import Site, document, production
+from tests.support.building import document, production
+from tests.support.site import Site
 
 
 @pytest.mark.parametrize("name", ["job", "site"])

@@ -6,8 +6,9 @@ from pathlib import Path
 from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.nodes import placement
 from tests.cli.conftest import Type
-from tests.support.building import Site, document
+from tests.support.building import document
 from tests.support.jobs import job, simple
+from tests.support.site import Site
 
 FILE = """
 researchers:

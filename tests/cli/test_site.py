@@ -7,8 +7,9 @@ from d0ctl.store import open_store
 from d0ctl.store.nodes.site import default, setting
 from tests.cli.catalogue import write
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, production
+from tests.support.building import document, production
 from tests.support.rows import change, read
+from tests.support.site import Site
 
 
 def test_a_site_file_is_checked_without_a_home(d0ctl: Type, site_file: Path, home: Home) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import Site
+from tests.support.site import Site
 
 SOFTWARE = "software: [{name: reco, version: v1, script: 'true', %s}]"
 

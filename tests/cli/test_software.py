@@ -8,8 +8,9 @@ from d0ctl.config import Home
 from tests.cli.catalogue import write
 from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed
-from tests.support.building import Site, document
+from tests.support.building import document
 from tests.support.rows import change, value
+from tests.support.site import Site
 
 JOB = "stages: [{lines: [{software: reco/v1, outputs: x}]}]"
 

@@ -7,7 +7,8 @@ import pytest
 from d0ctl.model import Address, known_eta
 from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, job, line, package, production
+from tests.support.building import document, job, line, package, production
+from tests.support.site import Site
 
 
 def drive(site: Site) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from d0ctl.config import Home
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, job, line, package, production
+from tests.support.building import document, job, line, package, production
+from tests.support.site import Site
 
 STATUSES = ["unscheduled", "scheduled", "launched", "successful", "failed", "canceled"]
 

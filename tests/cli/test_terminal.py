@@ -9,7 +9,8 @@ from pathlib import Path
 
 from d0ctl.config import Home
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, production
+from tests.support.building import document, production
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import Site, document
+from tests.support.building import document
 from tests.support.jobs import job, simple
 from tests.support.rows import read
+from tests.support.site import Site
 
 
 def test_a_throttle_is_set_and_listed_with_what_is_in_use(site: Site, d0ctl: Type) -> None:

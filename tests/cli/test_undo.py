@@ -6,7 +6,8 @@ import shlex
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 
 
 @pytest.mark.parametrize(

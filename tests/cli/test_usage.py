@@ -14,7 +14,8 @@ from d0ctl.show.usage import timeline
 from d0ctl.store.views.usage import Stay
 from tests.cli.conftest import Type
 from tests.support import rows
-from tests.support.building import Site, document, job, line, package
+from tests.support.building import document, job, line, package
+from tests.support.site import Site
 
 T0 = time.time() - 7200
 

@@ -7,8 +7,9 @@ import pytest
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
-from tests.support.building import Site, document, job, line, package, production
+from tests.support.building import document, job, line, package, production
 from tests.support.rows import change, value
+from tests.support.site import Site
 
 
 def test_a_whole_job_is_held_by_its_flag(site: Site, d0ctl: Type) -> None:

@@ -12,7 +12,8 @@ from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.conftest import Type
-from tests.support.building import Site, job, line, package
+from tests.support.building import job, line, package
+from tests.support.site import Site
 
 NOW = 1_790_000_000.0
 TIME = r"\d\d:\d\d:\d\d"

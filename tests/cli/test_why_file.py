@@ -13,8 +13,9 @@ from d0ctl.select import parse
 from d0ctl.store.files import copies
 from tests.cli.conftest import Type
 from tests.cli.file_answers import reader, reported
-from tests.support.building import Site, job, line, package, production
+from tests.support.building import job, line, package, production
 from tests.support.rows import change, delete, read
+from tests.support.site import Site
 
 
 def do(site: Site, verb: str, target: str, **more: Any) -> None:

@@ -11,12 +11,19 @@ from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.drive import driving
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes import courier as couriers
+from d0ctl.nodes import link
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import Report
-from d0ctl.nodes.link import Site
 from d0ctl.nodes.transports.transport import Address
 from tests.daemon.couriers import Links
 from tests.daemon.field import Field
+from tests.support.site import Site
+
+
+@pytest.fixture
+def site(real_site: Site) -> Site:
+    """A site for real processes."""
+    return real_site
 
 
 @pytest.fixture
@@ -46,7 +53,7 @@ def courier(
     links: Links, reports: "queue.SimpleQueue[Report]", tmp_path: Path
 ) -> Iterator[Courier]:
     """A courier at work."""
-    site = Site("site", tmp_path, tmp_path, tmp_path)
+    site = link.Site("site", tmp_path, tmp_path, tmp_path)
     courier = Courier(
         1, Address("n1"), site, cpus=None, deliver=lambda *_: None, report=reports.put
     )

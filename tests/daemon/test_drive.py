@@ -8,276 +8,278 @@ from d0ctl.jobfile.spec import JobSpec, OutputSpec
 from d0ctl.store import lifecycle, open_store
 from tests.support.jobs import job, simple, stage
 from tests.support.rows import change, read
-from tests.support.session import Session
+from tests.support.site import Site
 from tests.support.waiting import Pid, wait_until
 
 NAMES = ("ada", "emmy", "lise", "marie")
 
 
-def hello(session: Session, *waits: str) -> JobSpec:
+def hello(site: Site, *waits: str) -> JobSpec:
     """Four greetings side by side, then one file made of them."""
     greetings = [
         simple(
-            session.ran(
-                name, *([session.gate(name)] if name in waits else []), f"echo {name} > {name}"
-            ),
+            site.ran(name, *([site.gate(name)] if name in waits else []), f"echo {name} > {name}"),
             outputs=[name],
         )
         for name in NAMES
     ]
     merge = simple(
-        session.ran("merge", f"cat {' '.join(NAMES)} > hello"),
+        site.ran("merge", f"cat {' '.join(NAMES)} > hello"),
         inputs=NAMES,
         outputs=[OutputSpec("hello", result=True)],
     )
     return job("hello", stage(*greetings), stage(merge))
 
 
-def is_whole(session: Session) -> None:
+def is_whole(site: Site) -> None:
     """The job went well, and everything ran once."""
-    assert set(session.phases().values()) == {"done"}
-    assert session.result("hello/hello") == "ada\nemmy\nlise\nmarie\n"
-    assert session.runs() == dict.fromkeys([*NAMES, "merge"], 1)
-    assert session.faults() == {}
-    assert session.rejected() == {}
+    assert set(site.phases().values()) == {"done"}
+    assert site.result("hello/hello") == "ada\nemmy\nlise\nmarie\n"
+    assert site.runs() == dict.fromkeys([*NAMES, "merge"], 1)
+    assert site.faults() == {}
+    assert site.rejected() == {}
 
 
-def test_a_job_runs_to_its_end_without_a_daemon(session: Session) -> None:
-    session.drive(session.submit(hello(session)))
+def test_a_job_runs_to_its_end_without_a_daemon(site: Site) -> None:
+    site.drive(site.submit(hello(site)))
 
-    is_whole(session)
+    is_whole(site)
 
 
-def test_what_a_killed_driver_had_half_copied_is_removed_by_the_next(session: Session) -> None:
-    for folder in session.home.asides:
+def test_what_a_killed_driver_had_half_copied_is_removed_by_the_next(site: Site) -> None:
+    for folder in site.home.asides:
         folder.mkdir()
         (folder / f".999999999-1.{'0' * 32}").write_text("hal")
 
-    session.drive(session.submit(hello(session)))
+    site.drive(site.submit(hello(site)))
 
-    is_whole(session)
-    assert not any(any(folder.iterdir()) for folder in session.home.asides)
-
-
-def test_a_job_runs_to_its_end_by_the_daemon(session: Session) -> None:
-    session.daemon()
-    session.submit(hello(session))
-
-    session.wait_for(hello_2_1_1="done")
-
-    is_whole(session)
+    is_whole(site)
+    assert not any(any(folder.iterdir()) for folder in site.home.asides)
 
 
-def test_a_driver_that_is_killed_at_any_moment_is_succeeded_by_another(session: Session) -> None:
-    number = session.submit(hello(session, "lise"))
+def test_a_job_runs_to_its_end_by_the_daemon(site: Site) -> None:
+    site.start_daemon()
+    site.submit(hello(site))
+
+    site.wait_phase("hello/2/1/1", "done")
+
+    is_whole(site)
+
+
+def test_a_driver_that_is_killed_at_any_moment_is_succeeded_by_another(site: Site) -> None:
+    name = site.submit(hello(site, "lise"))
     moments = [
         lambda: True,
-        lambda: session.relays(),
-        lambda: session.runs(),
-        lambda: session.runs()["lise"],
-        lambda: "done" in session.phases().values(),
+        lambda: site.relays(),
+        lambda: site.runs(),
+        lambda: site.runs()["lise"],
+        lambda: "done" in site.phases().values(),
     ]
     for moment in moments:
-        driver = session.driver(number)
+        driver = site.start_driver(name)
         wait_until(moment, 20)
-        session.crash(driver)
-    session.open("lise")
+        site.crash(driver)
+    site.open("lise")
 
-    session.drive(number)
+    site.drive(name)
 
-    is_whole(session)
+    is_whole(site)
 
 
-def test_a_daemon_that_is_stopped_leaves_packages_to_the_next(session: Session) -> None:
-    daemon = session.daemon()
-    session.submit(hello(session, *NAMES))
-    wait_until(lambda: session.runs(), 20)
+def test_a_daemon_that_is_stopped_leaves_packages_to_the_next(site: Site) -> None:
+    daemon = site.start_daemon()
+    site.submit(hello(site, *NAMES))
+    wait_until(lambda: site.runs(), 20)
     began = time.monotonic()
 
-    assert session.end(daemon) == 0
+    assert site.stop(daemon) == 0
 
     assert time.monotonic() - began < 3
-    assert "running" in session.phases().values() or "starting" in session.phases().values()
+    assert "running" in site.phases().values() or "starting" in site.phases().values()
     for name in NAMES:
-        session.open(name)
-    session.daemon()
-    session.wait_for(hello_2_1_1="done")
-    is_whole(session)
+        site.open(name)
+    site.start_daemon()
+    site.wait_phase("hello/2/1/1", "done")
+    is_whole(site)
 
 
-def test_a_relay_that_is_killed_is_replaced_and_nothing_is_lost(session: Session) -> None:
-    session.daemon()
-    session.submit(hello(session, "ada", "lise"))
-    wait_until(lambda: session.runs()["ada"], 20)
-    (relay,) = session.relays()
+def test_a_relay_that_is_killed_is_replaced_and_nothing_is_lost(site: Site) -> None:
+    site.start_daemon()
+    site.submit(hello(site, "ada", "lise"))
+    wait_until(lambda: site.runs()["ada"], 20)
+    (relay,) = site.relays()
 
     relay.kill(signal.SIGKILL)
-    session.open("ada")
-    wait_until(lambda: [pid for pid in session.relays() if pid != relay], 20)
-    session.open("lise")
+    site.open("ada")
+    wait_until(lambda: [pid for pid in site.relays() if pid != relay], 20)
+    site.open("lise")
 
-    session.wait_for(hello_2_1_1="done")
-    is_whole(session)
+    site.wait_phase("hello/2/1/1", "done")
+    is_whole(site)
 
 
-def test_a_wrapper_that_is_killed_is_lost_and_its_package_runs_again(session: Session) -> None:
-    session.daemon()
-    session.submit(job("one", [simple(session.ran("a", session.gate("a")))]))
-    wait_until(lambda: session.runs()["a"] and session.wrappers(), 20)
+def test_a_wrapper_that_is_killed_is_lost_and_its_package_runs_again(site: Site) -> None:
+    site.start_daemon()
+    site.submit(job("one", [simple(site.ran("a", site.gate("a")))]))
+    wait_until(lambda: site.runs()["a"] and site.wrappers(), 20)
 
-    os.kill(session.wrappers()[1], signal.SIGKILL)
+    os.kill(site.wrappers()[1], signal.SIGKILL)
 
-    wait_until(lambda: session.runs()["a"] == 2, 20)
-    session.open("a")
-    session.wait_for(one_1_1_1="done")
-    assert session.attempts() == [
+    wait_until(lambda: site.runs()["a"] == 2, 20)
+    site.open("a")
+    site.wait_phase("one/1/1/1", "done")
+    assert site.attempts() == [
         ("localhost", "lost", "lost"),
         ("localhost", "successful", None),
     ]
-    assert session.faults() == {}
+    assert site.faults() == {}
 
 
-def test_a_package_that_is_lost_again_and_again_fails_in_the_end(session: Session) -> None:
+def test_a_package_that_is_lost_again_and_again_fails_in_the_end(site: Site) -> None:
     suicide = "kill -9 $(cut -d' ' -f1 ../wrapper)"
-    session.drive(session.submit(job("one", [simple(session.ran("a", suicide, "sleep 60"))])))
+    site.drive(site.submit(job("one", [simple(site.ran("a", suicide, "sleep 60"))])))
 
-    assert session.phases() == {"one/1/1/1": "failed"}
-    assert session.runs()["a"] == 11
+    assert site.phases() == {"one/1/1/1": "failed"}
+    assert site.runs()["a"] == 11
 
 
-def test_two_drivers_of_one_home_launch_nothing_twice(session: Session) -> None:
-    first = session.submit(hello(session))
-    second = session.submit(job("other", [simple(session.ran(f"x{n}", "true")) for n in range(20)]))
-    drivers = [session.driver(number) for number in (first, second, first, second)]
+def test_two_drivers_of_one_home_launch_nothing_twice(site: Site) -> None:
+    first = site.submit(hello(site))
+    second = site.submit(job("other", [simple(site.ran(f"x{n}", "true")) for n in range(20)]))
+    drivers = [site.start_driver(name) for name in (first, second, first, second)]
 
     assert [driver.wait(60) for driver in drivers] == [0, 0, 0, 0]
 
-    assert set(session.phases().values()) == {"done"}
-    assert set(session.runs().values()) == {1}
-    assert session.faults() == {}
+    assert set(site.phases().values()) == {"done"}
+    assert set(site.runs().values()) == {1}
+    assert site.faults() == {}
 
 
-def test_run_follows_a_daemon_and_goes_on_when_it_dies(session: Session) -> None:
-    daemon = session.daemon()
-    number = session.submit(hello(session, "ada"))
-    driver = session.driver(number)
-    wait_until(lambda: session.runs()["ada"], 20)
+def test_run_follows_a_daemon_and_goes_on_when_it_dies(site: Site) -> None:
+    daemon = site.start_daemon()
+    name = site.submit(hello(site, "ada"))
+    driver = site.start_driver(name)
+    wait_until(lambda: site.runs()["ada"], 20)
 
-    session.crash(daemon)
-    session.open("ada")
+    site.crash(daemon)
+    site.open("ada")
 
     assert driver.wait(30) == 0
-    is_whole(session)
+    is_whole(site)
 
 
-def kill(session: Session) -> None:
+def kill(site: Site) -> None:
     """What `d0ctl kill` does to all packages."""
-    with open_store(session.home) as store, store.writing():
+    with open_store(site.home) as store, store.writing():
         lifecycle.choose(store, [row[0] for row in read(store, "package", "id")])
         lifecycle.kill(store, actor="tester", note=None, now=time.time())
 
 
-def test_a_kill_ends_the_whole_tree_and_is_confirmed(session: Session) -> None:
-    session.daemon()
-    script = session.ran("a", f"setsid sleep 1000 & echo $! > {session.gates}/child", "sleep 1000")
-    session.submit(job("one", [simple(script)]))
-    wait_until(lambda: (session.gates / "child").exists(), 20)
-    session.wait_for(one_1_1_1="running")
-    child = Pid.of(int((session.gates / "child").read_text()))
+def test_a_kill_ends_the_whole_tree_and_is_confirmed(site: Site) -> None:
+    site.start_daemon()
+    script = site.ran("a", f"setsid sleep 1000 & echo $! > {site.gates}/child", "sleep 1000")
+    site.submit(job("one", [simple(script)]))
+    wait_until(lambda: (site.gates / "child").exists(), 20)
+    site.wait_phase("one/1/1/1", "running")
+    child = Pid.of(int((site.gates / "child").read_text()))
     assert child
 
-    kill(session)
+    kill(site)
 
-    session.wait_for(one_1_1_1="canceled")
+    site.wait_phase("one/1/1/1", "canceled")
     assert not child.lives()
-    assert session.attempts() == [("localhost", "killed", "killed")]
-    assert session.faults() == {}
+    assert site.attempts() == [("localhost", "killed", "killed")]
+    assert site.faults() == {}
 
 
-def test_a_kill_of_what_only_waits_at_its_node_is_confirmed_at_once(session: Session) -> None:
-    session.submit(job("one", [simple(session.ran("a", session.gate("a")), cpus=2)]))
-    with open_store(session.home) as store:
+def test_a_kill_of_what_only_waits_at_its_node_is_confirmed_at_once(site: Site) -> None:
+    site.submit(job("one", [simple(site.ran("a", site.gate("a")), cpus=2)]))
+    with open_store(site.home) as store:
         change(store, "node", cpus_asked=2)
-    session.daemon()
-    wait_until(lambda: session.runs()["a"], 20)
-    with open_store(session.home) as store:  # as if it had been sent ahead, being short
+    site.start_daemon()
+    wait_until(lambda: site.runs()["a"], 20)
+    with open_store(site.home) as store:  # as if it had been sent ahead, being short
         change(store, "requirement", pace=0.001)
-    session.submit(job("two", [simple(session.ran("b"))]))
-    with open_store(session.home) as store:
+    site.submit(job("two", [simple(site.ran("b"))]))
+    with open_store(site.home) as store:
         change(store, "requirement", pace=0.001)
-    session.wait_for(two_1_1_1="starting")
+    site.wait_phase("two/1/1/1", "starting")
     began = time.monotonic()
 
-    kill(session)
+    kill(site)
 
-    session.wait_for(two_1_1_1="canceled", one_1_1_1="canceled")
+    site.wait_phase("two/1/1/1", "canceled")
+    site.wait_phase("one/1/1/1", "canceled")
     assert time.monotonic() - began < 8
-    assert session.runs() == {"a": 1}
-    assert session.faults() == {}
+    assert site.runs() == {"a": 1}
+    assert site.faults() == {}
 
 
-def test_a_package_waits_for_a_node_that_can_not_work_yet(session: Session) -> None:
-    number = session.submit(job("one", [simple(session.ran("a"))]))
-    in_the_way = session.home.nodes / session.site() / "localhost" / "attempts"
+def test_a_package_waits_for_a_node_that_can_not_work_yet(site: Site) -> None:
+    name = site.submit(job("one", [simple(site.ran("a"))]))
+    in_the_way = site.home.nodes / site.site_name() / "localhost" / "attempts"
     in_the_way.parent.mkdir(parents=True, exist_ok=True)
     in_the_way.touch()
-    driver = session.driver(number)
-    wait_until(lambda: session.node("localhost")["state"] == "down", 20)
-    assert session.phases() == {"one/1/1/1": "ready"}
+    driver = site.start_driver(name)
+    site.wait_node("localhost", "down")
+    assert site.phases() == {"one/1/1/1": "ready"}
 
     in_the_way.unlink()
 
     assert driver.wait(30) == 0
-    assert session.phases() == {"one/1/1/1": "done"}
-    assert session.attempts() == [("localhost", "successful", None)]
+    assert site.phases() == {"one/1/1/1": "done"}
+    assert site.attempts() == [("localhost", "successful", None)]
 
 
-def test_the_lost_output_of_a_finished_package_is_made_again(session: Session) -> None:
-    first = simple(session.ran("first", "echo 1 > raw"), outputs=["raw"])
-    second = simple(session.ran("second", "cp raw cooked"), inputs=["raw"], outputs=["cooked"])
+def test_the_lost_output_of_a_finished_package_is_made_again(site: Site) -> None:
+    first = simple(site.ran("first", "echo 1 > raw"), outputs=["raw"])
+    second = simple(site.ran("second", "cp raw cooked"), inputs=["raw"], outputs=["cooked"])
     third = simple(
-        session.ran("third", "cp cooked end"),
+        site.ran("third", "cp cooked end"),
         inputs=["cooked"],
         outputs=[OutputSpec("end", result=True)],
     )
-    gate = simple(session.ran("gate", session.gate("gate"), "touch go"), outputs=["go"])
-    late = simple(session.ran("late", "cat cooked go > x"), inputs=["cooked", "go"])
+    gate = simple(site.ran("gate", site.gate("gate"), "touch go"), outputs=["go"])
+    late = simple(site.ran("late", "cat cooked go > x"), inputs=["cooked", "go"])
     spec = job("chain", stage(first, gate), stage(second), stage(late, third))
-    session.submit(spec)
-    session.daemon()
-    session.wait_for(chain_3_2_1="done", chain_1_2_1="running")
+    site.submit(spec)
+    site.start_daemon()
+    site.wait_phase("chain/3/2/1", "done")
+    site.wait_phase("chain/1/2/1", "running")
 
     for name in ("raw", "cooked"):
-        for path in session.home.nodes.glob(f"**/cache/*/{name}"):
+        for path in site.home.nodes.glob(f"**/cache/*/{name}"):
             path.unlink()
-    session.open("gate")
+    site.open("gate")
 
-    session.wait_for(chain_3_1_1="done", chain_3_2_1="done", chain_1_1_1="done")
-    runs = session.runs()
+    site.wait_phase("chain/3/1/1", "done")
+    site.wait_phase("chain/3/2/1", "done")
+    site.wait_phase("chain/1/1/1", "done")
+    runs = site.runs()
     assert (runs["second"], runs["third"], runs["gate"]) == (2, 1, 1)
-    assert session.faults() == {}
+    assert site.faults() == {}
 
 
-def test_results_are_delivered_whole_and_counted_at_the_end(session: Session) -> None:
+def test_results_are_delivered_whole_and_counted_at_the_end(site: Site) -> None:
     output = OutputSpec("deep/er/name with space", result=True)
-    script = session.ran("a", "mkdir -p deep/er; echo text > 'deep/er/name with space'")
-    session.drive(session.submit(job("one", [simple(script, outputs=[output])])))
+    script = site.ran("a", "mkdir -p deep/er; echo text > 'deep/er/name with space'")
+    site.drive(site.submit(job("one", [simple(script, outputs=[output])])))
 
-    assert session.result("one/deep/er/name with space") == "text\n"
-    found = [path.name for path in session.home.results.rglob("*") if path.is_file()]
+    assert site.result("one/deep/er/name with space") == "text\n"
+    found = [path.name for path in site.home.results.rglob("*") if path.is_file()]
     assert found == ["name with space"]
 
 
-def test_a_removed_job_leaves_nothing_on_its_node(session: Session) -> None:
+def test_a_removed_job_leaves_nothing_on_its_node(site: Site) -> None:
     from d0ctl.store.jobs.removal import remove_rows
 
-    number = session.submit(hello(session))
-    session.drive(number)
-    with open_store(session.home) as store:
-        remove_rows(store, number, now=time.time())
-    assert list(session.base().glob("attempts/*"))
+    name = site.submit(hello(site))
+    site.drive(name)
+    with open_store(site.home) as store:
+        remove_rows(store, site.id_of(name), now=time.time())
+    assert list(site.base().glob("attempts/*"))
 
-    session.daemon()
+    site.start_daemon()
 
-    wait_until(lambda: not list(session.base().glob("attempts/*")), 20)
-    wait_until(lambda: not list(session.base().glob("cache/[0-9]*")), 20)
+    wait_until(lambda: not list(site.base().glob("attempts/*")), 20)
+    wait_until(lambda: not list(site.base().glob("cache/[0-9]*")), 20)

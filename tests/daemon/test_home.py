@@ -27,94 +27,94 @@ from d0ctl_wrapper.protocol import message
 from tests.support.homes import make_home
 from tests.support.jobs import job, simple
 from tests.support.rows import count, spoil
-from tests.support.session import Session
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def gated(session: Session) -> None:
+def gated(site: Site) -> None:
     """A job with one package that waits for its gate, once it runs."""
-    session.submit(job("one", [simple(session.ran("a", session.gate("a")))]))
-    wait_until(lambda: session.runs()["a"], 20)
+    site.submit(job("one", [simple(site.ran("a", site.gate("a")))]))
+    wait_until(lambda: site.runs()["a"], 20)
 
 
-def test_a_second_daemon_is_refused_and_the_first_goes_on(session: Session) -> None:
-    first = session.daemon()
-    second = session.begin_daemon()
-    gated(session)
+def test_a_second_daemon_is_refused_and_the_first_goes_on(site: Site) -> None:
+    first = site.start_daemon()
+    second = site.begin_daemon()
+    gated(site)
 
     assert second.wait(20) == 4
     assert (
-        f"d0ctl: a daemon runs already in the home `{session.home.root}`: process {first.pid}\n"
-        "d0ctl daemon status\n" in session.log()
+        f"d0ctl: a daemon runs already in the home `{site.home.root}`: process {first.pid}\n"
+        "d0ctl daemon status\n" in site.log()
     )
-    session.open("a")
-    session.wait_for(one_1_1_1="done")
-    assert session.faults() == {}
+    site.open("a")
+    site.wait_phase("one/1/1/1", "done")
+    assert site.faults() == {}
 
 
-def test_the_next_daemon_starts_after_one_that_was_killed(session: Session) -> None:
-    first = session.daemon()
-    gated(session)
+def test_the_next_daemon_starts_after_one_that_was_killed(site: Site) -> None:
+    first = site.start_daemon()
+    gated(site)
 
-    session.crash(first)
-    session.open("a")
-    second = session.daemon()
+    site.crash(first)
+    site.open("a")
+    second = site.start_daemon()
 
-    session.wait_for(one_1_1_1="done")
-    assert status(session.home)["pid"] == second.pid
-    assert session.runs() == {"a": 1}
+    site.wait_phase("one/1/1/1", "done")
+    assert status(site.home)["pid"] == second.pid
+    assert site.runs() == {"a": 1}
 
 
-def test_a_daemon_stops_if_its_database_is_moved(session: Session) -> None:
-    process = session.daemon()
-    gated(session)
+def test_a_daemon_stops_if_its_database_is_moved(site: Site) -> None:
+    process = site.start_daemon()
+    gated(site)
     for ending in ("", "-wal"):
-        path = session.home.root / f"d0ctl.db{ending}"
-        path.rename(session.folder / path.name)
+        path = site.home.root / f"d0ctl.db{ending}"
+        path.rename(site.folder / path.name)
 
     assert process.wait(20) == 5
 
-    fault = f"the database `{session.home.database}` was moved or replaced while it was in use"
-    assert f"d0ctl: {fault}\nput it back, or type d0ctl restore FILE; then " in session.log()
-    assert session.log().count(f"ERROR {fault}\n") == 1
+    fault = f"the database `{site.home.database}` was moved or replaced while it was in use"
+    assert f"d0ctl: {fault}\nput it back, or type d0ctl restore FILE; then " in site.log()
+    assert site.log().count(f"ERROR {fault}\n") == 1
     for name in ("d0ctl.db", "d0ctl.db-wal"):
-        (session.folder / name).rename(session.home.root / name)
-    session.open("a")
-    session.daemon()
-    session.wait_for(one_1_1_1="done")
-    assert session.runs() == {"a": 1}
-    assert session.faults() == {}
+        (site.folder / name).rename(site.home.root / name)
+    site.open("a")
+    site.start_daemon()
+    site.wait_phase("one/1/1/1", "done")
+    assert site.runs() == {"a": 1}
+    assert site.faults() == {}
 
 
 def test_a_daemon_stops_if_another_database_is_put_in_the_place_of_its_own(
-    session: Session,
+    site: Site,
 ) -> None:
-    process = session.daemon()
-    gated(session)
-    other = make_home(session.folder / "other").database
+    process = site.start_daemon()
+    gated(site)
+    other = make_home(site.folder / "other").database
     for ending in ("", "-wal", "-shm"):
-        path = session.home.root / f"d0ctl.db{ending}"
-        path.rename(session.folder / path.name)
+        path = site.home.root / f"d0ctl.db{ending}"
+        path.rename(site.folder / path.name)
 
-    other.replace(session.home.database)
+    other.replace(site.home.database)
 
     assert process.wait(20) == 5
-    with open_store(session.home, read_only=True) as replaced:
+    with open_store(site.home, read_only=True) as replaced:
         assert (count(replaced, "job"), count(replaced, "lease")) == (0, 0)
 
 
-def test_a_run_stops_if_its_database_is_removed(session: Session) -> None:
-    number = session.submit(job("one", [simple(session.ran("a", session.gate("a")))]))
-    driver = session.driver(number)
-    wait_until(lambda: session.runs()["a"], 20)
+def test_a_run_stops_if_its_database_is_removed(site: Site) -> None:
+    name = site.submit(job("one", [simple(site.ran("a", site.gate("a")))]))
+    driver = site.start_driver(name)
+    wait_until(lambda: site.runs()["a"], 20)
 
-    session.home.database.unlink()
+    site.home.database.unlink()
 
     assert driver.wait(20) == 1
-    assert "DatabaseMoved: the database" in session.log()
-    session.open("a")
+    assert "DatabaseMoved: the database" in site.log()
+    site.open("a")
 
 
 def test_nothing_is_written_to_a_database_that_is_not_in_place(home: Home, store: Store) -> None:
@@ -213,25 +213,25 @@ def test_a_message_that_meets_a_damaged_page_is_kept(home: Home) -> None:
 
 
 def test_a_run_ends_with_the_reason_if_this_machine_can_not_work_and_the_next_tries_again(
-    session: Session, monkeypatch: pytest.MonkeyPatch
+    site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(standstill, "LOCAL_PATIENCE_S", 0.5)
-    number = session.submit(job("one", [simple("true")]))
-    in_the_way = session.home.nodes / session.site() / "localhost" / "attempts"
+    name = site.submit(job("one", [simple("true")]))
+    in_the_way = site.home.nodes / site.site_name() / "localhost" / "attempts"
     in_the_way.parent.mkdir(parents=True, exist_ok=True)
     in_the_way.touch()
 
-    session.drive(number)
+    site.drive(name)
 
-    assert session.phases() == {"one/1/1/1": "ready"}
-    with open_store(session.home) as store:
+    assert site.phases() == {"one/1/1/1": "ready"}
+    with open_store(site.home) as store:
         now = time.time()
-        reason = why_still(store, standstill.job_standing(store, number, now=now), now)
+        reason = why_still(store, standstill.job_standing(store, site.id_of(name), now=now), now)
     assert reason is not None
     assert "`localhost` has been down for " in reason
     assert f"the relay cannot continue: [Errno 17] File exists: b'{in_the_way}'" in reason
 
     in_the_way.unlink()
-    session.drive(number)
+    site.drive(name)
 
-    assert session.phases() == {"one/1/1/1": "done"}
+    assert site.phases() == {"one/1/1/1": "done"}

@@ -13,15 +13,16 @@ from d0ctl.daemon.steps.monitor import reload_settings
 from d0ctl.daemon.steps.orders import kill_orders, send_orders
 from d0ctl.nodes import courier as couriers
 from d0ctl.nodes import health_check
+from d0ctl.nodes import link as links
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import NodeUp, Report
-from d0ctl.nodes.link import Frame, Site
+from d0ctl.nodes.link import Frame
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import lifecycle
 from tests.daemon.contact import PATIENCE_S, Stub
 from tests.support.jobs import NOW, job, simple, submitted
+from tests.support.site import Site
 from tests.support.waiting import wait_until
-from tests.support.world import World
 
 
 class Ear:
@@ -33,7 +34,7 @@ class Ear:
         self.lease_frame = {"kind": "lease", "seconds": 7.0}
         self.silence_s = 0.0
         self.orders: list[Frame] = []
-        self.site: Site
+        self.site: links.Site
 
     def accept(self, link: int) -> None:
         self.is_up = True
@@ -51,9 +52,9 @@ class Ear:
 def test_on_a_new_link_kills_go_before_the_lease(desk: Desk) -> None:
     store = desk.store
     submitted(store, job("job", [simple(), simple(), simple()]))
-    world = World(store, cpus=8)
+    world = Site.of(store, cpus=8)
     world.schedule()
-    world.launch(world.node("localhost"))
+    world.hand_out(world.node("localhost"))
     world.order(world.node("localhost"))
     with store.writing():
         lifecycle.choose(store, [2])
@@ -79,7 +80,7 @@ def test_a_lease_is_renewed_with_each_ping_once_it_was_given(
     for name in ("SHORTEST_S", "LONGEST_S"):
         monkeypatch.setattr(health_check, name, 0.01)
     reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
-    site = Site("site", tmp_path, tmp_path, tmp_path, lease=7.0)
+    site = links.Site("site", tmp_path, tmp_path, tmp_path, lease=7.0)
     courier = Courier(
         1, Address("n1"), site, cpus=None, deliver=lambda *_: None, report=reports.put
     )
@@ -126,10 +127,10 @@ def test_the_length_of_the_lease_is_the_sites(desk: Desk) -> None:
 
 def test_kills_on_two_nodes_in_one_turn_are_not_sent_again_in_the_next(desk: Desk) -> None:
     submitted(desk.store, job("job", [simple(nodes=("localhost",)), simple(nodes=("far",))]))
-    world = World(desk.store, "far")
+    world = Site.of(desk.store, "far", cpus=2)
     world.schedule()
     for node in world.nodes.values():
-        world.launch(node)
+        world.hand_out(node)
         world.order(node)
     with desk.store.writing():
         lifecycle.choose(desk.store, [1, 2])

@@ -13,7 +13,8 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.store.jobs.archive import archives
 from d0ctl.store.views import browse
 from tests.support import rows
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 DAY = 86400.0
@@ -38,7 +39,7 @@ def settle(desk: Desk, now: float) -> None:
 
 def ended(desk: Desk, name: str, days: float) -> None:
     """A job that ended some days ago."""
-    site = Site(desk.store)
+    site = Site.of(desk.store)
     site.submit(production(name))
     rows.change(
         desk.store, "package", {"job_id": browse.job(desk.store, name).id}, phase="canceled"

@@ -15,7 +15,8 @@ from d0ctl.store.files import copies, links
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.direct_logins import AGAIN_S
 from d0ctl.store.views import file_locations
-from tests.support.building import Site, job, line, package
+from tests.support.building import job, line, package
+from tests.support.site import Site
 
 
 def sizes(*sizes: int) -> list[CopyJob]:
@@ -124,7 +125,7 @@ class Ready(Courier):
 
 
 def test_a_file_comes_from_the_node_that_has_the_fewest_streams(desk: Desk) -> None:
-    site = Site(desk.store)
+    site = Site.of(desk.store)
     with desk.store.writing():
         nodes = [registry.add(desk.store, Address(name, "ssh", name), cpus=1)
                  for name in ("n1", "n2")]  # fmt: skip

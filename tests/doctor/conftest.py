@@ -8,7 +8,7 @@ import pytest
 
 from d0ctl.doctor.finding import Finding
 from d0ctl.doctor.look import examine
-from tests.support.building import Site
+from tests.support.site import Site
 
 Found = Callable[[], list[Finding]]
 

@@ -14,8 +14,9 @@ from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.holder import holder
 from d0ctl.store.nodes.leases import LEASE
 from tests.doctor.conftest import Found, damage
-from tests.support.building import Site, job, line, package, production
+from tests.support.building import job, line, package, production
 from tests.support.rows import change, spoil
+from tests.support.site import Site
 
 ANYHOW = "drop trigger package_refused"
 """From here on a package may go from any phase to any other."""

@@ -15,7 +15,7 @@ from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.leases import take_lease
 from tests.doctor.conftest import Found
 from tests.doctor.planting import old, only
-from tests.support.building import Site
+from tests.support.site import Site
 
 DAY = 86_400.0
 

@@ -13,7 +13,8 @@ from d0ctl.doctor import leases
 from d0ctl.store.nodes.holder import holder, start_time
 from tests.doctor.conftest import Found, damage
 from tests.doctor.planting import old, only
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 

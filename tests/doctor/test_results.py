@@ -17,8 +17,9 @@ from d0ctl.store.jobs.unneeded_files import STRAY_S
 from d0ctl_wrapper.protocol import stamp
 from tests.doctor.conftest import Found, damage
 from tests.doctor.planting import old, only
-from tests.support.building import Site, production
+from tests.support.building import production
 from tests.support.rows import read
+from tests.support.site import Site
 
 
 def reported(site: Site, path: Path, *, checksums: bool = False) -> list[tuple[str, str]]:

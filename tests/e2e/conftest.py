@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.support.homes import equip_nodes, make_home
+from tests.support.site import Site
 
 FAILED = pytest.StashKey[bool]()
 """Whether the set-up of a test or the test itself has failed."""
@@ -29,13 +29,13 @@ def newcomer(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
     try:
         yield site
     finally:
-        site.end(has_failed=request.node.stash.get(FAILED, False))
+        site.close(kills=request.node.stash.get(FAILED, False))
 
 
 @pytest.fixture
 def site(newcomer: Site) -> Site:
     """A user whose home is as the first use makes it."""
-    equip_nodes(make_home(newcomer.home))
+    equip_nodes(make_home(newcomer.home.root))
     return newcomer
 
 

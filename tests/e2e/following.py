@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 CHAIN = """\
 job: chain

@@ -8,7 +8,9 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
+from tests.support.site import Site
+from tests.support.site.commands import D0CTL, end_process
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 CTRL_C = "\x03"

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.e2e.following import CHAIN, start
-from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
 from tests.e2e.terminal import CTRL_C, terminal
+from tests.support.site import Site
+from tests.support.site.commands import D0CTL, end_process
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import Pid, wait_until
 
 TICKS = """\

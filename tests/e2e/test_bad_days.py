@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process, fingerprint
+from tests.support.site import Site
+from tests.support.site.commands import D0CTL, end_process, fingerprint
+from tests.support.site.machines import PATIENCE_S
 from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, wait_until
 
@@ -61,7 +63,7 @@ def assert_whole(site: Site, record: Path) -> None:
     attempts = [site.package(f"held/1/{line}/1")["attempts"] for line in (1, 2)]
     assert [[one["outcome"] for one in each] for each in attempts] == [["successful"]] * 2
     assert site.json("history", "held")["reasons"] == []
-    results = site.home / "results" / "held"
+    results = site.home.root / "results" / "held"
     assert [(results / f"{n}.out").read_text() for n in (1, 2)] == ["1\n", "2\n"]
 
 
@@ -153,7 +155,7 @@ def test_a_frozen_sshd_that_thaws_has_lost_nothing(site: Site, farm: Sshd, recor
     farm.freeze()
     let_go(site, record)
     # The start message is held for a moment, so the freeze may come before it.
-    assert site.phases("held").keys() <= {"starting", "running", "unreachable"}
+    assert site.counts("held").keys() <= {"starting", "running", "unreachable"}
     farm.thaw()
 
     assert_whole(site, record)
@@ -213,7 +215,7 @@ def test_a_node_that_is_down_at_launch_makes_packages_wait_or_go_elsewhere(site:
     site.ok("wait", "free")
     assert {one["node"] for one in site.json("status", "free/*/*/*")["packages"]} == {"north"}
 
-    assert site.phases("pinned") == {"ready": 1}
+    assert site.counts("pinned") == {"ready": 1}
     why = site.json("why", "pinned/1/1/1")
     assert "no node can take it" in why["answer"]
     (fact,) = [fact for fact in why["facts"] if "`south`" in fact]
@@ -237,7 +239,7 @@ def test_run_waits_for_a_node_that_is_down_and_goes_on_when_it_is_back(site: Sit
     )
     try:
         site.wait_node("farm", "down")
-        assert site.phases("late") == {"ready": 1}
+        assert site.counts("late") == {"ready": 1}
 
         sshd.start()
 

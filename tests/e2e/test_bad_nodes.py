@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.site import PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 RULES = """\
@@ -62,12 +63,12 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_works(
 ) -> None:
     farm.ok("run", farm.write(JOB.format(name="reco", count=40)))
 
-    assert farm.phases("reco") == {"done": 40}
-    assert len(list((farm.home / "results" / "reco").iterdir())) == 40
+    assert farm.counts("reco") == {"done": 40}
+    assert len(list((farm.home.root / "results" / "reco").iterdir())) == 40
     failed = tried_on(farm, "reco", "hole")
     assert 3 <= len(failed) <= 5, "three, and those that tried it since"
     assert {one["reason"] for one in failed} == {"software-missing"}
-    hole = farm.node("hole")
+    hole = farm.listed_node("hole")
     assert hole["drained"]
     seen = hole["burnt"]["reasons"]["software-missing"]
     assert 3 <= seen <= len(failed), "failures that came in one batch are judged together"
@@ -88,11 +89,11 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_works(
     farm.submit(JOB.format(name="again", count=60))
 
     def is_well() -> bool:
-        return not farm.node("hole")["drained"]
+        return not farm.listed_node("hole")["drained"]
 
     wait_until(is_well, PATIENCE_S, "the node is taken back")
     farm.ok("wait", "again")
-    assert farm.node("hole")["burnt"] is None
+    assert farm.listed_node("hole")["burnt"] is None
     assert "node resume: a package that tried it ran well" in farm.ok("why", "hole")
 
 
@@ -130,7 +131,7 @@ def test_a_node_that_hangs_does_not_slow_the_others(site: Site) -> None:
         site.submit(OTHERS)
         site.ok("wait", "others")
 
-        assert site.phases("others") == {"done": 60}
+        assert site.counts("others") == {"done": 60}
         assert site.package("frozen/1/1/1")["phase"] in ("running", "unreachable")
     finally:
         site.sshds["hung"].thaw()

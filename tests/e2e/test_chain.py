@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 CHAIN = """\
@@ -73,7 +74,7 @@ def test_a_chain_whose_wrapper_was_killed_begins_where_it_was(
     assert site.ok("wait", "chain") == "`chain` is successful\n"
 
     assert ran(record) == "12334"
-    assert (site.home / "results/chain/d").read_text() == "gen\nsim\n"
+    assert (site.home.root / "results/chain/d").read_text() == "gen\nsim\n"
     lost, last = site.package(under_way)["attempts"]
     assert (lost["outcome"], lost["began"]) == ("lost", 1)
     assert (last["outcome"], last["kind"], last["began"]) == ("successful", "restart", 3)
@@ -165,5 +166,5 @@ def test_a_retry_takes_the_rest_of_the_events(site: Site) -> None:
     site.ok("retry", "events/1/1/1")
     assert site.ok("wait", "events") == "`events` is successful\n"
     assert "binary 1 did 4 events: 107-110" in site.ok("status", "events/1/1/1")
-    made = (site.home / "results/events/all").read_text().split()
+    made = (site.home.root / "results/events/all").read_text().split()
     assert made == [str(event) for event in range(101, 111)]

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.site import D0CTL, Site, end_process
 from tests.support.faketime import Clock
+from tests.support.site import Site
+from tests.support.site.commands import D0CTL, end_process
 
 SLOW = """\
 job: slow
@@ -58,7 +59,7 @@ def test_a_clock_that_jumps_by_a_day_in_mid_run_loses_nothing(
         assert not re.search(r" -[0-9.]+ (s|min|h|d)\b", site.ok(*words))
     assert sorted(record.read_text().split()) == ["1", "2"]
     assert site.ask("select count(*) from event")[0][0] - events < 30
-    assert site.node("localhost")["state"] == "up"
+    assert site.listed_node("localhost")["state"] == "up"
 
 
 COOLS_OFF = """\
@@ -88,4 +89,4 @@ def test_a_control_host_whose_clock_jumps_beside_a_steady_node_goes_on(
     site.wait(lambda: site.look() == {"done": 4}, "all are done")
 
     assert sorted(record.read_text().split()) == ["1", "2"]
-    assert site.node("farm")["state"] == "up"
+    assert site.listed_node("farm")["state"] == "up"

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 MAKER = """\
 job: maker
@@ -46,7 +46,7 @@ def test_a_changed_copy_is_made_again_before_it_is_read(site: Site) -> None:
     done = site.d0ctl("wait", "after")
 
     assert done.code == 0, f"{done} {site.ok('history', 'after')}"
-    assert (site.home / "results/after/seen").read_text() == "AA\n"
+    assert (site.home.root / "results/after/seen").read_text() == "AA\n"
 
 
 def test_the_doctor_reads_copies_and_tells_of_changed_ones(site: Site) -> None:
@@ -84,7 +84,7 @@ stages:
 
     assert done.code == 1, done
     assert own.read_text() == "AAAA\n"
-    assert (site.home / "results/edits/out").read_text() == "XAAA\n"
+    assert (site.home.root / "results/edits/out").read_text() == "XAAA\n"
     failed = site.package("edits/1/2/1")["attempts"][0]
     assert failed["reason"] == "verification"
     assert "input `shared.raw` was changed" in failed["message"]
@@ -102,7 +102,7 @@ def test_a_file_that_was_repaired_is_read_by_the_retry(site: Site) -> None:
     done = site.d0ctl("run", "mend")
 
     assert done.code == 0, done
-    assert (site.home / "results/mend/out").read_text() == "mended\n"
+    assert (site.home.root / "results/mend/out").read_text() == "mended\n"
     assert site.d0ctl("doctor").code == 0
 
 
@@ -110,7 +110,7 @@ def test_a_result_that_another_job_reads_stays_as_it_is(site: Site) -> None:
     site.ok(
         "run", site.write("job: first\nstages: [{lines: [{run: 'echo AA > a', outputs: [a]}]}]")
     )
-    result = site.home / "results/first/a"
+    result = site.home.root / "results/first/a"
 
     done = site.d0ctl("run", site.write("""\
 job: second
@@ -119,5 +119,5 @@ stages: [{lines: [{run: "echo X >> a; cp a b", inputs: ["first:a"], outputs: [b]
 
     assert done.code == 0, done
     assert result.read_text() == "AA\n"
-    assert (site.home / "results/second/b").read_text() == "AA\nX\n"
+    assert (site.home.root / "results/second/b").read_text() == "AA\nX\n"
     assert os.access(result, os.W_OK)

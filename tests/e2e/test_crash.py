@@ -6,7 +6,9 @@ import threading
 from collections import Counter
 from pathlib import Path
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
+from tests.support.site import Site
+from tests.support.site.commands import D0CTL, end_process
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import Pid, descendants, kill_all, wait_until
 
 LINES = 20
@@ -52,7 +54,7 @@ def test_a_dead_daemon_that_nobody_collects_keeps_no_other_from_starting(site: S
         wait_until(lambda: Pid.of(daemon.pid) is None, PATIENCE_S, "it is dead")
 
         assert site.d0ctl("daemon", "status").code == 3
-        assert site.start_daemon() != daemon.pid
+        assert site.start_daemon().pid != daemon.pid
     finally:
         end_process(daemon)
 
@@ -173,7 +175,7 @@ def assert_each_ran_once(site: Site, record: Path, lines: int) -> None:
     ran = marks(record)
     assert Counter(line.split()[0] for line in ran).most_common(1)[0][1] == 1
     assert len(set(ran)) == len(ran) == 2 * lines + 1
-    numbers = (site.home / "results" / "marks" / "all").read_text().split()
+    numbers = (site.home.root / "results" / "marks" / "all").read_text().split()
     assert numbers == [str(n) for n in range(1, lines + 1) for _ in (1, 2)]
     packages = site.json("status", "marks/*/*/*")["packages"]
     assert {one["attempts"] for one in packages} == {1}

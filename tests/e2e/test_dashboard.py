@@ -4,8 +4,8 @@ import os
 import signal
 import threading
 
-from tests.e2e.site import Site
 from tests.e2e.terminal import CTRL_C, Terminal, terminal
+from tests.support.site import Site
 from tests.support.waiting import Pid, wait_until
 
 CTRL_Z = "\x1a"

@@ -1,6 +1,6 @@
 """Directories that are moved between this machine and a node, and end in results/."""
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 JOB = """\
 job: dirs
@@ -48,7 +48,7 @@ def test_directories_are_inputs_and_outputs_on_every_node(site: Site) -> None:
     site.submit(JOB)
     done = site.ok("run", "dirs")
 
-    results = site.home / "results" / "dirs"
+    results = site.home.root / "results" / "dirs"
     assert (results / "merged/all.txt").read_text().splitlines() == [
         "hits r1", "gains", "hits r2", "gains", "gains",
     ]  # fmt: skip

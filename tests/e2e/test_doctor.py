@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 from tests.support.waiting import Pid, wait_until
 
 PATIENCE_S = 40.0
@@ -119,7 +119,7 @@ def test_an_attempt_that_died_while_nobody_looked_heals(site: Site) -> None:
     site.submit("job: waits\nstages: [{lines: [{run: 'sleep 300', outputs: []}]}]\n")
     site.wait_phase("waits/1/1/1", "running")
     site.kill_daemon()
-    (note,) = (site.home / "nodes").glob("*/localhost/attempts/1/wrapper")
+    (note,) = (site.home.root / "nodes").glob("*/localhost/attempts/1/wrapper")
     wrapper = Pid.of(int(note.read_text().split()[0]))
     assert wrapper
     os.kill(wrapper.number, 9)

@@ -1,6 +1,7 @@
 """InGrid, use case I: a concatenation that starts with its first input, and ends after its last."""
 
-from tests.e2e.site import PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 PARTS = 20
@@ -63,7 +64,7 @@ def test_a_concatenation_starts_with_input_1_and_ends_after_the_last(site: Site)
     go(site, *range(2, PARTS + 1))
 
     site.ok("wait", "concat")
-    merged = (site.home / "results" / "concat" / "all").read_text().split()
+    merged = (site.home.root / "results" / "concat" / "all").read_text().split()
     assert sorted(merged, key=int) == [str(number) for number in range(1, PARTS + 1)]
     assert merged[0] == "1"
     assert len(site.package("concat/2/1/1")["attempts"]) == 1
@@ -83,7 +84,7 @@ def test_it_goes_on_when_the_daemon_is_killed_and_its_node_is_cut_off(site: Site
     go(site, *range(3, PARTS + 1))
 
     site.ok("wait", "concat")
-    merged = (site.home / "results" / "concat" / "all").read_text().split()
+    merged = (site.home.root / "results" / "concat" / "all").read_text().split()
     assert sorted(merged, key=int) == [str(number) for number in range(1, PARTS + 1)]
     assert len(site.package("concat/2/1/1")["attempts"]) == 1
 
@@ -96,7 +97,7 @@ def test_a_drop_of_what_it_waits_for_lets_it_end(site: Site) -> None:
     site.ok("kill-line", f"concat/1/{PARTS}", "--drop-outputs", "--yes")
     site.ok("wait", "concat")
 
-    merged = (site.home / "results" / "concat" / "all").read_text().split()
+    merged = (site.home.root / "results" / "concat" / "all").read_text().split()
     assert sorted(merged, key=int) == [str(number) for number in range(1, PARTS)]
     assert site.json("status", "concat")["dropped"] == 1
 
@@ -127,6 +128,6 @@ stages:
 
     site.ok("run", "some")
 
-    merged = (site.home / "results" / "some" / "all").read_text().split()
+    merged = (site.home.root / "results" / "some" / "all").read_text().split()
     assert sorted(merged) == ["1", "3"]
     assert site.json("status", "some")["dropped"] == 1

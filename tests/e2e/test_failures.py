@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 JOB = """\
 job: bad
@@ -57,7 +57,7 @@ def test_a_failure_has_its_reason_and_last_words(site: Site, where: str) -> None
         "software-missing": 2,
     }
     assert any(words in screen for *_, words in WANTED.values())
-    assert site.phases("bad") == {"failed": 6, "done": 1}
+    assert site.counts("bad") == {"failed": 6, "done": 1}
     package = site.package("bad/1/4/1")
     assert [one["exit_code"] for one in package["attempts"]] == [3]
     assert package["failures"][0]["reason"] == "exit-code"

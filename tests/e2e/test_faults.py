@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ stages:
 
 def dump(site: Site) -> list[str]:
     """The contents of the database."""
-    with closing(sqlite3.connect(f"file:{site.home}/d0ctl.db?mode=ro", uri=True)) as database:
+    with closing(sqlite3.connect(f"file:{site.home.root}/d0ctl.db?mode=ro", uri=True)) as database:
         return list(database.iterdump())
 
 
@@ -68,4 +68,4 @@ def test_a_bad_job_file_does_not_even_make_a_home(site: Site) -> None:
     assert site.d0ctl("submit", site.write(TWENTY)).code == 2
     assert site.d0ctl("run", site.jobs / "not there.yaml").code in (2, 3)
 
-    assert not site.home.exists()
+    assert not site.home.root.exists()

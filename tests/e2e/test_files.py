@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 SMALL = """\
@@ -32,7 +33,7 @@ def reco(site: Site) -> Site:
 
 def cached(site: Site) -> list[str]:
     """The files in the caches of the node and on the control host."""
-    folders = [*(site.folder / "farm").rglob("cache"), site.home / "cache"]
+    folders = [*(site.folder / "farm").rglob("cache"), site.home.root / "cache"]
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     return sorted(path.name for path in files if not path.name.startswith("."))
 
@@ -95,7 +96,7 @@ stages:
     reco.ok("wait", "merge")
 
     wait_until(lambda: cached(reco) == ["1.log", "2.log", "3.log", "3.root"], PATIENCE_S)
-    assert (reco.home / "results/merge/all").stat().st_size == 3000
+    assert (reco.home.root / "results/merge/all").stat().st_size == 3000
     assert [one["node"] for one in reco.json("file", "list", "reco:1.log")["files"][0]["copies"]
             ] == ["farm"]  # fmt: skip
     assert reco.d0ctl("doctor", "--nodes").code == 0

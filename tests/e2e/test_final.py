@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 
 @pytest.mark.parametrize(("code", "told"), [(0, "successful 3 0 0 0\n"), (3, "failed 1 1 0 1\n")])
@@ -28,7 +28,7 @@ stages:
     assert site.d0ctl("run", site.write(job)).code == bool(code)
 
     assert site.ok("logs", "told/3/1/1") == told
-    assert site.phases("told")["failed"] == 1 + bool(code)
+    assert site.counts("told")["failed"] == 1 + bool(code)
     assert "final" in site.ok("status", "told/3")
     if code:
         assert "stage `work`, of which 1 of 2 packages are successful" in site.ok(

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 from tests.support.users import mounted, needs_root
 
 JOB = """\
@@ -47,12 +47,12 @@ def test_packages_and_transfers_survive_a_disk_that_they_fill(site: Site, tmp_pa
         site.ok("wait", "full")
 
         assert set(failures()) == {"disk-full"}
-        assert site.phases("full") == {"done": 7}
+        assert site.counts("full") == {"done": 7}
         for path in {str(one["path"]) for one in site.json("history", "full")["failures"]}:
             facts = site.ok("why", path)
             assert re.search(r"^- it took \d attempts \(\d disk-full\)$", facts, re.MULTILINE), (
                 facts
             )
         for number in (1, 2):
-            assert (site.home / f"results/full/size{number}").read_text() == "20971520\n"
-        site.end()
+            assert (site.home.root / f"results/full/size{number}").read_text() == "20971520\n"
+        site.close()

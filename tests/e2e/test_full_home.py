@@ -2,7 +2,7 @@
 
 import subprocess
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 from tests.support.users import mounted, needs_root
 
 FILLS = """\
@@ -26,20 +26,20 @@ stages:
 def test_a_run_that_fills_the_disk_of_its_home_says_so_and_can_be_continued(
     newcomer: Site,
 ) -> None:
-    with mounted(newcomer.home, "3m"):
-        newcomer.home.chmod(0o700)
+    with mounted(newcomer.home.root, "3m"):
+        newcomer.home.root.chmod(0o700)
         done = newcomer.d0ctl("run", newcomer.write(FILLS))
 
         assert done.code == 5, done
         assert done.err.splitlines()[-2:] == [
-            f"d0ctl: the disk of the home `{newcomer.home}` is full",
-            f"df -h {newcomer.home}",
+            f"d0ctl: the disk of the home `{newcomer.home.root}` is full",
+            f"df -h {newcomer.home.root}",
         ]
         assert sum(newcomer.look().values()) == 20
 
-        subprocess.run(["mount", "-o", "remount,size=64m", newcomer.home], check=True)
+        subprocess.run(["mount", "-o", "remount,size=64m", newcomer.home.root], check=True)
         newcomer.d0ctl("run", "fills")
         newcomer.d0ctl("retry", "fills:failed", "--yes")
         newcomer.ok("run", "fills")
-        assert newcomer.phases("fills") == {"done": 20}
+        assert newcomer.counts("fills") == {"done": 20}
         newcomer.ok("doctor")

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site, fingerprint
+from tests.support.site import Site
+from tests.support.site.commands import fingerprint
 from tests.support.users import make_read_only, mounted, needs_root
 
 

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tests.e2e.site import EXAMPLES, Site
+from tests.support.site import Site
+from tests.support.site.commands import EXAMPLES
 
 MERGE = """\
 job: mc
@@ -43,7 +44,7 @@ def test_each_20_files_are_merged_and_a_dropped_one_leaves_its_group(site: Site)
     site.ok("release", "mc")
     site.ok("run", "mc")
 
-    results = site.home / "results" / "mc"
+    results = site.home.root / "results" / "mc"
     merged = [numbers(results / f"merged-{number}.txt") for number in (1, 2, 3)]
     assert merged == [
         list(range(1, 21)),
@@ -58,7 +59,7 @@ def test_each_20_files_are_merged_and_a_dropped_one_leaves_its_group(site: Site)
 def test_the_example_merges_in_two_steps(site: Site) -> None:
     site.ok("run", EXAMPLES / "merge" / "job.yaml")
 
-    histogram = (site.home / "results" / "merge" / "all.txt").read_text().split()
+    histogram = (site.home.root / "results" / "merge" / "all.txt").read_text().split()
     assert sum(map(int, histogram[1::2])) == 50 * 1000
 
 
@@ -90,7 +91,7 @@ def test_files_whose_number_nobody_knew_are_merged_in_groups(site: Site) -> None
 
     site.ok("run", "mc")
 
-    results = site.home / "results" / "mc"
+    results = site.home.root / "results" / "mc"
     merged = [numbers(results / f"merged-{number}.txt") for number in (1, 2, 3)]
     assert merged == [[11, 12, 13, 14], [15, 21, 22, 23], [24, 25]]
     assert numbers(results / "all-1.txt") == merged[0] + merged[1]

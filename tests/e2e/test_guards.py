@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 GREEDY = "import time; kept = bytes(b'x') * 90_000_000; time.sleep(300)"
@@ -44,7 +44,7 @@ def test_what_a_guard_ends_says_why_everywhere(site: Site) -> None:
     done = site.d0ctl("run", site.write(JOB))
 
     assert done.code == 1, done
-    assert site.phases("bad") == {"failed": 5, "done": 1}
+    assert site.counts("bad") == {"failed": 5, "done": 1}
     history = site.ok("history", "bad")
     for line, (reason, sentence) in WANTED.items():
         (attempt,) = site.package(f"bad/1/{line}/1")["attempts"]
@@ -98,7 +98,7 @@ def test_a_full_disk_is_freed_of_unneeded_files(site: Site, disk: Path) -> None:
     answer = site.ok("history", "full/3/1/1")
     assert re.search(r"the disk has \S+ .B left, less than the reserve of 5\.2 MB", answer)
     assert re.search(r"resumed: the disk has 5\d MB left again", answer)
-    assert (site.home / "results/full/told").read_text() == "52428800\n"
+    assert (site.home.root / "results/full/told").read_text() == "52428800\n"
 
 
 FILLS = """\

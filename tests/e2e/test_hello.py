@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.site import D0CTL, EXAMPLES, PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.commands import D0CTL, EXAMPLES
+from tests.support.site.machines import PATIENCE_S
 
 
 @pytest.fixture
@@ -39,7 +41,7 @@ def node_of(site: Site) -> str:
 
 
 def test_hello_runs_and_every_verb_tells_the_same(ran: Site) -> None:
-    text = (ran.home / "results" / "hello" / "hello.txt").read_text()
+    text = (ran.home.root / "results" / "hello" / "hello.txt").read_text()
     names = re.findall(r"^Hello (\w+), this is \S+\.$", text, re.MULTILINE)
     assert names == ["Ada", "Emmy", "Lise", "Marie"]
 
@@ -90,8 +92,8 @@ def test_a_home_that_was_named_and_is_not_there_is_reported(site: Site) -> None:
     done = site.d0ctl("status", "--json")
 
     assert done.code == 5
-    assert f"there is no home at `{site.home}`" in done.err
-    assert not site.home.exists()
+    assert f"there is no home at `{site.home.root}`" in done.err
+    assert not site.home.root.exists()
 
 
 def test_a_job_that_runs_twice_needs_another_name(site: Site) -> None:
@@ -108,4 +110,4 @@ def test_a_job_that_runs_twice_needs_another_name(site: Site) -> None:
 def test_this_machine_can_be_drained_before_anything_has_run(site: Site) -> None:
     assert site.ok("node", "drain", "localhost") == "drained `localhost`\n"
 
-    assert site.node("localhost")["drained"]
+    assert site.listed_node("localhost")["drained"]

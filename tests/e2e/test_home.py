@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 
 @pytest.fixture
@@ -44,7 +44,8 @@ def test_a_home_on_a_network_disk_is_refused(site: Site, tmp_path: Path, kind: s
     assert done.returncode == 5, done
     first, second = done.stderr.splitlines()
     assert first == (
-        f"d0ctl: the home `{site.home}` is on a network disk ({kind}), where a database can break"
+        f"d0ctl: the home `{site.home.root}` is on a network disk ({kind}), "
+        "where a database can break"
     )
     assert re.fullmatch(r"export D0CTL_HOME=/var/tmp/d0ctl-\d+", second.strip())
-    assert not site.home.exists()
+    assert not site.home.root.exists()

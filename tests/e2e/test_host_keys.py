@@ -4,9 +4,10 @@ import os
 
 import pytest
 
-from tests.e2e.site import Site, fingerprint
 from tests.e2e.terminal import terminal
 from tests.support.rows import change
+from tests.support.site import Site
+from tests.support.site.commands import fingerprint
 from tests.support.sshd import Sshd
 from tests.support.waiting import wait_until
 
@@ -21,7 +22,7 @@ def farm(site: Site) -> Sshd:
 
 def known(site: Site) -> str:
     """The keys that were accepted."""
-    path = site.home / "known_hosts"
+    path = site.home.root / "known_hosts"
     return path.read_text() if path.exists() else ""
 
 
@@ -162,7 +163,7 @@ def test_a_node_that_was_set_up_anew_loses_what_it_had(site: Site, farm: Sshd) -
     site.add("farm", farm)
     site.alone()
     site.ok("run", site.write(SLOW.format(gate=os.devnull)))
-    with site.writing() as store:
+    with site.opened() as store, store.writing():
         change(store, "node", {"name": "farm"}, machine="the old disk")
     farm.replace_host_key()
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.support import podman
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 STAND_IN = """\
@@ -127,7 +127,7 @@ def test_a_binary_runs_in_a_container_of_podman(site: Site, engine: podman.Podma
     assert done.code == 1, done
     said = site.ok("logs", "inside/1/1/1")
     assert said.startswith("it's hello from /") and "not inside" not in said
-    assert (site.home / "results/inside/copy.txt").read_text() == "12.01\nsome data\n"
+    assert (site.home.root / "results/inside/copy.txt").read_text() == "12.01\nsome data\n"
     assert site.ok("logs", "inside/1/2/1") == "12.01\n"
     assert site.ok("logs", "inside/1/3/1") == "some data\n"
     assert "exit code 3" in site.ok("why", "inside/1/4/1")

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Site, end_process
 from tests.e2e.terminal import CTRL_C, terminal
+from tests.support.site import Site
+from tests.support.site.commands import D0CTL, end_process
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 QUESTION = "stop here?"
@@ -71,8 +73,8 @@ def test_ctrl_c_asks_once_and_the_job_goes_on_later(
         site.start_daemon()
         site.ok("wait", "slow")
     assert ran(record) == ["1", "2", "3"]
-    assert len((site.home / "results" / "slow" / "end").read_text().splitlines()) == 1
-    assert site.phases("slow") == {"done": 3}
+    assert len((site.home.root / "results" / "slow" / "end").read_text().splitlines()) == 1
+    assert site.counts("slow") == {"done": 3}
 
 
 def test_no_is_an_answer_to_ctrl_c(site: Site, job: Path, record: Path) -> None:

@@ -2,7 +2,7 @@
 
 import os
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 PAIRS = {
     "name of a package": (
@@ -122,4 +122,4 @@ def test_a_file_with_a_reader_is_a_result_only_if_it_says_so(site: Site) -> None
 
     site.ok("run", site.write(f"job: read\nstages:\n  - lines:\n{lines}"))
 
-    assert [path.name for path in (site.home / "results/read").iterdir()] == ["asked"]
+    assert [path.name for path in (site.home.root / "results/read").iterdir()] == ["asked"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 
@@ -21,7 +21,7 @@ def storage(site: Site, *defaults: str) -> Path:
     lines = [f"  {line}\n" for line in defaults]
     text = f'transfer:\n  root: {{store: "{program} {{source}} {{dest}}"}}\n'
     text += f"defaults:\n{''.join(lines)}" if lines else ""
-    (site.home / "site.yaml").write_text(text)
+    (site.home.root / "site.yaml").write_text(text)
     site.ok("site", "apply", "--yes")
     return site.folder / "stored"
 
@@ -177,7 +177,7 @@ def test_a_verdict_is_overruled_by_set_status(site: Site) -> None:
     assert "the outputs of 1 package are checked on their nodes; no binary runs" in said
     site.wait_phase("three/1/1/1", "done")
 
-    assert (site.home / "results/three/b").read_text() == "a\n"
+    assert (site.home.root / "results/three/b").read_text() == "a\n"
     why = site.ok("why", "three/1/1/1")
     assert re.search("set successful by .*; it had failed: .*exit code 3", why)
     [checksum] = site.ask("select checksum from file where name = 'b'")

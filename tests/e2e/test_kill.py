@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import Pid, wait_until
 
 STUBBORN = """\
@@ -93,7 +94,7 @@ stages:
 
 def merged(site: Site) -> list[str]:
     """What went into the merge."""
-    return (site.home / "results" / "merged" / "all").read_text().split()
+    return (site.home.root / "results" / "merged" / "all").read_text().split()
 
 
 def assert_merged_without_line_2(site: Site) -> None:
@@ -113,7 +114,7 @@ def test_a_line_dropped_before_it_starts_is_not_merged(site: Site) -> None:
     site.submit(MERGED.format(act="true"), "--hold")
     plan = site.ok("kill-line", "merged/1/2", "--drop-outputs", "--dry-run")
     assert "merged/2/1/1 loses 1 input, keeps 3" in plan
-    assert site.phases("merged") == {"ready": 4, "waiting": 1}
+    assert site.counts("merged") == {"ready": 4, "waiting": 1}
 
     site.ok("kill-line", "merged/1/2", "--drop-outputs", "--reason", "bad run")
     site.ok("release", "merged")
@@ -127,7 +128,7 @@ def test_a_line_dropped_before_it_starts_is_not_merged(site: Site) -> None:
 def test_the_merge_that_waits_for_a_failed_line_goes_on_when_it_is_dropped(site: Site) -> None:
     done = site.d0ctl("run", site.write(MERGED.format(act="[ {n} != 2 ]")))
     assert done.code == 1
-    assert site.phases("merged") == {"done": 3, "failed": 1, "waiting": 1}
+    assert site.counts("merged") == {"done": 3, "failed": 1, "waiting": 1}
     why = site.json("why", "merged/2/1/1")
     assert (
         "is blocked: it waits for file `2.reco` of `merged/1/2/1`, which is failed" in why["answer"]
@@ -160,4 +161,4 @@ def test_without_drop_outputs_the_merge_stays_waiting(site: Site) -> None:
     site.ok("kill-line", "merged/1/2")
 
     assert site.d0ctl("run", "merged").code == 1
-    assert site.phases("merged") == {"done": 3, "canceled": 1, "waiting": 1}
+    assert site.counts("merged") == {"done": 3, "canceled": 1, "waiting": 1}

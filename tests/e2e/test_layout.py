@@ -1,6 +1,6 @@
 """Inputs under their paths, on a real node: from stages, beside the job file, renamed and flat."""
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 JOB = """\
 job: layout
@@ -43,7 +43,7 @@ def test_inputs_of_one_base_name_are_merged_by_their_paths_and_as_they_are_renam
     site.submit(JOB)
     site.ok("run", "layout")
 
-    results = site.home / "results" / "layout"
+    results = site.home.root / "results" / "layout"
     names = ["run1/AOD.root", "run2/AOD.root", "cuts/v2/loose.txt", "db", "tight/tight.txt"]
     assert (results / "list.txt").read_text().split() == names
     found = (results / "found.txt").read_text().split()
@@ -85,5 +85,5 @@ def test_inputs_that_come_after_the_start_keep_their_paths(site: Site) -> None:
     site.submit(EARLY)
     site.ok("run", "early")
 
-    text = (site.home / "results" / "early" / "all").read_text()
+    text = (site.home.root / "results" / "early" / "all").read_text()
     assert sorted(text.splitlines()) == ["p1/part: 1", "p2/part: 2"]

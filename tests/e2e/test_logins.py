@@ -3,9 +3,10 @@
 import subprocess
 from pathlib import Path
 
-from tests.e2e.site import Site, fingerprint
 from tests.e2e.terminal import terminal
 from tests.support.kdc import Kdc, find_client
+from tests.support.site import Site
+from tests.support.site.commands import fingerprint
 from tests.support.sshd import Sshd
 
 HELLO = """

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tests.e2e.site import PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.smtp import PostOffice, free_port, make_certificate
 from tests.support.waiting import wait_until
 
@@ -77,9 +78,9 @@ def test_a_production_that_fails_sends_mail_by_starttls_and_login(
             assert "    | at event 17\n" in text
             assert "exit-code" not in text
     assert "open sesame" not in site.ok("site", "show") + site.ok("notify", "list", "--json")
-    log = (site.home / "logs" / "daemon.log").read_text()
+    log = (site.home.root / "logs" / "daemon.log").read_text()
     assert "open sesame" not in log
-    assert b"open sesame" not in (site.home / "d0ctl.db").read_bytes()
+    assert b"open sesame" not in (site.home.root / "d0ctl.db").read_bytes()
 
 
 def test_a_run_without_a_daemon_tells_of_its_end(site: Site) -> None:

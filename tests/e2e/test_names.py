@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 NAMES = (
     "plain",
@@ -68,7 +68,7 @@ def test_a_loop_value_is_a_word_and_a_file_name_and_nothing_else(site: Site, she
     done = site.d0ctl("run", site.write(JOB.format(names=json.dumps(NAMES, ensure_ascii=False))))
 
     assert done.code == 0, done
-    results = site.home / "results" / "names"
+    results = site.home.root / "results" / "names"
     wanted = sorted("".join(NAMES))
     assert sorted((results / "all").read_text()) == wanted
     assert sorted((results / "by-list").read_text()) == wanted
@@ -108,7 +108,7 @@ stages:
         ),
     )
 
-    results = site.home / "results" / "raws"
+    results = site.home.root / "results" / "raws"
     assert {path.name: path.read_text() for path in results.iterdir()} == {
         f"{name}.out": f"{name}\n" for name in names
     }
@@ -127,7 +127,7 @@ def test_a_name_that_no_file_may_have_is_refused(newcomer: Site, name: str) -> N
     assert (done.code, done.out) == (2, "")
     assert "job.yaml:" in done.err
     assert all(line.isprintable() for line in done.err.splitlines())
-    assert not newcomer.home.exists()
+    assert not newcomer.home.root.exists()
 
 
 @pytest.mark.parametrize("quoted", ["'{n}'", '"{n}"', "`echo {n}`", "$(echo '{n}')"])

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from tests.e2e.site import Site, fingerprint
 from tests.nodes.conftest import in_config
+from tests.support.site import Site
+from tests.support.site.commands import fingerprint
 from tests.support.sshd import Sshd
 from tests.wrapper import pythons
 
@@ -43,7 +44,7 @@ def run_on_each(site: Site, *nodes: str) -> None:
     found = site.json("status", "pinned/1/*/*")["packages"]
     assert [one["node"] for one in found] == list(nodes)
     assert {one["attempts"] for one in found} == {1}
-    merged = (site.home / "results" / "pinned" / "all").read_text().split()
+    merged = (site.home.root / "results" / "pinned" / "all").read_text().split()
     assert merged == list(nodes)
 
 
@@ -95,7 +96,7 @@ stages:
 """
     site.ok("run", site.write(job))
 
-    assert site.phases("crowd") == {"done": 32}
+    assert site.counts("crowd") == {"done": 32}
     assert len(list(meeting.iterdir())) == 32
     assert site.sshds["farm"].log().count("Accepted publickey") <= 4
 
@@ -178,7 +179,7 @@ def test_a_changed_host_key_is_refused_and_packages_wait(
     assert "no node can take it" in why
     assert line in why
     assert line in site.ok("why", "farm")
-    assert site.phases("waits") == {"ready": 1}
+    assert site.counts("waits") == {"ready": 1}
     assert farm.log().count("Accepted publickey") == logins
 
 

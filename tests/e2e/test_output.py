@@ -4,7 +4,9 @@ import subprocess
 
 import pytest
 
-from tests.e2e.site import D0CTL, EXAMPLES, PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.commands import D0CTL, EXAMPLES
+from tests.support.site.machines import PATIENCE_S
 
 
 def in_shell(site: Site, words: str) -> "subprocess.CompletedProcess[str]":
@@ -31,5 +33,5 @@ def test_a_job_runs_with_streams_that_are_shut(site: Site, shut: str) -> None:
 
     assert done.returncode == 0, done
     assert "Traceback" not in done.stderr
-    assert (site.home / "results" / "hello" / "hello.txt").exists()
+    assert (site.home.root / "results" / "hello" / "hello.txt").exists()
     assert site.d0ctl("doctor").code == 0

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from tests.e2e.following import CHAIN, start
-from tests.e2e.site import PATIENCE_S, Site
 from tests.e2e.terminal import terminal
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import Pid, wait_until
 
 

@@ -1,6 +1,6 @@
 """Failures answered by a policy, from the job file to the results, by real wrappers."""
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 JOB = """\
 job: again
@@ -20,7 +20,7 @@ def test_a_run_tries_again_as_its_job_says_and_tells_of_each_attempt(site: Site)
     done = site.d0ctl("run", site.write(JOB.replace("COUNT", str(count))))
 
     assert done.code == 1, done
-    assert site.phases("again") == {"done": 1, "failed": 1}
+    assert site.counts("again") == {"done": 1, "failed": 1}
     attempts = site.json("status", "again/1/1/1")["attempts"]
     assert [(one["kind"], one["outcome"]) for one in attempts] == [
         ("first", "failed"),
@@ -47,8 +47,8 @@ def test_a_production_whose_script_is_missing_stops_after_twenty_failures(site: 
     done = site.d0ctl("run", site.write(ALIKE))
 
     assert done.code == 1, done
-    phases = site.phases("mymc")
-    slots = site.node("localhost")["cpus"]
+    phases = site.counts("mymc")
+    slots = site.listed_node("localhost")["cpus"]
     assert 20 <= phases["failed"] <= 20 + 2 * slots, phases
     assert phases["failed"] + phases["ready"] == 200
     for words in (("why", "mymc"), ("status", "mymc")):

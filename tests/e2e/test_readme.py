@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Done, Site
 from tests.e2e.terminal import terminal
 from tests.support.archives import RECO, packed
+from tests.support.site import Site
+from tests.support.site.commands import D0CTL, Done
+from tests.support.site.machines import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -102,7 +104,7 @@ def test_all_that_readme_types_succeeds(reader: Site, tmp_path: Path) -> None:
     ran = dict(answers)["d0ctl run mc.yaml"]
     assert "`mc-001` is successful: 41 packages" in ran.out + ran.err
     assert "warning" not in ran.err
-    merged = (reader.home / "results/mc-001/all.txt").read_text().splitlines()
+    merged = (reader.home.root / "results/mc-001/all.txt").read_text().splitlines()
     assert len(merged) == sum(
         (e * 37 + s * 11) % 91 > 50 for s in range(1, 21) for e in range(1, 101)
     )

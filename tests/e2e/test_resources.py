@@ -2,7 +2,8 @@
 
 import os
 
-from tests.e2e.site import PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 TOTAL = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

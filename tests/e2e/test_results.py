@@ -1,6 +1,6 @@
 """results/JOB has the files of one job, whatever else was there under its name."""
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 JOB = """
     job: fix
@@ -20,7 +20,7 @@ def run(site: Site, n: int) -> str:
 
 
 def names(site: Site, folder: str) -> list[str]:
-    return sorted(path.name for path in (site.home / "results" / folder).iterdir())
+    return sorted(path.name for path in (site.home.root / "results" / folder).iterdir())
 
 
 def test_remove_shows_and_removes_the_results(site: Site) -> None:
@@ -30,8 +30,8 @@ def test_remove_shows_and_removes_the_results(site: Site) -> None:
     assert names(site, "fix") == ["1.txt", "2.txt", "3.txt"]
     assert "3 files in results/ removed" in site.ok("remove", "fix", "--yes")
 
-    assert not (site.home / "results/fix").exists()
-    assert not list((site.home / "results").glob(".removed-*"))
+    assert not (site.home.root / "results/fix").exists()
+    assert not list((site.home.root / "results").glob(".removed-*"))
     answer = run(site, 2)
     assert names(site, "fix") == ["1.txt", "2.txt"]
     assert "3.txt" not in answer
@@ -49,7 +49,7 @@ def test_results_can_be_moved_aside_instead(site: Site) -> None:
 
 
 def test_files_left_by_others_are_moved_aside_by_a_new_job(site: Site) -> None:
-    folder = site.home / "results/fix"
+    folder = site.home.root / "results/fix"
     folder.mkdir(parents=True)
     (folder / "old.txt").write_text("a person's")
 
@@ -57,12 +57,12 @@ def test_files_left_by_others_are_moved_aside_by_a_new_job(site: Site) -> None:
 
     assert "older files under the name of this job are now in" in answer
     assert names(site, "fix") == ["1.txt"]
-    assert (site.home / "results/fix.1/old.txt").read_text() == "a person's"
+    assert (site.home.root / "results/fix.1/old.txt").read_text() == "a person's"
 
 
 def test_the_summary_lists_only_what_the_job_made(site: Site) -> None:
     run(site, 1)
-    (site.home / "results/fix/note.txt").write_text("a person's")
+    (site.home.root / "results/fix/note.txt").write_text("a person's")
 
     answer = site.d0ctl("run", "fix").out
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.site import PATIENCE_S, Done, Site, fingerprint
+from tests.support.site import Site
+from tests.support.site.commands import Done, fingerprint
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 SOFTWARE = {
@@ -153,7 +155,7 @@ def test_a_job_is_held_after_as_many_alike_failures_as_it_or_its_site_says(
 
     assert site.d0ctl("run", site.write(f"job: alike\n{of_job}\n{lines}")).code == 1
 
-    assert (site.phases("alike")["failed"] < 6) is is_held
+    assert (site.counts("alike")["failed"] < 6) is is_held
 
 
 @pytest.mark.parametrize(("of_job", "failed"), [("max-failures: 2", 2), ("", 3)])
@@ -166,7 +168,7 @@ def test_a_job_is_held_after_as_many_failures_as_it_says(
 
     assert site.d0ctl("run", site.write(f"job: some\n{of_job}\n{lines}")).code == 1
 
-    assert site.phases("some")["failed"] == failed
+    assert site.counts("some")["failed"] == failed
     held = "held by d0ctl" in site.d0ctl("status", "some").out
     assert held is bool(of_job)
 
@@ -213,7 +215,7 @@ def test_a_result_waits_while_it_would_take_the_reserve_of_the_control_host(site
 
     wait_until(lambda: "control-reserve" in site.ok("why", "far/1/1/1"), PATIENCE_S, "it says why")
 
-    assert not (site.home / "results/far/a").exists()
+    assert not (site.home.root / "results/far/a").exists()
     site.ok("site", "apply", site.write("defaults: {}", "site.yaml"), "--yes")
     site.wait_phase("far/1/1/1", "done")
 

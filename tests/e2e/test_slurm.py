@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import EXAMPLES, Site, fingerprint
+from tests.support.site import Site
+from tests.support.site.commands import EXAMPLES, fingerprint
 from tests.support.slurm import Slurm
 from tests.support.waiting import Pid, wait_until
 
@@ -87,7 +88,7 @@ def test_a_production_runs_in_allocations(batch: Site) -> None:
     batch.wait(lambda: batch.look() == {"done": 5}, what="the job is done")
     bases = {row[0] for row in batch.ask("select base from attempt")}
     assert all(base.startswith(f"{batch.folder}/pilots/") for base in bases)
-    assert (batch.home / "results/hello/hello.txt").exists()
+    assert (batch.home.root / "results/hello/hello.txt").exists()
     wait_until(lambda: set(pilots(batch)) == {"ended"}, what="idle pilots have ended")
     assert [node["node"] for node in batch.json("node", "list")["nodes"]] == ["localhost"]
     assert batch.package("hello/1/1/1")["attempts"][0]["node"].startswith("batch-")
@@ -287,7 +288,7 @@ def test_a_pilot_near_its_time_limit_takes_no_more_packages(batch: Site) -> None
     batch.start_daemon()
     begin(batch)
 
-    with batch.writing() as store:
+    with batch.opened() as store, store.writing():
         store.change("keep_pilot", pilot=1, job=None, state="running", reason="", ends=0.0)
     batch.wait(lambda: batch.ask("select drained from node where id = 2") == [(1,)], what="drained")
     finish(batch)

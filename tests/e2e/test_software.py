@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site, fingerprint
 from tests.support.archives import RECO, Server, packed
+from tests.support.site import Site
+from tests.support.site.commands import fingerprint
 from tests.support.waiting import wait_until
 
 SITE = """\
@@ -89,7 +90,7 @@ def test_a_job_says_which_software_and_no_more(site: Site, shelf: Path) -> None:
     assert [(one["software"], one["node"], one["jobs"]) for one in places] == [
         ("reco/v12-01", "new", ["made"])
     ]
-    made = (site.home / "results/made/raw b c.reco").read_text().splitlines()
+    made = (site.home.root / "results/made/raw b c.reco").read_text().splitlines()
     assert made[0].startswith("reco of /")
     assert made[1:] == ["energy 1960", "with", "it's raw b c", "raw b c.txt"]
 
@@ -154,7 +155,7 @@ def test_an_archive_comes_from_a_server_that_nodes_reach(site: Site, shelf: Path
         server.close()
 
     assert server.asked == ["/reco.tar.gz"]
-    assert (site.home / "results/made/raw a.reco").exists()
+    assert (site.home.root / "results/made/raw a.reco").exists()
 
 
 SEALED = """\
@@ -204,7 +205,7 @@ def test_an_archive_that_vanished_from_its_node_is_brought_anew(site: Site, shel
     site.ok("run", site.write(f"policy: {{software-missing: {{delay: 1s}}}}\n{JOB}"))
     (failure,) = site.package("made/1/1/1")["failures"]
     assert (failure["reason"], failure["count"]) == ("software-missing", 1)
-    assert site.phases("made") == {"done": 1}
+    assert site.counts("made") == {"done": 1}
 
 
 def test_an_archive_that_is_not_here_any_more_is_reported(site: Site, shelf: Path) -> None:
@@ -227,7 +228,7 @@ def test_a_script_of_the_catalogue_needs_no_archive(site: Site, shelf: Path) -> 
     site.ok("site", "apply", described(site, str(shelf)))
     site.ok("run", site.write("stages: [{lines: [{software: hello/1, outputs: x}]}]", "hi.yaml"))
 
-    assert (site.home / "results/hi-001/x").read_text() == "hello from any platform\n"
+    assert (site.home.root / "results/hi-001/x").read_text() == "hello from any platform\n"
 
 
 def test_the_check_of_the_catalogue_judges_what_a_job_runs_with_it(site: Site, shelf: Path) -> None:

@@ -3,7 +3,7 @@
 import sqlite3
 from contextlib import closing
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 MC = """\
 job: mc
@@ -73,7 +73,7 @@ def test_catalogues_stages_of_other_jobs_and_caches_are_sources_of_inputs(site: 
     found = {
         path.name: path.read_text().split()
         for job in ("merge", "cache")
-        for path in (site.home / "results" / job).iterdir()
+        for path in (site.home.root / "results" / job).iterdir()
     }
     assert found == {
         "all": ["1", "2", "3"], "late": ["p-1", "p-2"], "part1": ["1", "2"], "part2": ["3"],

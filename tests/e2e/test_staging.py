@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import Pid, kill_all, wait_until
 from tests.support.web import Web, serving
 
@@ -121,7 +122,7 @@ stages:
     assert target.read_bytes() == DATA
     assert list(target.parent.iterdir()) == [target]
     assert site.package("across/1/1/1")["outputs"][0]["stored"] == [f"barn:{target}"]
-    assert not (site.home / "results/across").exists()
+    assert not (site.home.root / "results/across").exists()
 
 
 def test_a_spoilt_file_is_not_used(farm: Site, web: Web) -> None:
@@ -250,7 +251,7 @@ stages:
     kill_all([wrapper])
 
     assert farm.ok("wait", name) == f"`{name}` is successful\n"
-    assert (farm.home / "results" / name / "n").read_text().strip() == "10000"
+    assert (farm.home.root / "results" / name / "n").read_text().strip() == "10000"
     assert not list((farm.folder / "farm").rglob("staging"))
 
 
@@ -284,6 +285,6 @@ stages:
 
     assert done.code == 0, f"{done} {site.ok('history', 'far')}"
     assert own.read_text() == notes
-    assert (site.home / "results/far/read").read_text() == "other contents\n"
+    assert (site.home.root / "results/far/read").read_text() == "other contents\n"
     site.ok("remove", "far", "--yes")
     assert own.read_text() == notes

@@ -1,6 +1,6 @@
 """Files as standard input of binaries."""
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 
 JOB = """\
 job: stdin
@@ -30,7 +30,7 @@ def test_a_file_is_the_standard_input_of_a_binary(site: Site) -> None:
     site.submit(JOB)
     site.ok("run", "stdin")
 
-    assert (site.home / "results/stdin/copy").read_text() == "a\nb\n"
+    assert (site.home.root / "results/stdin/copy").read_text() == "a\nb\n"
     assert site.ok("logs", "stdin/1/3").splitlines()[-3:] == ["start.sh", "two", "end"]
     assert "stdin from own.txt" in site.ok("status", "stdin/1/3/1/1")
     assert "stdin: sorted\n" in site.ok("export", "stdin")

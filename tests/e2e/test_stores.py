@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 from tests.support.stores import KEYS, rsync_folder, s3_server
 
 NAMES = ("archive", "backup", "cloud")
@@ -44,7 +44,7 @@ def test_outputs_are_stored_and_inputs_of_another_job_are_fetched(stores: Site) 
         f"job: read\nstages: [{{lines: [{{run: 'cat got-* > all.txt', inputs: [{inputs}],"
         " outputs: [all.txt]}]}]\n"))  # fmt: skip
 
-    assert (stores.home / "results/read/all.txt").read_text() == "archive\nbackup\ncloud\n"
+    assert (stores.home.root / "results/read/all.txt").read_text() == "archive\nbackup\ncloud\n"
     assert (stores.folder / "archive/run 1/a.txt").read_text() == "archive\n"
     assert "it is stored at `store:cloud/run 1/a.txt`" in stores.ok("why", "make:cloud.txt")
     assert stores.json("store", "locate", "store:cloud/run 1/a.txt")["location"].endswith("a.txt")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.e2e.site import Site
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 LOCATIONS = """
@@ -50,10 +50,10 @@ def test_inputs_of_a_merge_come_while_others_are_still_made(site: Site, tmp_path
     done = site.d0ctl("wait", "gather")
 
     assert done.code == 0, done
-    merged = (site.home / "results/gather/all").read_text()
+    merged = (site.home.root / "results/gather/all").read_text()
     assert merged.split() == [str(number) for number in range(1, 41)]
     assert site.ask(LOCATIONS, "control")[0][0] == 0, "a copy was made on the control host"
-    assert not [path for path in (site.home / "cache").rglob("a[0-9]*") if path.is_file()]
+    assert not [path for path in (site.home.root / "cache").rglob("a[0-9]*") if path.is_file()]
 
 
 def test_a_file_that_many_packages_wait_to_read_is_copied_before_they_run(

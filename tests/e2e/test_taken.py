@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from tests.e2e.site import Site
 from tests.e2e.terminal import terminal
+from tests.support.site import Site
 
 BUSY = """\
 job: busy

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.support.homes import equip_nodes, make_home
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 
@@ -13,7 +13,7 @@ from tests.support.waiting import wait_until
 def busy(tmp_path: Path) -> Site:
     """A site with a daemon, and with a binary that starts a process after the other."""
     site = Site(tmp_path / "site")
-    equip_nodes(make_home(site.home))
+    equip_nodes(make_home(site.home.root))
     site.start_daemon()
     record = site.folder / "record"
     site.submit(
@@ -30,6 +30,6 @@ stages:
 
 
 def test_after_a_failed_test_nothing_runs_although_its_job_did(busy: Site) -> None:
-    busy.end(has_failed=True)
+    busy.close(kills=True)
 
     assert busy.processes() == []

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.e2e.terminal import terminal
+from tests.support.site import Site
 
 EVIL = (
     rb"\033]0;OWNED\007\033[2J\033[31;5mblink\033[0m\033[?1049h\033[6n\033Pq\033\\"
@@ -43,7 +43,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         assert done.code == 1, done
         yield site
     finally:
-        site.end()
+        site.close()
 
 
 VERBS = [

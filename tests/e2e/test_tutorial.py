@@ -4,8 +4,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.e2e.site import D0CTL, PATIENCE_S, Done, Site
 from tests.e2e.terminal import terminal
+from tests.support.site import Site
+from tests.support.site.commands import D0CTL, Done
+from tests.support.site.machines import PATIENCE_S
 
 TUTORIAL = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text()
 
@@ -52,12 +54,12 @@ def test_all_that_the_tutorial_types_does_what_it_says(newcomer: Site) -> None:
     assert "no cut for seed 3 in cuts.txt" in answers["d0ctl logs mc/1/3/1"].out
     assert "1 blocked" in answers["d0ctl status mc"].out
     assert "2/3  part=3  10 files of `sim`" in answers["d0ctl validate big.yaml --list"].out
-    groups = [newcomer.home / "results" / "big" / f"merged-{part}.txt" for part in (1, 2, 3)]
+    groups = [newcomer.home.root / "results" / "big" / f"merged-{part}.txt" for part in (1, 2, 3)]
     lines = [len(path.read_text().splitlines()) for path in groups]
     assert lines == [sum(range(1, 21)), sum(range(21, 41)), sum(range(41, 51))]
     cuts = {1: 50, 2: 50, 3: 60, 4: 55}
     for job in ("mc", "mc2"):
-        merged = (newcomer.home / "results" / job / "all.txt").read_text().splitlines()
+        merged = (newcomer.home.root / "results" / job / "all.txt").read_text().splitlines()
         assert len(merged) == sum(
             (e * 37 + seed * 11) % 91 > cut for seed, cut in cuts.items() for e in range(1, 101)
         )

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tests.e2e.site import PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 TICKING = """\
@@ -73,7 +74,7 @@ def test_lines_dropped_before_and_during_the_wait_of_the_merge_leave_the_rest(si
     site.start_daemon()
     site.submit(RECO.format(folder=site.folder), "--hold")
     site.ok("kill-line", "reco001/1/3", "--drop-outputs", "--reason", "bad raw file")
-    assert site.phases("reco001/2") == {"waiting": 6, "dropped": 3}
+    assert site.counts("reco001/2") == {"waiting": 6, "dropped": 3}
     site.ok("release", "reco001")
     (site.folder / "go-1").touch()
     site.wait_phase("reco001/2/1/1", "done")
@@ -88,7 +89,7 @@ def test_lines_dropped_before_and_during_the_wait_of_the_merge_leave_the_rest(si
     merged = site.package("reco001/3/1/1")
     assert merged["left_out"]["missing"] == ["2.root", "3.root"]
     assert (merged["attempts"][0]["inputs"], merged["attempts"][0]["inputs_asked"]) == (1, 3)
-    assert (site.home / "results" / "reco001" / "all.root").read_text() == "1\n"
+    assert (site.home.root / "results" / "reco001" / "all.root").read_text() == "1\n"
     assert "1 of 3 inputs, missing: 2.root and 3.root" in site.ok("status", "reco001")
     refused = site.d0ctl("restore-line", "reco001/1/2")
     assert refused.code == 4
@@ -106,7 +107,7 @@ def test_a_line_is_restored_and_merged_after_all(site: Site) -> None:
 
     assert site.d0ctl("run", "reco001").code == 0
 
-    assert (site.home / "results" / "reco001" / "all.root").read_text() == "1\n2\n"
+    assert (site.home.root / "results" / "reco001" / "all.root").read_text() == "1\n2\n"
     assert site.json("status", "reco001")["dropped"] == 4
 
 
@@ -123,13 +124,13 @@ stages:
 
 def test_only_failed_packages_run_again_with_the_changes(site: Site) -> None:
     assert site.d0ctl("run", site.write(FLAKY)).code == 1
-    assert site.phases("flaky") == {"done": 1, "failed": 2}
+    assert site.counts("flaky") == {"done": 1, "failed": 2}
 
     site.ok("retry", "flaky/1/2", "--set", "cut=2")
     site.ok("retry", "flaky/1/3", "--env", "CUT_OFF=yes")
 
     assert site.d0ctl("run", "flaky").code == 0
-    results = site.home / "results" / "flaky"
+    results = site.home.root / "results" / "flaky"
     assert [(results / f"{n}.out").read_text() for n in (1, 2, 3)] == ["1\n", "2\n", "1\n"]
     tries = [len(site.package(f"flaky/1/{n}/1")["attempts"]) for n in (1, 2, 3)]
     assert tries == [1, 2, 2]

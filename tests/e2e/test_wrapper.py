@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.site import PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 WATCHES = """\
@@ -57,7 +58,7 @@ def test_progress_is_seen_and_an_early_end_keeps_what_is_usable(farm: Site) -> N
     assert attempt["message"] == "ended on request: by itself, with the answer: ended after event 7"
     (output,) = farm.package(path)["outputs"]
     assert (output["present"], output["partial"]) == (True, True)
-    result = farm.home / "results/early/all.root"
+    result = farm.home.root / "results/early/all.root"
     wait_until(result.exists, PATIENCE_S, "the partial output is delivered")
     assert result.read_text() == "seven events\n"
     assert farm.package(path)["progress"]["percent"] is None
@@ -101,7 +102,7 @@ def test_a_startup_script_beside_the_job_file_is_brought_and_calls_the_chain(far
     farm.submit(WRAPPED)
     farm.ok("wait", "wrapped")
 
-    results = farm.home / "results/wrapped"
+    results = farm.home.root / "results/wrapped"
     for n in (1, 2):
         assert (results / f"b-{n}").read_text() == f"hello {n} from farm\n" * 2
     logs = farm.ok("logs", "wrapped/1/2/1")

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.site import EXAMPLES, PATIENCE_S, Site
+from tests.support.site import Site
+from tests.support.site.commands import EXAMPLES
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 EVENTS = 300
@@ -51,7 +53,7 @@ def once(name: str, produce: Callable[[Site], None], folder: Path) -> Outcome:
                 produce(site)
                 kept.write_text(json.dumps(outcome(site)))
             finally:
-                site.end()
+                site.close()
     found: Outcome = json.loads(kept.read_text())
     return found
 
@@ -93,11 +95,11 @@ def in_the_middle(site: Site, done: int) -> bool:
 
 def outcome(site: Site) -> Outcome:
     """All that the tests look at."""
-    results = site.home / "results" / "zpeak"
+    results = site.home.root / "results" / "zpeak"
     return {
         **{name: (results / name).read_text() for name in ("mass.csv", "peak.json", "peak.txt")},
         "png": (results / "peak.png").read_bytes()[:4].decode("latin-1"),
-        "phases": site.phases("zpeak"),
+        "phases": site.counts("zpeak"),
         "packages": site.json("status", "zpeak/*/*/*")["packages"],
         "attempts": site.ask(
             "select package_id, number, kind, node_name, launched, ended, outcome, reason, message"

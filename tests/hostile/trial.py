@@ -7,9 +7,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.site import PATIENCE_S, Done, Site
 from tests.hostile import relay
 from tests.support.homes import make_home
+from tests.support.site import Site
+from tests.support.site.commands import Done
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 HONEST = 4
@@ -73,7 +75,7 @@ class Field:
         self.add_hostile("evil")
         site.alone()
         site.ok("site", "apply", site.write("bad-nodes: {failures: no}\n", "site.yaml"), "--yes")
-        self.daemon = site.start_daemon()
+        self.daemon = site.start_daemon().pid
         site.wait_node("good", "up")
         site.wait_node("evil", "up")
 
@@ -141,7 +143,7 @@ class Field:
         """Whether the hostile node has done its worst, and all of it was read."""
         self.most_disk = max(self.most_disk, self.disk())
         outcome = self.outcome(attack)[1]
-        is_read = not any((self.site.home / "dropbox" / "new").iterdir())
+        is_read = not any((self.site.home.root / "dropbox" / "new").iterdir())
         is_believed = outcome == ENDS.get(attack, outcome)
         return is_read and is_believed and self.has_tried(attack)
 
@@ -171,7 +173,7 @@ class Field:
     def disk(self) -> int:
         """How many bytes all files of the home take, without the database."""
         size = 0
-        for path in self.site.home.rglob("*"):
+        for path in self.site.home.root.rglob("*"):
             with suppress(OSError):
                 if not path.name.startswith("d0ctl.db"):
                     size += path.lstat().st_blocks * 512
@@ -214,10 +216,10 @@ ATTACKS = tuple(relay.ATTACKS)
 def battlefield(folder: Path) -> Iterator[Field]:
     """The site, gone at the end with all its processes."""
     site = Site(folder)
-    make_home(site.home)
+    make_home(site.home.root)
     field = Field(site)
     try:
         field.begin()
         yield field
     finally:
-        site.end()
+        site.close()

@@ -18,8 +18,7 @@ from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse
 from tests.support.homes import equip_nodes
 from tests.support.jobs import job, simple
-from tests.support.session import Session
-from tests.support.waiting import wait_until
+from tests.support.site import Site
 
 CHUNK = 1000
 """How much of the data goes on at a time, while the link is slow."""
@@ -64,55 +63,52 @@ class Throttle:
 NEAR = ("localhost",)
 
 
-def why(session: Session, path: str) -> list[str]:
+def why(real_site: Site, path: str) -> list[str]:
     """What is said of a package."""
-    with open_store(session.home, read_only=True) as store:
+    with open_store(real_site.home, read_only=True) as store:
         return why_package(store, browse.package(store, parse(path)), time.time()).facts
 
 
 @pytest.fixture
-def throttle(session: Session) -> Iterator[Throttle]:
+def throttle(real_site: Site) -> Iterator[Throttle]:
     """The way to the node `far`, which has one CPU."""
-    sshd = session.start_sshd("far")
+    sshd = real_site.start_sshd("far")
     throttle = Throttle(sshd.port)
     with closing(throttle):
         line = sshd.known_hosts_line.replace(f":{sshd.port}", f":{throttle.port}")
-        with session.home.known_hosts.open("a") as known:
+        with real_site.home.known_hosts.open("a") as known:
             known.write(line)
-        address = session.address("far", sshd)
         user, _, _ = sshd.destination.rpartition(":")
-        with open_store(session.home) as store:
-            registry.add(
-                store,
-                Address(
-                    "far", "ssh", f"{user}:{throttle.port}", address.identity, address.directory
-                ),
-                cpus=1,
-            )
-        equip_nodes(session.home, "far", session.folder / "far" / "work")
+        work = real_site.folder / "far" / "work"
+        with open_store(real_site.home) as store:
+            destination = f"{user}:{throttle.port}"
+            address = Address("far", "ssh", destination, str(sshd.identity), str(work))
+            registry.add(store, address, cpus=1)
+        equip_nodes(real_site.home, "far", work)
         yield throttle
 
 
 def test_a_link_of_10_kb_per_second_delays_only_what_goes_over_it(
-    session: Session, throttle: Throttle, tmp_path: Path
+    real_site: Site, throttle: Throttle, tmp_path: Path
 ) -> None:
     for name in ("first", "second"):
         (tmp_path / name).write_bytes(bytes(25_000))
-    session.daemon()
-    wait_until(lambda: session.node("far")["state"] == "up", 60)
+    real_site.start_daemon()
+    real_site.wait_node("far", "up")
     throttle.rate = 10_000
 
     for name in ("first", "second"):
         data = str(tmp_path / name)
-        session.submit(job(name, [simple(session.ran(name), [data], nodes=("far",))]))
-        session.submit(job(f"near{name}", [simple(session.ran("near"), [data], nodes=NEAR)]))
-    session.wait_for(nearfirst_1_1_1="done", nearsecond_1_1_1="done")
-    assert session.phases()["second/1/1/1"] == "assigned"
-    session.wait_for(first_1_1_1="done")
+        real_site.submit(job(name, [simple(real_site.ran(name), [data], nodes=("far",))]))
+        real_site.submit(job(f"near{name}", [simple(real_site.ran("near"), [data], nodes=NEAR)]))
+    real_site.wait_phase("nearfirst/1/1/1", "done")
+    real_site.wait_phase("nearsecond/1/1/1", "done")
+    assert real_site.phases()["second/1/1/1"] == "assigned"
+    real_site.wait_phase("first/1/1/1", "done")
 
-    facts = why(session, "second/1/1/1")
-    session.wait_for(second_1_1_1="done")
+    facts = why(real_site, "second/1/1/1")
+    real_site.wait_phase("second/1/1/1", "done")
     assert facts[0] == f"file `{tmp_path}/second` is being copied"
     assert re.fullmatch(r"files have come to `far` at \d+(\.\d+)? kB/s lately", facts[1])
-    assert session.runs() == {"near": 2, "first": 1, "second": 1}
-    assert {outcome for _, outcome, _ in session.attempts()} == {"successful"}
+    assert real_site.runs() == {"near": 2, "first": 1, "second": 1}
+    assert {outcome for _, outcome, _ in real_site.attempts()} == {"successful"}

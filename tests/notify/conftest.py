@@ -12,7 +12,7 @@ from d0ctl.daemon.steps.notifications import collect
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
-from tests.support.building import Site
+from tests.support.site import Site
 from tests.support.site_file import apply_site
 from tests.support.smtp import PostOffice
 

@@ -3,8 +3,9 @@
 from typing import Any
 
 from d0ctl.store.nodes import contact, placement
-from tests.support.building import Site, job, line, package
+from tests.support.building import job, line, package
 from tests.support.rows import change
+from tests.support.site import Site
 
 NOW = 2e9
 

@@ -9,8 +9,9 @@ from d0ctl.select import parse
 from d0ctl.store.nodes import placement
 from tests.notify.conftest import Carry, Clock, Notified, Say
 from tests.notify.events import NOW, end, fail, many, moves_again
-from tests.support.building import Site, line, package
 from tests.support.building import job as a_job
+from tests.support.building import line, package
+from tests.support.site import Site
 from tests.support.smtp import PostOffice
 
 

@@ -9,8 +9,8 @@ from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import placement, registry
 from tests.notify.conftest import Notified, Say
 from tests.notify.events import NOW, down, end, fail, held_by_policy, many, moves_again, release
-from tests.support.building import Site
 from tests.support.rows import delete
+from tests.support.site import Site
 
 
 def test_people_notified_of_a_standstill_hear_that_the_job_moves_again(

@@ -7,8 +7,9 @@ from d0ctl.store.jobs import removal
 from d0ctl.store.nodes import placement
 from tests.notify.conftest import Notified, Say
 from tests.notify.events import NOW, down, end, fail, held_by_policy, many, moves_again
-from tests.support.building import Site, job, line, package, production
+from tests.support.building import job, line, package, production
 from tests.support.rows import change, count, value
+from tests.support.site import Site
 
 
 def test_failures_for_one_reason_are_one_thing_to_tell(

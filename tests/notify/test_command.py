@@ -13,7 +13,7 @@ from d0ctl.errors import NotSent
 from d0ctl.notify.site_command import run
 from tests.notify.conftest import Say, script
 from tests.notify.events import end, many
-from tests.support.building import Site
+from tests.support.site import Site
 from tests.support.waiting import Pid, wait_until
 
 

@@ -8,7 +8,7 @@ from d0ctl.jobfile.reader import read_text
 from d0ctl.store import Store
 from tests.notify.conftest import Carry, Notified, Say
 from tests.notify.events import fail, many
-from tests.support.building import Site
+from tests.support.site import Site
 from tests.support.smtp import PostOffice
 
 ME, GRID, ADMIN = "me@here", "grid@lab.example", "admin@lab.example"

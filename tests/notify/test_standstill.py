@@ -7,7 +7,8 @@ from pathlib import Path
 from d0ctl.store import Store
 from d0ctl.store.nodes import contact
 from tests.notify.conftest import Notified, Say, script
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 
 ADMIN = "admin@lab.example"
 

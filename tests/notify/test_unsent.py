@@ -18,8 +18,8 @@ from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.holder import holder
 from tests.notify.conftest import Carry, Clock, Say, script
 from tests.notify.events import NOW, fail, many
-from tests.support.building import Site
 from tests.support.rows import change
+from tests.support.site import Site
 from tests.support.smtp import PostOffice, free_port, silent_server
 from tests.support.waiting import wait_until
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.support.homes import equip_nodes, make_home
+from tests.support.site import Site
 
 EXAMPLE = Path(__file__).parent / "example"
 
@@ -33,11 +33,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bare_site(tmp_path: Path) -> Iterator[Site]:
     """A user of d0ctl without plug-ins; no process outlives the test."""
     site = Site(tmp_path / "site")
-    equip_nodes(make_home(site.home))
+    equip_nodes(make_home(site.home.root))
     try:
         yield site
     finally:
-        site.end()
+        site.close()
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.plugins.conftest import Add
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 JOB = """\
@@ -85,7 +85,7 @@ def test_a_broker_that_fails_stops_nothing_and_why_says_so(
 
     assert "so nodes are chosen without it: plug-in `bad` of package `broken`" in found
     assert said in found
-    log = (site.home / "logs" / "daemon.log").read_text()
+    log = (site.home.root / "logs" / "daemon.log").read_text()
     assert log.count("nodes are chosen without it for a minute") == 1
     assert "Traceback" not in log
     site.ok("kill", "queue")

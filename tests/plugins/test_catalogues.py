@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.plugins.conftest import Add
+from tests.support.site import Site
 
 JOB = """\
 job: chosen
@@ -32,7 +32,7 @@ def job(site: Site) -> str:
 def test_rows_of_a_catalogue_are_values_and_make_groups(site: Site) -> None:
     site.ok("run", site.write(job(site)))
 
-    results = (site.home / "results" / "chosen").iterdir()
+    results = (site.home.root / "results" / "chosen").iterdir()
     found = {path.name: path.read_text().strip() for path in results}
     assert found == {
         "a.txt": "a 60", "c.txt": "c 40", "d.txt": "d 60",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.plugins.conftest import Add
+from tests.support.site import Site
 
 JOB = """\
 job: busy
@@ -74,7 +74,7 @@ def test_a_classifier_that_fails_is_a_line_of_the_log_and_the_daemon_goes_on(
 
     assert site.d0ctl("wait", "busy").code == 1
     assert reasons(site, 1) == reasons(site, 2) == ["exit-code"]
-    logs = "".join(path.read_text() for path in (site.home / "logs").iterdir())
+    logs = "".join(path.read_text() for path in (site.home.root / "logs").iterdir())
     lines = [line for line in logs.splitlines() if "plug-in `bad` of package `broken`" in line]
     assert said in lines[0]
     assert "Traceback" not in logs

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.plugins.conftest import Add
+from tests.support.site import Site
 
 
 def test_an_importer_makes_a_job_file_that_runs(site: Site) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.plugins.conftest import Add
+from tests.support.site import Site
 
 JOB = """\
 job: merged
@@ -24,7 +24,7 @@ stages:
 def test_files_are_merged_by_the_command_of_a_plugin(site: Site) -> None:
     site.ok("run", site.write(JOB))
 
-    text = (site.home / "results" / "merged" / "all.hist").read_text()
+    text = (site.home.root / "results" / "merged" / "all.hist").read_text()
     assert sorted(text.splitlines()) == ["a 3", "b 6"]
 
 
@@ -34,7 +34,7 @@ def test_the_command_of_the_site_counts_more(site: Site) -> None:
 
     site.ok("run", site.write(JOB))
 
-    text = (site.home / "results" / "merged" / "all.hist").read_text()
+    text = (site.home.root / "results" / "merged" / "all.hist").read_text()
     assert len(text.splitlines()) == 6
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.e2e.site import PATIENCE_S, Site
 from tests.plugins.conftest import Add
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 JOB = "job: told\nstages: [{lines: [{run: 'true'}]}]\n"
@@ -44,7 +45,7 @@ def test_a_notifier_that_fails_is_reported_with_its_name_and_the_daemon_goes_on(
     add("notifier", "bad", code)
     text = "mail: {notifier: bad, command-timeout: 2s}"
     site.ok("site", "apply", site.write(text, "site.yaml"), "--yes")
-    daemon = site.start_daemon()
+    daemon = site.start_daemon().pid
 
     site.submit(JOB)
     wait_until(lambda: bool(troubles(site)), PATIENCE_S, "the notifier has failed")

@@ -4,8 +4,8 @@ import json
 import subprocess
 import sys
 
-from tests.e2e.site import Site
 from tests.plugins.conftest import EXAMPLE, Add
+from tests.support.site import Site
 
 
 def test_the_list_has_every_entry_point_of_the_example(site: Site) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.plugins.conftest import Add
+from tests.support.site import Site
 
 JOB = """\
 job: split
@@ -32,7 +32,7 @@ def raw(bare_site: Site) -> Iterator[Path]:
 def test_a_splitter_makes_the_groups_of_a_loop(site: Site) -> None:
     site.ok("run", site.write(JOB.replace("BY", "run 2")))
 
-    results = sorted((site.home / "results" / "split").iterdir())
+    results = sorted((site.home.root / "results" / "split").iterdir())
     texts = [path.read_text().split() for path in results]
     assert texts == [["run7-1", "run7-2"], ["run7-3"], ["run8-1"]]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.e2e.site import Site
 from tests.plugins.conftest import Add
+from tests.support.site import Site
 
 JOB = """\
 job: moved
@@ -71,7 +71,7 @@ def test_a_transport_that_is_gone_fails_the_package_and_not_the_daemon(
     path = site.write(job(site))
     site.ok("submit", path)
     monkeypatch.delenv("PYTHONPATH")
-    daemon = site.start_daemon()
+    daemon = site.start_daemon().pid
 
     assert site.d0ctl("wait", "moved").code == 1
     ends = site.package("moved/1/1/1")["attempts"]

@@ -6,7 +6,7 @@ from d0ctl.select import parse
 from d0ctl.show.why import package
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.views import browse
-from tests.support.building import Site
+from tests.support.site import Site
 
 NOW = time.time()
 

@@ -4,7 +4,7 @@ import pytest
 
 from d0ctl.store.nodes import leases
 from tests.show.asking import NOW
-from tests.support.building import Site
+from tests.support.site import Site
 
 
 @pytest.fixture

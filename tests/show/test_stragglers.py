@@ -6,9 +6,9 @@ from d0ctl.cli import documents
 from d0ctl.show.why import group
 from d0ctl.store.views import browse
 from tests.show.asking import why
-from tests.support.building import Site
 from tests.support.jobs import binary, job, package
 from tests.support.rows import change
+from tests.support.site import Site
 
 
 def running(site: Site, *, since_s: float) -> None:

@@ -9,9 +9,10 @@ from d0ctl.nodes.transports.transport import Address
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.units import iso, moment
 from tests.show.asking import NOW, why
-from tests.support.building import Site, job, line, production
+from tests.support.building import job, line, production
 from tests.support.building import package as make
 from tests.support.rows import change, insert, read
+from tests.support.site import Site
 
 
 def test_a_waiting_package_names_the_file_its_maker_and_how_that_stands(site: Site) -> None:

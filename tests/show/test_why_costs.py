@@ -5,9 +5,9 @@ import re
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store.nodes import registry
 from tests.show.asking import why
-from tests.support.building import Site
 from tests.support.jobs import binary, job, package
 from tests.support.rows import change
+from tests.support.site import Site
 
 
 def test_a_ready_package_is_compared_on_the_nodes_that_could_take_it(site: Site) -> None:

@@ -11,8 +11,9 @@ from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, registry
 from d0ctl.store.views import browse
 from tests.show.asking import NOW, why
-from tests.support.building import Site, job, line, production
+from tests.support.building import job, line, production
 from tests.support.building import package as make
+from tests.support.site import Site
 
 
 def hold(site: Site, path: str, note: str) -> None:

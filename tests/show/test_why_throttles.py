@@ -4,8 +4,8 @@ import json
 import time
 
 from tests.show.asking import why
-from tests.support.building import Site
 from tests.support.jobs import job, simple
+from tests.support.site import Site
 
 
 def throttled(site: Site, name: str, **keys: object) -> None:

@@ -5,11 +5,11 @@ from typing import Any
 from d0ctl.store import Store
 from d0ctl.store.nodes import registry
 from tests.support.jobs import NOW, job, simple, submitted
-from tests.support.world import Node, World
+from tests.support.site import Node, Site
 
 
-class StillWorld(World):
-    """A world whose time stands still until it is moved."""
+class StillSite(Site):
+    """A site whose time stands still until it is moved."""
 
     at = NOW
 
@@ -22,14 +22,16 @@ class StillWorld(World):
         """Plan, and launch what is planned."""
         self.schedule()
         for node in self.nodes.values():
-            self.launch(node)
+            self.hand_out(node)
             self.order(node)
 
     def running(self, node: Node) -> list[int]:
         """The attempts that run on a node, the oldest first."""
         return [attempt for attempt, state in node.attempts.items() if state == "running"]
 
-    def end(self, node: Node, outcome: str, reason: str | None = None, most: int = 99) -> int:
+    def end_running(
+        self, node: Node, outcome: str, reason: str | None = None, most: int = 99
+    ) -> int:
         """Let the running packages of a node end now; how many that were."""
         ending = self.running(node)[:most]
         for attempt in ending:
@@ -45,10 +47,10 @@ class StillWorld(World):
         self.fill()
         for node in self.nodes.values():
             if node.name in bad:
-                self.end(node, "failed", reason)
+                self.end_running(node, "failed", reason)
         for node in self.nodes.values():
             if node.name not in bad:
-                self.end(node, "successful")
+                self.end_running(node, "successful")
         self.at += step
 
     def row(self, name: str) -> Any:
@@ -66,13 +68,13 @@ class StillWorld(World):
         return [tuple(row) for row in rows]
 
 
-def set_up(store: Store, *names: str, packages: int = 40, cpus: int = 1, **more: Any) -> StillWorld:
+def set_up(store: Store, *names: str, packages: int = 40, cpus: int = 1, **more: Any) -> StillSite:
     """A job of many packages, and nodes beside this machine."""
     submitted(store, job("sim", [simple() for _ in range(packages)], **more))
-    return StillWorld(store, *names, cpus=cpus)
+    return StillSite.of(store, *names, cpus=cpus)
 
 
-def fail_on(site: StillWorld, *bad: str, rounds: int = 9) -> None:
+def fail_on(site: StillSite, *bad: str, rounds: int = 9) -> None:
     """Go on until a node is drained."""
     for _ in range(rounds):
         site.round(*bad)
@@ -81,7 +83,7 @@ def fail_on(site: StillWorld, *bad: str, rounds: int = 9) -> None:
     raise AssertionError("nobody was drained")
 
 
-def drained(store: Store) -> StillWorld:
+def drained(store: Store) -> StillSite:
     """A site of which one node has been drained."""
     site = set_up(store, "good", "hole", packages=400)
     fail_on(site, "hole", rounds=200)

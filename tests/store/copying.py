@@ -6,7 +6,7 @@ from d0ctl.jobfile.spec import Disposition, OutputSpec
 from d0ctl.store import Store
 from d0ctl.store.jobs import unneeded_files
 from tests.support.jobs import NOW
-from tests.support.world import World
+from tests.support.site import Site
 
 
 def made(name: str, *dispositions: Disposition, **more: Any) -> OutputSpec:
@@ -14,9 +14,9 @@ def made(name: str, *dispositions: Disposition, **more: Any) -> OutputSpec:
     return OutputSpec(name, dispositions=frozenset(dispositions), **more)
 
 
-def work(store: Store, world: World) -> list[str]:
+def work(store: Store, site: Site) -> list[str]:
     """Let all come to rest, and tidy up; the paths that go on the control host."""
-    world.settle()
+    site.settle()
     with store.writing():
         return unneeded_files.tidy(store, now=NOW)
 

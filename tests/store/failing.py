@@ -8,7 +8,7 @@ from d0ctl.store.attempts import messages
 from d0ctl.store.nodes import placement
 from tests.support.jobs import NOW
 from tests.support.messages import end_message
-from tests.support.world import World
+from tests.support.site import Site
 
 
 def say(store: Store, **rules: dict[str, Any]) -> None:
@@ -26,10 +26,10 @@ def row(store: Store, package: int = 1) -> Any:
     ).fetchone()  # fmt: skip
 
 
-def launch(world: World) -> str:
+def launch(site: Site) -> str:
     """Plan and launch the one package there is; the node that it went to."""
-    assert world.schedule() == 1
-    (node,) = (node for node in world.nodes.values() if world.launch(node))
+    assert site.schedule() == 1
+    (node,) = (node for node in site.nodes.values() if site.hand_out(node))
     return node.name
 
 

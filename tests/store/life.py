@@ -20,7 +20,7 @@ from d0ctl.store.jobs.correction import correct
 from d0ctl.store.nodes import placement
 from tests.support.homes import make_home
 from tests.support.jobs import job, line, simple, stage, submitted
-from tests.support.world import Node, World
+from tests.support.site import Node, Site
 
 LIVE = {phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED} - {
     Phase.TRANSFERRING
@@ -87,7 +87,7 @@ class Moves(RuleBasedStateMachine):
         self.store = open_store(make_home(Path(self.folder.name, "home")))
         self.store.connection.execute("pragma synchronous = off")
         self.jobs = [submitted(self.store, spec) for spec in self.specs]
-        self.world = World(self.store, "far")
+        self.site = Site.of(self.store, "far", cpus=2)
         self.list_packages()
         self.ended: dict[int, str] = {}
 
@@ -119,7 +119,7 @@ class Moves(RuleBasedStateMachine):
         self.folder.cleanup()
 
     def a_node(self, pick: int) -> Node:
-        return list(self.world.nodes.values())[pick % len(self.world.nodes)]
+        return list(self.site.nodes.values())[pick % len(self.site.nodes)]
 
     def choose(self, pick: int) -> None:
         lifecycle.choose(self.store, [self.packages[pick % len(self.packages)]])
@@ -128,44 +128,44 @@ class Moves(RuleBasedStateMachine):
 
     @rule()
     def schedule(self) -> None:
-        self.world.schedule()
+        self.site.schedule()
 
     @rule()
     def carry(self) -> None:
-        self.world.carry()
+        self.site.carry()
 
     @rule(pick=PICK)
     def launch(self, pick: int) -> None:
-        self.world.launch(self.a_node(pick))
+        self.site.hand_out(self.a_node(pick))
 
     @rule(pick=PICK)
     def hear(self, pick: int) -> None:
-        self.world.hear(self.a_node(pick))
+        self.site.hear(self.a_node(pick))
 
     @rule(pick=PICK, which=st.lists(PICK, max_size=4))
     def deliver(self, pick: int, which: list[int]) -> None:
         node = self.a_node(pick)
         if node.spool:
-            self.world.deliver(node, [node.spool[i % len(node.spool)] for i in which])
+            self.site.deliver(node, [node.spool[i % len(node.spool)] for i in which])
 
     @rule(pick=PICK)
     def deliver_all(self, pick: int) -> None:
         node = self.a_node(pick)
-        self.world.deliver(node, node.spool)
+        self.site.deliver(node, node.spool)
 
     @rule(of=st.integers(1, 3))
     def get_on(self, of: int) -> None:
         """A turn in which some of the running packages go on well."""
-        self.world.schedule()
-        self.world.carry()
-        for node in self.world.nodes.values():
-            self.world.launch(node)
-            self.world.order(node)
+        self.site.schedule()
+        self.site.carry()
+        for node in self.site.nodes.values():
+            self.site.hand_out(node)
+            self.site.order(node)
             running = [a for a, state in node.attempts.items() if state == "running"]
             for attempt in running[:of]:
                 node.end(attempt, "successful")
-            self.world.hear(node)
-            self.world.deliver(node, node.spool)
+            self.site.hear(node)
+            self.site.deliver(node, node.spool)
 
     @rule(of=st.integers(1, 3))
     def get_on_further(self, of: int) -> None:
@@ -176,7 +176,7 @@ class Moves(RuleBasedStateMachine):
 
     @rule(pick=PICK)
     def obey(self, pick: int) -> None:
-        self.world.order(self.a_node(pick))
+        self.site.order(self.a_node(pick))
 
     @rule(pick=PICK, which=PICK, outcome=st.sampled_from(["successful"] * 4 + ["failed"]))
     def end(self, pick: int, which: int, outcome: str) -> None:
@@ -190,15 +190,15 @@ class Moves(RuleBasedStateMachine):
     def unlink(self, pick: int) -> None:
         node = self.a_node(pick)
         if node.linked:
-            self.world.unlink(node)
+            self.site.unlink(node)
 
     @rule(pick=PICK)
     def link(self, pick: int) -> None:
-        self.world.link(self.a_node(pick))
+        self.site.link(self.a_node(pick))
 
     @rule(pick=PICK)
     def reboot(self, pick: int) -> None:
-        self.world.reboot(self.a_node(pick))
+        self.site.reboot(self.a_node(pick))
 
     @rule(pick=PICK, which=PICK)
     def lose_a_file(self, pick: int, which: int) -> None:
@@ -209,7 +209,7 @@ class Moves(RuleBasedStateMachine):
     @rule()
     def end_jobs(self) -> None:
         with self.store.writing():
-            placement.end_jobs(self.store, now=self.world.now)
+            placement.end_jobs(self.store, now=self.site.now)
 
     # what people do ----------------------------------------------------------------------
 
@@ -219,25 +219,25 @@ class Moves(RuleBasedStateMachine):
         with self.store.writing():
             self.choose(pick)
             retrying.keep_phases(self.store, ["failed", "canceled", "cooloff"])
-            retrying.retry(self.store, actor="tester", note=None, now=self.world.now)
+            retrying.retry(self.store, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def kill(self, pick: int) -> None:
         with self.store.writing():
             self.choose(pick)
-            lifecycle.kill(self.store, actor="tester", note=None, now=self.world.now)
+            lifecycle.kill(self.store, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def hold(self, pick: int) -> None:
         with self.store.writing():
             self.choose(pick)
-            lifecycle.hold(self.store, actor="tester", note=None, now=self.world.now)
+            lifecycle.hold(self.store, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def release(self, pick: int) -> None:
         with self.store.writing():
             self.choose(pick)
-            lifecycle.release(self.store, actor="tester", note=None, now=self.world.now)
+            lifecycle.release(self.store, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def pause(self, pick: int) -> None:
@@ -258,7 +258,7 @@ class Moves(RuleBasedStateMachine):
     def by_a_person(self, query: str, pick: int) -> None:
         with self.store.writing():
             self.choose(pick)
-            self.store.change(query, actor="tester", note=None, now=self.world.now)
+            self.store.change(query, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def restore(self, pick: int) -> None:
@@ -273,7 +273,7 @@ class Moves(RuleBasedStateMachine):
                 return
             restoring.choose_restored(self.store)
             if restoring.launched_without(self.store) is None:
-                restoring.restore(self.store, actor="tester", note=None, now=self.world.now)
+                restoring.restore(self.store, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def drop(self, pick: int) -> None:
@@ -283,7 +283,7 @@ class Moves(RuleBasedStateMachine):
             self.choose(pick)
             lifecycle.ask_lines(self.store)
             lifecycle.choose_without_inputs(self.store)
-            lifecycle.drop(self.store, actor="tester", note=None, now=self.world.now)
+            lifecycle.drop(self.store, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK, changes=st.lists(PICK, max_size=3), again=st.booleans())
     def update(self, pick: int, changes: list[int], again: bool) -> None:
@@ -293,7 +293,7 @@ class Moves(RuleBasedStateMachine):
         with suppress(Refused), self.store.writing():
             outline = correct.plan(self.store, job, spec, again=again)
             correct.correct(
-                self.store, job, spec, outline, actor="tester", note="x", now=self.world.now
+                self.store, job, spec, outline, actor="tester", note="x", now=self.site.now
             )
         self.list_packages()
 

@@ -11,11 +11,11 @@ from d0ctl.store.attempts import messages
 from tests.support.homes import make_home
 from tests.support.jobs import NOW, job, simple, stage, submitted
 from tests.support.messages import Message
-from tests.support.world import World
+from tests.support.site import Site
 
 
 @contextmanager
-def launched() -> Iterator[tuple[Store, World]]:
+def launched() -> Iterator[tuple[Store, Site]]:
     """Six packages launched as attempts 1 to 6, one of them being killed, and a merge."""
     with tempfile.TemporaryDirectory() as folder:
         with open_store(make_home(Path(folder, "home"))) as store:
@@ -24,13 +24,13 @@ def launched() -> Iterator[tuple[Store, World]]:
             last = simple(outputs=[OutputSpec("result", result=True)])
             merge = simple(inputs=[f"f{n}" for n in range(1, 6)])
             submitted(store, job("all", stage(*makers, last), stage(merge)))
-            world = World(store, cpus=8)
-            world.schedule()
-            world.launch(world.node("localhost"))
+            site = Site.of(store, cpus=8)
+            site.schedule()
+            site.hand_out(site.node("localhost"))
             with store.writing():
                 lifecycle.choose(store, [5])
                 lifecycle.kill(store, actor="tester", note=None, now=NOW)
-            yield store, world
+            yield store, site
 
 
 def more(attempt: int, kind: str, seq: int, **fields: object) -> Message:

@@ -7,23 +7,23 @@ import pytest
 from d0ctl.store import Store, lifecycle
 from d0ctl.store.jobs import retry
 from d0ctl.store.views import browse
-from tests.store.bad_nodes import StillWorld, set_up
+from tests.store.bad_nodes import StillSite, set_up
 from tests.support.jobs import NOW
 
 
-def alone(store: Store, packages: int = 40, cpus: int = 4, **more: Any) -> StillWorld:
+def alone(store: Store, packages: int = 40, cpus: int = 4, **more: Any) -> StillSite:
     """A job of many packages for one node."""
     site = set_up(store, "farm", packages=packages, cpus=cpus, **more)
     store.connection.execute("update node set drained = 1 where name = 'localhost'")
     return site
 
 
-def fail(site: StillWorld, most: int, reason: str = "exit-code", outcome: str = "failed") -> int:
+def fail(site: StillSite, most: int, reason: str = "exit-code", outcome: str = "failed") -> int:
     """Let packages end so until there were so many, or no more run; how many there were."""
     ended = 0
     while ended < most:
         site.fill()
-        now = site.end(site.node("farm"), outcome, reason, most - ended)
+        now = site.end_running(site.node("farm"), outcome, reason, most - ended)
         if not now:
             break
         ended += now
@@ -60,7 +60,7 @@ def test_a_job_is_held_after_twenty_alike_failures_and_no_success(store: Store) 
 def test_a_stage_of_which_one_package_succeeded_is_not_stopped(store: Store) -> None:
     site = alone(store)
     site.fill()
-    site.end(site.node("farm"), "successful", most=1)
+    site.end_running(site.node("farm"), "successful", most=1)
 
     assert fail(site, 39) == 39
     assert hold_of(store) == (False, None, None)
@@ -103,7 +103,7 @@ def test_a_job_says_how_many_it_puts_up_with(store: Store, most: int, is_held: b
 def test_failures_that_are_not_alike_hold_a_job_that_limits_them(store: Store) -> None:
     site = alone(store, cpus=1, packages=60, max_failures=4)
     site.fill()
-    site.end(site.node("farm"), "successful", most=1)
+    site.end_running(site.node("farm"), "successful", most=1)
 
     fail(site, 2, "exit-code")
     fail(site, 50, "missing-output")
@@ -169,10 +169,10 @@ def test_a_node_that_still_runs_the_stage_without_a_failure_is_waited_for(store:
     site = set_up(store, "farm", "slow", packages=60, cpus=30, max_alike_failures=8)
     store.connection.execute("update node set drained = 1 where name = 'localhost'")
     site.fill()
-    assert site.end(site.node("farm"), "failed", "exit-code") >= 8
+    assert site.end_running(site.node("farm"), "failed", "exit-code") >= 8
     assert hold_of(store)[0] is False
 
-    site.end(site.node("slow"), "failed", "exit-code", most=1)
+    site.end_running(site.node("slow"), "failed", "exit-code", most=1)
 
     assert hold_of(store)[0] is True
 

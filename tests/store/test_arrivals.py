@@ -6,39 +6,39 @@ from d0ctl.store.files.copies import Arrival
 from d0ctl.store.nodes import registry
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, simple, submitted
-from tests.support.world import Node, World
+from tests.support.site import Node, Site
 
 FILES = 200
 
 
-def waiting(store: Store) -> tuple[World, Node, list[Arrival]]:
+def waiting(store: Store) -> tuple[Site, Node, list[Arrival]]:
     """A package on a node that waits for many files, and these."""
     submitted(store, job("one", [simple(inputs=[f"/in/{n}" for n in range(FILES)])]))
-    world = World(store, "far")
-    far = world.node("far")
+    site = Site.of(store, "far", cpus=2)
+    far = site.node("far")
     with store.writing():
         local = registry.named(store, "localhost")["id"]
         store.change("drain_node", node=local, note=None, now=0.0)
-    world.schedule()
-    rows = copies.wanted(store, now=world.now, limit=2 * FILES)
+    site.schedule()
+    rows = copies.wanted(store, now=site.now, limit=2 * FILES)
     made = 1, "sha256:" + "0" * 64
-    return world, far, [
+    return site, far, [
         Arrival(row["file_id"], far.cluster, 0, f"/far{row['name']}", far.id, *made) for row in rows
     ]  # fmt: skip
 
 
 def test_a_package_starts_when_the_last_of_its_files_has_come_once_or_twice(store: Store) -> None:
-    world, far, arrivals = waiting(store)
+    site, far, arrivals = waiting(store)
     assert len(arrivals) == FILES
     for batch in (arrivals[:100], arrivals[50:-1], arrivals[:3]):
         with store.writing():
             copies.arrive(store, batch, now=NOW)
-    assert world.launch(far) == 0
+    assert site.hand_out(far) == 0
 
     with store.writing():
         copies.arrive(store, arrivals[-1:] * 2, now=NOW)
 
-    assert world.launch(far) == 1
+    assert site.hand_out(far) == 1
     assert {entry["path"] for entry in far.orders[0][1]["inputs"]} == {
         arrival.path for arrival in arrivals
     }

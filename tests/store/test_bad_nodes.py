@@ -7,7 +7,7 @@ from d0ctl.schedule.place import Decision
 from d0ctl.store import Store
 from d0ctl.store.attempts.outputs import lose_spoilt
 from d0ctl.store.nodes import draining, placement
-from tests.store.bad_nodes import StillWorld, fail_on, set_up
+from tests.store.bad_nodes import StillSite, fail_on, set_up
 from tests.support.homes import faults
 from tests.support.jobs import job, phases, simple, submitted
 
@@ -41,11 +41,11 @@ def test_a_package_assigned_to_a_node_that_is_drained_is_ready_for_another(store
     while not site.row("hole")["drained"]:
         site.fill()
         for name in ("localhost", "good"):
-            site.end(site.node(name), "successful")
+            site.end_running(site.node(name), "successful")
         (planned,) = store.connection.execute(query).fetchone()
         with store.writing():
             placement.assign(store, [Decision(planned, hole.id, 0)], now=site.at)
-        site.end(hole, "failed", "exit-code")
+        site.end_running(hole, "failed", "exit-code")
         site.at += 60.0
 
     query = "select phase, node_id from package where id = ?"
@@ -82,24 +82,24 @@ def test_before_others_have_run_it_a_node_that_fails_at_once_pauses(store: Store
 
     for _ in range(600):
         site.fill()
-        site.end(site.node("hole"), "failed", "software-missing")
+        site.end_running(site.node("hole"), "failed", "software-missing")
         site.at += 1.0
 
     assert site.launched_on("hole") == 3
     assert not site.row("hole")["drained"]
     for name in ("localhost", "good"):
-        site.end(site.node(name), "successful")
+        site.end_running(site.node(name), "successful")
         site.fill()
     assert not site.row("hole")["drained"]
     for name in ("localhost", "good"):
-        site.end(site.node(name), "successful")
+        site.end_running(site.node(name), "successful")
     assert site.row("hole")["drained"]
 
 
 def test_one_bad_package_makes_an_honest_node_pause_for_seconds_only(store: Store) -> None:
     site = set_up(store, "honest", cpus=8, packages=60)
     site.fill()
-    site.end(site.node("honest"), "failed", "exit-code", most=1)
+    site.end_running(site.node("honest"), "failed", "exit-code", most=1)
     site.fill()
     assert len(site.running(site.node("honest"))) == 7
     site.at += 40.0
@@ -111,11 +111,11 @@ def test_one_bad_package_makes_an_honest_node_pause_for_seconds_only(store: Stor
 def test_what_only_a_suspect_can_take_does_not_wait(store: Store) -> None:
     pinned = [simple(nodes=("hole",)) for _ in range(20)]
     submitted(store, job("sim", [simple(exclude_nodes=("hole",)), *pinned]))
-    site = StillWorld(store, "hole", cpus=1)
+    site = StillSite.of(store, "hole", cpus=1)
 
     for _ in range(20):
         site.fill()
-        site.end(site.node("hole"), "failed", "exit-code")
+        site.end_running(site.node("hole"), "failed", "exit-code")
 
     assert site.launched_on("hole") == 20
 
@@ -129,7 +129,7 @@ def test_a_suspect_pauses_while_its_failed_packages_wait_to_go_elsewhere(
     site = set_up(store, "hole", packages=50)
     for _ in range(9):
         site.fill()
-        site.end(site.node("hole"), "failed", "hook")
+        site.end_running(site.node("hole"), "failed", "hook")
         site.at += 1.0
 
     assert site.launched_on("hole") == 1
@@ -156,15 +156,15 @@ def test_a_verdict_is_taken_back_when_a_package_that_began_later_runs_well(store
     good, hole = site.node("good"), site.node("hole")
     for _ in range(9):
         site.fill()
-        site.end(good, "successful")
+        site.end_running(good, "successful")
     while not site.row("hole")["drained"]:
         site.at += 60.0
         site.fill()
-        site.end(hole, "failed", "exit-code", most=1)
+        site.end_running(hole, "failed", "exit-code", most=1)
     assert len(site.running(hole)) > 1
 
     site.at += 1.0
-    site.end(hole, "successful", most=1)
+    site.end_running(hole, "successful", most=1)
 
     assert not site.row("hole")["drained"]
     assert draining.bad_node(store, hole.id) is None
@@ -179,11 +179,11 @@ def test_a_small_job_does_not_fail_because_of_a_bad_node(store: Store) -> None:
     for _ in range(2):
         site.at += 3600.0
         site.fill()
-        site.end(hole, "failed", "exit-code")
+        site.end_running(hole, "failed", "exit-code")
     assert site.launched_on("hole") == 2
 
     others = [node for node in site.nodes.values() if node is not hole]
-    while sum(site.end(node, "successful") for node in others):
+    while sum(site.end_running(node, "successful") for node in others):
         site.fill()
 
     assert set(phases(store).values()) == {"done"}
@@ -195,7 +195,7 @@ def test_a_small_job_does_not_fail_because_of_a_bad_node(store: Store) -> None:
 def test_a_node_whose_results_are_never_what_it_says_is_drained(store: Store) -> None:
     lines = [simple(outputs=[OutputSpec(f"x-{n}", result=True)]) for n in range(40)]
     submitted(store, job("sim", lines))
-    site = StillWorld(store, "liar", cpus=1)
+    site = StillSite.of(store, "liar", cpus=1)
     query = (
         "select file_id, cluster_id from location where cluster_id ="
         " (select cluster_id from node where name = 'liar')"

@@ -14,8 +14,9 @@ from d0ctl.model import Phase
 from d0ctl.select import parse
 from d0ctl.store.nodes.standstill import is_settled
 from d0ctl.store.views import browse, search, selection
-from tests.support.building import Site, job, line, package, production
+from tests.support.building import job, line, package, production
 from tests.support.rows import change
+from tests.support.site import Site
 
 LARGE = "package|input|file|attempt|event|binary|line|chosen"
 """Tables that grow with the jobs; `chosen` is what was asked for."""

@@ -17,7 +17,8 @@ from d0ctl.store import Store
 from d0ctl.store.clusters import capacity
 from d0ctl.store.nodes import placement, registry
 from tests.support import rows
-from tests.support.building import Site, job, line, package
+from tests.support.building import job, line, package
+from tests.support.site import Site
 
 MB = 1_000_000
 
@@ -25,7 +26,7 @@ MB = 1_000_000
 @pytest.fixture
 def farm(store: Store) -> Site:
     """A node of a cluster with 100 MB of cache, of which a fifth is for software."""
-    site = Site(store)
+    site = Site.of(store)
     registry.add(store, Address("n1", destination="n1"), cpus=8)
     site.up("n1", machine_id="m1", disk_total=1000 * MB, disk_free=900 * MB)
     rows.change(store, "cluster", {"name": "n1"}, capacity=100 * MB, software_share=0.2)

@@ -14,13 +14,13 @@ from d0ctl_wrapper.protocol import launch as launches
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, binary, job, package, phases, stage, submitted
 from tests.support.messages import end_message, output
-from tests.support.world import World
+from tests.support.site import Site
 
 EVENTS = {"first": 1, "last": 10, "part": "new"}
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def site(tmp_path: Path) -> Iterator[Site]:
     """Two nodes, and a package of two binaries launched on one of them."""
     with open_store(make_home(tmp_path / "home")) as store:
         steps = (
@@ -29,21 +29,21 @@ def world(tmp_path: Path) -> Iterator[World]:
                    log_rules=({"match": "bad"},), events=EVENTS),
         )  # fmt: skip
         submitted(store, job("all", stage(package(*steps))))
-        made = World(store, "farm")
+        made = Site.of(store, "farm", cpus=2)
         made.schedule()
         for node in made.nodes.values():
-            made.launch(node)
+            made.hand_out(node)
         yield made
 
 
-def where(world: World) -> Any:
+def where(site: Site) -> Any:
     """The node that has the package."""
-    return next(node for node in world.nodes.values() if node.orders)
+    return next(node for node in site.nodes.values() if node.orders)
 
 
-def launched(world: World) -> dict[str, Any]:
+def launched(site: Site) -> dict[str, Any]:
     """What the last launch says, by way of the wrapper's own check."""
-    [order] = [what for kind, what in where(world).orders if kind == "launch"]
+    [order] = [what for kind, what in where(site).orders if kind == "launch"]
     found = launches.check(order)
     assert isinstance(found, dict)
     return found
@@ -63,12 +63,12 @@ def kept(through: int = 1) -> dict[str, Any]:
     }
 
 
-def end(world: World, attempt: int, *, reason: str | None = "exit-code", **more: Any) -> None:
+def end(site: Site, attempt: int, *, reason: str | None = "exit-code", **more: Any) -> None:
     """Let an attempt say that it ended."""
     outcome = "failed" if reason else "successful"
     answer: Any = {**end_message(attempt, outcome, reason), **more}
-    with world.store.writing():
-        messages.apply(world.store, [answer], now=world.now)
+    with site.store.writing():
+        messages.apply(site.store, [answer], now=site.now)
 
 
 def made(attempt: int) -> list[dict[str, Any]]:
@@ -76,25 +76,25 @@ def made(attempt: int) -> list[dict[str, Any]]:
     return [output(f"/farm/cache/{attempt}", name) for name in ("a", "b")]
 
 
-def again(world: World) -> None:
+def again(site: Site) -> None:
     """Have the failed package tried again, and launched."""
-    with world.store.writing():
-        world.store.connection.execute(
+    with site.store.writing():
+        site.store.connection.execute(
             "update package set phase = 'ready', node_id = null where phase = 'failed'"
         )
-    for node in world.nodes.values():
+    for node in site.nodes.values():
         node.orders.clear()
-    world.schedule()
-    for node in world.nodes.values():
-        world.launch(node)
+    site.schedule()
+    for node in site.nodes.values():
+        site.hand_out(node)
 
 
 def purges(store: Store) -> list[tuple[int, str]]:
     return [tuple(row) for row in store.connection.execute("select node_id, path from purge")]
 
 
-def test_a_launch_says_how_binaries_are_verified(world: World) -> None:
-    first, second = launched(world)["binaries"]
+def test_a_launch_says_how_binaries_are_verified(site: Site) -> None:
+    first, second = launched(site)["binaries"]
 
     assert (first["check"], first["check_timeout"], first["events"]) == ("test -s a", 5.0, None)
     assert second["outputs"][0]["checksum"] == "md5:" + "0" * 32
@@ -102,82 +102,82 @@ def test_a_launch_says_how_binaries_are_verified(world: World) -> None:
     assert second["log_rules"] == [
         {"match": "bad", "reason": "log-message", "passive": False, "required": False}
     ]
-    assert launched(world)["previous"] == []
+    assert launched(site)["previous"] == []
 
 
-def test_the_next_attempt_on_that_node_gets_the_kept_files(world: World) -> None:
-    node = where(world)
-    end(world, 1, retained=kept())
-    again(world)
+def test_the_next_attempt_on_that_node_gets_the_kept_files(site: Site) -> None:
+    node = where(site)
+    end(site, 1, retained=kept())
+    again(site)
 
-    assert where(world) is node, "the files draw it there"
-    assert launched(world)["previous"] == [
+    assert where(site) is node, "the files draw it there"
+    assert launched(site)["previous"] == [
         {"attempt": 1, "number": 1, "retained": kept(), "twin": None}
     ]
 
 
-def test_another_node_gets_no_kept_files(world: World) -> None:
-    node = where(world)
-    end(world, 1, retained=kept())
-    world.unlink(node)
-    again(world)
+def test_another_node_gets_no_kept_files(site: Site) -> None:
+    node = where(site)
+    end(site, 1, retained=kept())
+    site.unlink(node)
+    again(site)
 
-    assert where(world) is not node
-    assert launched(world)["previous"] == []
+    assert where(site) is not node
+    assert launched(site)["previous"] == []
 
 
-def test_of_a_lost_attempt_only_the_number_is_reported(world: World) -> None:
-    node = where(world)
-    with world.store.writing():
-        messages.fail(world.store, node.id, [1], reason="lost", message="gone", now=world.now)
-    again(world)
+def test_of_a_lost_attempt_only_the_number_is_reported(site: Site) -> None:
+    node = where(site)
+    with site.store.writing():
+        messages.fail(site.store, node.id, [1], reason="lost", message="gone", now=site.now)
+    again(site)
 
-    assert where(world) is node
-    assert launched(world)["previous"] == [
+    assert where(site) is node
+    assert launched(site)["previous"] == [
         {"attempt": 1, "number": 1, "retained": None, "twin": None}
     ]
 
 
-def test_what_was_kept_is_cleared_away_when_the_package_succeeds(world: World) -> None:
-    node = where(world)
-    end(world, 1, retained=kept())
-    assert purges(world.store) == []
-    again(world)
-    with world.store.writing():
-        messages.fail(world.store, node.id, [2], reason="lost", message="gone", now=world.now)
-    again(world)
-    assert [one["number"] for one in launched(world)["previous"]] == [1, 2]
+def test_what_was_kept_is_cleared_away_when_the_package_succeeds(site: Site) -> None:
+    node = where(site)
+    end(site, 1, retained=kept())
+    assert purges(site.store) == []
+    again(site)
+    with site.store.writing():
+        messages.fail(site.store, node.id, [2], reason="lost", message="gone", now=site.now)
+    again(site)
+    assert [one["number"] for one in launched(site)["previous"]] == [1, 2]
 
-    end(world, 3, reason=None, began=2, began_why="attempt 1 left a", events=[], outputs=made(3))
-    assert purges(world.store) == [
+    end(site, 3, reason=None, began=2, began_why="attempt 1 left a", events=[], outputs=made(3))
+    assert purges(site.store) == [
         (node.id, "cache/1"), (node.id, "cache/2"), (node.id, "attempts/2/work"),
     ]  # fmt: skip
-    row = world.store.connection.execute("select began, began_why from attempt where id = 3")
+    row = site.store.connection.execute("select began, began_why from attempt where id = 3")
     assert tuple(row.fetchone()) == (2, "attempt 1 left a")
-    assert not faults(world.store)
+    assert not faults(site.store)
 
 
-def test_what_was_kept_is_cleared_away_when_the_package_is_dropped(world: World) -> None:
-    node = where(world)
-    end(world, 1, retained=kept())
-    with world.store.writing():
-        lifecycle.choose(world.store, [1])
-        lifecycle.drop(world.store, actor="tester", note=None, now=NOW)
+def test_what_was_kept_is_cleared_away_when_the_package_is_dropped(site: Site) -> None:
+    node = where(site)
+    end(site, 1, retained=kept())
+    with site.store.writing():
+        lifecycle.choose(site.store, [1])
+        lifecycle.drop(site.store, actor="tester", note=None, now=NOW)
 
-    assert set(phases(world.store).values()) == {"dropped"}
-    assert purges(world.store) == [(node.id, "cache/1")]
-
-
-def test_a_package_that_succeeds_at_once_leaves_nothing_to_clear(world: World) -> None:
-    end(world, 1, reason=None, outputs=made(1))
-
-    assert purges(world.store) == []
+    assert set(phases(site.store).values()) == {"dropped"}
+    assert purges(site.store) == [(node.id, "cache/1")]
 
 
-def test_a_late_word_on_what_was_kept_changes_nothing(world: World) -> None:
-    end(world, 1, retained=kept())
-    end(world, 1, retained=kept(0), began=2, began_why="no")
-    row = world.store.connection.execute("select kept, began_why from attempt where id = 1")
+def test_a_package_that_succeeds_at_once_leaves_nothing_to_clear(site: Site) -> None:
+    end(site, 1, reason=None, outputs=made(1))
+
+    assert purges(site.store) == []
+
+
+def test_a_late_word_on_what_was_kept_changes_nothing(site: Site) -> None:
+    end(site, 1, retained=kept())
+    end(site, 1, retained=kept(0), began=2, began_why="no")
+    row = site.store.connection.execute("select kept, began_why from attempt where id = 1")
 
     found = tuple(row.fetchone())
     assert '"through":1' in found[0] and found[1] is None
@@ -187,37 +187,37 @@ def test_a_try_that_only_delivers_takes_nothing_of_its_node(tmp_path: Path) -> N
     with open_store(make_home(tmp_path / "home")) as store:
         both = [package(binary(outputs=[name]), cpus=2, memory=5) for name in ("a", "b")]
         submitted(store, job("all", stage(*both)))
-        world = World(store, cpus=2)
-        world.schedule()
-        [node] = world.nodes.values()
-        world.launch(node)
-        end(world, 1, reason="stage-out", retained={**kept(), "whole": True})
-        world.schedule()
-        world.launch(node)
+        site = Site.of(store, cpus=2)
+        site.schedule()
+        [node] = site.nodes.values()
+        site.hand_out(node)
+        end(site, 1, reason="stage-out", retained={**kept(), "whole": True})
+        site.schedule()
+        site.hand_out(node)
         assert list(phases(store).values()) == ["failed", "starting"]
 
-        again(world)
+        again(site)
 
         assert list(phases(store).values()) == ["starting", "starting"]
-        assert launched(world)["delivers"] is True
+        assert launched(site)["delivers"] is True
         [room] = placement.nodes(store)
         assert (room.used, room.memory_used, room.delivering) == (2, 5, 1)
 
 
-def test_what_was_kept_draws_the_next_attempt_to_its_node(world: World) -> None:
-    node = where(world)
-    end(world, 1, retained=kept())
-    with world.store.writing():
-        assert placement.local_bytes(world.store, [1]) == {1: {node.cluster: 7}}
+def test_what_was_kept_draws_the_next_attempt_to_its_node(site: Site) -> None:
+    node = where(site)
+    end(site, 1, retained=kept())
+    with site.store.writing():
+        assert placement.local_bytes(site.store, [1]) == {1: {node.cluster: 7}}
 
 
-def test_what_was_kept_before_is_cleared_away_once_only_a_transfer_is_left(world: World) -> None:
-    node = where(world)
-    end(world, 1, retained=kept())
-    again(world)
+def test_what_was_kept_before_is_cleared_away_once_only_a_transfer_is_left(site: Site) -> None:
+    node = where(site)
+    end(site, 1, retained=kept())
+    again(site)
 
-    end(world, 2, retained={**kept(2), "whole": True})
+    end(site, 2, retained={**kept(2), "whole": True})
 
-    assert purges(world.store) == [(node.id, "cache/1")]
-    rows = world.store.connection.execute("select kept is null from attempt order by id")
+    assert purges(site.store) == [(node.id, "cache/1")]
+    rows = site.store.connection.execute("select kept is null from attempt order by id")
     assert [row[0] for row in rows] == [1, 0]

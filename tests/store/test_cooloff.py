@@ -10,7 +10,7 @@ from tests.store.failing import fail, kinds, launch, row, say, wait
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, simple, stage, submitted
 from tests.support.messages import end_message
-from tests.support.world import World
+from tests.support.site import Site
 
 
 def hold(store: Store, now: float) -> None:
@@ -30,7 +30,7 @@ def release(store: Store, now: float) -> None:
 def test_held_by_the_policy_it_is_released_in_time_and_not_sooner(store: Store) -> None:
     say(store, hook={"tries": 0, "hold": True, "release": 300.0})
     number = submitted(store, job("one", [simple()]))
-    launch(World(store))
+    launch(Site.of(store, cpus=2))
 
     found = fail(store, "hook", detail="no token")
 
@@ -44,7 +44,7 @@ def test_held_by_the_policy_it_is_released_in_time_and_not_sooner(store: Store) 
 def test_held_for_good_it_waits_for_a_person_whose_release_counts_anew(store: Store) -> None:
     say(store, exit_code={"hold": True})
     number = submitted(store, job("one", [simple()]))
-    launch(World(store))
+    launch(Site.of(store, cpus=2))
     found = fail(store, "exit-code")
 
     assert (found["phase"], found["not_before"]) == ("held", None)
@@ -59,7 +59,7 @@ def test_a_package_that_is_held_in_its_cool_off_cools_off_for_the_rest_once_it_i
     store: Store,
 ) -> None:
     submitted(store, job("one", [simple()]))
-    launch(World(store))
+    launch(Site.of(store, cpus=2))
     fail(store, "stage-in")
 
     hold(store, now=NOW + 10)
@@ -74,7 +74,7 @@ def test_a_package_that_is_held_in_its_cool_off_cools_off_for_the_rest_once_it_i
 
 def test_a_package_that_a_user_holds_is_not_released_when_its_cool_off_ends(store: Store) -> None:
     number = submitted(store, job("one", [simple()]))
-    launch(World(store))
+    launch(Site.of(store, cpus=2))
     fail(store, "stage-in")
 
     hold(store, now=NOW + 10)
@@ -89,7 +89,7 @@ def test_a_package_that_is_paused_in_its_cool_off_cools_off_for_the_rest_once_it
     store: Store,
 ) -> None:
     submitted(store, job("one", [simple()]))
-    launch(World(store))
+    launch(Site.of(store, cpus=2))
     fail(store, "stage-in")
 
     with store.writing():
@@ -105,7 +105,7 @@ def test_a_package_that_is_paused_in_its_cool_off_cools_off_for_the_rest_once_it
 def test_a_passive_rule_counts_and_does_not_act(store: Store) -> None:
     say(store, stage_in={"passive": True})
     submitted(store, job("one", [simple()]))
-    launch(World(store))
+    launch(Site.of(store, cpus=2))
 
     found = fail(store, "stage-in")
 
@@ -117,9 +117,9 @@ def test_the_package_overrules_its_job_and_the_job_the_site(store: Store) -> Non
     say(store, exit_code={"tries": 9})
     own = simple(policy={"exit-code": {"tries": 0}})
     submitted(store, job("one", stage(simple(), own), policy={"exit-code": {"delay": [60.0]}}))
-    world = World(store)
-    world.schedule()
-    world.launch(world.node("localhost"))
+    site = Site.of(store, cpus=2)
+    site.schedule()
+    site.hand_out(site.node("localhost"))
     ends = [end_message(n, "failed", "exit-code") for n in (1, 2)]
     with store.writing():
         messages.apply(store, ends, now=NOW)
@@ -130,13 +130,13 @@ def test_the_package_overrules_its_job_and_the_job_the_site(store: Store) -> Non
 
 def test_a_launch_refused_again_and_again_is_held_and_is_no_failure(store: Store) -> None:
     submitted(store, job("one", [simple()]))
-    world = World(store, "other")
+    site = Site.of(store, "other", cpus=2)
     gone = NOW
     for phase in ("cooloff", "cooloff", "cooloff", "held"):
-        name = launch(world)
+        name = launch(site)
         gone += 10_000
         with store.writing():
-            launches.refuse(store, world.node(name).id, row(store)["attempt_id"], "launch-failed",
+            launches.refuse(store, site.node(name).id, row(store)["attempt_id"], "launch-failed",
                             "fork: no", now=gone)  # fmt: skip
         found = row(store)
         assert (found["phase"], found["avoid"]) == (phase, name)
@@ -150,7 +150,7 @@ def test_a_launch_refused_again_and_again_is_held_and_is_no_failure(store: Store
 
 def test_a_second_end_of_the_same_attempt_changes_nothing(store: Store) -> None:
     submitted(store, job("one", [simple()]))
-    launch(World(store))
+    launch(Site.of(store, cpus=2))
     message = end_message(1, "failed", "hook")
     for _ in range(2):
         with store.writing():

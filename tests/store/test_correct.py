@@ -18,7 +18,7 @@ from tests.store.correcting import Key, Shape, jobs, shape
 from tests.support.examples import examples
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, phases, submitted
-from tests.support.world import World
+from tests.support.site import Site
 
 PAIRS = settings(max_examples=examples(25), deadline=None)
 
@@ -63,9 +63,9 @@ def test_what_was_read_before_is_as_good_once_phases_are_read_again(
     with fresh() as store:
         submitted(store, old)
         before = correct.read_before(store, 1, new)
-        world = World(store)
+        site = Site.of(store, cpus=2)
         for number in turns:
-            turn(world, failing=number)
+            turn(site, failing=number)
 
         found = [outcome(store, new, one) for one in (before, None)]
 
@@ -106,9 +106,9 @@ def test_what_has_not_begun_is_as_new_and_the_job_comes_to_its_end(
     with fresh() as store, fresh() as other:
         submitted(store, old)
         submitted(other, new)
-        world = World(store)
+        site = Site.of(store, cpus=2)
         for number in turns:
-            turn(world, failing=number)
+            turn(site, failing=number)
 
         try:
             outline = change(store, new, again=again)
@@ -125,7 +125,7 @@ def test_what_has_not_begun_is_as_new_and_the_job_comes_to_its_end(
         whole = what(shape(other), stays=stays)
         for key, found in what(shape(store, idle), stays=stays).items():
             assert found == whole[key]
-        settle(world)
+        settle(site)
         assert faults(store) == {}
         left = {*phases(store).values()} - {"done", "dropped", "failed"}
         assert not left or (left <= {"waiting", "running"} and "failed" in phases(store).values())
@@ -146,30 +146,30 @@ def what(shapes: dict[Key, Shape], *, stays: bool) -> dict[Key, Shape]:
     }  # fmt: skip
 
 
-def turn(world: World, failing: int) -> None:
+def turn(site: Site, failing: int) -> None:
     """Start what can start, and end some of it: well, but for one that fails."""
-    world.schedule()
-    world.carry()
-    for node in world.nodes.values():
-        world.launch(node)
-        world.order(node)
+    site.schedule()
+    site.carry()
+    for node in site.nodes.values():
+        site.hand_out(node)
+        site.order(node)
         running = [attempt for attempt, state in node.attempts.items() if state == "running"]
         for attempt in running[1:] if failing > 3 else running:
             bad = attempt % 6 == failing
             node.end(attempt, "failed" if bad else "successful", "exit-code" if bad else None)
-        world.deliver(node, node.spool)
-    end_jobs(world)
+        site.deliver(node, node.spool)
+    end_jobs(site)
 
 
-def settle(world: World) -> None:
+def settle(site: Site) -> None:
     """Let everything come to its end, final stages too."""
     for _ in range(3):
-        world.settle()
-        end_jobs(world)
-    world.settle()
+        site.settle()
+        end_jobs(site)
+    site.settle()
 
 
-def end_jobs(world: World) -> None:
+def end_jobs(site: Site) -> None:
     """Let stages and jobs end that can't move."""
-    with world.store.writing():
-        placement.end_jobs(world.store, now=world.now)
+    with site.store.writing():
+        placement.end_jobs(site.store, now=site.now)

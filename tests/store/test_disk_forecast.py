@@ -18,7 +18,8 @@ from d0ctl.store import Store
 from d0ctl.store.clusters import disk_forecast
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.standstill import production
-from tests.support.building import Site, job, line
+from tests.support.building import job, line
+from tests.support.site import Site
 
 MB = 1_000_000
 
@@ -26,7 +27,7 @@ MB = 1_000_000
 @pytest.fixture
 def farm(store: Store) -> Site:
     """A node with two CPUs and 100 MB of disk, of which 60 MB are free."""
-    site = Site(store)
+    site = Site.of(store)
     registry.add(store, Address("n1", destination="n1"), cpus=2)
     site.up("n1", cpus=2, machine_id="m1", disk_total=100 * MB, disk_free=60 * MB)
     return site

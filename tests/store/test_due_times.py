@@ -8,7 +8,7 @@ from d0ctl.store import Store, due_times
 from tests.store.failing import fail, launch, row, say, wait
 from tests.support.jobs import NOW, job, simple, submitted
 from tests.support.rows import insert, value
-from tests.support.world import World
+from tests.support.site import Site
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_a_package_waits_no_longer_because_the_clock_was_set_back(
 ) -> None:
     say(store, hook={"tries": 0, "hold": True, "release": 300.0})
     submitted(store, job("one", [simple()]))
-    launch(World(store))
+    launch(Site.of(store, cpus=2))
     fail(store, reason)
     assert row(store)["not_before"] == NOW + 300
 

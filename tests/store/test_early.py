@@ -13,7 +13,7 @@ from d0ctl.store.nodes.standstill import is_settled
 from tests.store.test_life import MACHINES, Life
 from tests.support.homes import faults
 from tests.support.jobs import NOW, InputLike, job, line, phases, simple, stage, submitted
-from tests.support.world import World
+from tests.support.site import Site
 
 MERGE = "early/2/1/1"
 
@@ -36,23 +36,23 @@ def merging(count: int, *others: InputLike, **more: Any) -> JobSpec:
     return job("early", stage(*makers), stage(early(merge)))
 
 
-def turn(world: World, of: int = 1) -> None:
+def turn(site: Site, of: int = 1) -> None:
     """Let all go on by a step, in which so many packages of each node end well."""
-    world.schedule()
-    world.carry()
-    for node in world.nodes.values():
-        world.launch(node)
-        world.order(node)
+    site.schedule()
+    site.carry()
+    for node in site.nodes.values():
+        site.hand_out(node)
+        site.order(node)
         running = [a for a, state in node.attempts.items() if state == "running"]
         for attempt in running[:of]:
             node.end(attempt, "successful")
-        world.hear(node)
-        world.deliver(node, node.spool)
+        site.hear(node)
+        site.deliver(node, node.spool)
 
 
-def runs(world: World, path: str = MERGE) -> Any:
+def runs(site: Site, path: str = MERGE) -> Any:
     """The launch of a package that runs, as its node has it."""
-    launches = [one for node in world.nodes.values() for one in node.launches.values()]
+    launches = [one for node in site.nodes.values() for one in node.launches.values()]
     return next(one for one in reversed(launches) if one["path"] == path)
 
 
@@ -66,53 +66,53 @@ def drop(store: Store, package: int) -> None:
 
 def test_it_starts_at_its_first_input_and_ends_after_its_last(store: Store) -> None:
     submitted(store, merging(20))
-    world = World(store)
+    site = Site.of(store, cpus=2)
     assert phases(store)[MERGE] == "waiting"
-    turn(world)
+    turn(site)
     assert phases(store)[MERGE] == "ready"
 
     while phases(store)[MERGE] != "running":
-        turn(world)
+        turn(site)
     done = list(phases(store).values()).count("done")
     assert 1 <= done < 10
-    world.settle()
+    site.settle()
 
     assert set(phases(store).values()) == {"done"}
-    assert len(runs(world)["inputs"]) == 20
+    assert len(runs(site)["inputs"]) == 20
     assert faults(store) == {}
 
 
 def test_it_takes_no_cpu_while_it_waits(store: Store) -> None:
     submitted(store, merging(6))
-    world = World(store, cpus=1)
+    site = Site.of(store, cpus=1)
     while phases(store)[MERGE] != "running":
-        turn(world)
+        turn(site)
 
     (room,) = placement.nodes(store)
     others = [p for path, p in phases(store).items() if path != MERGE]
 
     assert room.open == 1
     assert room.used == others.count("running") + others.count("assigned")
-    world.settle()
+    site.settle()
     assert set(phases(store).values()) == {"done"}
 
 
 def test_one_whose_inputs_are_all_there_is_like_any_other(store: Store) -> None:
     submitted(store, merging(1))
-    world = World(store)
-    world.settle()
+    site = Site.of(store, cpus=2)
+    site.settle()
 
-    assert "early" not in runs(world)
+    assert "early" not in runs(site)
     assert set(phases(store).values()) == {"done"}
 
 
 def test_inputs_from_outside_are_no_first_input(store: Store) -> None:
     submitted(store, merging(2, "/cal"))
     assert phases(store)[MERGE] == "waiting"
-    world = World(store)
-    world.settle()
+    site = Site.of(store, cpus=2)
+    site.settle()
 
-    assert len(runs(world)["inputs"]) == 3
+    assert len(runs(site)["inputs"]) == 3
 
 
 def test_inputs_reach_it_from_other_nodes(store: Store) -> None:
@@ -122,11 +122,11 @@ def test_inputs_reach_it_from_other_nodes(store: Store) -> None:
         stage(early(simple(inputs=some([f"f{n}" for n in range(8)]), nodes=("far",)))),
     )
     submitted(store, spec)
-    world = World(store, "near", "far")
-    world.settle()
+    site = Site.of(store, "near", "far", cpus=2)
+    site.settle()
 
     assert set(phases(store).values()) == {"done"}
-    paths = {entry["path"] for entry in runs(world)["inputs"]}
+    paths = {entry["path"] for entry in runs(site)["inputs"]}
     assert len(paths) == 8
     assert all(path.startswith("/far/cache/in/") for path in paths)
     assert faults(store) == {}
@@ -134,51 +134,51 @@ def test_inputs_reach_it_from_other_nodes(store: Store) -> None:
 
 def test_after_a_lost_link_all_is_sent_again(store: Store) -> None:
     submitted(store, merging(8))
-    world = World(store)
+    site = Site.of(store, cpus=2)
     while phases(store)[MERGE] != "running":
-        turn(world)
-    node = world.node("localhost")
+        turn(site)
+    node = site.node("localhost")
     for _ in range(2):
-        world.schedule()
-        world.launch(node)
-    world.unlink(node)
+        site.schedule()
+        site.hand_out(node)
+    site.unlink(node)
 
-    world.link(node)
-    world.settle()
+    site.link(node)
+    site.settle()
 
     assert set(phases(store).values()) == {"done"}
-    assert len(runs(world)["inputs"]) == 8
+    assert len(runs(site)["inputs"]) == 8
 
 
 def test_a_lost_attempt_runs_again_with_what_is_there(store: Store) -> None:
     submitted(store, merging(6))
-    world = World(store)
+    site = Site.of(store, cpus=2)
     while phases(store)[MERGE] != "running":
-        turn(world)
+        turn(site)
 
-    world.reboot(world.node("localhost"))
-    world.settle()
+    site.reboot(site.node("localhost"))
+    site.settle()
 
     assert set(phases(store).values()) == {"done"}
-    assert len(runs(world)["inputs"]) == 6
+    assert len(runs(site)["inputs"]) == 6
     assert faults(store) == {}
 
 
 def test_a_drop_of_what_it_waits_for_closes_its_list(store: Store) -> None:
     submitted(store, merging(3, nodes=("localhost",)))
-    world = World(store)
-    node = world.node("localhost")
+    site = Site.of(store, cpus=2)
+    node = site.node("localhost")
     while phases(store)[MERGE] != "running":
-        turn(world)
+        turn(site)
     left = [n for n in range(3) if phases(store)[f"early/1/{n + 1}/1"] != "done"]
     assert left
 
     for number in left:
         drop(store, number + 1)
-    world.settle()
+    site.settle()
 
     assert phases(store)[MERGE] == "done"
-    assert len(runs(world)["inputs"]) == 3 - len(left)
+    assert len(runs(site)["inputs"]) == 3 - len(left)
     assert node.attempts
     assert faults(store) == {}
 
@@ -186,13 +186,13 @@ def test_a_drop_of_what_it_waits_for_closes_its_list(store: Store) -> None:
 def test_a_drop_of_a_required_input_that_never_comes_drops_it(store: Store) -> None:
     makers = [simple(outputs=["a"]), simple(outputs=["b"], nodes=("nowhere",))]
     submitted(store, job("early", stage(*makers), stage(early(simple(inputs=["a", "b"])))))
-    world = World(store)
-    world.settle()
+    site = Site.of(store, cpus=2)
+    site.settle()
     assert phases(store)[MERGE] == "running"
 
     drop(store, 2)
     assert phases(store)[MERGE] == "killing"
-    world.settle()
+    site.settle()
 
     assert phases(store)[MERGE] == "dropped"
     assert faults(store) == {}
@@ -201,12 +201,12 @@ def test_a_drop_of_a_required_input_that_never_comes_drops_it(store: Store) -> N
 def test_one_that_waits_for_what_nobody_makes_moves_no_more(store: Store) -> None:
     makers = [simple(outputs=["a"], nodes=("localhost",)), simple(outputs=["b"], nodes=("far",))]
     number = submitted(store, job("early", stage(*makers), stage(early(simple(inputs=["a", "b"])))))
-    world = World(store, "far")
-    world.unlink(world.node("far"))
+    site = Site.of(store, "far", cpus=2)
+    site.unlink(site.node("far"))
     while phases(store)[MERGE] != "running":
-        turn(world)
+        turn(site)
     with store.writing():
-        assert not is_settled(store, number, now=world.now)
+        assert not is_settled(store, number, now=site.now)
         lifecycle.choose(store, [2])
         lifecycle.kill(store, actor="tester", note=None, now=NOW)
 
@@ -240,9 +240,9 @@ class EarlyLife(Life):
         """Running packages wait at the end for inputs that are never made; others end."""
         with self.store.writing():
             lifecycle.choose(self.store, self.packages)
-            lifecycle.release(self.store, actor="tester", note=None, now=self.world.now)
+            lifecycle.release(self.store, actor="tester", note=None, now=self.site.now)
         for _ in range(6):
-            self.world.settle()
+            self.site.settle()
             open_ones = [
                 row[0]
                 for row in self.store.connection.execute(
@@ -251,7 +251,7 @@ class EarlyLife(Life):
             ]
             with self.store.writing():
                 lifecycle.choose(self.store, open_ones)
-                lifecycle.kill(self.store, actor="tester", note=None, now=self.world.now)
+                lifecycle.kill(self.store, actor="tester", note=None, now=self.site.now)
         super().finish()
 
 
@@ -273,22 +273,22 @@ def test_it_ends_without_the_failed_lines_that_its_stage_does_not_require(store:
     whole = merging(3, nodes=("localhost",))
     makers, merge = whole.stages
     submitted(store, replace(whole, stages=(makers, replace(merge, require=0.6))))
-    world = World(store, cpus=1)
-    node = world.node("localhost")
+    site = Site.of(store, cpus=1)
+    node = site.node("localhost")
     while phases(store)[MERGE] != "running":
-        turn(world)
+        turn(site)
     attempt = next(one for one, launch in node.launches.items() if launch["path"] == MERGE)
     while "running" not in [s for a, s in node.attempts.items() if a != attempt]:
-        turn(world, of=0)
+        turn(site, of=0)
     failing = next(a for a, s in node.attempts.items() if s == "running" and a != attempt)
     node.end(failing, "failed", "exit-code")
-    world.settle()
+    site.settle()
     assert phases(store)[MERGE] == "running"
 
     with store.writing():
         let_go_on(store, now=NOW)
-    world.settle()
+    site.settle()
 
     assert sorted(phases(store).values()) == ["done", "done", "done", "dropped"]
-    assert len(runs(world)["inputs"]) == 2
+    assert len(runs(site)["inputs"]) == 2
     assert faults(store) == {}

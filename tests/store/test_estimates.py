@@ -13,23 +13,23 @@ from tests.store.catalogue import entry, keep
 from tests.store.test_urgency import timed
 from tests.support.jobs import NOW, binary, job, package, submitted
 from tests.support.rows import read, value
-from tests.support.world import World
+from tests.support.site import Site
 
 SOURCE = "/home/reco.yaml"
 
 
 @pytest.fixture
-def world(store: Store) -> World:
+def site(store: Store) -> Site:
     """This machine with one CPU."""
-    return World(store, cpus=1)
+    return Site.of(store, cpus=1)
 
 
-def run(world: World, took: float) -> None:
+def run(site: Site, took: float) -> None:
     """Run what this machine has room for; it takes these seconds."""
-    node = world.node("localhost")
-    world.schedule()
-    world.launch(node)
-    world.order(node)
+    node = site.node("localhost")
+    site.schedule()
+    site.hand_out(node)
+    site.order(node)
     for attempt, state in node.attempts.items():
         if state == "running":
             node.end(attempt, "successful")
@@ -37,7 +37,7 @@ def run(world: World, took: float) -> None:
         if message["kind"] == "end":
             message["ended"] = message["binaries"][0]["ended"] = NOW + took
             message["began"] = 1
-    world.deliver(node, node.spool)
+    site.deliver(node, node.spool)
 
 
 def workers(number: int, seconds: float | None = None) -> list[PackageSpec]:
@@ -52,11 +52,11 @@ def merged(number: int, seconds: float | None = None, **more: object) -> JobSpec
 
 
 def test_a_job_learns_from_its_first_packages_how_long_its_chains_are(
-    store: Store, world: World
+    store: Store, site: Site
 ) -> None:
     submitted(store, merged(3))
 
-    run(world, 40.0)
+    run(site, 40.0)
 
     assert read(store, "stage", "is_timed", "drift", by="seq") == [(1, 40.0), (0, 1.0)]
     assert [(one.rank, one.seconds) for one in placement.requirements(store)] == [(41.0, 40.0)]
@@ -64,19 +64,19 @@ def test_a_job_learns_from_its_first_packages_how_long_its_chains_are(
 
 
 def test_packages_that_nobody_measured_take_what_was_expected_times_how_the_others_did(
-    store: Store, world: World
+    store: Store, site: Site
 ) -> None:
     submitted(store, job("one", [timed(20.0), timed(80.0)]))
 
-    run(world, 40.0)
+    run(site, 40.0)
 
     assert [(one.rank, one.seconds) for one in placement.requirements(store)] == [(10.0, 10.0)]
 
 
-def test_the_next_job_from_the_file_knows_what_the_last_took(store: Store, world: World) -> None:
+def test_the_next_job_from_the_file_knows_what_the_last_took(store: Store, site: Site) -> None:
     submitted(store, merged(3, source=SOURCE))
     for _ in range(4):
-        run(world, 40.0)
+        run(site, 40.0)
 
     expected = urgency(store, merged(3, source=SOURCE))
 
@@ -89,13 +89,13 @@ def test_the_next_job_from_the_file_knows_what_the_last_took(store: Store, world
 
 
 def test_software_is_known_wherever_it_runs_and_what_it_needs_is_kept_too(
-    store: Store, world: World
+    store: Store, site: Site
 ) -> None:
     keep(store, entry())
     reco = package(binary(software="reco/v1", outputs=("a",)))
     submitted(store, job("one", [reco], source=SOURCE))
-    run(world, 40.0)
-    run(world, 40.0)
+    run(site, 40.0)
+    run(site, 40.0)
 
     elsewhere = urgency(store, job("two", [timed(1.0)], [reco], source="-"))
 
@@ -106,24 +106,24 @@ def test_software_is_known_wherever_it_runs_and_what_it_needs_is_kept_too(
 
 
 def test_an_audit_compares_launches_with_ends_and_counts_the_range(
-    store: Store, world: World
+    store: Store, site: Site
 ) -> None:
     submitted(store, job("one", workers(2, 30.0)))
-    run(world, 40.0)
-    run(world, 90.0)
+    run(site, 40.0)
+    run(site, 90.0)
 
     (found,) = [one for one in eta.audit(store, None, 99) if one.kind == "stage"]
     assert (found.name, found.within) == ("one/stage", 1)
     assert found.pairs == [pytest.approx((40.0, 90.0), rel=0.01), (30.0, 40.0)]
 
 
-def test_a_running_package_ends_when_it_is_expected_to(store: Store, world: World) -> None:
+def test_a_running_package_ends_when_it_is_expected_to(store: Store, site: Site) -> None:
     submitted(store, job("one", workers(2, 30.0)))
-    node = world.node("localhost")
-    world.schedule()
-    world.launch(node)
-    world.order(node)
-    world.deliver(node, node.spool)
+    node = site.node("localhost")
+    site.schedule()
+    site.hand_out(node)
+    site.order(node)
+    site.deliver(node, node.spool)
 
     running = eta.package_times(store, 1, now=NOW + 10)
     waiting = eta.package_times(store, 2, now=NOW + 10)

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
-from tests.store.bad_nodes import StillWorld, set_up
+from tests.store.bad_nodes import StillSite, set_up
 from tests.support.jobs import NOW, job, submitted
 
 
-def excluding(store: Store) -> StillWorld:
+def excluding(store: Store) -> StillSite:
     """A site where a job has failed on one node again and again, though not in a row."""
     with store.writing():
         store.change("keep_setting", name="policy", value=json.dumps({"hook": {"tries": 9}}))

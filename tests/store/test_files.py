@@ -11,7 +11,7 @@ from d0ctl.store.jobs.removal import remove_rows
 from d0ctl.store.nodes import contact, placement, registry
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
-from tests.support.world import World
+from tests.support.site import Site
 
 
 def drain(store: Store, name: str) -> None:
@@ -39,7 +39,7 @@ def lose(store: Store, *names: str) -> None:
         copies.lose(store, rows, now=NOW)
 
 
-def chain(store: Store) -> World:
+def chain(store: Store) -> Site:
     """raw -> cooked -> eaten, of which the first two are done, and the third waits for more."""
     spec = job(
         "chain",
@@ -49,10 +49,10 @@ def chain(store: Store) -> World:
         stage(simple(outputs=["salt"], nodes=("nowhere",))),
     )
     submitted(store, spec)
-    world = World(store)
-    world.settle()
+    site = Site.of(store, cpus=2)
+    site.settle()
     assert list(phases(store).values()) == ["done", "done", "waiting", "ready"]
-    return world
+    return site
 
 
 def test_a_lost_output_that_is_still_needed_is_made_again(store: Store) -> None:
@@ -65,21 +65,21 @@ def test_a_lost_output_that_is_still_needed_is_made_again(store: Store) -> None:
 
 
 def test_a_remake_goes_up_the_chain_as_far_as_needed(store: Store) -> None:
-    world = chain(store)
+    site = chain(store)
 
     lose(store, "raw")
     assert list(phases(store).values()) == ["done", "done", "waiting", "ready"]
     lose(store, "cooked")
 
     assert list(phases(store).values()) == ["ready", "waiting", "waiting", "ready"]
-    world.settle()
+    site.settle()
     assert list(phases(store).values()) == ["done", "done", "waiting", "ready"]
     assert faults(store) == {}
 
 
 def test_an_unneeded_lost_output_is_not_made_again(store: Store) -> None:
     submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
-    World(store).settle()
+    Site.of(store, cpus=2).settle()
 
     lose(store, "a")
 
@@ -89,14 +89,14 @@ def test_an_unneeded_lost_output_is_not_made_again(store: Store) -> None:
 
 def test_a_remake_in_a_job_that_has_ended_is_scheduled(store: Store) -> None:
     submitted(store, job("maker", [simple(outputs=["a"])]))
-    world = World(store)
-    world.settle()
+    site = Site.of(store, cpus=2)
+    site.settle()
     with store.writing():
         assert placement.end_jobs(store, now=NOW) == ["maker"]
     submitted(store, job("reader", [simple(inputs=["maker:a"], nodes=("nowhere",))]))
 
     lose(store, "a")
-    world.settle()
+    site.settle()
 
     assert phases(store)["maker/1/1/1"] == "done"
     assert phases(store)["reader/1/1/1"] == "ready"
@@ -107,7 +107,7 @@ def test_the_package_behind_a_remade_one_in_its_line_waits_for_it(store: Store) 
     reader = simple(inputs=["a", "b"])
     spec = job("one", stage(both), [reader], [simple(outputs=["b"], nodes=("nowhere",))])
     submitted(store, spec)
-    World(store).settle()
+    Site.of(store, cpus=2).settle()
     assert phases(store)["one/1/1/2"] == "ready"
 
     lose(store, "a")
@@ -119,14 +119,14 @@ def test_the_package_behind_a_remade_one_in_its_line_waits_for_it(store: Store) 
 def test_an_output_of_a_removed_node_is_made_again_elsewhere(store: Store) -> None:
     spec = job("one", [simple(outputs=["a"])], [simple(inputs=["a", "b"])], [simple(outputs=["b"])])
     submitted(store, spec)
-    world = World(store, "far")
+    site = Site.of(store, "far", cpus=2)
     drain(store, "localhost")
-    world.schedule()
-    world.launch(world.node("far"))
-    world.order(world.node("far"))
-    world.node("far").end(1, "successful")
-    world.node("far").end(2, "failed", "exit-code")
-    world.deliver(world.node("far"), world.node("far").spool)
+    site.schedule()
+    site.hand_out(site.node("far"))
+    site.order(site.node("far"))
+    site.node("far").end(1, "successful")
+    site.node("far").end(2, "failed", "exit-code")
+    site.deliver(site.node("far"), site.node("far").spool)
     assert phases(store)["one/1/1/1"] == "done"
 
     registry.forget(store, "far", now=NOW)
@@ -140,9 +140,9 @@ def test_more_files_than_are_looked_at_at_once_reach_a_far_node(store: Store) ->
     spec = job("many", stage(*[simple(outputs=[name], nodes=("near",)) for name in names]),
                stage(simple(inputs=names, nodes=("far",))))  # fmt: skip
     submitted(store, spec)
-    world = World(store, "near", "far", cpus=8)
+    site = Site.of(store, "near", "far", cpus=8)
 
-    world.settle()
+    site.settle()
 
     assert set(phases(store).values()) == {"done"}
     assert faults(store) == {}
@@ -151,16 +151,16 @@ def test_more_files_than_are_looked_at_at_once_reach_a_far_node(store: Store) ->
 def test_a_transfer_that_can_not_be_made_now_is_in_no_others_way(store: Store) -> None:
     spec = job("one", stage(*[simple(inputs=[f"/in/{n}"]) for n in range(9)]))
     submitted(store, spec)
-    World(store, "far", cpus=20)
+    Site.of(store, "far", cpus=20)
     drain(store, "localhost")
-    world = World(store, cpus=20)
-    world.schedule()
-    first = copies.wanted(store, now=world.now, limit=5)
+    site = Site.of(store, cpus=20)
+    site.schedule()
+    first = copies.wanted(store, now=site.now, limit=5)
     with store.writing():
         for row in first:
             copies.postpone(store, row["file_id"], row["cluster_id"], 0, until=copies.PARKED)
 
-    then = copies.wanted(store, now=world.now, limit=5)
+    then = copies.wanted(store, now=site.now, limit=5)
 
     assert len(first) == 5
     assert len(then) == 4
@@ -169,17 +169,17 @@ def test_a_transfer_that_can_not_be_made_now_is_in_no_others_way(store: Store) -
 
 def test_an_outside_file_that_is_gone_holds_no_slot(store: Store) -> None:
     submitted(store, job("one", [simple(inputs=["/in/raw"])]))
-    world = World(store, "far")
+    site = Site.of(store, "far", cpus=2)
     drain(store, "localhost")
-    world.schedule()
-    row = copies.wanted(store, now=world.now, limit=1)[0]
-    assert world.launch(world.node("far")) == 0
+    site.schedule()
+    row = copies.wanted(store, now=site.now, limit=1)[0]
+    assert site.hand_out(site.node("far")) == 0
 
     with store.writing():
         assert copies.give_up(store, row["file_id"], row["cluster_id"])
 
-    assert world.launch(world.node("far")) == 1
-    (order,) = world.node("far").orders
+    assert site.hand_out(site.node("far")) == 1
+    (order,) = site.node("far").orders
     assert order[1]["inputs"][0]["path"] == "/in/raw"
 
 
@@ -198,23 +198,23 @@ def test_a_copy_that_comes_after_its_job_was_removed_is_nobodys(store: Store) ->
 def test_a_copy_lost_at_one_node_sends_its_reader_where_another_is(store: Store) -> None:
     spec = job("one", [simple(outputs=["a"], nodes=("near",))], [simple(inputs=["a"])])
     submitted(store, spec)
-    world = World(store, "near", "far")
+    site = Site.of(store, "near", "far", cpus=2)
     for name in ("localhost", "far"):
         drain(store, name)
-    world.schedule()
-    for node in (world.node("near"),):
-        world.launch(node)
-        world.order(node)
+    site.schedule()
+    for node in (site.node("near"),):
+        site.hand_out(node)
+        site.order(node)
         node.end(1, "successful")
-        world.deliver(node, node.spool)
-    far = world.node("far")
+        site.deliver(node, node.spool)
+    far = site.node("far")
     with store.writing():
         made = 7, "sha256:" + "7" * 64
         arrival = copies.Arrival(file_id(store, "a"), far.cluster, 0, "/far/a", far.id, *made)
         copies.arrive(store, [arrival], now=NOW)
         store.change("resume_node", node=far.id)
-        store.change("drain_node", node=world.node("near").id, note=None, now=0.0)
-    world.schedule()
+        store.change("drain_node", node=site.node("near").id, note=None, now=0.0)
+    site.schedule()
     assert phases(store)["one/2/1/1"] == "assigned"
 
     with store.writing():
@@ -228,16 +228,16 @@ def test_a_copy_lost_at_one_node_sends_its_reader_where_another_is(store: Store)
 def test_results_are_wanted_once_and_end_the_package_when_they_are_there(store: Store) -> None:
     outputs = [OutputSpec("x", result=True), OutputSpec("y", result=True)]
     submitted(store, job("one", [simple(outputs=outputs)]))
-    world = World(store)
-    node = world.node("localhost")
-    world.schedule()
-    world.launch(node)
-    world.order(node)
+    site = Site.of(store, cpus=2)
+    node = site.node("localhost")
+    site.schedule()
+    site.hand_out(node)
+    site.order(node)
     node.end(1, "successful")
-    world.deliver(node, node.spool)
+    site.deliver(node, node.spool)
     assert phases(store)["one/1/1/1"] == "transferring"
 
-    world.carry()
+    site.carry()
 
     assert phases(store)["one/1/1/1"] == "done"
     assert faults(store) == {}
@@ -259,18 +259,18 @@ def test_a_node_keeps_what_it_once_was(store: Store) -> None:
 @pytest.mark.parametrize("phase", ["starting", "running"])
 def test_a_kill_on_a_node_that_goes_out_of_contact_ends_at_once(store: Store, phase: str) -> None:
     submitted(store, job("one"))
-    world = World(store)
-    node = world.node("localhost")
-    world.schedule()
-    world.launch(node)
-    world.order(node)
+    site = Site.of(store, cpus=2)
+    node = site.node("localhost")
+    site.schedule()
+    site.hand_out(node)
+    site.order(node)
     if phase == "running":
-        world.deliver(node, node.spool)
+        site.deliver(node, node.spool)
     with store.writing():
         lifecycle.choose(store, [1])
         lifecycle.kill(store, actor="tester", note=None, now=NOW)
 
-    world.unlink(node)
+    site.unlink(node)
 
     assert phases(store)["one/1/1/1"] == "canceled"
     assert faults(store) == {}

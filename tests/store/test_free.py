@@ -12,7 +12,7 @@ from tests.store.copying import copies, made, purged, work
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, phases, simple, stage, submitted
 from tests.support.rows import change
-from tests.support.world import World
+from tests.support.site import Site
 
 TEMP, INDEF = Disposition.RETAIN_TEMP, Disposition.RETAIN_INDEF
 
@@ -30,7 +30,7 @@ def done(store: Store, *outputs: str, **dispositions: Disposition) -> None:
     kept = [made(name, dispositions.get(name, TEMP)) for name in outputs]
     makers = [simple(outputs=[one]) for one in kept]
     submitted(store, job("two", stage(*makers), stage(simple(inputs=list(outputs)))))
-    work(store, World(store))
+    work(store, Site.of(store, cpus=2))
     with store.writing():
         for number, name in enumerate(outputs, 1):
             change(store, "file", {"name": name}, size=100 * number)
@@ -73,7 +73,7 @@ def test_what_a_package_still_needs_stays_and_its_want_is_refused(store: Store) 
         job("one", stage(simple(outputs=[made("a", TEMP)])),
             stage(simple(inputs=["a"], nodes=("nowhere",)))),
     )  # fmt: skip
-    work(store, World(store))
+    work(store, Site.of(store, cpus=2))
 
     with pytest.raises(Refused, match="nothing in the cache of `localhost` can be removed"):
         free(store, 1)
@@ -83,7 +83,7 @@ def test_what_a_package_still_needs_stays_and_its_want_is_refused(store: Store) 
 
 def test_what_nothing_reads_is_left_to_a_person(store: Store) -> None:
     submitted(store, job("one", [simple(outputs=["a"])]))
-    work(store, World(store))
+    work(store, Site.of(store, cpus=2))
 
     with pytest.raises(Refused):
         free(store, 1)
@@ -94,7 +94,7 @@ def test_a_file_that_was_given_up_is_made_again_for_a_reader_in_another_job(stor
     free(store, 1)
     submitted(store, job("late", [simple(inputs=["two:a"])]))
 
-    work(store, World(store))
+    work(store, Site.of(store, cpus=2))
 
     assert set(phases(store).values()) == {"done"}
     assert faults(store) == {}

@@ -21,15 +21,15 @@ from d0ctl_wrapper.attempt.guards.load_guard import ForeignWork, Thrashing
 from d0ctl_wrapper.protocol.launch import check
 from tests.support.jobs import NOW, binary, job, package, simple, stage, submitted
 from tests.support.messages import end_message, output
+from tests.support.site import Site
 from tests.support.site_file import apply_site
-from tests.support.world import World
 
 MUCH = 10**9
 
 
 def begin(store: Store) -> Launch:
     """Schedule and launch, and give the last launch, as a wrapper reads it."""
-    World(store, cpus=1).schedule()
+    Site.of(store, cpus=1).schedule()
     with store.writing():
         return check(launch(store, [1], limit=100, now=NOW)[1][-1])
 
@@ -193,10 +193,10 @@ def test_a_node_that_is_short_of_disk_is_noted_with_the_most_that_is_asked(store
     assert (stranger.needs, stranger.unknown) == ({}, {99})
 
 
-def made(store: Store, *lines: Any) -> World:
+def made(store: Store, *lines: Any) -> Site:
     """A world in which all that can run has run."""
     submitted(store, job("files", *(stage(one) for one in lines)))
-    world = World(store)
+    world = Site.of(store, cpus=2)
     world.settle()
     return world
 

@@ -6,7 +6,7 @@ from d0ctl.jobfile.spec import Disposition, OutputSpec, PackageSpec
 from d0ctl.store import Store
 from tests.support.jobs import binary, job, package, submitted
 from tests.support.rows import read
-from tests.support.world import World
+from tests.support.site import Site
 
 
 def chain(*nodes: str, script: str = "reco raw") -> PackageSpec:
@@ -20,19 +20,19 @@ def chain(*nodes: str, script: str = "reco raw") -> PackageSpec:
 def test_a_chain_goes_where_the_files_are_with_which_it_may_begin(
     store: Store, script: str, is_there: bool
 ) -> None:
-    world = World(store, "farm1", "farm2")
-    farm = world.node("farm2")
+    site = Site.of(store, "farm1", "farm2", cpus=2)
+    farm = site.node("farm2")
     submitted(store, job("one", [chain("farm2")]))
-    world.schedule()
-    world.carry()
-    world.carry()
-    world.launch(farm)
-    world.order(farm)
+    site.schedule()
+    site.carry()
+    site.carry()
+    site.hand_out(farm)
+    site.order(farm)
     farm.end(next(iter(farm.attempts)), "successful")
-    world.deliver(farm, farm.spool)
+    site.deliver(farm, farm.spool)
 
     submitted(store, job("two", [chain(script=script)]))
-    world.schedule()
+    site.schedule()
 
     nodes = dict(read(store, "v_package", "job", "node", by="package_id"))
     assert nodes["one"] == "farm2"

@@ -18,7 +18,7 @@ from tests.support.homes import faults
 from tests.support.jobs import phases, submitted
 from tests.support.messages import end_message, output
 from tests.support.rows import read
-from tests.support.world import World
+from tests.support.site import Site
 
 SPLIT = """
 job: late
@@ -37,159 +37,159 @@ stages:
 
 
 @pytest.fixture
-def world(store: Store) -> World:
+def site(store: Store) -> Site:
     """A site."""
-    return World(store)
+    return Site.of(store, cpus=2)
 
 
-def submit(world: World, folder: Path, file: str = SPLIT, by: str = "2") -> None:
+def submit(site: Site, folder: Path, file: str = SPLIT, by: str = "2") -> None:
     """Submit a job file of this folder."""
-    submitted(world.store, read_text(file.replace("BY", by), directory=folder))
+    submitted(site.store, read_text(file.replace("BY", by), directory=folder))
 
 
-def made(world: World) -> list[set[str]]:
+def made(site: Site) -> list[set[str]]:
     """What the packages of the second stage were launched with, by their lines."""
-    paths = [path for path in phases(world.store) if path.startswith("late/2/")]
-    return [given(world, path) for path in paths]
+    paths = [path for path in phases(site.store) if path.startswith("late/2/")]
+    return [given(site, path) for path in paths]
 
 
-def test_lines_are_made_when_the_names_are_known(world: World, tmp_path: Path) -> None:
-    submit(world, tmp_path)
-    attempt = begun(world.store, world)
-    assert phases(world.store) == {
+def test_lines_are_made_when_the_names_are_known(site: Site, tmp_path: Path) -> None:
+    submit(site, tmp_path)
+    attempt = begun(site.store, site)
+    assert phases(site.store) == {
         "late/1/1/1": "starting", "late/2/1/1": "waiting", "late/3/1/1": "waiting",
     }  # fmt: skip
-    assert faults(world.store) == {}
+    assert faults(site.store) == {}
 
-    end_with(world, attempt, "part-1", "part-2", "part-3")
-    world.settle()
+    end_with(site, attempt, "part-1", "part-2", "part-3")
+    site.settle()
 
-    assert made(world) == [{"part-1", "part-2"}, {"part-3"}]
-    assert given(world, "late/3/1/1") == {"m1", "m2"}
-    assert set(phases(world.store).values()) == {"done"}
-    names = [row[0] for row in read(world.store, "line", "name", stage_id=2)]
+    assert made(site) == [{"part-1", "part-2"}, {"part-3"}]
+    assert given(site, "late/3/1/1") == {"m1", "m2"}
+    assert set(phases(site.store).values()) == {"done"}
+    names = [row[0] for row in read(site.store, "line", "name", stage_id=2)]
     assert names == ["p=1", "p=2"]
-    (entry,) = [row for row in read(world.store, "action", "verb", "target", "packages")
+    (entry,) = [row for row in read(site.store, "action", "verb", "target", "packages")
                 if row[0] == "group"]  # fmt: skip
     assert entry == ("group", "late", 3)
-    assert faults(world.store) == {}
+    assert faults(site.store) == {}
 
 
-def test_an_export_reads_the_files_of_each_group_only(world: World, tmp_path: Path) -> None:
-    submit(world, tmp_path)
-    end_with(world, begun(world.store, world), "part-1", "part-2", "part-3")
-    world.settle()
-    found = definition.read(world.store, "late")
+def test_an_export_reads_the_files_of_each_group_only(site: Site, tmp_path: Path) -> None:
+    submit(site, tmp_path)
+    end_with(site, begun(site.store, site), "part-1", "part-2", "part-3")
+    site.settle()
+    found = definition.read(site.store, "late")
     assert found is not None
     exported = job_file_text.document(found)
     again = {**exported, "job": "again"}
 
-    submitted(world.store, read_text(json.dumps(again), directory=tmp_path))
-    end_with(world, begun(world.store, world), "part-1", "part-2", "part-3")
-    world.settle()
+    submitted(site.store, read_text(json.dumps(again), directory=tmp_path))
+    end_with(site, begun(site.store, site), "part-1", "part-2", "part-3")
+    site.settle()
 
     paths = ("again/2/1/1", "again/2/2/1")
-    assert [given(world, path) for path in paths] == [{"part-1", "part-2"}, {"part-3"}]
-    second = definition.read(world.store, "again")
+    assert [given(site, path) for path in paths] == [{"part-1", "part-2"}, {"part-3"}]
+    second = definition.read(site.store, "again")
     assert second is not None and job_file_text.document(second) == again
-    assert faults(world.store) == {}
+    assert faults(site.store) == {}
 
 
-def test_groups_by_size_have_the_sizes_of_what_was_made(world: World, tmp_path: Path) -> None:
-    submit(world, tmp_path, by="14B")
+def test_groups_by_size_have_the_sizes_of_what_was_made(site: Site, tmp_path: Path) -> None:
+    submit(site, tmp_path, by="14B")
 
-    end_with(world, begun(world.store, world), "part-1", "part-2", "part-3")
-    world.settle()
+    end_with(site, begun(site.store, site), "part-1", "part-2", "part-3")
+    site.settle()
 
-    assert made(world) == [{"part-1", "part-2"}, {"part-3"}]
-
-
-def test_no_file_makes_one_line_with_an_empty_list(world: World, tmp_path: Path) -> None:
-    submit(world, tmp_path)
-
-    end_with(world, begun(world.store, world))
-    world.settle()
-
-    assert made(world) == [set()]
-    assert set(phases(world.store).values()) == {"done"}
-    assert faults(world.store) == {}
+    assert made(site) == [{"part-1", "part-2"}, {"part-3"}]
 
 
-def test_a_dropped_maker_leaves_the_groups(world: World, tmp_path: Path) -> None:
+def test_no_file_makes_one_line_with_an_empty_list(site: Site, tmp_path: Path) -> None:
+    submit(site, tmp_path)
+
+    end_with(site, begun(site.store, site))
+    site.settle()
+
+    assert made(site) == [set()]
+    assert set(phases(site.store).values()) == {"done"}
+    assert faults(site.store) == {}
+
+
+def test_a_dropped_maker_leaves_the_groups(site: Site, tmp_path: Path) -> None:
     two = SPLIT.replace("{run: split,", "{for: {n: [x, y]}, run: split,").replace(
         "part-*", "part-{n}-*"
     )
-    submit(world, tmp_path, two)
-    world.schedule()
-    drop(world.store, 2)
+    submit(site, tmp_path, two)
+    site.schedule()
+    drop(site.store, 2)
 
-    world.settle()
+    site.settle()
 
-    assert {name[:7] for names in made(world) for name in names} == {"part-x-"}
-    assert phases(world.store)["late/3/1/1"] == "done"
-    assert faults(world.store) == {}
+    assert {name[:7] for names in made(site) for name in names} == {"part-x-"}
+    assert phases(site.store)["late/3/1/1"] == "done"
+    assert faults(site.store) == {}
 
 
-def test_a_fault_holds_the_job_until_it_is_corrected(world: World, tmp_path: Path) -> None:
+def test_a_fault_holds_the_job_until_it_is_corrected(site: Site, tmp_path: Path) -> None:
     file = SPLIT.replace("{run: split,", "{for: {n: {lines: list.txt}}, run: split,")
     (tmp_path / "list.txt").write_text("a\n")
-    submit(world, tmp_path, file)
-    attempt = begun(world.store, world)
+    submit(site, tmp_path, file)
+    attempt = begun(site.store, site)
     (tmp_path / "list.txt").unlink()
 
-    end_with(world, attempt, "part-1", "part-2", "part-3")
-    world.settle()
+    end_with(site, attempt, "part-1", "part-2", "part-3")
+    site.settle()
 
-    job = browse.job(world.store, "late")
+    job = browse.job(site.store, "late")
     assert job.hold_note == (
         "its groups of late outputs can't be made: "
         "-:6:27: there is no file `list.txt` beside the job file"
     )
-    assert phases(world.store)["late/2/1/1"] == "waiting"
-    assert faults(world.store) == {}
+    assert phases(site.store)["late/2/1/1"] == "waiting"
+    assert faults(site.store) == {}
     (tmp_path / "list.txt").write_text("a\n")
-    apply(world.store, request("release", parse("late")), actor="me", note=None, now=world.now)
-    world.settle()
-    assert set(phases(world.store).values()) == {"done"}
+    apply(site.store, request("release", parse("late")), actor="me", note=None, now=site.now)
+    site.settle()
+    assert set(phases(site.store).values()) == {"done"}
 
 
 @pytest.mark.parametrize("names", [("part-1", "part-2"), ("part-1", "part-2", "part-3")])
 def test_a_remake_has_to_make_what_is_in_groups(
-    world: World, tmp_path: Path, names: tuple[str, ...]
+    site: Site, tmp_path: Path, names: tuple[str, ...]
 ) -> None:
-    submit(world, tmp_path)
-    node = world.node("localhost")
-    end_with(world, begun(world.store, world), "part-1", "part-2")
-    world.schedule()
-    lose(world.store, "part-1")
-    world.schedule()
-    world.launch(node)
-    world.order(node)
+    submit(site, tmp_path)
+    node = site.node("localhost")
+    end_with(site, begun(site.store, site), "part-1", "part-2")
+    site.schedule()
+    lose(site.store, "part-1")
+    site.schedule()
+    site.hand_out(node)
+    site.order(node)
     attempt = max(node.attempts)
     outputs = [{**output(f"/here/{attempt}", name), "late": "part-*"} for name in names]
 
-    world.deliver(node, [end_message(attempt, outputs=outputs)])
+    site.deliver(node, [end_message(attempt, outputs=outputs)])
 
-    state = browse.attempts(world.store, 1)[-1]
+    state = browse.attempts(site.store, 1)[-1]
     assert (state.reason == "verification") == (len(names) == 3)
     assert "part-3" in (state.message or "part-3")
-    assert faults(world.store) == {}
+    assert faults(site.store) == {}
 
 
-def test_a_correction_keeps_the_lines_of_groups(world: World, tmp_path: Path) -> None:
+def test_a_correction_keeps_the_lines_of_groups(site: Site, tmp_path: Path) -> None:
     path = tmp_path / "late.yaml"
     path.write_text(SPLIT.replace("BY", "2"))
-    submit(world, tmp_path)
+    submit(site, tmp_path)
     update = request("update", parse("late"), file=str(path))
-    early = apply(world.store, update, actor="me", note=None, now=world.now)
-    end_with(world, begun(world.store, world), "part-1", "part-2", "part-3")
-    world.schedule()
+    early = apply(site.store, update, actor="me", note=None, now=site.now)
+    end_with(site, begun(site.store, site), "part-1", "part-2", "part-3")
+    site.schedule()
 
-    late = apply(world.store, update, actor="me", note=None, now=world.now)
+    late = apply(site.store, update, actor="me", note=None, now=site.now)
     path.write_text(SPLIT.replace("BY", "1"))
-    more = apply(world.store, update, actor="me", note=None, now=world.now)
-    world.settle()
+    more = apply(site.store, update, actor="me", note=None, now=site.now)
+    site.settle()
 
     assert (early.packages, late.packages, more.packages) == (0, 0, 4)
-    assert made(world) == [{"part-1"}, {"part-2"}, {"part-3"}]
-    assert faults(world.store) == {}
+    assert made(site) == [{"part-1"}, {"part-2"}, {"part-3"}]
+    assert faults(site.store) == {}

@@ -16,7 +16,7 @@ from tests.store.test_late import begun, end_with
 from tests.support.homes import faults
 from tests.support.jobs import phases, submitted
 from tests.support.rows import read
-from tests.support.world import World
+from tests.support.site import Site
 
 JOB = """
 job: late
@@ -60,20 +60,20 @@ class Interrupter:
 
 
 @pytest.fixture
-def world(store: Store, tmp_path: Path) -> World:
+def site(store: Store, tmp_path: Path) -> Site:
     """A site with the job, whose first package has ended."""
     submitted(store, read_text(JOB, directory=tmp_path))
-    world = World(store)
-    end_with(world, begun(store, world), *FILES)
-    return world
+    site = Site.of(store, cpus=2)
+    end_with(site, begun(store, site), *FILES)
+    return site
 
 
-def interrupted(world: World, last: int) -> list[int]:
+def interrupted(site: Site, last: int) -> list[int]:
     """Make lines until the process ends at this step; how many lines there were at each step."""
-    with open_store(world.store.home) as other:
+    with open_store(site.store.home) as other:
         interrupter = Interrupter(other, last)
         with pytest.raises(Interruption):
-            make_lines(other, lambda: world.now, interrupter, rows=ROWS)
+            make_lines(other, lambda: site.now, interrupter, rows=ROWS)
     return interrupter.lines
 
 
@@ -86,83 +86,83 @@ def readers(store: Store, stage: int) -> list[tuple[str, str]]:
     )]  # fmt: skip
 
 
-def is_whole(world: World) -> None:
+def is_whole(site: Site) -> None:
     """Each file is read once, by the line of its group."""
-    assert readers(world.store, 2) == [(f"p={n}", f"part-{n}") for n in range(1, 8)]
-    assert readers(world.store, 3) == [(f"m={(n + 1) // 2}", f"m{n}") for n in range(1, 8)]
-    assert [name for _, name in readers(world.store, 4)] == ["n1", "n2", "n3", "n4"]
-    results = [row[0] for row in read(world.store, "file", "name", result=1)]
+    assert readers(site.store, 2) == [(f"p={n}", f"part-{n}") for n in range(1, 8)]
+    assert readers(site.store, 3) == [(f"m={(n + 1) // 2}", f"m{n}") for n in range(1, 8)]
+    assert [name for _, name in readers(site.store, 4)] == ["n1", "n2", "n3", "n4"]
+    results = [row[0] for row in read(site.store, "file", "name", result=1)]
     assert results == ["all"]
-    assert faults(world.store) == {}
+    assert faults(site.store) == {}
 
 
-def test_a_transaction_adds_a_few_lines(world: World) -> None:
-    lines = interrupted(world, 4)
+def test_a_transaction_adds_a_few_lines(site: Site) -> None:
+    lines = interrupted(site, 4)
 
     assert lines == [4, 6, 8, 10, 12]
-    assert phases(world.store)["late/2/2/1"] == "ready"
-    assert phases(world.store)["late/4/1/1"] == "waiting"
-    assert faults(world.store) == {}
+    assert phases(site.store)["late/2/2/1"] == "ready"
+    assert phases(site.store)["late/4/1/1"] == "waiting"
+    assert faults(site.store) == {}
 
 
 @pytest.mark.parametrize("last", range(5))
-def test_an_interruption_loses_and_doubles_nothing(world: World, last: int) -> None:
-    interrupted(world, last)
-    assert faults(world.store) == {}
-    assert not is_settled(world.store, 1)
-    with world.store.writing():
-        assert placement.end_jobs(world.store, now=world.now) == []
+def test_an_interruption_loses_and_doubles_nothing(site: Site, last: int) -> None:
+    interrupted(site, last)
+    assert faults(site.store) == {}
+    assert not is_settled(site.store, 1)
+    with site.store.writing():
+        assert placement.end_jobs(site.store, now=site.now) == []
 
-    make_lines(world.store, lambda: world.now)
+    make_lines(site.store, lambda: site.now)
 
-    is_whole(world)
-    world.settle()
-    assert set(phases(world.store).values()) == {"done"}
-
-
-def test_packages_that_were_added_run_before_the_last_lines_are_made(world: World) -> None:
-    interrupted(world, 2)
-
-    world.settle()
-
-    is_whole(world)
-    assert set(phases(world.store).values()) == {"done"}
+    is_whole(site)
+    site.settle()
+    assert set(phases(site.store).values()) == {"done"}
 
 
-def test_a_correction_in_between_is_taken_into_account(world: World, tmp_path: Path) -> None:
+def test_packages_that_were_added_run_before_the_last_lines_are_made(site: Site) -> None:
+    interrupted(site, 2)
+
+    site.settle()
+
+    is_whole(site)
+    assert set(phases(site.store).values()) == {"done"}
+
+
+def test_a_correction_in_between_is_taken_into_account(site: Site, tmp_path: Path) -> None:
     path = tmp_path / "late.yaml"
     path.write_text(JOB.replace("by: 2", "by: 7"))
     update = request("update", parse("late"), file=str(path))
 
     def stops() -> bool:
-        if stage_order.jobs_with_open_lines(world.store):
-            apply(world.store, update, actor="me", note=None, now=world.now)
+        if stage_order.jobs_with_open_lines(site.store):
+            apply(site.store, update, actor="me", note=None, now=site.now)
         return False
 
-    with open_store(world.store.home) as other:
-        make_lines(other, lambda: world.now, stops, rows=ROWS)
-    world.settle()
+    with open_store(site.store.home) as other:
+        make_lines(other, lambda: site.now, stops, rows=ROWS)
+    site.settle()
 
-    assert readers(world.store, 2) == [(f"p={n}", f"part-{n}") for n in range(1, 8)]
-    assert {line for line, _ in readers(world.store, 3)} == {"m=1"}
-    assert set(phases(world.store).values()) == {"done"}
-    assert faults(world.store) == {}
+    assert readers(site.store, 2) == [(f"p={n}", f"part-{n}") for n in range(1, 8)]
+    assert {line for line, _ in readers(site.store, 3)} == {"m=1"}
+    assert set(phases(site.store).values()) == {"done"}
+    assert faults(site.store) == {}
 
 
-def test_other_names_in_between_are_taken_into_account(world: World) -> None:
+def test_other_names_in_between_are_taken_into_account(site: Site) -> None:
     steps: list[int] = []
 
     def stops() -> bool:
         if not steps:
-            lose(world.store, "part-1")
-            end_with(world, begun(world.store, world), "part-1", "part-8")
+            lose(site.store, "part-1")
+            end_with(site, begun(site.store, site), "part-1", "part-8")
         steps.append(1)
         return False
 
-    with open_store(world.store.home) as other:
-        make_lines(other, lambda: world.now, stops, rows=ROWS)
-    assert len(read(world.store, "line", "id")) == 4
-    make_lines(world.store, lambda: world.now)
+    with open_store(site.store.home) as other:
+        make_lines(other, lambda: site.now, stops, rows=ROWS)
+    assert len(read(site.store, "line", "id")) == 4
+    make_lines(site.store, lambda: site.now)
 
-    assert readers(world.store, 2) == [("p=1", "part-1"), ("p=2", "part-8")]
-    assert faults(world.store) == {}
+    assert readers(site.store, 2) == [("p=1", "part-1"), ("p=2", "part-8")]
+    assert faults(site.store) == {}

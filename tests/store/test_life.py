@@ -57,7 +57,7 @@ class Life(Moves):
 
     @invariant()
     def a_second_attempt_runs_only_where_the_first_was_given_up(self) -> None:
-        everywhere = [pair for node in self.world.nodes.values() for pair in node.attempts.items()]
+        everywhere = [pair for node in self.site.nodes.values() for pair in node.attempts.items()]
         for attempt in [attempt for attempt, state in everywhere if state == "running"]:
             row = self.store.connection.execute(
                 "select outcome, message from attempt where id = ?", [attempt]
@@ -85,8 +85,8 @@ class Life(Moves):
         """Once all goes well, nothing is left that could move."""
         with self.store.writing():
             lifecycle.choose(self.store, self.packages)
-            lifecycle.release(self.store, actor="tester", note=None, now=self.world.now)
-        self.world.settle()
+            lifecycle.release(self.store, actor="tester", note=None, now=self.site.now)
+        self.site.settle()
 
         assert faults(self.store) == {}
         moving = {path: p for path, p in phases(self.store).items()

@@ -8,7 +8,7 @@ from tests.store.telling import apply, launched, progress, state
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, phases, simple, stage, submitted
 from tests.support.messages import end_message, output, start_message
-from tests.support.world import World
+from tests.support.site import Site
 
 
 def test_a_kill_that_comes_too_late_says_so() -> None:
@@ -20,12 +20,12 @@ def test_a_kill_that_comes_too_late_says_so() -> None:
 
 
 def test_a_refused_launch_cools_off_and_comes_back_by_itself() -> None:
-    with launched() as (store, world):
+    with launched() as (store, site):
         with store.writing():
             launches.refuse(store, 1, 1, "disk-full", "no space", now=NOW)
         assert phases(store)["all/1/1/1"] == "cooloff"
 
-        world.schedule()  # the world's clock is beyond its time by now
+        site.schedule()  # the site's clock is beyond its time by now
 
         assert phases(store)["all/1/1/1"] == "assigned"
         assert faults(store) == {}
@@ -44,18 +44,18 @@ def test_a_merge_of_many_inputs_starts_with_the_last_of_them(store: Store) -> No
     names = [f"f{n}" for n in range(300)]
     makers = [simple(outputs=[name]) for name in names]
     submitted(store, job("many", stage(*makers), stage(simple(inputs=names))))
-    world = World(store, cpus=300)
-    node = world.node("localhost")
-    world.schedule()
+    site = Site.of(store, cpus=300)
+    node = site.node("localhost")
+    site.schedule()
     for _ in range(30):
-        world.launch(node)
-    world.order(node)
+        site.hand_out(node)
+    site.order(node)
     for attempt in list(node.attempts):
         node.end(attempt, "successful")
 
-    world.deliver(node, node.spool[:-1])
+    site.deliver(node, node.spool[:-1])
     assert phases(store)["many/2/1/1"] == "waiting"
-    world.deliver(node, node.spool)
+    site.deliver(node, node.spool)
 
     assert phases(store)["many/2/1/1"] == "ready"
     assert faults(store) == {}
@@ -75,15 +75,15 @@ def test_a_suspended_package_says_why_and_a_request_for_it_is_done() -> None:
 
 
 def test_a_node_that_comes_back_has_its_packages_in_the_phase_reported_last() -> None:
-    with launched() as (store, world):
+    with launched() as (store, site):
         apply(store, [start_message(1), state(1, 2, "suspended"), start_message(2)])
-        node = world.node("localhost")
+        node = site.node("localhost")
         node.attempts = dict.fromkeys(node.attempts, "running")
-        world.unlink(node)
+        site.unlink(node)
         assert phases(store)["all/1/1/1"] == "unreachable"
 
         node.attempts = dict.fromkeys(range(1, 7), "running")
-        world.link(node)
+        site.link(node)
 
         assert [phases(store)[f"all/1/{line}/1"] for line in (1, 2)] == ["suspended", "running"]
 

@@ -136,7 +136,7 @@ def test_the_late_end_of_a_lost_attempt_changes_nothing() -> None:
         with store.writing():
             messages.fail(store, 1, [2], reason="lost", message="gone", now=NOW)
         world.schedule()
-        world.launch(world.node("localhost"))
+        world.hand_out(world.node("localhost"))
         assert phases(store)["all/1/2/1"] == "starting"
         before = rows(store)
 

@@ -5,11 +5,11 @@ import pytest
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
 from d0ctl.store.nodes import draining
-from tests.store.bad_nodes import StillWorld, fail_on, set_up
+from tests.store.bad_nodes import StillSite, fail_on, set_up
 from tests.support.site_file import apply_site
 
 
-def seconds_until_next(site: StillWorld, most: int = 4000) -> int:
+def seconds_until_next(site: StillSite, most: int = 4000) -> int:
     """Seconds until a bad node gets one more package, in steps of ten."""
     before, began = site.launched_on("hole"), site.at
     while site.at < began + most:
@@ -56,12 +56,12 @@ def test_a_suspect_pauses_for_as_long_as_the_site_says(
     apply_site(store, bad_nodes=keys)
     site = set_up(store, "good", "hole", packages=200)
     site.fill()
-    site.end(site.node("hole"), "failed", "exit-code")
+    site.end_running(site.node("hole"), "failed", "exit-code")
 
     found = []
     for _ in pauses:
         found.append(seconds_until_next(site))
-        site.end(site.node("hole"), "failed", "exit-code")
+        site.end_running(site.node("hole"), "failed", "exit-code")
 
     assert found == pauses
 
@@ -86,7 +86,7 @@ def test_a_drained_node_is_tried_again_when_the_site_says(
     found = []
     for _ in rests:
         found.append(seconds_until_next(site))
-        site.end(site.node("hole"), "failed", "exit-code")
+        site.end_running(site.node("hole"), "failed", "exit-code")
 
     assert found == rests
 
@@ -117,7 +117,7 @@ def test_a_job_excludes_a_node_when_the_site_says(
         (here, "successful", None, well), (hole, "failed", "hook", badly),
     ):  # fmt: skip
         for _ in range(number):
-            site.end(node, outcome, reason)
+            site.end_running(node, outcome, reason)
             site.fill()
 
     assert bool(node_record.exclusions(store, 1)) is is_excluded
@@ -131,7 +131,7 @@ def test_a_job_excludes_a_node_where_less_than_the_rate_of_the_site_succeeds(
     site = set_up(store, "hole", packages=60)
     for outcome, reason in [("failed", "hook")] * 6 + [("successful", None)] * 4:
         site.fill()
-        site.end(site.node("hole"), outcome, reason)
-        site.end(site.node("localhost"), "successful")
+        site.end_running(site.node("hole"), outcome, reason)
+        site.end_running(site.node("localhost"), "successful")
 
     assert bool(node_record.exclusions(store, 1)) is is_excluded

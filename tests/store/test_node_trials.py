@@ -5,13 +5,13 @@ from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import retry
 from d0ctl.store.nodes import draining
-from tests.store.bad_nodes import StillWorld, drained, set_up
+from tests.store.bad_nodes import StillSite, drained, set_up
 from tests.support.acting import act
 from tests.support.jobs import NOW
 from tests.support.messages import end_message
 
 
-def wait(site: StillWorld) -> None:
+def wait(site: StillSite) -> None:
     """Let time go on until the drained node is to be tried."""
     bad = draining.bad_node(site.store, site.node("hole").id)
     assert bad is not None
@@ -30,7 +30,7 @@ def test_after_a_while_one_package_tries_it_and_what_goes_well_brings_it_back(
     site.fill()
     assert len(site.running(site.node("hole"))) == 1
 
-    site.end(site.node("hole"), "successful")
+    site.end_running(site.node("hole"), "successful")
 
     assert not site.row("hole")["drained"]
     assert site.problems() == []
@@ -47,7 +47,7 @@ def test_one_that_fails_again_rests_twice_as_long_and_spends_no_try(store: Store
     site.fill()
     (attempt,) = site.running(site.node("hole"))
 
-    site.end(site.node("hole"), "failed", "exit-code")
+    site.end_running(site.node("hole"), "failed", "exit-code")
 
     bad = draining.bad_node(store, site.node("hole").id)
     assert bad is not None
@@ -104,7 +104,7 @@ def test_a_person_who_drains_it_has_it_stay_so(store: Store) -> None:
 def test_a_retry_by_a_person_clears_the_nodes_of_its_job(store: Store) -> None:
     site = drained(store)
     site.fill()
-    site.end(site.node("good"), "failed", "exit-code")
+    site.end_running(site.node("good"), "failed", "exit-code")
     failed = [row[0] for row in store.connection.execute(
         "select id from package where phase = 'failed'")]  # fmt: skip
     assert failed
@@ -127,7 +127,7 @@ def test_kills_and_lost_contact_drain_nobody(store: Store) -> None:
                           message="rebooted", now=site.at)  # fmt: skip
         hole.attempts.clear()
         for name in ("localhost", "good"):
-            site.end(site.node(name), "successful")
+            site.end_running(site.node(name), "successful")
         site.at += 60.0
 
     assert site.problems() == []
@@ -146,7 +146,7 @@ def test_launches_that_a_node_refuses_speak_against_it(store: Store) -> None:
                 launches.refuse(store, hole.id, attempt, "launch-failed", "fork: no", now=site.at)
         hole.attempts.clear()
         for name in ("localhost", "good"):
-            site.end(site.node(name), "successful")
+            site.end_running(site.node(name), "successful")
         site.at += 10.0
 
     assert site.problems() == [("hole", "drained")]

@@ -15,18 +15,18 @@ from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.standstill import is_settled
 from d0ctl.store.views import browse
 from tests.support.jobs import phases, submitted
-from tests.support.world import World
+from tests.support.site import Site
 
 
-class Slow(World):
-    """A world in which packages are run one round at a time."""
+class Slow(Site):
+    """A site in which packages are run one round at a time."""
 
     def turn(self, *failing: str) -> list[str]:
         """Start what can start, end it, and settle the jobs; the paths of what ran."""
         self.schedule()
         ran = [path for path, phase in phases(self.store).items() if phase == "assigned"]
         node = self.node("localhost")
-        self.launch(node)
+        self.hand_out(node)
         self.order(node)
         for attempt, state in list(node.attempts.items()):
             if state == "running":
@@ -50,7 +50,7 @@ class Slow(World):
 def begin(store: Store, text: str) -> tuple[Slow, int]:
     """Submit a job of a text."""
     job = submitted(store, read_text("job: job\n" + text))
-    return Slow(store, cpus=20), job
+    return Slow.of(store, cpus=20), job
 
 
 STAGES = """\
@@ -64,37 +64,37 @@ stages:
 
 
 def test_a_stage_begins_after_another_has_succeeded(store: Store) -> None:
-    world, _ = begin(store, STAGES)
+    site, _ = begin(store, STAGES)
 
-    assert world.turn("job/2/1/1") == ["job/2/1/1", "job/2/2/1", "job/2/3/1"]
-    assert world.turn() == []
+    assert site.turn("job/2/1/1") == ["job/2/1/1", "job/2/2/1", "job/2/3/1"]
+    assert site.turn() == []
     with store.writing():
         lifecycle.choose(store, [browse.in_phases(store, 1, [Phase.FAILED], 1)[0].id])
-        retry.retry(store, actor="me", note=None, now=world.now)
-    assert world.turn() == ["job/2/1/1"]
-    assert world.turn() == ["job/1/1/1", "job/1/2/1"]
-    assert world.turn() == ["job/1/1/2", "job/1/2/2"]
+        retry.retry(store, actor="me", note=None, now=site.now)
+    assert site.turn() == ["job/2/1/1"]
+    assert site.turn() == ["job/1/1/1", "job/1/2/1"]
+    assert site.turn() == ["job/1/1/2", "job/1/2/2"]
     assert browse.job(store, "job").status == "successful"
 
 
 def test_a_dropped_line_lets_the_stage_behind_it_begin(store: Store) -> None:
-    world, job = begin(store, STAGES)
-    world.turn("job/2/1/1")
+    site, job = begin(store, STAGES)
+    site.turn("job/2/1/1")
     assert is_settled(store, job)
 
     with store.writing():
         lifecycle.choose(store, [browse.in_phases(store, 1, [Phase.FAILED], 1)[0].id])
         lifecycle.ask_lines(store)
-        lifecycle.drop(store, actor="me", note=None, now=world.now)
+        lifecycle.drop(store, actor="me", note=None, now=site.now)
 
-    assert world.turn() == []
+    assert site.turn() == []
     assert not is_settled(store, job)
-    assert world.turn() == ["job/1/1/1", "job/1/2/1"]
+    assert site.turn() == ["job/1/1/1", "job/1/2/1"]
 
 
 @pytest.mark.parametrize("after", ["a/=", "a/n={n}", "a/{n}"])
 def test_a_line_begins_after_the_line_that_it_names(store: Store, after: str) -> None:
-    world, _ = begin(
+    site, _ = begin(
         store,
         f"""\
 stages:
@@ -104,10 +104,10 @@ stages:
     lines: [{{for: {{n: [1, 2, 3]}}, after: "{after}", run: "true"}}]
 """,
     )
-    assert world.turn("job/1/3/1") == ["job/1/1/1", "job/1/2/1", "job/1/3/1"]
-    assert world.turn("job/1/2/2") == ["job/1/1/2", "job/1/2/2"]
+    assert site.turn("job/1/3/1") == ["job/1/1/1", "job/1/2/1", "job/1/3/1"]
+    assert site.turn("job/1/2/2") == ["job/1/1/2", "job/1/2/2"]
 
-    assert world.turn() == ["job/2/1/1"]
+    assert site.turn() == ["job/2/1/1"]
     assert [path for path, phase in phases(store).items() if phase == "waiting"] == [
         "job/1/3/2", "job/2/2/1", "job/2/3/1",
     ]  # fmt: skip
@@ -115,12 +115,12 @@ stages:
         lifecycle.choose(store, [row.id for row in browse.in_phases(store, 1, [Phase.FAILED], 9)])
         lifecycle.choose(store, [browse.in_phases(store, 1, [Phase.FAILED], 9)[0].id])
         lifecycle.ask_lines(store)
-        lifecycle.drop(store, actor="me", note=None, now=world.now)
-    assert len(world.turn()) == 1
+        lifecycle.drop(store, actor="me", note=None, now=site.now)
+    assert len(site.turn()) == 1
 
 
 def test_lines_of_a_stage_follow_each_other_in_any_order(store: Store) -> None:
-    world, _ = begin(
+    site, _ = begin(
         store,
         """\
 stages:
@@ -132,7 +132,7 @@ stages:
 """,
     )
 
-    assert [world.turn() for _ in range(3)] == [["job/1/3/1"], ["job/1/2/1"], ["job/1/1/1"]]
+    assert [site.turn() for _ in range(3)] == [["job/1/3/1"], ["job/1/2/1"], ["job/1/1/1"]]
 
 
 FINAL = """\
@@ -158,14 +158,14 @@ stages:
 def test_a_final_stage_begins_when_nothing_else_can_move(
     store: Store, failing: tuple[str, ...], rounds: list[list[str]], state: str
 ) -> None:
-    world, job = begin(store, FINAL)
+    site, job = begin(store, FINAL)
     ran = []
 
     for _ in rounds[:-1]:
-        ran.append(world.turn(*failing))
+        ran.append(site.turn(*failing))
         assert browse.job(store, "job").status == "submitted"
         assert not is_settled(store, job)
-    ran.append(world.turn(*failing))
+    ran.append(site.turn(*failing))
 
     assert ran == rounds
     assert browse.job(store, "job").status == state
@@ -173,13 +173,13 @@ def test_a_final_stage_begins_when_nothing_else_can_move(
 
 
 def test_a_final_stage_waits_for_held_packages(store: Store) -> None:
-    world, _ = begin(store, FINAL)
+    site, _ = begin(store, FINAL)
     with store.writing():
         lifecycle.choose(store, [browse.in_phases(store, 1, [Phase.READY], 1)[0].id])
-        lifecycle.hold(store, actor="me", note=None, now=world.now)
+        lifecycle.hold(store, actor="me", note=None, now=site.now)
 
     for _ in range(3):
-        world.turn()
+        site.turn()
 
     assert phases(store)["job/1/1/1"] == "waiting"
 
@@ -219,7 +219,7 @@ def test_many_lines_are_released_some_at_a_time(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("d0ctl.store.stage_order.MOST", 2)
-    world, _ = begin(
+    site, _ = begin(
         store,
         """\
 stages:
@@ -228,6 +228,6 @@ stages:
 """,
     )
 
-    ran: list[Any] = [len(world.turn()) for _ in range(5)]
+    ran: list[Any] = [len(site.turn()) for _ in range(5)]
 
     assert ran == [1, 2, 2, 1, 0]

@@ -13,7 +13,7 @@ from d0ctl.store.attempts.outputs import lose_spoilt
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, submitted
 from tests.support.messages import end_message, output
-from tests.support.world import World
+from tests.support.site import Site
 
 LATE = OutputSpec("part-*", late=True, min_count=2)
 
@@ -23,10 +23,10 @@ def ended(
 ) -> Any:
     """Submit a package that declares `a` and two parts, let it end so, and give its attempt."""
     submitted(store, job("all", [simple(outputs=["a", LATE])]))
-    world = World(store)
-    world.schedule()
-    for node in world.nodes.values():
-        world.launch(node)
+    site = Site.of(store, cpus=2)
+    site.schedule()
+    for node in site.nodes.values():
+        site.hand_out(node)
     answer = [output("/n/cache/1", name) for name in names]
     answer += [{**output("/n/cache/1", name), "late": "part-*"} for name in late]
     reason = None if outcome == "successful" else outcome
@@ -75,32 +75,32 @@ def _copies(store: Store) -> list[Any]:
     return store.connection.execute(query).fetchall()
 
 
-def arrived_otherwise(world: World) -> None:
+def arrived_otherwise(site: Site) -> None:
     """Make what is ready, and have another file arrive in the place of the output `x`."""
-    world.schedule()
-    [node] = world.nodes.values()
-    world.launch(node)
-    world.order(node)
+    site.schedule()
+    [node] = site.nodes.values()
+    site.hand_out(node)
+    site.order(node)
     for attempt in list(node.attempts):
         node.end(attempt, "successful")
-    world.deliver(node, list(node.spool))
-    rows = world.store.connection.execute(
+    site.deliver(node, list(node.spool))
+    rows = site.store.connection.execute(
         "select file_id, cluster_id from location join file on file.id = file_id where name = 'x'"
     )
     copies = [tuple(row) for row in rows.fetchall()]
-    with world.store.writing():
-        lose_spoilt(world.store, copies, "`x` is larger than its 7 bytes", now=world.now)
+    with site.store.writing():
+        lose_spoilt(site.store, copies, "`x` is larger than its 7 bytes", now=site.now)
 
 
 def test_a_package_fails_whose_results_are_not_what_it_said_again_and_again(store: Store) -> None:
     results = [OutputSpec("x", result=True), OutputSpec("y", result=True)]
     submitted(store, job("one", [simple(outputs=results)]))
-    world = World(store)
+    site = Site.of(store, cpus=2)
     for _ in range(2):
-        arrived_otherwise(world)
+        arrived_otherwise(site)
         assert list(phases(store).values()) == ["ready"]
 
-    arrived_otherwise(world)
+    arrived_otherwise(site)
 
     assert list(phases(store).values()) == ["failed"]
     answer = store.connection.execute(
@@ -117,10 +117,10 @@ def test_the_policy_for_verification_follows_such_a_failure(store: Store) -> Non
     policy = {"verification": {"tries": 1}}
     spec = simple(outputs=[OutputSpec("x", result=True)], policy=policy)
     submitted(store, job("one", [spec]))
-    world = World(store)
+    site = Site.of(store, cpus=2)
 
     for _ in range(3):
-        arrived_otherwise(world)
+        arrived_otherwise(site)
 
     assert list(phases(store).values()) == ["ready"]
     assert faults(store) == {}
@@ -129,12 +129,12 @@ def test_the_policy_for_verification_follows_such_a_failure(store: Store) -> Non
 def test_a_package_is_held_whose_output_never_reaches_its_reader_as_it_said(store: Store) -> None:
     reader = simple(inputs=["x"], nodes=("nowhere",))
     submitted(store, job("one", [simple(outputs=["x"])], [reader]))
-    world = World(store)
+    site = Site.of(store, cpus=2)
     for _ in range(2):
-        arrived_otherwise(world)
+        arrived_otherwise(site)
         assert list(phases(store).values()) == ["ready", "waiting"]
 
-    arrived_otherwise(world)
+    arrived_otherwise(site)
 
     assert list(phases(store).values()) == ["held", "waiting"]
     note = store.connection.execute("select note from package where id = 1").fetchone()[0]
@@ -144,9 +144,9 @@ def test_a_package_is_held_whose_output_never_reaches_its_reader_as_it_said(stor
 
 def test_a_result_that_is_not_as_it_said_counts_against_its_node(store: Store) -> None:
     submitted(store, job("one", [simple(outputs=[OutputSpec("x", result=True)])]))
-    world = World(store)
+    site = Site.of(store, cpus=2)
 
-    arrived_otherwise(world)
+    arrived_otherwise(site)
 
     for table in ("node_record", "job_node_record"):
         [answer] = store.connection.execute(f"select successful, failed from {table}")

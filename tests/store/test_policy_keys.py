@@ -8,8 +8,8 @@ from d0ctl.store import Store
 from d0ctl.store.views import browse
 from tests.store.failing import fail, launch, row, wait
 from tests.support.jobs import NOW, job, simple, submitted
+from tests.support.site import Site
 from tests.support.site_file import apply_site
-from tests.support.world import World
 
 HOUR = 3600.0
 
@@ -55,11 +55,11 @@ def test_what_follows_a_failure_is_what_the_site_says(store: Store, key: str) ->
     policy, reason, more, expected = SEQUENCES[key]
     apply_site(store, f"policy: {{{policy}}}")
     submitted(store, job("one", [simple()]))
-    world = World(store)
+    site = Site.of(store, cpus=2)
 
     found = []
     for _ in expected:
-        launch(world)
+        launch(site)
         after = fail(store, reason, **more)
         until = after["not_before"]
         found.append(after["phase"] + (f" {until - NOW:.0f}" if until else ""))
@@ -74,12 +74,12 @@ def test_the_next_attempt_goes_to_another_node_if_the_site_says(
 ) -> None:
     apply_site(store, f"policy: {{hook: {{{key}}}}}")
     submitted(store, job("one", [simple()]))
-    world = World(store, "other")
-    first = launch(world)
+    site = Site.of(store, "other", cpus=2)
+    first = launch(site)
     fail(store, "hook")
     wait(store, NOW + 300)
 
-    assert (launch(world) != first) is changed
+    assert (launch(site) != first) is changed
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_next_attempt_gets_as_much_more_as_the_site_says(
 ) -> None:
     apply_site(store, f"policy: {{{reason}: {{escalate: {{{factor}}}}}}}")
     submitted(store, job("one", [simple(memory=1000, wall_time=60.0)]))
-    launch(World(store))
+    launch(Site.of(store, cpus=2))
 
     after = fail(store, reason)
 
@@ -107,12 +107,12 @@ def test_the_next_attempt_has_the_priority_that_the_site_adds(
 ) -> None:
     apply_site(store, f"policy: {{exit-code: {{tries: 1, {key}}}}}")
     submitted(store, job("low", [simple()], priority=40))
-    world = World(store, cpus=1)
-    launch(world)
+    site = Site.of(store, cpus=1)
+    launch(site)
     fail(store, "exit-code")
     submitted(store, job("usual", [simple()], priority=50))
 
-    world.schedule()
+    site.schedule()
 
     assert [row(store, package)["phase"] for package in (1, 2)].index("assigned") + 1 == first
 
@@ -127,10 +127,10 @@ def test_the_next_attempt_has_the_priority_that_the_site_adds(
 def test_the_whole_job_is_held_if_the_site_says(store: Store, key: str, note: str | None) -> None:
     apply_site(store, f"policy: {{exit-code: {{{key}}}}}")
     submitted(store, job("one", [simple(), simple()]))
-    world = World(store, cpus=1)
-    launch(world)
+    site = Site.of(store, cpus=1)
+    launch(site)
 
     assert fail(store, "exit-code")["phase"] == "failed"
 
     assert browse.job(store, "one").hold_note == note
-    assert (world.schedule() == 0) is (note is not None)
+    assert (site.schedule() == 0) is (note is not None)

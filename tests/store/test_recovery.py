@@ -5,13 +5,13 @@ from d0ctl.store.nodes import placement
 from tests.store.failing import fail, kinds, launch, person, row, say, wait
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, simple, submitted
-from tests.support.world import World
+from tests.support.site import Site
 
 
 def test_a_recoverable_error_cools_off_until_its_time_and_is_resubmitted(store: Store) -> None:
     submitted(store, job("one", [simple()]))
-    world = World(store)
-    launch(world)
+    site = Site.of(store, cpus=2)
+    launch(site)
 
     found = fail(store, "stage-in", detail="no route")
 
@@ -19,7 +19,7 @@ def test_a_recoverable_error_cools_off_until_its_time_and_is_resubmitted(store: 
     assert found["note"] == "try 1 of 10, after stage-in: no route"
     assert wait(store, NOW + 299) == "cooloff"
     assert wait(store, NOW + 300) == "ready"
-    launch(world)
+    launch(site)
     assert fail(store, "stage-in")["not_before"] == NOW + 600
     assert kinds(store) == [("first", "resubmit"), ("resubmit", "resubmit")]
     events = [tuple(e) for e in store.connection.execute("select old, new from event")]
@@ -33,15 +33,15 @@ def test_a_failure_after_the_last_try_stays_until_a_person_lets_tries_count_anew
 ) -> None:
     say(store, exit_code={"tries": 2})
     submitted(store, job("one", [simple()]))
-    world = World(store)
+    site = Site.of(store, cpus=2)
     for phase in ("ready", "ready", "failed"):
-        launch(world)
+        launch(site)
         assert fail(store, "exit-code")["phase"] == phase
     assert row(store)["note"] == "exit-code; it was tried again 2 times"
 
     person(store, "ready")
     for phase in ("ready", "ready", "failed"):
-        launch(world)
+        launch(site)
         assert fail(store, "exit-code")["phase"] == phase
     assert row(store)["tried_from"] == 3
 
@@ -49,12 +49,12 @@ def test_a_failure_after_the_last_try_stays_until_a_person_lets_tries_count_anew
 def test_a_restart_differs_from_a_resubmit_and_counts_nothing(store: Store) -> None:
     say(store, exit_code={"tries": 1})
     submitted(store, job("one", [simple()]))
-    world = World(store)
-    launch(world)
+    site = Site.of(store, cpus=2)
+    launch(site)
     lost = fail(store, "lost", outcome="lost")
-    launch(world)
+    launch(site)
     fail(store, "exit-code")
-    launch(world)
+    launch(site)
 
     assert (lost["phase"], lost["restarts"], lost["boost"]) == ("ready", 1, 10)
     assert fail(store, "exit-code")["phase"] == "failed"
@@ -63,8 +63,8 @@ def test_a_restart_differs_from_a_resubmit_and_counts_nothing(store: Store) -> N
 
 def test_what_was_lost_goes_before_what_has_not_begun(store: Store) -> None:
     submitted(store, job("one", [simple(), simple(), simple()]))
-    world = World(store, cpus=1)
-    launch(world)
+    site = Site.of(store, cpus=1)
+    launch(site)
     fail(store, "lost", outcome="lost")
 
     first = placement.requirements(store)[0]
@@ -74,9 +74,9 @@ def test_what_was_lost_goes_before_what_has_not_begun(store: Store) -> None:
 
 def test_all_attempts_together_lasted_too_long(store: Store) -> None:
     submitted(store, job("one", [simple()]))
-    world = World(store)
+    site = Site.of(store, cpus=2)
     for number, phase in enumerate(("cooloff", "failed"), 1):
-        launch(world)
+        launch(site)
         ended = NOW + number * 20 * 3600
         began = ended - 19 * 3600
         assert fail(store, "stage-in", started=began, now=ended)["phase"] == phase
@@ -87,12 +87,12 @@ def test_all_attempts_together_lasted_too_long(store: Store) -> None:
 def test_the_next_try_goes_elsewhere_when_another_node_fits(store: Store) -> None:
     submitted(store, job("one", [simple()]))
     say(store, hook={"elsewhere": True})
-    world = World(store, "other")
-    first = launch(world)
+    site = Site.of(store, "other", cpus=2)
+    first = launch(site)
 
     assert fail(store, "hook")["avoid"] == first
     wait(store, NOW + 300)
-    second = launch(world)
+    second = launch(site)
     assert second != first
     assert fail(store, "hook")["avoid"] == second
     assert faults(store) == {}
@@ -100,12 +100,12 @@ def test_the_next_try_goes_elsewhere_when_another_node_fits(store: Store) -> Non
 
 def test_missing_software_is_looked_for_on_each_node_once(store: Store) -> None:
     submitted(store, job("one", [simple()]))
-    world = World(store, "other")
-    first = launch(world)
+    site = Site.of(store, "other", cpus=2)
+    first = launch(site)
     assert fail(store, "software-missing")["phase"] == "cooloff"
     wait(store, NOW + 600)
 
-    assert launch(world) != first
+    assert launch(site) != first
     assert fail(store, "software-missing")["phase"] == "failed"
     assert row(store)["note"] == "software-missing; no other node can take it"
 
@@ -113,27 +113,27 @@ def test_missing_software_is_looked_for_on_each_node_once(store: Store) -> None:
 def test_where_no_other_node_fits_it_goes_where_it_was(store: Store) -> None:
     say(store, hook={"elsewhere": True})
     submitted(store, job("one", [simple()]))
-    world = World(store)
-    first = launch(world)
+    site = Site.of(store, cpus=2)
+    first = launch(site)
     fail(store, "hook")
     wait(store, NOW + 300)
 
-    assert launch(world) == first
+    assert launch(site) == first
 
 
 def test_a_full_disk_is_tried_again_also_where_there_is_no_other_node(store: Store) -> None:
     submitted(store, job("one", [simple()]))
-    world = World(store)
-    first = launch(world)
+    site = Site.of(store, cpus=2)
+    first = launch(site)
 
     assert fail(store, "disk-full")["note"] == "try 1 of 3, after disk-full"
     wait(store, NOW + 600)
-    assert launch(world) == first
+    assert launch(site) == first
 
 
 def test_a_package_that_took_more_disk_than_it_requests_is_left_to_a_person(store: Store) -> None:
     submitted(store, job("one", [simple(disk=10**9)]))
-    launch(World(store))
+    launch(Site.of(store, cpus=2))
     record = {"binary": 1, "started": NOW, "ended": NOW, "exit_code": 0, "signal": None, "cpu": 1.0,
               "rss": 1, "gap": None, "disk": 2 * 10**9}  # fmt: skip
 
@@ -145,9 +145,9 @@ def test_a_package_that_took_more_disk_than_it_requests_is_left_to_a_person(stor
 def test_a_package_out_of_memory_asks_for_more_and_gives_it_back_never(store: Store) -> None:
     say(store, out_of_memory={"escalate": {"memory": 1.5}})
     submitted(store, job("one", [simple(memory=1000), simple(memory=1000)]))
-    world = World(store)
-    world.schedule()
-    world.launch(world.node("localhost"))
+    site = Site.of(store, cpus=2)
+    site.schedule()
+    site.hand_out(site.node("localhost"))
 
     found = fail(store, "out-of-memory", rss=2000)
 
@@ -159,6 +159,6 @@ def test_a_package_out_of_memory_asks_for_more_and_gives_it_back_never(store: St
 def test_a_wall_time_that_was_too_short_grows(store: Store) -> None:
     say(store, wall_time={"escalate": {"wall-time": 2.0}})
     submitted(store, job("one", [simple(wall_time=60.0)]))
-    launch(World(store))
+    launch(Site.of(store, cpus=2))
 
     assert fail(store, "wall-time")["wall_time"] == 120.0

@@ -15,7 +15,8 @@ from d0ctl.store.files import copies
 from d0ctl.store.nodes import registry
 from d0ctl.store.views import file_locations
 from tests.support import rows
-from tests.support.building import Site, job, line
+from tests.support.building import job, line
+from tests.support.site import Site
 
 GB = 1_000_000_000
 
@@ -23,7 +24,7 @@ GB = 1_000_000_000
 @pytest.fixture
 def farm(store: Store) -> Site:
     """Two nodes; on the first, geometry of 2 GB was made that twenty packages will read."""
-    site = Site(store)
+    site = Site.of(store)
     for number, name in enumerate(("n1", "n2"), 1):
         registry.add(store, Address(name, destination=name), cpus=4)
         site.up(name, machine_id=f"m{number}", disk_total=100 * GB, disk_free=90 * GB)

@@ -14,8 +14,9 @@ from d0ctl.store.checks.check import faults
 from d0ctl.store.jobs.require import let_go_on
 from d0ctl.store.nodes import placement
 from d0ctl.store.views import browse
-from tests.support.building import Site, job, line, package
+from tests.support.building import job, line, package
 from tests.support.jobs import NOW, phases
+from tests.support.site import Site
 
 Going = Callable[[], None]
 

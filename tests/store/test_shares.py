@@ -10,7 +10,7 @@ from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.nodes import placement
 from tests.support.jobs import NOW, job, simple, submitted
 from tests.support.rows import read
-from tests.support.world import World
+from tests.support.site import Site
 
 SHARES = {
     "physics": {"share": 3, "researchers": ["*@physics"]},
@@ -19,10 +19,10 @@ SHARES = {
 
 
 @pytest.fixture
-def world(store: Store) -> World:
+def site(store: Store) -> Site:
     """This machine with eight CPUs, and a site with shares."""
     share(store, SHARES)
-    return World(store, cpus=8)
+    return Site.of(store, cpus=8)
 
 
 def share(store: Store, shares: object) -> None:
@@ -43,39 +43,39 @@ def placed(store: Store) -> Counter[str]:
     return Counter(name for name, phase in rows if phase != "ready")
 
 
-def test_groups_get_cpus_by_their_shares_whatever_came_first(store: Store, world: World) -> None:
+def test_groups_get_cpus_by_their_shares_whatever_came_first(store: Store, site: Site) -> None:
     for name, originator in (("free", "ada"), ("top1", "ada"), ("top2", "ole"),
                              ("mc", "emmy@physics")):  # fmt: skip
         packages(store, name, originator)
 
-    world.schedule()
+    site.schedule()
 
     assert placed(store) == {"mc": 6, "top1": 2}
 
 
-def test_what_a_group_does_not_want_is_for_the_others(store: Store, world: World) -> None:
+def test_what_a_group_does_not_want_is_for_the_others(store: Store, site: Site) -> None:
     packages(store, "free")
     packages(store, "mc", "emmy@physics", number=1)
     packages(store, "top", number=3)
 
-    world.schedule()
+    site.schedule()
 
     assert placed(store) == {"mc": 1, "top": 3, "free": 4}
 
 
-def test_a_share_of_nought_runs_when_nobody_else_wants_to(store: Store, world: World) -> None:
+def test_a_share_of_nought_runs_when_nobody_else_wants_to(store: Store, site: Site) -> None:
     share(store, {"night": {"share": 0, "jobs": ["night*"]}, "others": {"share": 1}})
     packages(store, "night", number=5)
     packages(store, "day", number=6)
 
-    world.schedule()
+    site.schedule()
 
     assert placed(store) == {"day": 6, "night": 2}
 
 
-def test_what_a_group_used_costs_it_cpus_until_it_is_forgotten(store: Store, world: World) -> None:
+def test_what_a_group_used_costs_it_cpus_until_it_is_forgotten(store: Store, site: Site) -> None:
     packages(store, "mc", "emmy@physics", number=8)
-    world.settle()
+    site.settle()
     packages(store, "mc2", "emmy@physics")
     packages(store, "top")
     nodes = placement.nodes(store)

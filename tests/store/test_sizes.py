@@ -9,9 +9,9 @@ from d0ctl.schedule.estimates import sizes_of
 from d0ctl.store import Store
 from d0ctl.store.views.job_files import eta
 from tests.show.asking import why
-from tests.support.building import Site
 from tests.support.jobs import binary, job, package
 from tests.support.rows import change, read, value
+from tests.support.site import Site
 
 GB = 1_000_000_000
 

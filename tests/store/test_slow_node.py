@@ -6,46 +6,46 @@ from d0ctl.store import Store
 from d0ctl.store.views import activity
 from tests.support.jobs import binary, job, package, phases, submitted
 from tests.support.rows import read
-from tests.support.world import Node, World
+from tests.support.site import Node, Site
 
 PACKAGE_S = 100.0
-"""What a package is expected to take; the clock of a world goes on by as much at each step."""
+"""What a package is expected to take; the clock of a site goes on by as much at each step."""
 
 SLOW = 10
 
 
-def turn(world: World, node: Node, *, ends: bool) -> None:
+def turn(site: Site, node: Node, *, ends: bool) -> None:
     """Launch packages on the node, and let its running attempts end."""
-    world.launch(node)
-    world.order(node)
+    site.hand_out(node)
+    site.order(node)
     if ends:
         for attempt, state in list(node.attempts.items()):
             if state == "running":
                 node.end(attempt, "successful")
-    world.deliver(node, node.spool)
+    site.deliver(node, node.spool)
 
 
 @pytest.fixture
-def world(store: Store) -> World:
+def site(store: Store) -> Site:
     """Three nodes, of which `farm2` is slow, and a job of forty packages."""
-    made = World(store, "farm1", "farm2")
+    made = Site.of(store, "farm1", "farm2", cpus=2)
     submitted(store, job("prod", [package(binary(runtime=PACKAGE_S)) for _ in range(40)]))
     return made
 
 
 def test_the_other_nodes_do_the_work_and_the_slow_one_loses_nothing(
-    store: Store, world: World
+    store: Store, site: Site
 ) -> None:
-    slow = world.node("farm2")
-    others = [node for node in world.nodes.values() if node is not slow]
+    slow = site.node("farm2")
+    others = [node for node in site.nodes.values() if node is not slow]
 
     for number in range(1, 4 * SLOW):
-        world.schedule()
+        site.schedule()
         for node in others:
-            turn(world, node, ends=True)
-        turn(world, slow, ends=number % SLOW == 0)
+            turn(site, node, ends=True)
+        turn(site, slow, ends=number % SLOW == 0)
         if number == SLOW - 1:
-            late = activity.stragglers(store, None, 99, now=world.now)
+            late = activity.stragglers(store, None, 99, now=site.now)
             assert {one.node for one in late} == {"farm2"}
         if set(phases(store).values()) == {"done"}:
             break

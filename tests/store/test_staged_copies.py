@@ -14,7 +14,7 @@ from tests.store.copying import copies, made, purged, work
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, simple, stage, submitted
 from tests.support.messages import end_message
-from tests.support.world import World
+from tests.support.site import Site
 
 
 def end(store: Store, number: int, outcome: str) -> None:
@@ -32,19 +32,19 @@ def url(name: str) -> InputSpec:
     return InputSpec(f"/jobs/{name}", made=False, locator=f"http://far/{name}")
 
 
-def launched(world: World, name: str) -> list[dict[str, Any]]:
+def launched(site: Site, name: str) -> list[dict[str, Any]]:
     """The launches that a node gets."""
-    node = world.node(name)
-    world.schedule()
-    world.launch(node)
+    node = site.node(name)
+    site.schedule()
+    site.hand_out(node)
     found = [what for kind, what in node.orders if kind == "launch"]
-    world.order(node)
+    site.order(node)
     return found
 
 
-def staged(world: World, name: str, attempt: int) -> None:
+def staged(site: Site, name: str, attempt: int) -> None:
     """Let an attempt end well that has brought a file."""
-    node = world.node(name)
+    node = site.node(name)
     answer = end_message(attempt)
     answer["staged"] = [
         {
@@ -55,23 +55,23 @@ def staged(world: World, name: str, attempt: int) -> None:
         }
     ]
     node.attempts[attempt] = "ended"
-    world.deliver(node, [answer])
+    site.deliver(node, [answer])
 
 
 def test_what_a_wrapper_brings_is_known_and_goes_with_its_last_reader(store: Store) -> None:
     submitted(store, job("one", [simple(inputs=[url("raw")]), simple(inputs=[url("raw")])]))
-    world = World(store)
-    first, second = launched(world, "localhost")
+    site = Site.of(store, cpus=2)
+    first, second = launched(site, "localhost")
     assert first["inputs"][0]["locator"] == "http://far/raw"
     assert first["inputs"][0]["path"] is None
 
-    staged(world, "localhost", first["attempt"])
+    staged(site, "localhost", first["attempt"])
     with store.writing():
         unneeded_files.tidy(store, now=NOW)
     assert copies(store, "/jobs/raw") == ["/localhost/cache/in/u-1/raw"]
     assert purged(store) == []
 
-    staged(world, "localhost", second["attempt"])
+    staged(site, "localhost", second["attempt"])
     with store.writing():
         unneeded_files.tidy(store, now=NOW)
     assert purged(store) == ["/localhost/cache/in/u-1/raw"]
@@ -81,12 +81,12 @@ def test_what_a_wrapper_brings_is_known_and_goes_with_its_last_reader(store: Sto
 def test_a_copy_that_jobs_share_goes_with_the_last_of_them(store: Store) -> None:
     for name in ("one", "other"):
         submitted(store, job(name, [simple(inputs=[url("raw")])]))
-    world = World(store)
-    first, second = launched(world, "localhost")
+    site = Site.of(store, cpus=2)
+    first, second = launched(site, "localhost")
 
     with store.writing():
         store.connection.execute("update package set changed = changed")
-    staged(world, "localhost", first["attempt"])
+    staged(site, "localhost", first["attempt"])
     with store.writing():
         store.connection.execute(
             "insert into location (file_id, cluster_id, path, node_id, made, shared)"
@@ -95,7 +95,7 @@ def test_a_copy_that_jobs_share_goes_with_the_last_of_them(store: Store) -> None
         unneeded_files.tidy(store, now=NOW)
     assert purged(store) == []
 
-    staged(world, "localhost", second["attempt"])
+    staged(site, "localhost", second["attempt"])
     with store.writing():
         unneeded_files.tidy(store, now=NOW)
     assert purged(store) == ["/localhost/cache/in/u-1/raw"]
@@ -107,7 +107,7 @@ def test_the_site_says_how_long_a_transfer_may_take(store: Store) -> None:
         store.change("keep_setting", name="defaults", value=answer)
     submitted(store, job("one", [simple(outputs=[made("a", locator="root://store/a")])]))
 
-    (launch,) = launched(World(store), "localhost")
+    (launch,) = launched(Site.of(store, cpus=2), "localhost")
 
     assert launch["transfer"] == {"commands": {}, "idle": 60.0, "timeout": 600.0}
 
@@ -115,8 +115,8 @@ def test_the_site_says_how_long_a_transfer_may_take(store: Store) -> None:
 def test_what_is_stored_is_known(store: Store) -> None:
     output = made("a", Disposition.STORE, locator="root://store/a")
     submitted(store, job("one", [simple(outputs=[output])]))
-    world = World(store)
-    (launch,) = launched(world, "localhost")
+    site = Site.of(store, cpus=2)
+    (launch,) = launched(site, "localhost")
     assert launch["deliver"] == [{"name": "a", "locator": "root://store/a"}]
 
     answer = end_message(launch["attempt"])
@@ -124,8 +124,8 @@ def test_what_is_stored_is_known(store: Store) -> None:
         {"name": "a", "path": "/localhost/cache/1/a", "size": 7, "checksum": "sha256:" + "7" * 64}
     ]
     answer["stored"] = [{"name": "a", "locator": "root://store/a"}]
-    world.node("localhost").attempts[launch["attempt"]] = "ended"
-    world.deliver(world.node("localhost"), [answer])
+    site.node("localhost").attempts[launch["attempt"]] = "ended"
+    site.deliver(site.node("localhost"), [answer])
     with store.writing():
         unneeded_files.tidy(store, now=NOW)
 
@@ -148,7 +148,7 @@ def test_a_path_on_the_node_is_sent_to_the_wrapper(
     given = InputSpec("/jobs/raw", made=False, locator=locator, acquire=acquire, size=7)
     submitted(store, job("one", [simple(inputs=[given], nodes=("farm",))]))
 
-    (launch,) = launched(World(store, "farm"), "farm")
+    (launch,) = launched(Site.of(store, "farm", cpus=2), "farm")
 
     (entry,) = launch["inputs"]
     assert {name: entry.get(name) for name in there} == there
@@ -158,19 +158,19 @@ def test_a_path_on_the_node_is_sent_to_the_wrapper(
 def test_a_path_on_another_node_is_carried(store: Store) -> None:
     given = InputSpec("/jobs/raw", made=False, locator="barn:/data/raw")
     submitted(store, job("one", [simple(inputs=[given], nodes=("farm",))]))
-    world = World(store, "farm", "barn")
+    site = Site.of(store, "farm", "barn", cpus=2)
 
-    assert launched(world, "farm") == []
+    assert launched(site, "farm") == []
     wanted = store.connection.execute("select file_id, cluster_id from transfer").fetchall()
-    assert [tuple(row) for row in wanted] == [(1, world.node("farm").cluster)]
+    assert [tuple(row) for row in wanted] == [(1, site.node("farm").cluster)]
 
 
 def test_an_attempt_that_nobody_waits_for_changes_nothing_twice(store: Store) -> None:
     submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
-    world = World(store)
-    work(store, world)
+    site = Site.of(store, cpus=2)
+    work(store, site)
     before = purged(store)
 
-    assert work(store, world) == []
+    assert work(store, site) == []
     assert purged(store) == before
     assert launches.killing(store, 1) == {}

@@ -9,8 +9,9 @@ from d0ctl.schedule.standstill import Cause
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.standstill import job_standing, production
 from d0ctl.store.views import browse
-from tests.support.building import Site, job, line, package
+from tests.support.building import job, line, package
 from tests.support.building import production as example
+from tests.support.site import Site
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from d0ctl.store.jobs.removal import check_removal, remove_rows, sweep
 from d0ctl.store.jobs.submission.submit import submit
 from tests.support.homes import faults
 from tests.support.jobs import NOW, binary, job, line, package, phases, simple, stage, submitted
-from tests.support.world import World
+from tests.support.site import Site
 
 TABLES = (
     "job",
@@ -194,9 +194,9 @@ def test_a_file_that_is_read_twice_in_a_package_is_waited_for_once_it_is_there(
 ) -> None:
     reading = package(binary(inputs=["a"]), binary(inputs=["a"]))
     submitted(store, job("twice", [reading], [simple(outputs=["a"])]))
-    world = World(store)
+    site = Site.of(store, cpus=2)
 
-    world.settle()
+    site.settle()
 
     assert set(phases(store).values()) == {"done"}
 
@@ -206,14 +206,14 @@ def test_a_file_of_another_job_is_waited_for(store: Store) -> None:
     submitted(store, job("second", [simple(inputs=["first:a"])]))
 
     assert phases(store) == {"first/1/1/1": "ready", "second/1/1/1": "waiting"}
-    World(store).settle()
+    Site.of(store, cpus=2).settle()
     assert set(phases(store).values()) == {"done"}
 
 
 def test_a_file_of_this_job_may_have_a_colon_and_be_made_later(store: Store) -> None:
     submitted(store, job("colons", [simple(inputs=["7:b"])], [simple(outputs=["7:b"])]))
 
-    World(store).settle()
+    Site.of(store, cpus=2).settle()
 
     assert set(phases(store).values()) == {"done"}
 
@@ -248,8 +248,8 @@ def test_what_an_ended_job_still_waited_for_is_canceled_with_its_maker(store: St
 
 def test_a_removal_leaves_nothing_here_and_a_list_of_what_is_on_the_nodes(store: Store) -> None:
     removed = submitted(store, job("one", [simple(outputs=["a"])], [simple(inputs=["a"])]))
-    world = World(store, "far")
-    world.settle()
+    site = Site.of(store, "far", cpus=2)
+    site.settle()
     in_transit = store.home.cache / str(removed) / "7"
     in_transit.mkdir(parents=True)
 

@@ -9,13 +9,13 @@ from d0ctl.store import Store
 from d0ctl.store.clusters import throttles
 from tests.support.jobs import job, simple, submitted
 from tests.support.rows import read
-from tests.support.world import World
+from tests.support.site import Site
 
 
 @pytest.fixture
-def world(store: Store) -> World:
+def site(store: Store) -> Site:
     """This machine and a farm of two nodes, with eight CPUs each."""
-    return World(store, "farm1", "farm2", cpus=8)
+    return Site.of(store, "farm1", "farm2", cpus=8)
 
 
 def throttle(store: Store, **keys: tuple[str, object]) -> None:
@@ -36,65 +36,65 @@ def placed(store: Store, by: str = "job") -> Counter[str]:
     return Counter(name for name, phase in rows if phase != "ready")
 
 
-def test_no_more_packages_run_at_once_than_a_throttle_says(store: Store, world: World) -> None:
+def test_no_more_packages_run_at_once_than_a_throttle_says(store: Store, site: Site) -> None:
     throttle(store, node_farmALL=("max-running", 2), researcher_ada=("max-running", 9))
     packages(store, "one")
     packages(store, "two")
     packages(store, "other", "ole@lab")
 
-    world.schedule()
-    world.schedule()
+    site.schedule()
+    site.schedule()
 
     assert placed(store, "node")["farm1"] == placed(store, "node")["farm2"] == 2
     assert placed(store) == {"one": 9, "other": 3}
 
 
 def test_no_more_packages_are_launched_in_a_time_than_a_throttle_says(
-    store: Store, world: World
+    store: Store, site: Site
 ) -> None:
     throttle(store, job_oneALL=("max-launches", "3/1h"))
     packages(store, "one")
     packages(store, "two", number=2)
 
-    world.schedule()
-    world.schedule()
+    site.schedule()
+    site.schedule()
     assert placed(store) == {"one": 3, "two": 2}
 
     for _ in range(20):
-        world.schedule()
+        site.schedule()
 
     assert placed(store) == {"one": 6, "two": 2}
 
 
-def test_a_limit_that_is_lifted_holds_nothing_back(store: Store, world: World) -> None:
+def test_a_limit_that_is_lifted_holds_nothing_back(store: Store, site: Site) -> None:
     throttle(store, job_one=("max-running", 3))
     packages(store, "one")
-    world.schedule()
+    site.schedule()
     with store.writing():
         throttles.change(store, "job one", {})
 
-    world.schedule()
+    site.schedule()
 
     assert placed(store) == {"one": 24}
     assert throttles.rules(store) == []
 
 
-def test_of_several_throttles_each_counts(store: Store, world: World) -> None:
+def test_of_several_throttles_each_counts(store: Store, site: Site) -> None:
     throttle(store, job_ALL=("max-running", 5), job_one=("max-running", 7),
              researcher_ada=("max-running", 8))  # fmt: skip
     packages(store, "one")
     packages(store, "two")
 
-    world.schedule()
+    site.schedule()
 
     assert placed(store) == {"one": 5, "two": 3}
 
 
-def test_counts_of_launches_of_long_ago_are_forgotten(store: Store, world: World) -> None:
+def test_counts_of_launches_of_long_ago_are_forgotten(store: Store, site: Site) -> None:
     throttle(store, job_ALL=("max-launches", "1/10m"))
     packages(store, "one")
     for _ in range(30):
-        world.schedule()
+        site.schedule()
 
     assert len(store.connection.execute("select * from launch_tally").fetchall()) <= 2
     assert json.loads(store.value("setting", name="throttles")) == {
@@ -102,11 +102,11 @@ def test_counts_of_launches_of_long_ago_are_forgotten(store: Store, world: World
     }
 
 
-def test_what_only_delivers_outputs_counts_for_no_throttle(store: Store, world: World) -> None:
+def test_what_only_delivers_outputs_counts_for_no_throttle(store: Store, site: Site) -> None:
     throttle(store, job_one=("max-running", 9), node_ALL=("max-running", 9))
     packages(store, "one")
-    world.schedule()
-    farm = world.node("farm1")
+    site.schedule()
+    farm = site.node("farm1")
     on_farm = placed(store, "node")["farm1"]
     (job_id,) = {row[0] for row in read(store, "job", "id")}
     with store.writing():

@@ -8,7 +8,7 @@ from d0ctl.store.jobs import retry, unneeded_files
 from tests.store.copying import copies, made, purged, work
 from tests.support.homes import faults
 from tests.support.jobs import NOW, binary, job, package, phases, simple, stage, submitted
-from tests.support.world import World
+from tests.support.site import Site
 
 DELETABLE, TEMP, INDEF = Disposition.DELETABLE, Disposition.RETAIN_TEMP, Disposition.RETAIN_INDEF
 
@@ -16,7 +16,7 @@ DELETABLE, TEMP, INDEF = Disposition.DELETABLE, Disposition.RETAIN_TEMP, Disposi
 def test_an_intermediate_file_goes_after_its_last_consumer(store: Store) -> None:
     submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
 
-    work(store, World(store))
+    work(store, Site.of(store, cpus=2))
 
     assert purged(store) == ["/localhost/cache/1/a"]
     assert copies(store, "a") == []
@@ -28,7 +28,7 @@ def test_a_file_stays_while_one_consumer_in_any_job_needs_it(store: Store) -> No
     submitted(store, job("maker", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
     submitted(store, job("reader", [simple(inputs=["maker:a"], nodes=("nowhere",))]))
 
-    work(store, World(store))
+    work(store, Site.of(store, cpus=2))
 
     assert purged(store) == []
     assert copies(store, "a") != []
@@ -37,17 +37,17 @@ def test_a_file_stays_while_one_consumer_in_any_job_needs_it(store: Store) -> No
 @pytest.mark.parametrize("state", ["failed", "canceled"])
 def test_a_file_stays_for_a_consumer_that_may_be_tried_again(store: Store, state: str) -> None:
     submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
-    world = World(store)
-    world.schedule()
-    world.launch(world.node("localhost"))
-    world.order(world.node("localhost"))
-    world.node("localhost").end(1, "successful")
-    world.deliver(world.node("localhost"), world.node("localhost").spool)
+    site = Site.of(store, cpus=2)
+    site.schedule()
+    site.hand_out(site.node("localhost"))
+    site.order(site.node("localhost"))
+    site.node("localhost").end(1, "successful")
+    site.deliver(site.node("localhost"), site.node("localhost").spool)
     if state == "canceled":
         with store.writing():
             lifecycle.choose(store, [2])
             lifecycle.kill(store, actor="tester", note=None, now=NOW)
-    world.settle("failed")
+    site.settle("failed")
 
     with store.writing():
         unneeded_files.tidy(store, now=NOW)
@@ -75,7 +75,7 @@ def test_the_stickier_disposition_wins(
     reader = simple(inputs=[InputSpec("a", disposition=given)])
     submitted(store, job("two", stage(simple(outputs=[made("a", *output)])), stage(reader)))
 
-    work(store, World(store))
+    work(store, Site.of(store, cpus=2))
 
     assert bool(purged(store)) is goes
     assert faults(store) == {}
@@ -90,7 +90,7 @@ def test_what_nobody_reads_goes_only_on_request(
 ) -> None:
     submitted(store, job("one", [simple(outputs=[made("a", *dispositions)])]))
 
-    work(store, World(store))
+    work(store, Site.of(store, cpus=2))
 
     assert bool(purged(store)) is goes
 
@@ -98,7 +98,7 @@ def test_what_nobody_reads_goes_only_on_request(
 def test_what_was_delivered_is_left_in_results_only(store: Store) -> None:
     submitted(store, job("one", [simple(outputs=["a"])]))
 
-    work(store, World(store))
+    work(store, Site.of(store, cpus=2))
 
     assert purged(store) == ["/localhost/cache/1/a"]
     assert copies(store, "a") == [f"{store.home.results}/one/a"]
@@ -107,11 +107,11 @@ def test_what_was_delivered_is_left_in_results_only(store: Store) -> None:
 
 def test_what_lies_in_results_is_never_removed(store: Store) -> None:
     submitted(store, job("maker", [simple(outputs=["a"])]))
-    world = World(store, "farm")
-    assert work(store, world) == []
+    site = Site.of(store, "farm", cpus=2)
+    assert work(store, site) == []
     submitted(store, job("reader", [simple(inputs=[InputSpec("maker:a", disposition=DELETABLE)])]))
 
-    assert work(store, world) == []
+    assert work(store, site) == []
 
     assert phases(store)["reader/1/1/1"] == "done"
     assert copies(store, "a") == [f"{store.home.results}/maker/a"]
@@ -121,7 +121,7 @@ def test_an_intermediate_file_within_a_package_goes_with_its_end(store: Store) -
     chain = package(binary(outputs=["a"]), binary(inputs=["a"], outputs=["b"]))
     submitted(store, job("one", [chain]))
 
-    work(store, World(store))
+    work(store, Site.of(store, cpus=2))
 
     assert purged(store) == ["/localhost/cache/1/a", "/localhost/cache/1/b"]
     assert copies(store, "b") == [f"{store.home.results}/one/b"]
@@ -130,7 +130,7 @@ def test_an_intermediate_file_within_a_package_goes_with_its_end(store: Store) -
 def test_a_brought_copy_of_a_file_from_outside_goes(store: Store) -> None:
     submitted(store, job("one", [simple(inputs=["/data/raw"], nodes=("farm",))]))
 
-    work(store, World(store, "farm"))
+    work(store, Site.of(store, "farm", cpus=2))
 
     (path,) = purged(store)
     assert path.startswith("/farm/cache/in/")
@@ -140,8 +140,8 @@ def test_a_brought_copy_of_a_file_from_outside_goes(store: Store) -> None:
 def test_a_copy_on_its_way_goes_from_this_machine_too(store: Store) -> None:
     makers = stage(simple(outputs=["a"], nodes=("farm",)))
     submitted(store, job("two", makers, stage(simple(inputs=["a"], nodes=("barn",)))))
-    world = World(store, "farm", "barn")
-    world.settle()
+    site = Site.of(store, "farm", "barn", cpus=2)
+    site.settle()
     here = f"{store.home.cache}/1/1/a"
     with store.writing():
         store.connection.execute("update location set path = ? where cluster_id = 1", [here])
@@ -156,14 +156,14 @@ def test_a_copy_on_its_way_goes_from_this_machine_too(store: Store) -> None:
 def test_a_job_that_reads_what_was_removed_has_it_made_again(store: Store) -> None:
     chain = [stage(simple(outputs=["a"])), stage(simple(inputs=["a"], outputs=["b"]))]
     submitted(store, job("maker", *chain, stage(simple(inputs=["b"]))))
-    world = World(store)
-    work(store, world)
+    site = Site.of(store, cpus=2)
+    work(store, site)
     assert copies(store, "a") == copies(store, "b") == []
 
     submitted(store, job("reader", [simple(inputs=["maker:b"])]))
     assert phases(store)["maker/1/1/1"] == "ready"
     assert phases(store)["maker/2/1/1"] == "waiting"
-    work(store, world)
+    work(store, site)
 
     assert set(phases(store).values()) == {"done"}
     assert faults(store) == {}
@@ -171,14 +171,14 @@ def test_a_job_that_reads_what_was_removed_has_it_made_again(store: Store) -> No
 
 def test_inputs_that_were_removed_are_made_again_for_a_package_made_again(store: Store) -> None:
     submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
-    world = World(store)
-    work(store, world)
+    site = Site.of(store, cpus=2)
+    work(store, site)
     with store.writing():
         lifecycle.choose(store, [2])
         retry.make_again(store, actor="tester", note=None, now=NOW)
 
     assert phases(store) == {"two/1/1/1": "ready", "two/2/1/1": "waiting"}
-    work(store, world)
+    work(store, site)
     assert set(phases(store).values()) == {"done"}
     assert faults(store) == {}
 
@@ -186,8 +186,8 @@ def test_inputs_that_were_removed_are_made_again_for_a_package_made_again(store:
 def test_spare_copies_go_when_space_is_needed_the_oldest_first(store: Store) -> None:
     names = ["a", "b", "c"]
     submitted(store, job("one", [simple(outputs=[made(name, TEMP)]) for name in names]))
-    world = World(store)
-    work(store, world)
+    site = Site.of(store, cpus=2)
+    work(store, site)
     with store.writing():
         for age, name in enumerate(names):
             store.connection.execute(
@@ -203,8 +203,8 @@ def test_spare_copies_go_when_space_is_needed_the_oldest_first(store: Store) -> 
 
 def test_a_spare_copy_that_is_needed_again_stays(store: Store) -> None:
     submitted(store, job("one", [simple(outputs=[made("a", TEMP)])]))
-    world = World(store)
-    work(store, world)
+    site = Site.of(store, cpus=2)
+    work(store, site)
     submitted(store, job("reader", [simple(inputs=["one:a"], nodes=("nowhere",))]))
 
     with store.writing():

@@ -11,7 +11,7 @@ from d0ctl.store.nodes import placement
 from tests.store.catalogue import entry, keep
 from tests.support.jobs import binary, job, package, stage, submitted
 from tests.support.rows import change, read
-from tests.support.world import World
+from tests.support.site import Site
 
 DAY = 86400.0
 
@@ -79,20 +79,20 @@ def test_a_measured_run_time_is_that_of_a_standard_node(store: Store) -> None:
 def test_a_package_waits_for_a_fast_node_and_takes_the_slow_one_when_many_wait(
     store: Store,
 ) -> None:
-    world = World(store, "fast", cpus=1)
+    site = Site.of(store, "fast", cpus=1)
     with store.writing():
         change(store, "node", {"name": "fast"}, speed_asked=4.0)
-    fast, slow = world.node("fast"), world.node("localhost")
+    fast, slow = site.node("fast"), site.node("localhost")
     submitted(store, job("first", [timed(DAY)]))
-    world.schedule()
-    world.launch(fast)
+    site.schedule()
+    site.hand_out(fast)
     submitted(store, job("second", [timed(DAY)]))
-    world.schedule()
+    site.schedule()
 
     assert read(store, "v_package", "job", "node", by="package_id") == [
         ("first", "fast"), ("second", None)
     ]  # fmt: skip
     submitted(store, job("many", [timed(DAY) for _ in range(9)]))
-    assert world.schedule() == 1
+    assert site.schedule() == 1
     nodes = [node for (node,) in read(store, "v_package", "node", by="package_id")]
     assert nodes.count(slow.name) == 1 and nodes[1] is None

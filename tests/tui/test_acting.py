@@ -3,7 +3,8 @@
 from d0ctl.model import Address
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.views import browse
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 

@@ -15,8 +15,9 @@ from d0ctl.select import parse
 from d0ctl.store import open_store
 from d0ctl.store.nodes.registry import add_localhost
 from d0ctl_tui.app import Terminal
-from tests.support.building import Site, job, line, package, production
+from tests.support.building import job, line, package, production
 from tests.support.rows import change, checkpoint
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 
@@ -46,7 +47,7 @@ def test_a_database_that_is_replaced_is_read_anew(
     other = Home(tmp_path / "other")
     with open_store(other, create=True) as store:
         add_localhost(store)
-        Site(store).submit(production("after"))
+        Site.of(store).submit(production("after"))
         checkpoint(store)
 
     async def script(desk: Desk) -> None:

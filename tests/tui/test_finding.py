@@ -5,7 +5,8 @@ import time
 from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.nodes import placement
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 

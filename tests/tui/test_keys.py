@@ -19,7 +19,8 @@ from d0ctl.store.views import names
 from d0ctl_tui.commands import ACT, NODES
 from d0ctl_tui.run_action import PlannedAction, first_way
 from d0ctl_tui.screens.plan import PlanDialog
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 KEYS = {

@@ -11,7 +11,8 @@ from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.nodes import registry
 from d0ctl_tui.draw.log_text import marked, shifted, spans, wrapped
 from d0ctl_tui.draw.pager import Pager
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 

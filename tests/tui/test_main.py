@@ -7,7 +7,8 @@ from d0ctl.jobfile.spec import INPUTS, BinarySpec, OutputSpec, PackageSpec
 from d0ctl.store import open_store
 from d0ctl.store.nodes.registry import add_localhost
 from d0ctl_tui.app import Terminal
-from tests.support.building import Site, job, line, production
+from tests.support.building import job, line, production
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 
@@ -99,7 +100,7 @@ def test_a_missing_home_is_reported_and_found_when_it_is_made(
         await desk.sees("there is no home at", "no jobs yet")
         with open_store(Home(tmp_path / "none"), create=True) as store:
             add_localhost(store)
-            Site(store).submit(production())
+            Site.of(store).submit(production())
         await desk.sees("▸ prod")
 
     dashboard(script, home=tmp_path / "none")

@@ -11,8 +11,9 @@ from d0ctl.actions import preview, request
 from d0ctl.select import Selector, parse
 from d0ctl.store.views import browse, outline
 from d0ctl_tui.marks import Marks, beside, condense, filtered
-from tests.support.building import Site, job, line, package, production
+from tests.support.building import job, line, package, production
 from tests.support.rows import change
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 

@@ -4,7 +4,8 @@ import time
 
 from d0ctl.actions import apply, request
 from d0ctl.select import parse
-from tests.support.building import Site, job, line, package
+from tests.support.building import job, line, package
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 

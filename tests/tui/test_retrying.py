@@ -11,7 +11,8 @@ from d0ctl.actions.packages.retry import RetryOptions
 from d0ctl.errors import BadUsage
 from d0ctl.select import parse
 from d0ctl.store.views import browse
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 

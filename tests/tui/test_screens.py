@@ -10,7 +10,8 @@ import pytest
 
 from d0ctl_tui.app import Terminal
 from tests.cli.conftest import type_in
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 FOLDER = Path(__file__).with_name("screens")

@@ -11,7 +11,7 @@ from pathlib import Path
 from d0ctl.store import open_store
 from d0ctl.store.jobs.submission.submit import submit
 from tests.bench.site import job
-from tests.support.building import Site
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 SECONDS = float(os.environ.get("D0CTL_SOAK_S", "4"))

@@ -13,7 +13,8 @@ from statistics import median
 
 import pytest
 
-from tests.support.building import Site, job, line, package, production
+from tests.support.building import job, line, package, production
+from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")

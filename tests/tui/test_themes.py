@@ -6,7 +6,8 @@ from textual.theme import Theme
 
 from d0ctl_tui.app import Terminal
 from d0ctl_tui.themes import COARSE, THEMES
-from tests.support.building import Site, production
+from tests.support.building import production
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 READ = ("good", "bad", "warn", "live", "mark", "command", "title")

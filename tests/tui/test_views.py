@@ -2,8 +2,8 @@
 
 import re
 
-from tests.support.building import Site, production
-from tests.support.session import Session
+from tests.support.building import production
+from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 
@@ -69,18 +69,18 @@ def test_help_shows_every_key_and_fits_a_small_screen(site: Site, dashboard: Ope
     dashboard(script, size=(80, 24))
 
 
-def test_a_log_is_followed_searched_and_left(session: Session, dashboard: Open) -> None:
+def test_a_log_is_followed_searched_and_left(real_site: Site, dashboard: Open) -> None:
     from tests.support.jobs import job, simple
 
-    script_text = session.ran("a", "for i in $(seq 500); do echo line $i; done", session.gate("a"),
-                              "echo the needle; echo oops >&2")  # fmt: skip
-    session.submit(job("prod", [simple(script_text)]))
+    lines, needle = "for i in $(seq 500); do echo line $i; done", "echo the needle; echo oops >&2"
+    script_text = real_site.ran("a", lines, real_site.gate("a"), needle)
+    real_site.submit(job("prod", [simple(script_text)]))
 
     async def script(desk: Desk) -> None:
         await desk.sees("▶ running")
         await desk.press("t")
         await desk.sees("following", "line 500", "stdout")
-        session.open("a")
+        real_site.open("a")
         await desk.sees("the needle")
         await desk.press("slash")
         await desk.type("line 321")
@@ -95,8 +95,8 @@ def test_a_log_is_followed_searched_and_left(session: Session, dashboard: Open) 
         await desk.press("escape")
         await desk.sees("prod")
 
-    session.daemon()
-    dashboard(script, start="prod/1/1/1", home=session.home.root)
+    real_site.start_daemon()
+    dashboard(script, start="prod/1/1/1", home=real_site.home.root)
 
 
 def test_the_age_of_a_package_grows_though_nothing_happens(site: Site, dashboard: Open) -> None:

@@ -1,7 +1,7 @@
-"""A world of nodes that only a test sees whole, driven through the store as the agents do.
+"""Simulated nodes that only a test sees whole, driven through the store as the daemon does.
 
-Nodes run what they are launched, and their messages and our orders can wait, get lost with a
-link, or come twice. So whatever a test does here in any order can happen to a real site.
+Nodes run what they are launched, and their messages and orders can wait, get lost with a link,
+or come twice. So whatever a test does here in any order can happen to a real site.
 """
 
 import itertools
@@ -11,7 +11,6 @@ from typing import Any
 
 from d0ctl.daemon.steps.schedule import decide
 from d0ctl.model import Address
-from d0ctl.store import Store
 from d0ctl.store import input_stream as feed
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
@@ -22,6 +21,7 @@ from d0ctl.store.nodes import contact, placement, registry
 from tests.support.jobs import NOW
 from tests.support.messages import Message, end_message, output, start_message
 from tests.support.rows import change
+from tests.support.site.machines import Machines
 
 
 @dataclass
@@ -112,20 +112,20 @@ SENT: dict[tuple[int, int], list[Message]] = {}
 """What each node has delivered of each attempt."""
 
 
-class World:
-    """A site: the store, and the nodes as they really are."""
+class Simulation(Machines):
+    """The store of a site, and its nodes as they really are."""
 
-    def __init__(self, store: Store, *others: str, cpus: int = 2) -> None:
-        self.store = store
+    def link_nodes(self, *others: str, cpus: int) -> None:
+        """Add simulated nodes to this machine, which is one, too, and let them all be up."""
         self.clock = itertools.count(1)
         for name in others:
-            registry.add(store, Address(name, "ssh", name), cpus=cpus)
+            registry.add(self.store, Address(name, "ssh", name), cpus=cpus)
         self.nodes = {
             row["id"]: Node(row["id"], row["name"], row["cluster_id"])
-            for row in store.rows("nodes")
+            for row in self.store.rows("nodes")
         }
-        with store.writing():
-            change(store, "node", cpus_asked=cpus)
+        with self.store.writing():
+            change(self.store, "node", cpus_asked=cpus)
         for node in self.nodes.values():
             self.link(node)
 
@@ -179,7 +179,7 @@ class World:
             decisions = decide(self.store, now=self.now)
             return placement.assign(self.store, decisions, now=self.now) if decisions else 0
 
-    def launch(self, node: Node) -> int:
+    def hand_out(self, node: Node) -> int:
         """Launch what can be launched on a node; how many."""
         if not node.linked:
             return 0
@@ -280,7 +280,9 @@ class World:
         for _ in range(200):
             moved = self.schedule() + self.carry()
             for node in self.nodes.values():
-                moved += self.launch(node) + len(node.orders) + len(node.spool) + len(node.replies)
+                moved += (
+                    self.hand_out(node) + len(node.orders) + len(node.spool) + len(node.replies)
+                )
                 self.order(node)
                 for attempt, state in list(node.attempts.items()):
                     if state == "running":

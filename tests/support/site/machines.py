@@ -2,10 +2,13 @@
 
 import os
 import signal
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from d0ctl.config import Home
+from d0ctl.store import Store, open_store
 from tests.support.forks import Process
 from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, numbers, proc, wait_until
@@ -15,13 +18,42 @@ PATIENCE_S = 120.0
 
 
 class Machines:
-    """A control host and nodes behind sshds, under `folder`."""
+    """A control host with its home, and nodes behind sshds, under `folder`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store: Store | None = None) -> None:
         self.folder = folder
+        self.home = store.home if store else Home(folder / "home")
+        self._store = store
+        self._reader: Store | None = None
         self.stack = ExitStack()
         self.sshds: dict[str, Sshd] = {}
         self.forked: list[Process] = []
+
+    @property
+    def store(self) -> Store:
+        """The store that stays open during the test."""
+        assert self._store is not None, "use `opened` where a daemon is at work"
+        return self._store
+
+    @contextmanager
+    def opened(self, *, read_only: bool = False) -> Iterator[Store]:
+        """Have the store open: the one of the test, or one for now."""
+        store = self._store or (self._reader if read_only else None)
+        if store:
+            yield store
+        else:
+            with open_store(self.home, read_only=read_only) as store:
+                yield store
+
+    @contextmanager
+    def reading(self) -> Iterator[Store]:
+        """Read by one connection meanwhile: a new one reads the whole schema."""
+        with self.opened(read_only=True) as store:
+            before, self._reader = self._reader, store
+            try:
+                yield store
+            finally:
+                self._reader = before
 
     def start_sshd(self, name: str, **options: Any) -> Sshd:
         """A machine that can be reached by ssh, gone with the test."""

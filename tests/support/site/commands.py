@@ -1,4 +1,4 @@
-"""A d0ctl of its own: the installed program, a home, nodes behind real sshds, a clean account."""
+"""The program as a user types it, in a clean account, on nodes behind real sshds."""
 
 import _thread
 import base64
@@ -6,13 +6,12 @@ import hashlib
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,18 +20,14 @@ import pytest
 from typer.testing import CliRunner
 
 from d0ctl.cli.app import app
-from d0ctl.config import Home
-from d0ctl.store import Store, open_store
-from d0ctl.store.nodes.leases import LEASE, living_holder
-from tests.support import forks, printed
-from tests.support.machines import PATIENCE_S as PATIENCE_S
-from tests.support.machines import Machines
+from tests.support import printed
 from tests.support.openssh import find_client
+from tests.support.site.machines import PATIENCE_S, Machines
 from tests.support.sshd import Sshd
-from tests.support.waiting import Pid, kill_all, wait_until
+from tests.support.waiting import wait_until
 
 D0CTL = Path(sys.executable).with_name("d0ctl")
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 KEPT = ("LD_LIBRARY_PATH", "PYTHONPATH")
 """What of our own environment the program may need to be found at all."""
@@ -50,22 +45,15 @@ class Done:
         return f"exit {self.code}\n{self.out}\n{self.err}"
 
 
-class Site(Machines):
-    """Everything of one user with d0ctl, under one folder."""
+class Commands(Machines):
+    """A user of d0ctl: an account, commands, and what they answer."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.daemons = 0
-        self.connection: sqlite3.Connection | None = None
+    def make_account(self) -> None:
+        """Make the folders of the user."""
         self.variables: dict[str, str] = {}
         for name in ("user", "tmp", "jobs"):
             (self.folder / name).mkdir(parents=True)
         self.ssh_config.touch()
-
-    @property
-    def home(self) -> Path:
-        """Where database and results lie."""
-        return self.folder / "home"
 
     @property
     def ssh_config(self) -> Path:
@@ -83,7 +71,7 @@ class Site(Machines):
         places = [str(find_client().parent), os.environ.get("PATH", os.defpath)]
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         return kept | {
-            "D0CTL_HOME": str(self.home),
+            "D0CTL_HOME": str(self.home.root),
             "D0CTL_SSH_CONFIG": str(self.ssh_config),
             "HOME": str(self.folder / "user"),
             "LANG": "C.UTF-8",
@@ -158,17 +146,9 @@ class Site(Machines):
         path.write_text(text)
         return path
 
-    def submit(self, text: str, *words: str) -> str:
-        """Submit a job of this text; its name."""
-        return str(json.loads(self.ok("submit", self.write(text), "--json", *words))["job"])
-
     def package(self, path: str) -> Any:
         """All about a package."""
         return self.json("status", path)
-
-    def phases(self, selector: str) -> dict[str, int]:
-        """How many packages of a job are in each phase."""
-        return {k: n for k, n in self.json("status", selector)["phases"].items() if n}
 
     def look(self) -> dict[str, int]:
         """How many packages are in each phase; dozens of times cheaper than a command."""
@@ -176,47 +156,13 @@ class Site(Machines):
 
     def ask(self, query: str, *words: object) -> list[Any]:
         """What another program reads in the database."""
-        with self.reading() as database:
-            return database.execute(query, words).fetchall()
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """Read the database, within by one connection: a new one reads the whole schema."""
-        if self.connection is not None:
-            yield self.connection
-            return
-        with closing(sqlite3.connect(f"file:{self.home}/d0ctl.db?mode=ro", uri=True)) as connection:
-            self.connection = connection
-            try:
-                yield connection
-            finally:
-                self.connection = None
+        with self.opened(read_only=True) as store:
+            return [tuple(row) for row in store.connection.execute(query, words)]
 
     def wait(self, condition: Callable[[], object], what: str = "") -> None:
         """Return once it is so, in the database that it reads."""
         with self.reading():
             wait_until(condition, PATIENCE_S, what)
-
-    @contextmanager
-    def writing(self) -> Iterator[Store]:
-        """Change the database by hand, for what no command does."""
-        with open_store(Home(self.home)) as store, store.writing():
-            yield store
-
-    def phase(self, path: str) -> str:
-        """The phase of a package; as cheap as `look`."""
-        job, *numbers = path.split("/")
-        rows = self.ask(
-            "select package.phase from job join stage on stage.job_id = job.id"
-            "  join line on line.stage_id = stage.id join package on package.line_id = line.id"
-            " where job.name = ? and stage.seq = ? and line.seq = ? and package.seq = ?",
-            job, *map(int, numbers),
-        )  # fmt: skip
-        return str(rows[0][0])
-
-    def wait_phase(self, path: str, *phases: str) -> None:
-        """Return once the package is in one of these phases."""
-        self.wait(lambda: self.phase(path) in phases, f"{path} is {phases}")
 
     def add(self, name: str, sshd: Sshd | None = None, *more: object, cpus: int = 2) -> str:
         """Make an sshd, by default a new one, a node; what is said of it."""
@@ -228,33 +174,7 @@ class Site(Machines):
         """Let this machine take nothing, so that the nodes do."""
         self.ok("node", "drain", "localhost")
 
-    def start_daemon(self) -> int:
-        """Start a daemon, as `daemon start` does; its process id once it works."""
-        self.daemons += 1
-        home = Home(self.home)
-        with (home.logs / "daemon.log").open("ab") as log:
-            daemon = forks.start(
-                "d0ctl.__main__", ["daemon", "run"], self.environment, log.fileno()
-            )
-        self.forked.append(daemon)
-
-        def works() -> bool:
-            assert daemon.poll() is None, (home.logs / "daemon.log").read_text()
-            holder = living_holder(store, LEASE)
-            return holder is not None and int(holder.split()[1]) == daemon.pid
-
-        with open_store(home, read_only=True) as store:
-            wait_until(works, what="the daemon works")
-        return daemon.pid
-
-    def kill_daemon(self) -> None:
-        """End the daemon as a power cut would."""
-        rows = self.ask("select holder from lease where name = 'daemon'")
-        daemon = Pid.of(int(rows[0][0].split()[1])) if rows else None
-        if daemon:
-            kill_all([daemon])
-
-    def node(self, name: str) -> Any:
+    def listed_node(self, name: str) -> Any:
         """A node as the list has it."""
         nodes = self.json("node", "list")["nodes"]
         return next(node for node in nodes if node["node"] == name)
@@ -263,28 +183,6 @@ class Site(Machines):
         """Return once the node is up, or down."""
         query = "select state from node where name = ?"
         self.wait(lambda: self.ask(query, name) == [(state,)], f"{name} is {state}")
-
-    def end(self, *, has_failed: bool = False) -> None:
-        """Stop all processes, and see that nothing stays: no daemon, no relay, no wrapper.
-
-        After a failure of the test its jobs may still run, and all processes are killed.
-        """
-        try:
-            if not has_failed:
-                self._stop()
-        finally:
-            self.kill_processes()
-            self.stack.close()
-
-    def _stop(self) -> None:
-        if self.daemons:
-            self.d0ctl("daemon", "stop")
-        self.stack.close()
-        try:
-            wait_until(lambda: not self.processes(), 30, "all processes are gone")
-        except TimeoutError:
-            answer = [f"{pid.number} {pid.command_line()}" for pid in self.processes()]
-            raise AssertionError(f"left behind: {answer}") from None
 
 
 def fingerprint(sshd: Sshd) -> str:
