@@ -127,6 +127,23 @@ def test_a_file_comes_from_the_inputs_of_the_binary_that_made_it(
 
 
 @pytest.mark.usefixtures("made")
+def test_the_document_of_a_file_has_only_the_runs_that_led_to_it(d0ctl: Type, site: Site) -> None:
+    site.finish("prod/2/1/1")
+
+    def runs(file: str) -> set[str]:
+        text = d0ctl("export", file, "--format", "prov").stdout
+        document = ProvDocument.deserialize(content=text, format="json")
+        assert ProvDocument.deserialize(content=document.get_provn(), format="provn") == document
+        return {str(one.identifier).partition(":")[2] for one in document.get_records(ProvActivity)}
+
+    assert runs("prod:r") == {"prod/1/1/1/1"}
+    assert runs("prod:all") == runs("prod") == {"prod/1/1/1/1", "prod/1/1/1/2", "prod/2/1/1/1"}
+    unmade = d0ctl("export", "prod:raw.1", "--format", "prov")
+    assert (unmade.exit_code, "has made" in unmade.stderr) == (3, True), unmade.stderr
+    assert "only prov and ro-crate are about files" in d0ctl("export", "prod:r").stderr
+
+
+@pytest.mark.usefixtures("made")
 def test_what_has_not_succeeded_made_nothing(site: Site, d0ctl: Type) -> None:
     site.fail("prod/2/1/1")
 

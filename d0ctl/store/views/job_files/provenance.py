@@ -66,6 +66,19 @@ def runs_of_job(store: Store, job: str, *, now: float) -> list[Run]:
     return _runs(store)
 
 
+def leading_to(runs: list[Run], file: int) -> list[Run]:
+    """Return the runs of a job without which a file would not be as it is, in their order."""
+    makers = {one.id: run for run in runs for one in run.made}
+    found: dict[int, Run] = {}
+    files = [file]
+    while files:
+        run = makers.get(files.pop())
+        if run is not None and id(run) not in found:
+            found[id(run)] = run
+            files += [one.id for one in run.read]
+    return [run for run in runs if id(run) in found]
+
+
 def run_of_file(store: Store, file: int, maker: str, *, now: float) -> Run | None:
     """Return the run that made a file; None if unknown."""
     selection.choose(store, parse(maker), now=now)
