@@ -17,8 +17,8 @@ def inode(path: Path) -> int:
     return path.stat().st_ino
 
 
-def spares(node: Client) -> list[Path]:
-    return list((node.base / "cache/aside").iterdir())
+def spares(node: Client, kind: str = "work") -> list[Path]:
+    return list((node.base / "cache/aside").glob(f"{kind}-*"))
 
 
 def test_a_short_attempt_sends_all_its_messages_in_one_file(single: Client) -> None:
@@ -52,7 +52,6 @@ def test_equal_records_and_empty_lists_of_inputs_are_links(single: Client) -> No
     for name in ("wrapper", "inputs"):
         assert len({inode(single.folder(attempt) / name) for attempt in (1, 2, 3)}) == 1
     assert (single.folder(3) / "inputs").read_bytes() == b""
-    assert len({inode(single.folder(attempt) / "1.out") for attempt in (1, 2, 3)}) == 3
 
 
 def test_a_record_with_other_cpus_is_not_a_link(connect: Connect) -> None:
@@ -142,6 +141,66 @@ def test_a_working_directory_that_was_changed_is_not_handed_on(single: Client, s
 
     assert (single.folder(2) / "found").read_text().split()[0] == "700"
     assert (single.folder(2) / "found").read_text().count("\n") == 1
+
+
+PRINTS = "stat -c '%i %h %s %a' ../1.out ../1.err > ../found"
+"""Tells the inode, the number of hard links, the size and the mode of its logs."""
+
+
+def logs(node: Client, attempt: int) -> list[Path]:
+    return [node.folder(attempt) / name for name in ("1.out", "1.err")]
+
+
+def test_empty_logs_are_handed_on_and_leave_empty_files(single: Client) -> None:
+    found = []
+    for attempt in (1, 2, 3):
+        single.run(binary(script=PRINTS), attempt=attempt)
+        found.append((single.folder(attempt) / "found").read_text().splitlines())
+
+    assert sorted(found[0]) == sorted(found[1]) == sorted(found[2])
+    assert len(set(found[0])) == 2 and all(line.endswith(" 1 0 600") for line in found[0])
+    left = [log for attempt in (1, 2, 3) for log in logs(single, attempt)]
+    assert [log.read_bytes() for log in left] == [b""] * 6
+    assert {inode(log) for log in left}.isdisjoint(int(line.split()[0]) for line in found[0])
+    assert len(spares(single, "log")) == 2
+    single.process.kill()
+    wait_until(lambda: not spares(single, "log"))
+
+
+def test_a_log_handed_on_is_as_young_as_its_binary(single: Client) -> None:
+    single.run(binary("true"))
+    before = (single.folder(1) / "end").stat().st_mtime_ns
+    single.run(binary(script="touch -r /dev/stdout ../copy"), attempt=2)
+
+    assert (single.folder(2) / "copy").stat().st_mtime_ns > before
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["echo said", "echo said >&2", "chmod 644 /dev/stdout", "ln ../1.out ../mine",
+     "mv ../1.out ../mine", "rm ../1.out; mkfifo ../1.out", "rm ../1.out ../1.err"],
+)  # fmt: skip
+def test_a_log_that_is_not_as_new_is_not_handed_on(single: Client, script: str) -> None:
+    assert single.run(binary(script=script))["outcome"] == "successful"
+    kept = "".join(log.read_text() for log in logs(single, 1) if log.is_file())
+    assert kept == ("said\n" if "echo" in script else "")
+    inodes = {inode(log) for log in logs(single, 1) if log.exists()}
+    mine = single.folder(1) / "mine"
+    inodes |= {inode(mine)} if mine.exists() else set()
+
+    single.run(binary(script=PRINTS), attempt=2)
+
+    found = (single.folder(2) / "found").read_text().splitlines()
+    assert all(line.endswith(" 1 0 600") for line in found)
+    assert inodes.isdisjoint(int(line.split()[0]) for line in found)
+
+
+def test_each_attempt_has_its_own_output_in_its_logs(single: Client) -> None:
+    for attempt, word in enumerate(["", "first", "", "", "second", ""], 1):
+        single.run(binary(script=f"printf '{word}'"), attempt=attempt)
+
+    printed = [(single.folder(attempt) / "1.out").read_text() for attempt in range(1, 7)]
+    assert printed == ["", "first", "", "", "second", ""]
 
 
 def test_a_file_system_without_links_or_spare_folders_is_no_obstacle(tmp_path: Path) -> None:

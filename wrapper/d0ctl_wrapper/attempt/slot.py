@@ -5,9 +5,13 @@ does not reuse the inodes of files removed a short time ago and searches past th
 """
 
 import os
-from typing import Any, Tuple
+import stat
+from typing import Any, Dict, List, Tuple
 
 from d0ctl_wrapper.protocol.paths import NodePaths, remove, write
+
+MOST_LOGS = 4
+"""The most spare logs."""
 
 
 class Slot:
@@ -17,7 +21,10 @@ class Slot:
         self._spare = paths.cache + b"/aside/work-%d" % os.getpid()
         self._has_spare = False
         self._new_folder: "Tuple[Any, ...] | None" = None
-        self._empty: "bytes | None" = None
+        self._empty: "Dict[str, bytes]" = {}
+        self._log = paths.cache + b"/aside/log-%d" % os.getpid()
+        self._logs_kept = 0
+        self._logs: "List[bytes]" = []
 
     def make_folder(self, path: bytes) -> None:
         """Create a working directory, or use the spare one."""
@@ -42,42 +49,93 @@ class Slot:
         self._has_spare = True
         return True
 
-    def make_empty_file(self, path: bytes) -> None:
-        """Create an empty file that nothing may write to, by a link to another one if possible.
+    def make_empty_file(self, path: bytes, kind: str = "list") -> None:
+        """Create an empty file that nothing may write to, by a link to one of its kind if possible.
 
         File systems limit the links to a file. One that a program has written to is not used.
         """
-        if self._empty is not None:
+        if kind in self._empty:
             try:
-                if os.stat(self._empty).st_size == 0:
-                    os.link(self._empty, path)
+                if os.stat(self._empty[kind]).st_size == 0:
+                    os.link(self._empty[kind], path)
                     return
             except OSError:
                 pass
         write(path, b"")
-        self._empty = path
+        self._empty[kind] = path
+
+    def make_log(self, path: bytes) -> None:
+        """Make a spare log that of a program; without one the program's start creates it."""
+        if not self._logs:
+            return
+        try:
+            os.rename(self._logs.pop(), path)
+            os.utime(path)
+        except OSError:
+            pass
+
+    def keep_log(self, path: bytes) -> None:
+        """Keep an empty log for the next attempt, and leave another empty file in its place."""
+        if len(self._logs) >= MOST_LOGS or not _is_new_log(path):
+            return
+        self._logs_kept += 1
+        spare = self._log + b"-%d" % self._logs_kept
+        try:
+            os.rename(path, spare)
+        except OSError:
+            return
+        try:
+            self.make_empty_file(path, "log")
+        except OSError:
+            os.rename(spare, path)
+        else:
+            self._logs.append(spare)
 
     def close(self) -> None:
         """Remove the spare files."""
+        for log in self._logs:
+            _try_remove(log)
         if self._has_spare:
-            try:
-                remove(self._spare)
-            except OSError:
-                pass
+            _try_remove(self._spare)
+
+
+def _try_remove(path: bytes) -> None:
+    try:
+        remove(path)
+    except OSError:
+        pass
+
+
+def _is_new_log(path: bytes) -> bool:
+    """Return whether a log is as one that was just created."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    return (
+        status.st_size == 0
+        and status.st_mode == stat.S_IFREG | 0o600
+        and (status.st_uid, status.st_gid) == (os.geteuid(), os.getegid())
+        and status.st_nlink == 1
+        and not _attributes(path)
+    )
 
 
 def _look(path: bytes) -> "Tuple[Any, ...]":
     """Return everything about a folder that a program could have changed."""
     status = os.lstat(path)
-    try:
-        attributes = os.listxattr(path, follow_symlinks=False)
-    except OSError:
-        attributes = []
     return (
         status.st_mode,
         status.st_uid,
         status.st_gid,
         status.st_nlink,
         status.st_size,
-        attributes,
+        _attributes(path),
     )
+
+
+def _attributes(path: bytes) -> "List[str]":
+    try:
+        return os.listxattr(path, follow_symlinks=False)
+    except OSError:
+        return []

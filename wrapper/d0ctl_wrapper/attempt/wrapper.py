@@ -83,6 +83,9 @@ class Wrapper:
             inputs.unlink(self.folder.work, self.launch["inputs"])
             if self.slot.keep_folder(self.folder.work):
                 unneeded.remove(self.folder.work)
+            for number in range(1, len(self.launch["binaries"]) + 1):
+                for log in self.folder.logs(b"%d" % number):
+                    self.slot.keep_log(log)
         if not self.is_simple:
             unneeded += [self.folder.file(name) for name in (b"staging", b"packed")]
         self.leftovers = _removal(unneeded)

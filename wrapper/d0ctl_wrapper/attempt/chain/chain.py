@@ -87,6 +87,7 @@ class Chain:
         """When reading files must end, by the monotonic clock."""
         self.startup: "Startup | None" = None
         self.guards = Guards(self.folder, launch, tree, report, self.inputs)
+        self._slot = slot
         self._environment = of_binary(context.environment, self.folder, launch)
         self._software: "List[bytes | None]" = []
         self._is_open = False
@@ -346,6 +347,8 @@ class Chain:
             write(script, to_path(binary["script"]))
             argv = [*SHELLS[binary["shell"] or "bash"], script]
         out, err = self.folder.logs(b"%d" % number)
+        self._slot.make_log(out)
+        self._slot.make_log(err)
         environment = software.add(self._software[number - 1], self._environment)
         environment = {**environment, **self.resume.prepare(number, binary)}
         stdin = binary["stdin"]
