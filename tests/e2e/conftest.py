@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.homes import equip_nodes, make_home
 from tests.support.site import Site
+from tests.support.slurm import Slurm
 
 FAILED = pytest.StashKey[bool]()
 """Whether the set-up of a test or the test itself has failed."""
@@ -53,3 +54,27 @@ def place(request: pytest.FixtureRequest, site: Site) -> str:
         site.add("farm")
         site.alone()
     return name
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    """A Slurm of two nodes, for all tests of a module."""
+    with Slurm(tmp_path_factory.mktemp("slurm")) as engine:
+        yield engine
+
+
+@pytest.fixture
+def tools(site: Site) -> Path:
+    """A folder before Slurm's own tools in the PATH of the user."""
+    folder = site.folder / "tools"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def batch(site: Site, engine: Slurm, tools: Path) -> Iterator[Site]:
+    """A site whose packages run in allocations only."""
+    site.variables = {**engine.variables, "PATH": f"{tools}:{engine.variables['PATH']}"}
+    site.alone()
+    yield site
+    engine.clear()

@@ -1,82 +1,14 @@
-"""Packages in allocations of a real Slurm: pilots come, work, fail and go."""
+"""Packages in allocations of a real Slurm: pilots come, work and go."""
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
+from tests.e2e.pilots import WAITING, apply, began, begin, finish, pilots
 from tests.support.site import Site
 from tests.support.site.commands import EXAMPLES, fingerprint
 from tests.support.slurm import Slurm
 from tests.support.waiting import Pid, wait_until
-
-KEYS = "kind: slurm, cpus: 2, memory: 200MB, poll: 1s, idle: 2s, dir: {}/pilots"
-
-WAITING = """
-job: night
-stages:
-  - name: wait
-    lines:
-      - run: >-
-          echo $SLURM_JOB_ID >> {folder}/began;
-          until [ -e {folder}/go ]; do sleep 0.05; done; echo end > out.txt
-        outputs: [out.txt]
-"""
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
-    """A Slurm of two nodes, for all tests here."""
-    with Slurm(tmp_path_factory.mktemp("slurm")) as engine:
-        yield engine
-
-
-@pytest.fixture
-def tools(site: Site) -> Path:
-    """A folder before Slurm's own tools in the PATH of the user."""
-    folder = site.folder / "tools"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def batch(site: Site, engine: Slurm, tools: Path) -> Iterator[Site]:
-    """A site whose packages run in allocations only."""
-    site.variables = {**engine.variables, "PATH": f"{tools}:{engine.variables['PATH']}"}
-    site.alone()
-    yield site
-    engine.clear()
-
-
-def apply(batch: Site, more: str = "") -> None:
-    """Put the batch system into the site."""
-    batch.write(f"clusters: {{batch: {{{KEYS.format(batch.folder)}{more}}}}}", "site.yaml")
-    batch.ok("site", "apply", "site.yaml", "--yes")
-
-
-def begin(batch: Site) -> None:
-    """Submit a package that waits for the file `go`, and return once it runs."""
-    batch.submit(WAITING.format(folder=batch.folder))
-    wait_until(lambda: began(batch), what="the package runs")
-
-
-def began(batch: Site) -> list[str]:
-    """The jobs of the batch system in which the package has begun."""
-    record = batch.folder / "began"
-    return record.read_text().split() if record.exists() else []
-
-
-def finish(batch: Site) -> None:
-    """Let the package end, and return once it has."""
-    (batch.folder / "go").touch()
-    batch.wait(lambda: batch.look() == {"done": 1}, what="the package is done")
-
-
-def pilots(batch: Site) -> list[str]:
-    """The states of all pilots so far."""
-    return [row[0] for row in batch.ask("select state from pilot order by id")]
 
 
 def test_a_production_runs_in_allocations(batch: Site) -> None:
@@ -171,34 +103,6 @@ def is_step(pid: Pid) -> bool:
     return os.path.basename(words[0]) == b"srun"  # noqa: PTH119
 
 
-def test_packages_of_a_pilot_that_is_cancelled_run_again(batch: Site, engine: Slurm) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
-
-    engine.call("scancel", *began(batch))
-    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
-
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
-
-
-def test_packages_on_a_machine_that_fails_run_again(batch: Site, engine: Slurm) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
-    machine = engine.call("squeue", "--noheader", "--format=%N").strip()
-
-    with engine.without(machine):
-        wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
-
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
-    assert "NODE_FAIL" in first["message"]
-
-
 def test_a_batch_that_was_accepted_without_an_answer_is_found(batch: Site, tools: Path) -> None:
     apply(batch)
     sbatch = tools / "sbatch"
@@ -281,17 +185,3 @@ def test_a_queue_that_gives_no_answer_harms_nothing(batch: Site, tools: Path) ->
     finish(batch)
 
     assert len(began(batch)) == 1
-
-
-def test_a_pilot_near_its_time_limit_takes_no_more_packages(batch: Site) -> None:
-    apply(batch, ", wall-time: 1m")
-    batch.start_daemon()
-    begin(batch)
-
-    with batch.opened() as store, store.writing():
-        store.change("keep_pilot", pilot=1, job=None, state="running", reason="", ends=0.0)
-    batch.wait(lambda: batch.ask("select drained from node where id = 2") == [(1,)], what="drained")
-    finish(batch)
-
-    note = batch.json("status", "night/1/1/1")
-    assert note["status"] == "successful"

@@ -7,7 +7,18 @@ import pytest
 WAITING = {"chaos", "e2e", "hostile"}
 """The folders whose tests mostly wait for daemons and nodes."""
 
-LONGEST = ("slurm", "kept", "clock", "nodes", "site_keys", "zpeak", "chaos", "hostile", "software")
+LONGEST = (
+    "slurm",
+    "pilot_ends",
+    "kept",
+    "clock",
+    "nodes",
+    "site_keys",
+    "zpeak",
+    "chaos",
+    "hostile",
+    "software",
+)
 """Their modules that take half a minute and more: begun last, they would run alone."""
 
 

@@ -103,7 +103,7 @@ class Slurm:
             return False
 
     def _states(self) -> list[str]:
-        return self.call("sinfo", "--noheader", "--Node", "--format=%T").split()
+        return self.call("sinfo", "--noheader", "--partition=main", "--Node", "--format=%T").split()
 
     def _settings(self, cpus: int) -> str:
         host, user = socket.gethostname().partition(".")[0], Path("/proc/self").owner()
@@ -133,7 +133,11 @@ class Slurm:
             "SelectType=select/cons_tres", "SelectTypeParameters=CR_CPU_Memory",
             "SchedulerParameters=sched_interval=1,bf_interval=1",
             "SlurmdParameters=config_overrides", "ReturnToService=2",
-            "KillWait=1", "InactiveLimit=0", *nodes,
-            f"PartitionName=main Nodes={','.join(self._nodes)} Default=YES MaxTime=INFINITE",
+            "KillWait=1", "InactiveLimit=0",
+            "PreemptType=preempt/partition_prio", "PreemptMode=REQUEUE", *nodes,
+            f"PartitionName=main Nodes={','.join(self._nodes)} Default=YES MaxTime=INFINITE"
+            " PriorityTier=1",
+            f"PartitionName=urgent Nodes={','.join(self._nodes)} MaxTime=INFINITE"
+            " PriorityTier=9",
             "",
         ])  # fmt: skip

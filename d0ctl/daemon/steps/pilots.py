@@ -95,10 +95,13 @@ def _fault(
 def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer) -> None:
     """Compare the queue with the pilots."""
     jobs = {(job.name, job.index): job for job in slurm.read_queue(answer.output or "")}
-    for pilot in pilots.alive(desk.store, system.id):
+    before = pilots.alive(desk.store, system.id)
+    for pilot in before:
         job = jobs.get((pilot.batch, pilot.seq))
         if job is None:
             _missing(desk, turn, system, batch, pilot, answer.asked)
+        elif job.state in slurm.WAITING and pilot.has_run:
+            _end(desk, turn, system, batch, pilot, f"{job.state} again")
         elif job.state in slurm.WAITING:
             pilots.keep(desk.store, pilot, job=job.array, state="queued", reason=job.reason,
                         ends=None)  # fmt: skip
@@ -109,14 +112,33 @@ def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answe
                 pilots.add_node(desk.store, system, pilot, job.id)
         else:
             _end(desk, turn, system, batch, pilot, job.state)
-    _cancel_again(desk, batch, system)
+    _cancel_again(desk, batch, system, before, jobs)
 
 
-def _cancel_again(desk: Desk, batch: BatchDesk, system: BatchSystem) -> None:
-    """Cancel pilots again that were cancelled and still exist: that order may have been lost."""
-    found = [one for one in pilots.alive(desk.store, system.id) if one.state == "ending"]
-    if found:
-        batch.engine.ask(Question("cancel", slurm.cancel(_jobs(found))))
+def _cancel_again(
+    desk: Desk, batch: BatchDesk, system: BatchSystem, before: list[Pilot],
+    jobs: dict[tuple[str, int], slurm.Job],
+) -> None:  # fmt: skip
+    """Cancel pilots again that were cancelled and still exist: that order may have been lost.
+
+    Slurm may also requeue a pilot that has ended here, even after it showed its end.
+    """
+    after = pilots.alive(desk.store, system.id)
+    known = {(one.batch, one.seq) for one in after}
+    doomed = [one for one in after if one.state == "ending"]
+    doomed += [
+        one
+        for one in before
+        if one.state != "ending" and (one.batch, one.seq) in jobs.keys() - known
+    ]
+    back = [
+        f"{job.array}_{job.index}"
+        for key, job in jobs.items()
+        if job.state in slurm.WAITING | slurm.ALIVE and key not in known
+        and pilots.has_ended(desk.store, system.id, *key)
+    ]  # fmt: skip
+    if ids := sorted({*_jobs(doomed), *back}):
+        batch.engine.ask(Question("cancel", slurm.cancel(ids)))
 
 
 def _missing(

@@ -12,6 +12,9 @@ from d0ctl.store.nodes.catalogue import services_of
 from d0ctl.store.nodes.site import Fault, fault_of
 from d0ctl.store.rows import make
 
+CLOSE_S = 5.0
+"""A time limit that the queue shows this close to the known one is the same."""
+
 
 class BatchSystem(Struct, frozen=True):
     """A cluster whose nodes are pilots; `room` is the capacity of one of them."""
@@ -98,11 +101,17 @@ def accepted(store: Store, batch: str, job: str) -> None:
 def keep(
     store: Store, pilot: Pilot, *, job: str, state: str, reason: str, ends: float | None
 ) -> None:
-    """Record the queue's state of a pilot."""
-    if (pilot.job, pilot.state, pilot.reason) != (job, state, reason) or pilot.ends is None:
+    """Record the queue's state of a pilot; its time limit may have been changed."""
+    has_moved = ends is not None and abs(ends - (pilot.ends or 0.0)) > CLOSE_S
+    if (pilot.job, pilot.state, pilot.reason) != (job, state, reason) or has_moved:
         store.change(
             "keep_pilot", pilot=pilot.id, job=job, state=state, reason=reason, ends=ends
         )  # fmt: skip
+
+
+def has_ended(store: Store, cluster: int, batch: str, seq: int) -> bool:
+    """Return whether the job of that name and index is of a pilot that has ended."""
+    return store.row("pilot_has_ended", cluster=cluster, batch=batch, seq=seq) is not None
 
 
 def ending(store: Store, found: Sequence[Pilot], reason: str) -> None:

@@ -83,6 +83,11 @@ update pilot set state = 'ending', reason = :reason where id = :pilot and state 
 -- A pilot has ended.
 update pilot set state = 'ended', reason = :reason, ended = :now where id = :pilot;
 
+-- name: pilot_has_ended
+-- Whether a pilot of a cluster has ended, by the name and the index of its job.
+select 1 from pilot
+ where batch = :batch and seq = :seq and cluster_id = :cluster and state = 'ended';
+
 -- name: add_pilot_cluster
 -- The cache of a pilot, with the settings of its batch system.
 insert into cluster (name, platform, private, capacity, software_share, services)

@@ -1,0 +1,46 @@
+"""A batch system in a site, and a package that waits in one of its allocations."""
+
+from tests.support.site import Site
+from tests.support.waiting import wait_until
+
+KEYS = "kind: slurm, cpus: 2, memory: 200MB, poll: 1s, idle: 2s, dir: {}/pilots"
+
+WAITING = """
+job: night
+stages:
+  - name: wait
+    lines:
+      - run: >-
+          echo $SLURM_JOB_ID >> {folder}/began;
+          until [ -e {folder}/go ]; do sleep 0.05; done; echo end > out.txt
+        outputs: [out.txt]
+"""
+
+
+def apply(batch: Site, more: str = "") -> None:
+    """Put the batch system into the site."""
+    batch.write(f"clusters: {{batch: {{{KEYS.format(batch.folder)}{more}}}}}", "site.yaml")
+    batch.ok("site", "apply", "site.yaml", "--yes")
+
+
+def begin(batch: Site) -> None:
+    """Submit a package that waits for the file `go`, and return once it runs."""
+    batch.submit(WAITING.format(folder=batch.folder))
+    wait_until(lambda: began(batch), what="the package runs")
+
+
+def began(batch: Site) -> list[str]:
+    """The jobs of the batch system in which the package has begun."""
+    record = batch.folder / "began"
+    return record.read_text().split() if record.exists() else []
+
+
+def finish(batch: Site) -> None:
+    """Let the package end, and return once it has."""
+    (batch.folder / "go").touch()
+    batch.wait(lambda: batch.look() == {"done": 1}, what="the package is done")
+
+
+def pilots(batch: Site) -> list[str]:
+    """The states of all pilots so far."""
+    return [row[0] for row in batch.ask("select state from pilot order by id")]

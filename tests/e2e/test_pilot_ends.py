@@ -1,0 +1,107 @@
+"""Allocations of a real Slurm that end before their packages: those run again elsewhere."""
+
+from pathlib import Path
+
+from tests.e2e.pilots import apply, began, begin, finish
+from tests.support.site import Site
+from tests.support.slurm import Slurm
+from tests.support.waiting import wait_until
+
+
+def test_packages_of_a_pilot_that_is_cancelled_run_again(batch: Site, engine: Slurm) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+
+    engine.call("scancel", *began(batch))
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+
+
+def test_packages_on_a_machine_that_fails_run_again(batch: Site, engine: Slurm) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+    machine = engine.call("squeue", "--noheader", "--format=%N").strip()
+
+    with engine.without(machine):
+        wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    assert "NODE_FAIL" in first["message"]
+
+
+def test_packages_of_a_pilot_that_is_preempted_run_again(batch: Site, engine: Slurm) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+
+    urgent = engine.call(
+        "sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--ntasks-per-node=1",
+        "--cpus-per-task=4", "--output=/dev/null", "--wrap=sleep 600",
+    )  # fmt: skip
+    batch.wait(lambda: batch.ask("select 1 from attempt where ended > 0"), what="it is preempted")
+    assert "PreemptTime=2" in engine.call("scontrol", "show", "job", began(batch)[0])
+    engine.call("scancel", urgent.strip())
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    assert first["message"].startswith("pilot `batch-1` has ended: ")  # PREEMPTED, or NODE_FAIL
+
+
+def test_packages_of_a_pilot_that_is_requeued_run_again_in_another(
+    batch: Site, engine: Slurm
+) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+
+    (job,) = began(batch)
+    engine.call("scontrol", "update", f"JobId={job}", "Requeue=1")
+    engine.call("scontrol", "requeue", job)
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    assert began(batch)[1] != job
+    alive = ("squeue", "--noheader", f"--job={job}", "--states=PENDING,RUNNING")
+    wait_until(lambda: not engine.call(*alive), what="the first pilot is cancelled")
+
+
+def test_packages_of_a_pilot_without_memory_run_again(batch: Site, tools: Path) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+
+    (job,), real = began(batch), batch.variables["PATH"].split(":")[1]
+    squeue, new = tools / "squeue", tools / "new"
+    new.write_text(f'#!/bin/sh\n{real}/squeue "$@" | sed "/^{job}|/s/RUNNING/OUT_OF_MEMORY/"\n')
+    new.chmod(0o755)
+    new.replace(squeue)
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    assert "OUT_OF_MEMORY" in first["message"]
+
+
+def test_a_pilot_near_its_time_limit_takes_no_more_packages(batch: Site, engine: Slurm) -> None:
+    apply(batch, ", wall-time: 10m")
+    batch.start_daemon()
+    begin(batch)
+
+    engine.call("scontrol", "update", f"JobId={began(batch)[0]}", "TimeLimit=1")
+    batch.wait(lambda: batch.ask("select drained from node where id = 2") == [(1,)], what="drained")
+    finish(batch)
+
+    note = batch.json("status", "night/1/1/1")
+    assert note["status"] == "successful"
