@@ -131,7 +131,7 @@ def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: s
         return Conflict(f"package `{target}` is {_state_of(phase)}, so it can't be {past}",
                            hint=hint, entry=entry)  # fmt: skip
     states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in kept.items())
-    return Conflict(f"nothing of `{target.brief}` can be {past}: {states}",
+    return Conflict(f"no packages of `{target.brief}` can be {past}: {states}",
                        hint=f"d0ctl status {target.parts[0]}", entry=entry)  # fmt: skip
 
 

@@ -367,7 +367,7 @@ class NodeVerbs(Acting):
         dry_run: bool = False,
         keep_going: bool = False,
     ) -> Done:
-        """Count the files as lost that are missing in a cache in doubt."""
+        """Count the missing files of a cache in doubt as lost."""
         return self._act("node accept-loss", {}, reason, dry_run, keep_going)
 
     def add(
@@ -388,13 +388,13 @@ class NodeVerbs(Acting):
     ) -> Done:
         """Add a node, once its host key is trusted and it answers.
 
-        destination: Where the node is, as ssh takes it.
+        destination: Address of the node, as for ssh.
         cpus: Number of slots (default: the node's CPUs).
         identity: A private key to log in with.
         accept_keys: Trust a host key; one for each host on the way.
         directory: Folder for d0ctl's files on the node (default: ~/.d0ctl/SITE/NODE).
-        python: python3 of the node, 3.6 or newer (default: found).
-        via: How to reach it: auto, fabric or openssh.
+        python: Path of Python 3.6 or newer on the node (default: detected).
+        via: Program for the connection: auto, fabric or openssh.
         local: The node is this machine.
         same_machine: Allow a machine that is a node already.
         """

@@ -63,7 +63,7 @@ def _private(path: Path, mode: int, make: str) -> Iterator[Finding]:
         yield Finding("home", str(path), "is missing", advice)
         return
     if found & 0o077:
-        detail = "other users can enter it" if mode == 0o700 else "others may read"
+        detail = "other users can enter it" if mode == 0o700 else "other users may read"
         advice = f"chmod {mode:o} {path}"
         if path.name in ("site.key", "site.key.former"):
             detail += " it, and forge messages with it"

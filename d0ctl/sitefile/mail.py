@@ -72,7 +72,7 @@ def check_secret(path: Path) -> None:
     if not stat.S_ISREG(mode):
         raise BadValueError(f"{shown(str(path))} is not a file")
     if stat.S_IMODE(mode) & 0o077:
-        raise BadValueError(f"others may read {shown(str(path))}: chmod go= {path}")
+        raise BadValueError(f"other users may read {shown(str(path))}: chmod go= {path}")
 
 
 def _secret(text: str) -> str:

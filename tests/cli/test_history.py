@@ -156,7 +156,8 @@ def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
 
     assert result.exit_code == 5
     assert result.stdout.splitlines()[1:] == [
-        f"✘ home: {home.key}: others may read it, and forge messages with it: chmod 600 {home.key};"
+        f"✘ home: {home.key}: other users may read it, and forge messages with it: "
+        f"chmod 600 {home.key};"
         " d0ctl site rotate-key",
         "✘ lease: daemon: is held by process 17, which is gone: heals after `d0ctl daemon start`",
     ]

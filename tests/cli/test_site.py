@@ -62,7 +62,7 @@ def test_a_site_is_applied_shown_and_taken_back(
     assert not home.exists()
 
     assert d0ctl("site", "apply", str(site_file)).stdout == answer + "4 added, 1 changed\n"
-    same = "nothing changes: the site is what the file says\n"
+    same = "no changes: the site matches the file\n"
     assert d0ctl("site", "apply", str(site_file)).stdout == same
     shown = d0ctl("site", "show").stdout
     assert d0ctl("site", "apply", write(tmp_path, shown)).stdout == same
@@ -107,7 +107,7 @@ def test_a_node_with_launched_packages_is_not_taken_away(
     for text in ("defaults: {nice: 4}", "nodes: {localhost: {dir: /elsewhere}}"):
         result = d0ctl("site", "apply", write(tmp_path, text))
         assert (result.exit_code, "has 1 launched packages" in result.stderr) == (4, True)
-    assert d0ctl("site", "apply", str(site_file)).stdout.startswith("nothing changes")
+    assert d0ctl("site", "apply", str(site_file)).stdout.startswith("no changes")
 
 
 def test_a_node_that_does_not_answer_stops_the_whole(

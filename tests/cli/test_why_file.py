@@ -147,7 +147,7 @@ def test_an_unneeded_file_is_gone_and_can_be_made_again(site: Site, d0ctl: Type)
     found = reported(d0ctl, "prod:gen-1")
 
     assert found["status"] == "purged"
-    assert found["answer"].endswith("it was removed when no package needed it any more")
+    assert found["answer"].endswith("it was removed because no package needed it")
     assert found["commands"] == ["d0ctl set-status prod/1/1/1 unscheduled"]
     assert "1 package that read it has ended" in found["facts"]
 
@@ -161,7 +161,7 @@ def test_a_file_that_is_there_in_part_says_so(site: Site, d0ctl: Type) -> None:
     found = reported(d0ctl, "prod:gen-1")
 
     assert found["status"] == "partial"
-    assert "is partial: 10 B, as far as `prod/1/1/1` had written it" in found["answer"]
+    assert "is partial: 10 B, written by `prod/1/1/1`" in found["answer"]
 
 
 def test_a_late_output_says_how_many_files_it_stands_for(site: Site, d0ctl: Type) -> None:

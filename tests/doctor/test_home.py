@@ -24,7 +24,7 @@ DAY = 86_400.0
     ("name", "mode", "detail", "advice"),
     [("", 0o755, "other users can enter it", "chmod 700 "),
      ("logs", 0o750, "other users can enter it", "chmod 700 "),
-     ("d0ctl.db", 0o644, "others may read", "chmod 600 "),
+     ("d0ctl.db", 0o644, "other users may read", "chmod 600 "),
      ("results", 0o500, "you may not use it", "chmod 700 ")],
 )  # fmt: skip
 def test_modes_are_reported_with_the_command_that_sets_them(
@@ -46,7 +46,7 @@ def test_a_key_that_others_may_read_is_reported_with_the_way_to_a_new_one(
 
     one = only(found)
 
-    assert one.detail == "others may read it, and forge messages with it"
+    assert one.detail == "other users may read it, and forge messages with it"
     assert one.advice == (f"chmod 600 {home.key}; d0ctl site rotate-key")
 
 

@@ -169,7 +169,7 @@ def test_the_admin_gets_mail_when_a_node_goes_and_when_it_returns(
         wait_until(record.exists, PATIENCE_S, "it runs on the farm")
         sshd.stop()
         assert "d0ctl node check farm\n" in wait_for(post, "admin@lab.example", "farm is down")
-        text = wait_for(post, "admin@lab.example", "node farm is given up with 1 attempt")
+        text = wait_for(post, "admin@lab.example", "node farm does not answer: 1 attempt given up")
         assert "lost: 1 failure, tried again (platform-failure)\n" in text
         assert "lost/1/1/1, attempt 1 on farm\n    its node did not answer for 3.0 s\n" in text
         sshd.start()

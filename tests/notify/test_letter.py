@@ -96,8 +96,8 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
         "reco001: 1 package failed (seg-fault)", "node farm07 is down",
         "node farm07 is drained: packages fail there that succeed elsewhere",
         "the cache of node farm08 is in doubt: most of its files are missing",
-        "node farm07 is given up with 3 attempts", "reco001: moves again",
-        "reco001: no package is held any more", "node farm07 is back",
+        "node farm07 does not answer: 3 attempts given up", "reco001: moves again",
+        "reco001: no packages are held any longer", "node farm07 is back",
     ]  # fmt: skip
 
 

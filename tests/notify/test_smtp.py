@@ -105,7 +105,7 @@ def test_a_login_that_others_may_read_is_not_used(
 ) -> None:
     said = secured.said(security="starttls", certificates=str(certificate))
     for words, text, mode in (
-        ("others may read", "\n".join(LOGIN), 0o640),
+        ("other users may read", "\n".join(LOGIN), 0o640),
         ("needs two lines", "d0ctl\n", 0o600),
     ):
         with pytest.raises(NotSent, match=words):

@@ -24,8 +24,8 @@ def test_the_throttle_of_a_researcher_is_named(site: Site) -> None:
     throttled(site, "researcher ada*", max_running=2)
 
     assert why(site, "prod/1/3/1").answer.endswith(
-        "researcher `ada@lab` starts no more packages now: 2 are on nodes, by throttle"
-        " `researcher ada*` at most 2"
+        "researcher `ada@lab` starts no more packages now: 2 are on nodes, and"
+        " throttle `researcher ada*` allows 2"
     )
 
 
@@ -35,8 +35,8 @@ def test_the_throttle_of_a_node_is_named(site: Site) -> None:
     answer = why(site, "prod/1/3/1")
 
     assert "throttles hold it back on `localhost`" in answer.answer
-    assert ("node `localhost` takes no more packages now: 2 are on nodes, by throttle"
-            " `node local*` at most 2") in answer.facts  # fmt: skip
+    assert ("node `localhost` takes no more packages now: 2 are on nodes, and"
+            " throttle `node local*` allows 2") in answer.facts  # fmt: skip
 
 
 def test_a_throttle_of_launches_says_when_the_next_may_be(site: Site) -> None:
@@ -47,6 +47,6 @@ def test_a_throttle_of_launches_says_when_the_next_may_be(site: Site) -> None:
                               at=time.time() - seconds)  # fmt: skip
 
     assert (
-        "its job starts no more packages now: 4 packages in the last 1 h 00 min are all that"
-        " throttle `job *` allows, the next in 39 min"
+        "its job starts no more packages now: 4 packages in the last 1 h 00 min, the most"
+        " that throttle `job *` allows; the next in 39 min"
     ) in why(site, "prod/1/3/1").answer

@@ -67,7 +67,7 @@ def test_every_fault_is_reported_with_its_position(faults: Faults, folder: Path)
         "3:9: `host` takes the name of a mail server, not `no host`",
         "4:9: `port` takes a whole number from 1 to 65535, not `0`",
         "5:13: `security` takes `starttls`, `tls` or `none`, not `some`",
-        f"6:10: `login`: others may read `{folder}/open`: chmod go= {folder}/open",
+        f"6:10: `login`: other users may read `{folder}/open`: chmod go= {folder}/open",
         "7:17: `certificates`: there is no file `/no/such/file`",
         "8:11: `sender` takes an address such as `emmy@example.org`, not `Eve <eve@x.org>`",
         "9:28: `cluster-admin` takes an address such as `emmy@example.org`, not `b`",

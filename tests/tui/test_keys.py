@@ -214,7 +214,7 @@ def test_a_node_is_added_from_the_palette(site: Site, dashboard: Open) -> None:
         await desk.sees("name of the node")
         await desk.type("farm")
         await desk.press("enter")
-        await desk.sees("as ssh takes it")
+        await desk.sees("as for ssh")
         await desk.type("127.0.0.1:1")
         await desk.press("enter")
         await desk.sees("$ d0ctl node add farm 127.0.0.1:1", "would add `farm`")

@@ -161,5 +161,5 @@ ACTION = Action(
     is_flag=True,
     conflicts=frozenset({"retry", "remove"}),
     key="V",
-    title="archive: put ended jobs aside",
+    title="archive: move ended jobs away",
 )

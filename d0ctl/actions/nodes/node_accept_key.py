@@ -76,7 +76,7 @@ def refuse_other(store: Store, plan: Plan, now: float) -> None:
     name, options = plan.request.target.brief, plan.request.options
     if options.met.is_other_machine and not options.reinstalled:
         raise Refused(
-            f"`{name}` is another machine than before: its machine-id has changed",
+            f"`{name}` is a different machine: its machine-id has changed",
             hint=f"d0ctl node accept-key {name} --reinstalled   "
             "# if it was reinstalled: its files and attempts count as lost",
             details=options.met.accepted,

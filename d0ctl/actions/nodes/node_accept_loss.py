@@ -56,7 +56,7 @@ def _last(plan: LossPlan) -> str:
 
 ACTION = Action(
     name="node accept-loss",
-    help="Count the files as lost that are missing in a cache in doubt.",
+    help="Count the missing files of a cache in doubt as lost.",
     example="farm02 --reason 'the disk is dead'",
     past="accepted the loss on",
     options=Options,
@@ -69,5 +69,5 @@ ACTION = Action(
     destroys=True,
     starts_packages=True,
     key="l",
-    title="accept-loss: of a cache in doubt",
+    title="accept-loss: count missing files as lost",
 )

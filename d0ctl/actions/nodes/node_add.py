@@ -23,7 +23,7 @@ class AddOptions(Options):
     """How a node is reached, and its settings."""
 
     destination: str | None = maybe_argument(
-        "[user@]host[:port]", "Where the node is, as ssh takes it.", log=lambda text: [text]
+        "[user@]host[:port]", "Address of the node, as for ssh.", log=lambda text: [text]
     )
     cpus: int | None = value(
         "--cpus", "N", "Number of slots (default: the node's CPUs).", type=NUMBER, example="8"
@@ -37,9 +37,9 @@ class AddOptions(Options):
         "--dir", "DIR", "Folder for d0ctl's files on the node (default: ~/.d0ctl/SITE/NODE)."
     )
     python: str | None = value(
-        "--python", "PATH", "python3 of the node, 3.6 or newer (default: found)."
+        "--python", "PATH", "Path of Python 3.6 or newer on the node (default: detected)."
     )
-    via: str | None = value("--via", "WAY", "How to reach it: auto, fabric or openssh.")
+    via: str | None = value("--via", "WAY", "Program for the connection: auto, fabric or openssh.")
     local: bool = flag("--local", "The node is this machine.")
     same_machine: bool = flag("--same-machine", "Allow a machine that is a node already.")
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -70,7 +70,7 @@ def address(request: NodeRequest[AddOptions]) -> Address:
         raise BadUsage(f"--via is auto, fabric or openssh, not `{via}`")
     for option, path in (("--dir", directory), ("--python", python)):
         if path and not _PLAIN.fullmatch(path):
-            raise BadUsage(f"{option} `{path}` is not a path of only letters, digits and `._/-`")
+            raise BadUsage(f"{option} `{path}` may only contain letters, digits and `._/-`")
     if directory and not directory.startswith("/"):
         raise BadUsage(f"--dir `{directory}` is not absolute")
     if identity and not Path(identity).expanduser().is_file():

@@ -125,7 +125,7 @@ def _all_refused(target: Selector, reasons: Counter[str]) -> Refused:
     if target.is_one and target.level == "package":
         return Refused(f"package `{target}` can't be retried: {why}", hint=f"d0ctl why {target}")
     counted = "; ".join(f"{n} because {reason}" for reason, n in [(why, number), *more])
-    return Refused(f"nothing of `{target.brief}` can be retried: {counted}",
+    return Refused(f"no packages of `{target.brief}` can be retried: {counted}",
                    hint=f"d0ctl history '{target.parts[0]}'")  # fmt: skip
 
 

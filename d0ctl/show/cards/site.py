@@ -9,7 +9,7 @@ from d0ctl.store.clusters.site_changes import Difference
 from d0ctl.units import clean, count
 
 SIGNS = {"add": "+", "change": "~", "remove": "-"}
-SAME = "nothing changes: the site is what the file says"
+SAME = "no changes: the site matches the file"
 PAST = {"add": "added", "change": "changed", "remove": "removed"}
 
 
@@ -61,6 +61,6 @@ def rotated(running: int, *, would: bool) -> str:
     """Say that the site has a new key, or would have, and which attempts keep the former one."""
     keep = "would keep" if would else "keeps" if running == 1 else "keep"
     ends = "it ends" if running == 1 else "they end"
-    kept = f"; {count(running, 'running attempt')} {keep} the former one until {ends}"
+    kept = f"; {count(running, 'running attempt')} {keep} the previous one until {ends}"
     verb = "would have" if would else "has"
     return f"the site {verb} a new key{kept if running else ''}"

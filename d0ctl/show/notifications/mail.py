@@ -81,7 +81,7 @@ def _ended(one: Notice, endings: Endings) -> str:
 
 
 def _given_up(one: Notice, endings: Endings) -> str:
-    return f"node {one.subject} is given up with {count(one.count, 'attempt')}"
+    return f"node {one.subject} does not answer: {count(one.count, 'attempt')} given up"
 
 
 def _down(one: Notice, endings: Endings) -> str:
@@ -105,8 +105,8 @@ def _cleared(one: Notice, endings: Endings) -> str:
     return {
         "node-down": f"node {one.subject} is back",
         "node-drained": f"node {one.subject} takes packages again",
-        "node-doubted": f"the cache of node {one.subject} is in doubt no more",
-        "held": f"{one.subject}: no package is held any more",
+        "node-doubted": f"the cache of node {one.subject} is no longer in doubt",
+        "held": f"{one.subject}: no packages are held any longer",
         "still": f"{one.subject}: moves again",
         "stands-still": "production moves again",
     }[one.reason]

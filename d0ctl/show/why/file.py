@@ -113,7 +113,7 @@ def _present(about: _AboutFile) -> None:
     else:
         about.explanation.answer = f"{_name(one)} exists: {_size(one)}made by `{one.maker}`"
         if "retain-indef" in (one.disposition or one.dispositions):
-            fact = "it is kept when no package needs it any more (`retain-indef`)"
+            fact = "it is kept even if no package needs it (`retain-indef`)"
             about.explanation.facts.append(fact)
             about.explanation.commands.append(f"d0ctl file set-disposition '{one.path}' deletable")
     about.explanation.commands.append(f"d0ctl status {one.maker}")
@@ -122,8 +122,7 @@ def _present(about: _AboutFile) -> None:
 def _partial(about: _AboutFile) -> None:
     one = about.file
     about.explanation.answer = (
-        f"{_name(one)} is partial: {_size(one)}as far as `{one.maker}` had written it "
-        "when it was ended"
+        f"{_name(one)} is partial: {_size(one)}written by `{one.maker}` before it was ended"
     )
     about.explanation.commands += [f"d0ctl why {one.maker}", f"d0ctl retry {one.maker}"]
 
@@ -131,7 +130,7 @@ def _partial(about: _AboutFile) -> None:
 def _purged(about: _AboutFile) -> None:
     one = about.file
     why = ("its last copy vanished or was changed" if about.found
-           else "it was removed when no package needed it any more")  # fmt: skip
+           else "it was removed because no package needed it")  # fmt: skip
     about.explanation.answer = f"{_name(one)} was made by `{one.maker}` and is gone: {why}"
     about.explanation.facts.append("it is made again if a package that reads it is retried")
     is_done = one.maker_phase == Phase.DONE

@@ -22,7 +22,7 @@ def add_origin(store: Store, explanation: Explanation, file: FileView, now: floa
     facts = explanation.facts
     where = f"attempt {run.attempt} on `{run.node}`"
     if run.taken:
-        facts.append(f"{where} took it over without running binary `{run.name}`: {run.taken}")
+        facts.append(f"{where} reused it without running binary `{run.name}`: {run.taken}")
     else:
         ended = f", {moment(run.ended, now)}" if run.ended else ""
         facts.append(f"binary `{run.name}` made it in {where}{ended}")

@@ -26,7 +26,9 @@ MOST_ENDED = 10
 MOST_IN_DOCUMENT = 1_000
 TEST_TIMEOUT_S = 15.0
 
-Message = Annotated[int, typer.Argument(metavar="NUMBER", help="As `notify list` has it.")]
+Message = Annotated[
+    int, typer.Argument(metavar="NUMBER", help="Number of the message in `notify list`.")
+]
 Address = Annotated[
     str | None,
     typer.Argument(

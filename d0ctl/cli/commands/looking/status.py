@@ -30,7 +30,7 @@ def status(
         bool,
         typer.Option(
             "--check",
-            help="Print one line for monitors: exit 0 moves or idle, 1 failures, 5 stands still.",
+            help="Print one line for monitors: exit 0 running or idle, 1 failures, 5 stuck.",
         ),
     ] = False,
     json: options.Json = False,

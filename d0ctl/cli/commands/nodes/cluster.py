@@ -59,7 +59,7 @@ def _document(one: "ClusterView") -> "site.Cluster":
 def check(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A batch system of the site file.")],
     wait: Annotated[
-        str, typer.Option("--wait", metavar="TIME", help="How long the job may be queued.")
+        str, typer.Option("--wait", metavar="TIME", help="Longest time in the queue.")
     ] = "5m",
     json: options.Json = False,
 ) -> None:

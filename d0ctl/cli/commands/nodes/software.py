@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 app = group("The software of the site and of its nodes: list, where, add and more.")
 
-Title = Annotated[str, typer.Argument(metavar="NAME/VERSION", help="As a job file calls it.")]
+Title = Annotated[
+    str, typer.Argument(metavar="NAME/VERSION", help="NAME/VERSION, as in job files.")
+]
 Platform = Annotated[
     str, typer.Option(metavar="PLATFORM", help="Only for this platform (default: any).")
 ]
@@ -156,7 +158,7 @@ def _check_new(store: "Store", entry: "SoftwareEntry") -> None:
     from d0ctl.store.nodes import catalogue
 
     if catalogue.has_entry(store, entry.name, entry.version, entry.platform):
-        raise Refused(f"there is software `{software_name(entry)}` already",
+        raise Refused(f"software `{software_name(entry)}` already exists",
                       hint=f"d0ctl software remove {entry.name}/{entry.version}")  # fmt: skip
 
 

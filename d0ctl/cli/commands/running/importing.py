@@ -43,7 +43,9 @@ def import_file(
     try:
         read_text(found.text, str(target), file.parent)
     except BadJobFile as error:
-        raise BadJobFile([f"{file.name}: as a job file it has faults", *error.faults]) from error
+        raise BadJobFile(
+            [f"{file.name}: the job file made from it has faults", *error.faults]
+        ) from error
     if output is None:
         typer.echo(found.text, nl=False)
     elif output.exists():

@@ -15,7 +15,7 @@ def standing(subject: Subject) -> str | None:
     if group is None:
         return None
     half = duration(float(default(store, "share-half-life")))
-    name = f"share `{group.path}`" if group.path else "no share takes its job, which"
+    name = f"share `{group.path}`" if group.path else "the group of jobs without a share"
     return (
         f"{name} has {group.has:g} of {group.target:.1f} CPUs due to it, and used "
         f"{duration(group.used)} of CPU time (half of that is forgotten every {half})"

@@ -36,7 +36,7 @@ def of_job(subject: Subject, allowed: Allowances) -> str | None:
 def _reached(subject: Subject, one: Allowance) -> str:
     rule, name = one.throttle, f"throttle `{one.throttle.name}`"
     if rule.max_running is not None and one.running >= rule.max_running:
-        return f"{one.running:,} are on nodes, by {name} at most {rule.max_running:,}"
+        return f"{one.running:,} are on nodes, and {name} allows {rule.max_running:,}"
     wait = throttles.next_launch(subject.store, one, now=subject.now)
-    return (f"{count(one.launched, 'package')} in the last {duration(rule.per_s)} are all that "
-            f"{name} allows, the next in {duration(wait)}")  # fmt: skip
+    return (f"{count(one.launched, 'package')} in the last {duration(rule.per_s)}, the most "
+            f"that {name} allows; the next in {duration(wait)}")  # fmt: skip

@@ -25,7 +25,7 @@ def show(
 ) -> None:
     """Print why one thing is in its state."""
     if not session.has_home():
-        raise NotFound(f"there is no job `{selector or node or file}`, nor any other",
+        raise NotFound(f"there is no job `{selector or node or file}`; the home has no jobs",
                        hint="d0ctl run FILE")  # fmt: skip
     with session.reader() as store, store.reading():
         now = time.time()

@@ -43,7 +43,9 @@ def show(
 
 def _without_home(wanted: Selector | None, json: bool) -> None:
     if wanted is not None:
-        raise NotFound(f"there is no job `{wanted.job}`, nor any other", hint="d0ctl run FILE")
+        raise NotFound(
+            f"there is no job `{wanted.job}`; the home has no jobs", hint="d0ctl run FILE"
+        )
     if json:
         emit_json({"jobs": []})
     else:
