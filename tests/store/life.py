@@ -1,8 +1,10 @@
 """Everything that can happen to packages, as moves that a random search makes."""
 
+import os
 import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from d0ctl.store.jobs.correction import correct
 from d0ctl.store.nodes import placement
 from tests.support.homes import make_home
 from tests.support.jobs import job, line, simple, stage, submitted
+from tests.support.rows import checkpoint
 from tests.support.site import Node, Site
 
 LIVE = {phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED} - {
@@ -50,6 +53,9 @@ SECOND = job("second", stage(simple(inputs=["first:merged"], outputs=["d"])))
 
 PICK = st.integers(0, 999)
 
+MEMORY = next((path for path in ("/dev/shm",) if os.access(path, os.W_OK)), None)
+"""Where homes of a search are: thousands of small folders cost a disk more than the moves."""
+
 
 def changed(spec: JobSpec, changes: Iterable[int]) -> JobSpec:
     """A job file after these changes: other scripts, and lines that are added or left out."""
@@ -76,6 +82,18 @@ def changed(spec: JobSpec, changes: Iterable[int]) -> JobSpec:
     )
 
 
+@cache
+def begun(moves: "type[Moves]") -> bytes:
+    """The database of a home in which these jobs were submitted: a search has thousands of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = make_home(Path(folder, "home"))
+        with open_store(home) as store:
+            for spec in moves.specs:
+                submitted(store, spec)
+            checkpoint(store)
+        return home.database.read_bytes()
+
+
 class Moves(RuleBasedStateMachine):
     """Everything that can happen to two jobs on two nodes."""
 
@@ -83,18 +101,27 @@ class Moves(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory()
-        self.store = open_store(make_home(Path(self.folder.name, "home")))
+        self.folder = tempfile.TemporaryDirectory(dir=MEMORY)
+        home = make_home(Path(self.folder.name, "home"))
+        home.database.write_bytes(begun(type(self)))
+        self.store = open_store(home)
         self.store.connection.execute("pragma synchronous = off")
-        self.jobs = [submitted(self.store, spec) for spec in self.specs]
+        rows = self.store.connection.execute("select id from job order by id")
+        self.jobs = [row[0] for row in rows]
         self.site = Site.of(self.store, "far", cpus=2)
         self.list_packages()
         self.ended: dict[int, str] = {}
+        self.looked_at = -1
 
     def list_packages(self) -> None:
         """Note which packages there are."""
         rows = self.store.connection.execute("select id from package order by id")
         self.packages = [row[0] for row in rows]
+
+    def is_changed(self) -> bool:
+        """Whether a row was written since this was asked last."""
+        before, self.looked_at = self.looked_at, self.store.connection.total_changes
+        return before != self.looked_at
 
     def finish(self) -> None:
         """Check what is true once everything has settled."""
