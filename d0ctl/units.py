@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import isfinite
 
 _SIZES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
@@ -22,6 +23,7 @@ MOST_SECONDS = 100 * 366 * 86400
 """A century; more is surely a mistake."""
 
 
+@lru_cache(1000)
 def parse_size(text: str) -> int:
     """Read `200MB`, `1.5 GiB` or plain bytes; raises ValueError for anything else."""
     found = re.fullmatch(_SIZE, text.strip())
@@ -48,6 +50,7 @@ def format_size(size: int) -> str:
     return str(size)
 
 
+@lru_cache(1000)
 def parse_time(text: str) -> float:
     """Read `20m`, `1h30m`, `90s`, `2d` or plain seconds; raises ValueError for anything else."""
     stripped = text.strip()

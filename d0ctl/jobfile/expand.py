@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import islice
 from typing import Any, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
 from d0ctl.jobfile.language.file_names import base_name, input_name, output_name
@@ -43,8 +44,16 @@ class StageLines(Struct, frozen=True):
     order: LineOrder
     outputs: Sequence[str]
     """The names of all outputs, in the order of their makers, as the check has made them."""
+    kept: list[LineSpec] = field(default_factory=list)
+    """Lines without loops, which take more to make than to keep beside their recipes."""
 
     def __iter__(self) -> Iterator[LineSpec]:
+        if not self.kept and not has_loops(self.stage):
+            with without_collector():
+                self.kept.extend(self._made())
+        return iter(self.kept) if self.kept else self._made()
+
+    def _made(self) -> Iterator[LineSpec]:
         number = 0
         name = iter(self.outputs).__next__
         for line in self.stage.lines:
@@ -58,6 +67,11 @@ class StageLines(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"<lines of stage {self.stage.name}>"
+
+
+def has_loops(stage: StageRecipe) -> bool:
+    """Return whether a recipe of the stage makes several lines."""
+    return any(line.loop.size > 1 for line in stage.lines)
 
 
 class LineKinds(Struct, frozen=True):

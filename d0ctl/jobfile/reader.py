@@ -14,7 +14,7 @@ from d0ctl.jobfile import local_files
 from d0ctl.jobfile.checks.job import Checked, check_job
 from d0ctl.jobfile.checks.warnings import advise
 from d0ctl.jobfile.collector import without_collector
-from d0ctl.jobfile.expand import LineKinds, StageLines
+from d0ctl.jobfile.expand import LineKinds, StageLines, has_loops
 from d0ctl.jobfile.language.placeholders import Scope
 from d0ctl.jobfile.recipe import JobRecipe
 from d0ctl.jobfile.sections.late_outputs import late_stages
@@ -81,7 +81,7 @@ def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: s
             stage.max_running,
             checked.order.stages(stage.after),
             stage.final,
-            LineKinds(stage, checked.files, checked.order),
+            LineKinds(stage, checked.files, checked.order) if has_loops(stage) else None,
             stage.name in late,
         )
         for stage in recipe.stages

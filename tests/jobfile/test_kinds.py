@@ -88,3 +88,14 @@ def test_outputs_have_the_names_that_the_check_has_made() -> None:
     assert names == [
         [f"{n}-{disk}.{end}" for end in "xyz"] for n in range(1, 21) for disk in ("1MB", "2MB")
     ]
+
+
+def test_lines_without_loops_are_made_once() -> None:
+    explicit = ", ".join(f"{{run: go {n}, outputs: '{n}'}}" for n in range(3))
+
+    (stage,) = read_text(f"stages: [{{lines: [{explicit}]}}]").stages
+
+    first, again = list(stage.lines), list(stage.lines)
+    assert [line.packages[0].binaries[0].outputs[0].file for line in first] == ["0", "1", "2"]
+    assert [id(line) for line in again] == [id(line) for line in first]
+    assert stage.kinds is None

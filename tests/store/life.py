@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -10,18 +9,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
-from msgspec.structs import replace
 
 from d0ctl.errors import Refused
-from d0ctl.jobfile.spec import InputSpec, JobSpec, OutputSpec
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store.jobs import restore_line as restoring
 from d0ctl.store.jobs import retry as retrying
 from d0ctl.store.jobs.correction import correct
 from d0ctl.store.nodes import placement
+from tests.store.two_jobs import FIRST, SECOND, changed
 from tests.support.homes import make_home
-from tests.support.jobs import job, line, simple, stage, submitted
+from tests.support.jobs import submitted
 from tests.support.rows import checkpoint
 from tests.support.site import Node, Site
 
@@ -29,57 +27,10 @@ LIVE = {phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHE
     Phase.TRANSFERRING
 }
 
-FIRST = job(
-    "first",
-    stage(
-        simple(outputs=["a1"]),
-        simple(outputs=["a2"]),
-        line(simple(outputs=["b1"]), simple(inputs=["b1"], outputs=["b2", "b3"])),
-    ),
-    stage(
-        simple(
-            inputs=[
-                InputSpec("a1", required=False),
-                InputSpec("a2", required=False),
-                InputSpec("b2"),
-            ],
-            outputs=["merged"],
-        ),
-        simple(inputs=["a1", "/outside"], outputs=["c"]),
-    ),
-    stage(simple(inputs=["merged", "c"], outputs=[OutputSpec("result", result=True)])),
-)
-SECOND = job("second", stage(simple(inputs=["first:merged"], outputs=["d"])))
-
 PICK = st.integers(0, 999)
 
-MEMORY = next((path for path in ("/dev/shm",) if os.access(path, os.W_OK)), None)
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """Where homes of a search are: thousands of small folders cost a disk more than the moves."""
-
-
-def changed(spec: JobSpec, changes: Iterable[int]) -> JobSpec:
-    """A job file after these changes: other scripts, and lines that are added or left out."""
-    stages = [list(one.lines) for one in spec.stages]
-    for change in changes:
-        at, rest = divmod(change, 3)
-        lines = stages[at % len(stages)]
-        number = at // len(stages) % max(1, len(lines))
-        if rest == 0:
-            lines.append(line(simple(f"more {at}", outputs=[f"more-{at % 4}"])))
-        elif lines and rest == 1:
-            del lines[number]
-        elif lines:
-            first, *others = lines[number].packages
-            binaries = (replace(first.binaries[0], script=f"other {at % 2}"), *first.binaries[1:])
-            lines[number] = replace(
-                lines[number], packages=(replace(first, binaries=binaries), *others)
-            )
-    pairs = zip(spec.stages, stages, strict=True)
-    return replace(
-        spec,
-        stages=tuple(replace(one, lines=tuple(lines)) for one, lines in pairs),
-        packages=sum(len(one.packages) for lines in stages for one in lines),
-    )
 
 
 @cache

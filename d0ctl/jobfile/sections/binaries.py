@@ -346,8 +346,9 @@ def _input_fields(level: Level, reading: Reading) -> Fields:
     types = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG,
              "writable": FLAG}  # fmt: skip
     level.fields({"checksum": CHECKSUM, "as": AS, **types}, fields)
-    is_brought = fields.fixed.get("acquire", Acquire.PRE_FETCH) is Acquire.PRE_FETCH
-    level.fields({"locator": locator_type(reading, "fetch") if is_brought else LOCATOR}, fields)
+    if "locator" in level:
+        is_brought = fields.fixed.get("acquire", Acquire.PRE_FETCH) is Acquire.PRE_FETCH
+        level.fields({"locator": locator_type(reading, "fetch") if is_brought else LOCATOR}, fields)
     return fields
 
 

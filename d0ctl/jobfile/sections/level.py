@@ -157,9 +157,9 @@ class Level:
         self.what = what
         self.reading = reading
         self.keys = {
-            name: (key, value)
-            for name, (key, value) in node.items.items()
-            if not (isinstance(value, Scalar) and value.is_nothing)
+            name: entry
+            for name, entry in node.items.items()
+            if not (type(entry[1]) is Scalar and entry[1].is_nothing)
         }
         for name in node.items.keys() - _set_of(tuple(known)):
             key, names = node.items[name][0], list(known)
@@ -189,9 +189,8 @@ class Level:
 
     def fields(self, types: dict[str, FieldType], into: Fields) -> None:
         """Add the keys that hold one text; a dash becomes `_`."""
-        for name, field_type in types.items():
-            value = self.value(name, field_type) if name in self.keys else None
-            if value is not None:
+        for name in self.keys:
+            if name in types and (value := self.value(name, types[name])) is not None:
                 into.set(name.replace("-", "_"), value, self.reading.faults)
 
     def lists(self, types: dict[str, FieldType], into: Fields) -> None:

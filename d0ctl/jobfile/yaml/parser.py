@@ -27,6 +27,9 @@ _UNPRINTABLE = re.compile(
 _PAIR = re.compile(r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB]..)\\u([dD][c-fC-F]..)")
 _CORE = ("str", "int", "float", "bool", "null", "map", "seq")
 _TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in _CORE)
+_NEW = tuple.__new__
+"""Makes a position in half the time that its class takes: each value has one."""
+
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -61,6 +64,11 @@ def _position_at(text: str, index: int) -> Position:
     return Position(before.count("\n") + 1, index - before.rfind("\n"))
 
 
+def _position_of(event: Any) -> Position:
+    mark = event.start_mark
+    return _NEW(Position, (mark.line + 1, mark.column + 1))
+
+
 def _one_escape(pair: re.Match[str]) -> str:
     """Convert the two escapes that JSON has for one character to the one of YAML."""
     halves = bytes.fromhex(pair[2] + pair[3])
@@ -78,52 +86,79 @@ def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
 
 
 class _Builder:
-    """Builds nodes from the parser's events, without recursion and within limits."""
+    """Builds nodes from the parser's events, within limits."""
 
     def __init__(self, text: str, faults: Faults) -> None:
         self._text = text
         self._faults = faults
+        self._next = _LOADER(text).get_event
         self._anchors: dict[str, Node] = {}
-        self._open: list[tuple[Node, Scalar | None]] = []
+        self._open: list[Node] = []
         self._aliased = 0
-        self._root: Node | None = None
-        self._documents = 0
 
     def build(self) -> Node | None:
         """Read all events; return the tree."""
-        loader = _LOADER(self._text)
-        next_event, add, scalar = loader.get_event, self._add_node, self._scalar
-        while (event := next_event()) is not None:
-            mark = event.start_mark
-            position = Position(mark.line + 1, mark.column + 1)
-            if type(event) is yaml.ScalarEvent:  # most are
-                node = scalar(event, position)
-                if event.anchor is not None or event.tag is not None:
-                    self._anchored(event, node)
-                add(node)
-            elif isinstance(event, yaml.AliasEvent):
-                self._add_node(self._alias(event, position))
-            elif isinstance(event, yaml.CollectionStartEvent):
-                self._begin(event, position)
-            elif isinstance(event, yaml.CollectionEndEvent):
-                self._end()
+        root, documents = None, 0
+        while (event := self._next()) is not None:
+            if isinstance(event, yaml.NodeEvent):
+                root = self._node(event)
             elif isinstance(event, yaml.DocumentStartEvent):
-                self._documents += 1
-                if self._documents == 2:
-                    what = self._faults.what
-                    self._faults.add(position, f"{what} must be one document; a second begins here")
+                documents += 1
+                if documents == 2:
+                    message = f"{self._faults.what} must be one document; a second begins here"
+                    self._faults.add(_position_of(event), message)
                     break
-        return self._root
+        return None if isinstance(root, Scalar) and root.is_nothing else root
 
-    def _scalar(self, event: yaml.ScalarEvent, position: Position) -> Scalar:
-        text = event.value
+    def _node(self, event: yaml.NodeEvent) -> Node:
+        if type(event) is yaml.ScalarEvent:  # most are
+            scalar = self._scalar(event)
+            if event.anchor is not None or event.tag is not None:
+                self._note_anchor(event, scalar)
+            return scalar
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event)
+        position = _position_of(event)
+        if len(self._open) >= MAX_DEPTH:
+            raise self._stop(position, f"nested more than {MAX_DEPTH} levels deep")
+        is_mapping = isinstance(event, yaml.MappingStartEvent)
+        node = Mapping(position) if is_mapping else Sequence(position)
+        self._note_anchor(event, node)
+        self._open.append(node)
+        if isinstance(node, Mapping):
+            self._fill_mapping(node)
+        else:
+            self._fill_sequence(node)
+        self._open.pop()
+        return node
+
+    def _fill_sequence(self, parent: Sequence) -> None:
+        items, next_event, read = parent.items, self._next, self._node
+        while type(event := next_event()) is not yaml.SequenceEndEvent:
+            node = read(event)
+            parent.weight += node.weight
+            items.append(node)
+
+    def _fill_mapping(self, parent: Mapping) -> None:
+        items, next_event, read = parent.items, self._next, self._node
+        while type(event := next_event()) is not yaml.MappingEndEvent:
+            key, node = read(event), read(next_event())
+            parent.weight += key.weight + node.weight
+            if type(key) is Scalar and key.text not in items and key.text not in ("", "<<"):
+                items[key.text] = key, node
+            else:
+                self._add(parent, self._key(key), node)
+        for source in parent.merged:
+            parent.items = {**source.items, **parent.items}
+
+    def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
+        text, position = event.value, _position_of(event)
         if not (text.isascii() and text.isprintable() and len(text) <= MAX_VALUE_LENGTH):
             text = self._checked(text, position)
-        source = ""
-        if "{" in text or " " in text:
-            begin, end = cast(Any, event.start_mark), cast(Any, event.end_mark)
-            source = self._text[begin.index : end.index]
-        return Scalar(position, text, event.implicit[0], source)
+        if "{" not in text and " " not in text:
+            return Scalar(position, text, event.implicit[0])
+        begin, end = cast(Any, event.start_mark), cast(Any, event.end_mark)
+        return Scalar(position, text, event.implicit[0], self._text[begin.index : end.index])
 
     def _checked(self, text: str, position: Position) -> str:
         """Record a fault for a value that is not allowed; return the value, or an empty one."""
@@ -142,58 +177,25 @@ class _Builder:
             text = ""
         return text
 
-    def _anchored(self, event: yaml.NodeEvent, node: Node) -> Node:
+    def _note_anchor(self, event: Any, node: Node) -> None:
         if event.anchor is not None:
             self._anchors[event.anchor] = node
-        tag = getattr(event, "tag", None)
-        if tag is not None and tag not in _TAGS:
+        if event.tag is not None and event.tag not in _TAGS:
             what = self._faults.what
-            self._faults.add(node.position, f"the tag {shown(tag)} is not allowed in {what}")
-        return node
+            self._faults.add(node.position, f"the tag {shown(event.tag)} is not allowed in {what}")
 
-    def _alias(self, event: yaml.AliasEvent, position: Position) -> Node:
-        anchor = event.anchor or ""
+    def _alias(self, event: yaml.AliasEvent) -> Node:
+        anchor, position = event.anchor or "", _position_of(event)
         node = self._anchors.get(anchor)
         if node is None:
             message = f"there is no anchor `&{anchor}` above"
             raise self._stop(position, message + did_you_mean(anchor, self._anchors))
-        if any(node is opened for opened, _ in self._open):
+        if any(node is opened for opened in self._open):
             raise self._stop(position, f"`*{anchor}` contains itself")
         self._aliased += node.weight
         if self._aliased > MAX_ALIASED:
             raise self._stop(position, f"aliases stand for more than {MAX_ALIASED:,} values")
         return node
-
-    def _begin(self, event: yaml.CollectionStartEvent, position: Position) -> None:
-        if len(self._open) >= MAX_DEPTH:
-            raise self._stop(position, f"nested more than {MAX_DEPTH} levels deep")
-        mapping = isinstance(event, yaml.MappingStartEvent)
-        node: Node = Mapping(position) if mapping else Sequence(position)
-        self._open.append((self._anchored(event, node), None))
-
-    def _end(self) -> None:
-        node, _ = self._open.pop()
-        if isinstance(node, Mapping):
-            for source in node.merged:
-                node.items = {**source.items, **node.items}
-        self._add_node(node)
-
-    def _add_node(self, node: Node) -> None:
-        if not self._open:
-            self._root = None if isinstance(node, Scalar) and node.is_nothing else node
-            return
-        parent, key = self._open[-1]
-        parent.weight += node.weight
-        if type(parent) is Sequence:
-            parent.items.append(node)
-        elif key is None:
-            self._open[-1] = parent, self._key(node)
-        elif type(parent) is Mapping:
-            self._open[-1] = parent, None
-            if key.text in parent.items or key.text in ("", "<<"):
-                self._add(parent, key, node)
-            else:
-                parent.items[key.text] = key, node
 
     def _key(self, node: Node) -> Scalar:
         if isinstance(node, Scalar):
