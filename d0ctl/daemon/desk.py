@@ -139,6 +139,8 @@ class BatchDesk(Struct):
     engine: Engine
     settings: Pilots
     """As the site file had them; a change lets it submit again at once."""
+    has_accounts: bool = True
+    """Whether it tells how jobs have ended that its queue does not list; found out by trying."""
     failures: int = 0
     submit_due: float = 0.0
     queue_due: float = 0.0

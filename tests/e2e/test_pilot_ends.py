@@ -21,6 +21,24 @@ def test_packages_of_a_pilot_that_is_cancelled_run_again(batch: Site, engine: Sl
     assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
 
 
+def test_accounts_tell_who_cancelled_a_pilot(batch: Site, engine: Slurm, tools: Path) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+
+    (job,), sacct = began(batch), tools / "sacct"
+    sacct.write_text(f"#!/bin/sh\necho $* > {tools}/asked\necho '{job}_0|CANCELLED by 1000'\n")
+    sacct.chmod(0o755)
+    engine.call("scancel", job)
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    assert first["message"] == "pilot `batch-1` has ended: CANCELLED by 1000"
+    assert f"--jobs={job}_0" in (tools / "asked").read_text()
+
+
 def test_packages_on_a_machine_that_fails_run_again(batch: Site, engine: Slurm) -> None:
     apply(batch)
     batch.start_daemon()

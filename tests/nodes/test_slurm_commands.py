@@ -62,6 +62,14 @@ def test_the_queue_is_read_whatever_stands_in_it() -> None:
     ]
 
 
+def test_accounts_tell_how_jobs_have_ended() -> None:
+    # As the manual of sacct describes it.
+    text = "70_0|CANCELLED by 1000\n70_1|TIMEOUT\n70_2|RUNNING\n70_[3-4]|PENDING\n\nnote\n"
+
+    assert slurm.read_accounts(text) == {"70_0": "CANCELLED by 1000", "70_1": "TIMEOUT"}
+    assert slurm.accounts(["70_0", "70_1"]).endswith(" --jobs=70_0,70_1")
+
+
 @pytest.mark.parametrize(("output", "array"), [("12\n", "12"), ("note\n12;farm\n", "12")])
 def test_sbatch_names_the_array(output: str, array: str) -> None:
     assert slurm.submitted(output) == array

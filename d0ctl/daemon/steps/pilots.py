@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Mapping
 
 from d0ctl.daemon.desk import BatchDesk, Desk
 from d0ctl.daemon.steps.schedule import ready_requirements
@@ -23,6 +24,9 @@ UNKNOWN_S = 180.0
 """After this time an unanswered submission that no queue shows counts as refused."""
 
 LATELY_S = 60.0
+
+VANISHED, CANCELLED = "it is not in the queue any more", "CANCELLED"
+"""Ends of which the accounts of a batch system may know more: how, and by whom."""
 
 NEVER_UP_S = 300.0
 """A running pilot that was unreachable for this long is ended if it has no packages."""
@@ -53,12 +57,18 @@ def _batch_of(desk: Desk, system: BatchSystem) -> BatchDesk:
         desk.batches[system.id] = batch
     elif batch.settings != system.pilots:
         batch.settings, batch.failures, batch.submit_due = system.pilots, 0, 0.0
+        batch.has_accounts = True
     return batch
 
 
 def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer) -> None:
     """Act on the answers of a tool; without an answer nothing changes."""
     kind = answer.question.kind
+    if kind == "accounts":
+        batch.has_accounts = answer.output is not None
+        known = slurm.read_accounts(answer.output or "")
+        _end_all(desk, turn, system, batch, answer.question.about, known)
+        return
     if answer.output is None:
         if kind == "submit" and answer.is_certain:
             _delay(batch)
@@ -95,13 +105,17 @@ def _fault(
 def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer) -> None:
     """Compare the queue with the pilots."""
     jobs = {(job.name, job.index): job for job in slurm.read_queue(answer.output or "")}
-    before = pilots.alive(desk.store, system.id)
-    for pilot in before:
+    found, gone = pilots.alive(desk.store, system.id), dict[int, str]()
+    for pilot in found:
         job = jobs.get((pilot.batch, pilot.seq))
         if job is None:
-            _missing(desk, turn, system, batch, pilot, answer.asked)
+            # It may have been submitted after the queue was read.
+            if pilot.job is not None and answer.asked > pilot.submitted:
+                gone[pilot.id] = VANISHED
+            elif answer.asked - pilot.submitted > UNKNOWN_S:
+                pilots.ended(desk.store, pilot, "it was not accepted", now=turn.now)
         elif job.state in slurm.WAITING and pilot.has_run:
-            _end(desk, turn, system, batch, pilot, f"{job.state} again")
+            gone[pilot.id] = f"{job.state} again"
         elif job.state in slurm.WAITING:
             pilots.keep(desk.store, pilot, job=job.array, state="queued", reason=job.reason,
                         ends=None)  # fmt: skip
@@ -111,45 +125,50 @@ def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answe
             if not pilot.has_run:
                 pilots.add_node(desk.store, system, pilot, job.id)
         else:
-            _end(desk, turn, system, batch, pilot, job.state)
-    _cancel_again(desk, batch, system, before, jobs)
+            gone[pilot.id] = job.state
+    _cancel_again(desk, batch, system, found, gone, jobs)
+    unclear = [
+        one for one in found if one.state != "ending" and gone.get(one.id) in (VANISHED, CANCELLED)
+    ]
+    if unclear and batch.has_accounts:
+        batch.engine.ask(Question("accounts", slurm.accounts(_jobs(unclear)), about=gone))
+    else:
+        _end_all(desk, turn, system, batch, gone)
 
 
 def _cancel_again(
-    desk: Desk, batch: BatchDesk, system: BatchSystem, before: list[Pilot],
+    desk: Desk, batch: BatchDesk, system: BatchSystem, found: list[Pilot], gone: dict[int, str],
     jobs: dict[tuple[str, int], slurm.Job],
 ) -> None:  # fmt: skip
     """Cancel pilots again that were cancelled and still exist: that order may have been lost.
 
     Slurm may also requeue a pilot that has ended here, even after it showed its end.
     """
-    after = pilots.alive(desk.store, system.id)
-    known = {(one.batch, one.seq) for one in after}
-    doomed = [one for one in after if one.state == "ending"]
-    doomed += [
+    doomed = [
         one
-        for one in before
-        if one.state != "ending" and (one.batch, one.seq) in jobs.keys() - known
+        for one in found
+        if (one.state == "ending") != (one.id in gone) and (one.batch, one.seq) in jobs
     ]
+    known = {(one.batch, one.seq) for one in found}
     back = [
         f"{job.array}_{job.index}"
         for key, job in jobs.items()
         if job.state in slurm.WAITING | slurm.ALIVE and key not in known
         and pilots.has_ended(desk.store, system.id, *key)
     ]  # fmt: skip
-    if ids := sorted({*_jobs(doomed), *back}):
+    if ids := [*_jobs(doomed), *back]:
         batch.engine.ask(Question("cancel", slurm.cancel(ids)))
 
 
-def _missing(
-    desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, pilot: Pilot, asked: float
-) -> None:
-    """End a pilot that the queue does not list, once the queue would certainly list it."""
-    if pilot.job is None:
-        if asked - pilot.submitted > UNKNOWN_S:
-            pilots.ended(desk.store, pilot, "it was not accepted", now=turn.now)
-    elif asked > pilot.submitted:
-        _end(desk, turn, system, batch, pilot, "it is not in the queue any more")
+def _end_all(
+    desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, gone: Mapping[int, str],
+    accounts: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
+    """End pilots with the states of the queue, or of the accounts, which know more."""
+    for pilot in pilots.alive(desk.store, system.id):
+        if pilot.id in gone:
+            state = (accounts or {}).get(f"{pilot.job}_{pilot.seq}") or gone[pilot.id]
+            _end(desk, turn, system, batch, pilot, state)
 
 
 def _end(

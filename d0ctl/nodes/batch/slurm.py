@@ -3,6 +3,7 @@
 import math
 import re
 import shlex
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -85,6 +86,22 @@ def submitted(output: str) -> str:
 def cancel(jobs: list[str]) -> str:
     """Return the command that ends jobs; a job that has ended already is no error."""
     return f"scancel --quiet {' '.join(jobs)}"
+
+
+def accounts(jobs: Sequence[str]) -> str:
+    """Return the command that asks how jobs have ended."""
+    listed = ",".join(jobs)
+    return f"sacct --noheader --parsable2 --allocations --format=JobID,State --jobs={listed}"
+
+
+def read_accounts(output: str) -> dict[str, str]:
+    """Return how jobs have ended, such as `CANCELLED by 1000`; accounts may be behind."""
+    lines = (line.partition("|") for line in output.splitlines())
+    return {
+        job: state
+        for job, _, state in lines
+        if state and state.partition(" ")[0] not in WAITING | ALIVE
+    }
 
 
 def read_queue(output: str) -> list[Job]:
