@@ -935,8 +935,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "wrapper/d0ctl_wrapper/attempt/deliver/outputs.py",
         "find: `in` becomes `not in`",
-        "if is_link and name in inputs:",
-        "if is_link and name not in inputs:",
+        "if name in inputs and (is_link",
+        "if name not in inputs and (is_link",
         (
             "tests/wrapper/test_files.py",
             "tests/wrapper/test_verify.py",
