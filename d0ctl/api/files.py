@@ -31,7 +31,7 @@ class Files(FileVerbs):
         self.home = find_home(None if home is None else Path(home))
 
     def __repr__(self) -> str:
-        return f"Files({', '.join(repr(str(one)) for one in self.choices)})"
+        return f"Files({', '.join(repr(str(choice)) for choice in self.choices)})"
 
     def __iter__(self) -> Iterator[FileRow]:
         """Go over the files. Raises NotFound if none matches."""

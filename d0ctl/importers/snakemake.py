@@ -146,8 +146,8 @@ def _from_json(text: str, path: Path) -> tuple[dict[str, list[str]], list[tuple[
                 "\n"
             )
         links = document.get("links", document.get("edges", []))
-        pairs = [(str(one.get("u", one.get("source"))), str(one.get("v", one.get("target"))))
-                 for one in links]  # fmt: skip
+        pairs = [(str(link.get("u", link.get("source"))), str(link.get("v", link.get("target"))))
+                 for link in links]  # fmt: skip
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise Unreadable(f"{path.name}: it is no list of `snakemake --d3dag`") from error
     return labels, pairs

@@ -66,7 +66,7 @@ class JobTemplate(NamedTuple):
         check_values(self.declared, self.level, values)
         if faults:
             raise BadJobFile([_PLACE.sub("", line) for line in faults.lines()])
-        known = [one.name for one in self.declared.parameters]
+        known = [parameter.name for parameter in self.declared.parameters]
         lines = self.text.splitlines(keepends=True)
         for name, value in values.items():
             node = self._value(name)

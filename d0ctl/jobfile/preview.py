@@ -141,23 +141,23 @@ class Preview:
             kept = _Line(line.name, len(line.packages), inputs, makes)
             self._lines.setdefault(stage.number, []).append(kept)
 
-    def _note(self, stage: StagePreview, source: Source, one: InputSpec) -> None:
+    def _note(self, stage: StagePreview, source: Source, spec: InputSpec) -> None:
         """Record that a stage reads a file."""
         if source.kind != "line":
-            stage.reads.setdefault(source, set()).add(one.file)
-        self._read.add(one.file)
+            stage.reads.setdefault(source, set()).add(spec.file)
+        self._read.add(spec.file)
 
-    def _source(self, stage: StagePreview, number: int, one: InputSpec) -> Source:
-        if one.made and (maker := self._makers.get(one.file)):
+    def _source(self, stage: StagePreview, number: int, spec: InputSpec) -> Source:
+        if spec.made and (maker := self._makers.get(spec.file)):
             if maker == (stage.number, number):
                 return Source("line")
             return Source("stage", self.stages[maker[0] - 1].name)
-        if one.made:
-            return Source("job", one.file.partition(":")[0])
-        if one.acquire is not Acquire.PRE_FETCH:
-            return Source("node" if one.acquire is Acquire.NONE else "self")
-        if one.locator is not None:
-            return Source("locator", one.locator.partition(":")[0])
+        if spec.made:
+            return Source("job", spec.file.partition(":")[0])
+        if spec.acquire is not Acquire.PRE_FETCH:
+            return Source("node" if spec.acquire is Acquire.NONE else "self")
+        if spec.locator is not None:
+            return Source("locator", spec.locator.partition(":")[0])
         return Source("here")
 
     def _change(self, stage: StagePreview) -> str:

@@ -157,7 +157,7 @@ class PackageSpec(Struct, frozen=True):
         """The largest percentage of a CPU that its binaries use; CPU-bound ones use all of it."""
         if len(self.binaries) == 1 and self.binaries[0].cpu is None:
             return 100
-        most = max(100 if one.cpu is None else one.cpu for one in self.binaries)
+        most = max(100 if binary.cpu is None else binary.cpu for binary in self.binaries)
         return 100 if most >= CPU_BOUND else max(1, round(most))
 
 

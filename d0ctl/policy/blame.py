@@ -52,7 +52,8 @@ _ELSE = {"node": "elsewhere", "software": "of other software", "input": "of othe
 def blame(kind: str, shares: Iterable[Share], failed: int, number: int) -> Blame | None:
     """Return the most conspicuous cause of a kind; `failed` of `number` attempts failed in all."""
     found = [
-        Blame(kind, one, Share("", failed - one.failed, number - one.number)) for one in shares
+        Blame(kind, share, Share("", failed - share.failed, number - share.number))
+        for share in shares
     ]
     guilty = [one for one in found if _stands_out(one)]
     return max(guilty, key=lambda one: (one.one.rate - one.others.rate) * one.one.failed,

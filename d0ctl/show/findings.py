@@ -46,9 +46,9 @@ def draw(
     if stop is not None:
         _item(sheet, "stands still",
               f"production stands still: {stop.text}: {'; '.join(stop.commands)}")  # fmt: skip
-    for one in findings:
-        advice = f"heals after `{one.advice}`" if one.heals else one.advice
-        text = f"{one.check}: {one.subject}: {one.detail}"
+    for finding in findings:
+        advice = f"heals after `{finding.advice}`" if finding.heals else finding.advice
+        text = f"{finding.check}: {finding.subject}: {finding.detail}"
         _item(sheet, "failed", text, f": {advice}" if advice else "")
     unchecked = [f"`{name}` was not checked: {why}" for name, why in sorted(unseen.items())]
     if findings:

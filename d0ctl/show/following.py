@@ -21,9 +21,9 @@ def resumed(tried: AttemptView) -> str:
     return f"attempt {tried.number} began at binary {tried.began}: {clean(tried.began_why or '')}"
 
 
-def not_launched(one: PackageView) -> str:
+def not_launched(package: PackageView) -> str:
     """Say that a package has no attempt yet."""
-    return f"package `{clean(one.path)}` is {one.phase}: waiting for its launch"
+    return f"package `{clean(package.path)}` is {package.phase}: waiting for its launch"
 
 
 def begun(tried: AttemptView) -> str:

@@ -45,7 +45,8 @@ class Ending(Struct, frozen=True):
             "packages": by_status(self.phases),
             "incomplete": self.incomplete,
             "segments": [
-                {"path": one.path, "phase": one.phase, "why": one.why} for one in self.segments
+                {"path": segment.path, "phase": segment.phase, "why": segment.why}
+                for segment in self.segments
             ],
         }
 

@@ -77,9 +77,9 @@ def throttle(one: Throttle, used: Sequence[Allowance]) -> list[Cell]:
     return [(one.name, "strong"), running, launches, (listed([*names, *more]), "faint")]
 
 
-def _counts(one: Allowance) -> str:
-    counts = [] if one.throttle.max_running is None else [f"{one.running:,} at once"]
-    counts += [] if one.throttle.launches is None else [f"{one.launched:,} lately"]
+def _counts(allowance: Allowance) -> str:
+    counts = [] if allowance.throttle.max_running is None else [f"{allowance.running:,} at once"]
+    counts += [] if allowance.throttle.launches is None else [f"{allowance.launched:,} lately"]
     return f"({', '.join(counts)})"
 
 

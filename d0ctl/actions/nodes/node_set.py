@@ -57,7 +57,7 @@ def _written(key: str, entry: NodeEntry) -> str:
 def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises NotFound, BadUsage, or Refused for a node in use."""
     row = registry.named(store, request.target.brief)
-    before = next(one for one in site_changes.current(store).nodes if one.name == row["name"])
+    before = next(node for node in site_changes.current(store).nodes if node.name == row["name"])
     changes = dict(_change(word, row["name"]) for word in request.options.changes)
     after = replace(before, **changes)
     if after.cluster != before.cluster:

@@ -129,16 +129,20 @@ def check_values(declared: Declaration, level: Level, replaced: AnyMapping[str, 
     """Record faults for declared parameters that are missing, empty, or of the wrong type."""
     node = level.mapping("parameters")
     items = node.items if node is not None else {}
-    for one in declared.parameters:
-        if one.name not in items:
-            message = f"`template` declares parameter {shown(one.name)}, which `parameters` lacks"
-            level.reading.fault(one.position, f"{message}{did_you_mean(one.name, items)}")
+    for parameter in declared.parameters:
+        if parameter.name not in items:
+            message = (
+                f"`template` declares parameter {shown(parameter.name)}, which `parameters` lacks"
+            )
+            level.reading.fault(
+                parameter.position, f"{message}{did_you_mean(parameter.name, items)}"
+            )
             continue
-        value = items[one.name][1]
+        value = items[parameter.name][1]
         if not isinstance(value, Scalar):
             continue
-        if one.name not in replaced and value.is_nothing:
-            message = f"parameter `{one.name}` needs a value: --set {one.name}=VALUE"
-            level.reading.fault(items[one.name][0].position, message)
-        elif fault := one.fault(replaced.get(one.name, value.text)):
+        if parameter.name not in replaced and value.is_nothing:
+            message = f"parameter `{parameter.name}` needs a value: --set {parameter.name}=VALUE"
+            level.reading.fault(items[parameter.name][0].position, message)
+        elif fault := parameter.fault(replaced.get(parameter.name, value.text)):
             level.reading.fault(value.position, fault)

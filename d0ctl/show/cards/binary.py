@@ -47,10 +47,10 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
         sheet.head("attempts")
         sheet.table([
             [
-                (str(one.attempt), "strong"), one.node, (moment(one.started, now), "faint"),
-                *use(one, now), (one.reason, "bad"),
+                (str(record.attempt), "strong"), record.node,
+                (moment(record.started, now), "faint"), *use(record, now), (record.reason, "bad"),
             ]
-            for one in binary.records
+            for record in binary.records
         ])  # fmt: skip
     inputs(sheet, binary.inputs, limits)
     outputs(sheet, binary.outputs, limits)
@@ -97,11 +97,11 @@ def list_all(sheet: Sheet, binaries: Sequence[BinaryView], last: int, now: float
     sheet.head("binaries")
     sheet.table([
         [
-            f"{one.seq} {one.name}", signs.mark(state(one), sheet.glyphs),
-            *use(one, now),
-            (f"attempt {one.attempt}" if one.attempt not in (None, last) else "", "faint"),
+            f"{binary.seq} {binary.name}", signs.mark(state(binary), sheet.glyphs),
+            *use(binary, now),
+            (f"attempt {binary.attempt}" if binary.attempt not in (None, last) else "", "faint"),
         ]
-        for one in binaries
+        for binary in binaries
     ])  # fmt: skip
 
 

@@ -41,32 +41,32 @@ def inputs(sheet: Sheet, inputs: Sequence[InputView], limits: Limits) -> None:
     _more(sheet, len(shown), limits)
 
 
-def _input(sheet: Sheet, one: InputView) -> list[Cell]:
-    state, words = "waiting", "missing" if one.required else "missing, optional"
-    if one.dropped or one.file_dropped:
+def _input(sheet: Sheet, view: InputView) -> list[Cell]:
+    state, words = "waiting", "missing" if view.required else "missing, optional"
+    if view.dropped or view.file_dropped:
         state = words = "dropped"
-    elif one.present:
-        state, words = "done", "available" if one.size is None else size(one.size)
-    elif one.maker_phase == "done":
+    elif view.present:
+        state, words = "done", "available" if view.size is None else size(view.size)
+    elif view.maker_phase == "done":
         words = "removed: no longer needed"
-    origin = f"from {one.maker_path} ({one.maker_phase})" if one.maker_path else one.acquire
+    origin = f"from {view.maker_path} ({view.maker_phase})" if view.maker_path else view.acquire
     return [
-        cut_front(one.name, NAME, ellipsis=sheet.glyphs.ellipsis),
+        cut_front(view.name, NAME, ellipsis=sheet.glyphs.ellipsis),
         signs.glyph(state, sheet.glyphs),
         words,
-        (", ".join([origin, *_conditions(one)]), "faint"),
+        (", ".join([origin, *_conditions(view)]), "faint"),
     ]
 
 
-def _conditions(one: InputView) -> list[str]:
+def _conditions(view: InputView) -> list[str]:
     """Return the job file's conditions for an input."""
-    words = [f"locator {one.locator}"] if one.locator else []
-    words += [f"of {size(one.size_asked)}"] if one.size_asked is not None else []
-    words += [one.checksum] if one.checksum else []
-    words += [] if one.name.endswith(one.local_name) else [f"as {one.local_name}"]
-    words += ["writable"] if one.writable else []
-    words += [one.disposition] if one.disposition else []
-    return words if one.required or one.maker_path else [*words, "not required"]
+    words = [f"locator {view.locator}"] if view.locator else []
+    words += [f"of {size(view.size_asked)}"] if view.size_asked is not None else []
+    words += [view.checksum] if view.checksum else []
+    words += [] if view.name.endswith(view.local_name) else [f"as {view.local_name}"]
+    words += ["writable"] if view.writable else []
+    words += [view.disposition] if view.disposition else []
+    return words if view.required or view.maker_path else [*words, "not required"]
 
 
 def outputs(sheet: Sheet, outputs: Sequence[OutputView], limits: Limits) -> None:
@@ -74,25 +74,29 @@ def outputs(sheet: Sheet, outputs: Sequence[OutputView], limits: Limits) -> None
     if not outputs:
         return
     sheet.head("outputs")
-    sheet.table([_made(sheet, one) for one in outputs[: limits.files]])
+    sheet.table([_made(sheet, output) for output in outputs[: limits.files]])
     _more(sheet, len(outputs), limits)
 
 
-def _made(sheet: Sheet, one: OutputView) -> list[Cell]:
-    state, words = "waiting", "removed: no longer needed" if one.is_purged else "not made yet"
-    if one.dropped:
+def _made(sheet: Sheet, output: OutputView) -> list[Cell]:
+    state, words = "waiting", "removed: no longer needed" if output.is_purged else "not made yet"
+    if output.dropped:
         state = words = "dropped"
-    elif one.present or (one.late and one.made):
-        state, words = "done", count(one.made, "file") if one.late else size(one.size)
-    kind = "result" if one.result else one.dispositions
-    conditions = [f"at least {size(one.min_size)}"] if one.min_size else []
-    conditions += [one.checksum_asked] if one.checksum_asked else []
-    copies = [*conditions, *one.copies, *(f"stored at {locator}" for locator in one.stored_at)]
+    elif output.present or (output.late and output.made):
+        state, words = "done", count(output.made, "file") if output.late else size(output.size)
+    kind = "result" if output.result else output.dispositions
+    conditions = [f"at least {size(output.min_size)}"] if output.min_size else []
+    conditions += [output.checksum_asked] if output.checksum_asked else []
+    copies = [
+        *conditions,
+        *output.copies,
+        *(f"stored at {locator}" for locator in output.stored_at),
+    ]
     return [
-        cut_front(one.name, NAME, ellipsis=sheet.glyphs.ellipsis),
+        cut_front(output.name, NAME, ellipsis=sheet.glyphs.ellipsis),
         signs.glyph(state, sheet.glyphs),
         words,
-        (f"{kind} partial".strip() if one.partial else kind, "faint"),
+        (f"{kind} partial".strip() if output.partial else kind, "faint"),
         ("  ".join(copies), "faint"),
     ]
 

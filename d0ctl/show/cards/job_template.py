@@ -25,11 +25,15 @@ def card(sheet: Sheet, template: JobTemplate) -> None:
     if template.declared.parameters:
         sheet.head("parameters")
         sheet.table([
-            [(one.name, "strong"), " | ".join(one.choices) or one.type,
-             template.default(one.name) or NO_VALUE, one.help]
-            for one in template.declared.parameters
+            [(parameter.name, "strong"), " | ".join(parameter.choices) or parameter.type,
+             template.default(parameter.name) or NO_VALUE, parameter.help]
+            for parameter in template.declared.parameters
         ])  # fmt: skip
-    needed = [one.name for one in template.declared.parameters if not template.default(one.name)]
+    needed = [
+        parameter.name
+        for parameter in template.declared.parameters
+        if not template.default(parameter.name)
+    ]
     settings = "".join(f" --set {name}=..." for name in needed)
     sheet.head("use it")
     sheet.add((f"  $ d0ctl template new {quote(template.name)}{settings} -o job.yaml", "command"))

@@ -118,9 +118,9 @@ def _failures(sheet: Sheet, failures: Sequence[Failures], now: float) -> None:
         return
     sheet.head("failure history", "last time and node")
     sheet.table([
-        [(one.reason or "unknown", "bad"), count(one.count, "time"),
-         (moment(one.last, now), "faint"), (one.node_name, "faint"), one.message]
-        for one in failures
+        [(failure.reason or "unknown", "bad"), count(failure.count, "time"),
+         (moment(failure.last, now), "faint"), (failure.node_name, "faint"), failure.message]
+        for failure in failures
     ])  # fmt: skip
 
 
@@ -138,39 +138,41 @@ def _attempts(sheet: Sheet, attempts: Sequence[AttemptView], now: float) -> None
     if not attempts:
         return
     sheet.head("attempts")
-    sheet.table([_attempt(one, now) for one in reversed(attempts)])
+    sheet.table([_attempt(attempt, now) for attempt in reversed(attempts)])
     for one in reversed(attempts):
         if details := _details(one):
             sheet.say(f"attempt {one.number} {'; '.join(details)}", "faint", indent="  ")
 
 
-def _attempt(one: AttemptView, now: float) -> list[Cell]:
-    began = one.started if one.started is not None else one.launched
-    role = {"successful": "good", "failed": "bad", "lost": "warn"}.get(one.outcome or "", "plain")
-    used = f"{duration(one.cpu)} of cpu, {size(one.rss)}" if one.cpu is not None else ""
-    why = cause(one.reason, one.message) if one.reason or one.message else ""
+def _attempt(attempt: AttemptView, now: float) -> list[Cell]:
+    began = attempt.started if attempt.started is not None else attempt.launched
+    role = {"successful": "good", "failed": "bad", "lost": "warn"}.get(
+        attempt.outcome or "", "plain"
+    )
+    used = f"{duration(attempt.cpu)} of cpu, {size(attempt.rss)}" if attempt.cpu is not None else ""
+    why = cause(attempt.reason, attempt.message) if attempt.reason or attempt.message else ""
     return [
-        (str(one.number), "strong"),
-        (one.outcome or "running", role),
-        one.node_name,
+        (str(attempt.number), "strong"),
+        (attempt.outcome or "running", role),
+        attempt.node_name,
         (moment(began, now), "faint"),
-        duration((one.ended if one.ended is not None else now) - began),
+        duration((attempt.ended if attempt.ended is not None else now) - began),
         (used, "faint"),
-        ("" if one.kind == "first" else one.kind, "faint"),
+        ("" if attempt.kind == "first" else attempt.kind, "faint"),
         (why, "bad"),
     ]
 
 
-def _details(one: AttemptView) -> list[str]:
+def _details(attempt: AttemptView) -> list[str]:
     """Return where an attempt began and why, what it processed, and where its files are."""
-    words = [f"began at binary {one.began}: {one.began_why}"] if one.began_why else []
-    if one.inputs is not None:
-        words.append(f"had {count(one.inputs)} of {count(one.inputs_asked or 0, 'input')}")
-    for each in json.loads(one.events or "[]"):
+    words = [f"began at binary {attempt.began}: {attempt.began_why}"] if attempt.began_why else []
+    if attempt.inputs is not None:
+        words.append(f"had {count(attempt.inputs)} of {count(attempt.inputs_asked or 0, 'input')}")
+    for each in json.loads(attempt.events or "[]"):
         done = [tuple(pair) for pair in each["done"]]
         which = f": {ranges.summary(done)}" if done else ""
         words.append(f"binary {each['binary']} did {count(ranges.count(done), 'event')}{which}")
-    return words + ([f"is in {one.base}/attempts/{one.id}"] if one.base else [])
+    return words + ([f"is in {attempt.base}/attempts/{attempt.id}"] if attempt.base else [])
 
 
 def notes(sheet: Sheet, notes: Sequence[NoteView], now: float) -> None:
@@ -178,9 +180,9 @@ def notes(sheet: Sheet, notes: Sequence[NoteView], now: float) -> None:
     if not notes:
         return
     sheet.head("notes")
-    for one in notes:
-        binary = f", binary {one.binary}" if one.binary else ""
-        sheet.say(f"{moment(one.at, now)} attempt {one.number}{binary}: {one.text}", "faint",
+    for note in notes:
+        binary = f", binary {note.binary}" if note.binary else ""
+        sheet.say(f"{moment(note.at, now)} attempt {note.number}{binary}: {note.text}", "faint",
                   indent="- ")  # fmt: skip
 
 
@@ -189,13 +191,13 @@ def changes(sheet: Sheet, events: Sequence[EventView], now: float) -> None:
     sheet.head("every change")
     sheet.table([
         [
-            (moment(one.at, now), "faint"),
-            f"{one.old} {sheet.glyphs.arrow} {one.new}",
-            (f"attempt {one.attempt}" if one.attempt else "", "faint"),
-            (one.node, "faint"),
-            (": ".join(word for word in (one.actor, one.note) if word), "faint"),
+            (moment(event.at, now), "faint"),
+            f"{event.old} {sheet.glyphs.arrow} {event.new}",
+            (f"attempt {event.attempt}" if event.attempt else "", "faint"),
+            (event.node, "faint"),
+            (": ".join(word for word in (event.actor, event.note) if word), "faint"),
         ]
-        for one in reversed(events)
+        for event in reversed(events)
     ])  # fmt: skip
     if not events:
         sheet.add(("  none yet", "faint"))

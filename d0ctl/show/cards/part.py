@@ -132,16 +132,16 @@ def _order(part: Part, row: StageSummary) -> list[str]:
     return words
 
 
-def _settings(one: JobSettings) -> list[str]:
+def _settings(settings: JobSettings) -> list[str]:
     """Return the job file's other settings for the whole job."""
-    pairs = one.parameters.items()
+    pairs = settings.parameters.items()
     words = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
              for key, value in pairs]  # fmt: skip
-    words += [f"mail: {one.mail}"] if one.mail else []
-    if one.most_alike is not None:
-        words.append(f"held after {count(one.most_alike, 'alike failure')}" if one.most_alike
+    words += [f"mail: {settings.mail}"] if settings.mail else []
+    if (most := settings.most_alike) is not None:
+        words.append(f"held after {count(most, 'alike failure')}" if most
                      else "never held for alike failures")  # fmt: skip
-    return words + [f"policy for {reason}" for reason in one.policy]
+    return words + [f"policy for {reason}" for reason in settings.policy]
 
 
 def limits(row: JobSummary | StageSummary) -> list[str]:
@@ -284,8 +284,8 @@ def _actions(sheet: Sheet, actions: Sequence[ActionView], now: float) -> None:
     sheet.head("actions of people")
     sheet.table([
         [
-            (moment(one.at, now), "faint"), one.actor, one.verb, (brief(one.target), "strong"),
-            (one.note, "faint"),
+            (moment(action.at, now), "faint"), action.actor, action.verb,
+            (brief(action.target), "strong"), (action.note, "faint"),
         ]
-        for one in actions
+        for action in actions
     ])  # fmt: skip

@@ -40,11 +40,13 @@ def _counts(counted: Mapping[str, int]) -> str:
     return listed(f"{n:,} {what}" for what, n in sorted(counted.items(), key=lambda pair: -pair[1]))
 
 
-def _title(one: InForce, is_one_of_many: bool) -> str:
-    if one.packages is not None:
-        number = "" if one.packages == 1 else f"{count(one.packages, 'package')}, such as "
-        return f"for {number}{one.sample or ''}"
-    return f"for packages with {', '.join(one.software)}" if one.software and is_one_of_many else ""
+def _title(rule: InForce, is_one_of_many: bool) -> str:
+    if rule.packages is not None:
+        number = "" if rule.packages == 1 else f"{count(rule.packages, 'package')}, such as "
+        return f"for {number}{rule.sample or ''}"
+    return (
+        f"for packages with {', '.join(rule.software)}" if rule.software and is_one_of_many else ""
+    )
 
 
 def _row(reason: str, policy: Policy) -> list[Cell]:

@@ -61,7 +61,7 @@ def _node(job: JobRows, stage: StageRows, package: PackageRows, word: str) -> It
     files = dict.fromkeys(one["name"] for one in package.inputs if not one["own"])
     if files:
         yield f"    transfer_input_files = {', '.join(files)}"
-    if names := [one["name"] for one in package.outputs if not one["late"]]:
+    if names := [output["name"] for output in package.outputs if not output["late"]]:
         yield f"    transfer_output_files = {', '.join(names)}"
     yield f"    request_cpus = {row['cpus']}"
     if row["memory"]:

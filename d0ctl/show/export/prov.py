@@ -84,10 +84,10 @@ def _add_run(found: _Document, run: Run, plan: str, person: str) -> None:
                          usedEntity=_add_file(found, source))  # fmt: skip
 
 
-def _add_file(found: _Document, one: FileFacts) -> str:
+def _add_file(found: _Document, file: FileFacts) -> str:
     return found.add(
-        "entity", _name("file", one.path), **{"prov:type": _term("term:File")}, label=one.name,
-        size=one.size, checksum=one.checksum, locator=list(one.locators) or None,
+        "entity", _name("file", file.path), **{"prov:type": _term("term:File")}, label=file.name,
+        size=file.size, checksum=file.checksum, locator=list(file.locators) or None,
     )  # fmt: skip
 
 

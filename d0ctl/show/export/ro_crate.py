@@ -73,11 +73,11 @@ def _action(crate: _Crate, run: Run, person: Record) -> Record:
     )  # fmt: skip
 
 
-def _file(crate: _Crate, one: FileFacts) -> Record:
-    urls = [locator for locator in one.locators if "://" in locator]
+def _file(crate: _Crate, file: FileFacts) -> Record:
+    urls = [locator for locator in file.locators if "://" in locator]
     return crate.add(
-        _id("file", one.path), "File", name=one.name, sha256=_sha256(one.checksum),
-        contentSize=None if one.size is None else str(one.size), contentUrl=urls,
+        _id("file", file.path), "File", name=file.name, sha256=_sha256(file.checksum),
+        contentSize=None if file.size is None else str(file.size), contentUrl=urls,
     )  # fmt: skip
 
 

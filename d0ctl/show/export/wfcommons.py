@@ -28,7 +28,7 @@ def text(job: JobRows, now: float) -> str:
             "children": [found.names[key] for key in children[package.row["id"]]],
             "inputFiles": list(dict.fromkeys(
                 one["name"] for one in package.inputs if not one["own"])),
-            "outputFiles": [one["name"] for one in package.outputs],
+            "outputFiles": [output["name"] for output in package.outputs],
         }
         for package in job.packages
     ]  # fmt: skip

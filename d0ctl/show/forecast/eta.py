@@ -52,11 +52,11 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
     ]  # fmt: skip
     sheet.table(rows)
     stages: list[list[Cell]] = [
-        [names.get(one.seq, str(one.seq)), f"{count(one.packages, 'package')} left",
-         "run time unknown" if one.seconds is None else each(one.seconds),
-         sizes(one.sizes), f"from {count(one.runs, 'run')}" if one.runs else ""]
-        for one in left.stages
-        if one.packages
+        [names.get(stage.seq, str(stage.seq)), f"{count(stage.packages, 'package')} left",
+         "run time unknown" if stage.seconds is None else each(stage.seconds),
+         sizes(stage.sizes), f"from {count(stage.runs, 'run')}" if stage.runs else ""]
+        for stage in left.stages
+        if stage.packages
     ]  # fmt: skip
     if stages:
         sheet.head("stages with packages left")

@@ -80,9 +80,9 @@ def _one_more(found: Rehearsed) -> str:
 def _stages(sheet: Sheet, found: Rehearsed) -> None:
     sheet.head("stages")
     sheet.table([
-        [one.name, count(one.packages, "package"),
-         f"from {duration(one.begins_s)} to {duration(one.ends_s)}"]
-        for one in found.stages
+        [stage.name, count(stage.packages, "package"),
+         f"from {duration(stage.begins_s)} to {duration(stage.ends_s)}"]
+        for stage in found.stages
     ])  # fmt: skip
 
 

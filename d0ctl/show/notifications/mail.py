@@ -44,7 +44,7 @@ def title(notices: Sequence[Notice], endings: Endings) -> str:
 
 def body(notices: Sequence[Notice], endings: Endings) -> str:
     """Return the text of a mail."""
-    parts = ["\n".join(map(line, _part(one, endings))) for one in notices[:MOST_TOLD]]
+    parts = ["\n".join(map(line, _part(notice, endings))) for notice in notices[:MOST_TOLD]]
     if (more := len(notices) - MOST_TOLD) > 0:
         parts.append(f"... and {more:,} more\n  d0ctl status\n  d0ctl report failures")
     return "\n\n".join(parts) + "\n\n-- \nsent by d0ctl; messages to come: d0ctl notify list\n"
@@ -56,60 +56,60 @@ def line(text: str) -> str:
     return shown if len(shown) <= WIDEST else f"{shown[:WIDEST]}..."
 
 
-def headline(one: Notice, endings: Endings) -> str:
+def headline(notice: Notice, endings: Endings) -> str:
     """Return a notice in one line."""
-    return _HEADLINES[one.kind](one, endings)
+    return _HEADLINES[notice.kind](notice, endings)
 
 
-def _failures(one: Notice, endings: Endings) -> str:
-    if one.failed:
-        return f"{one.subject}: {count(one.failed, 'package')} failed ({one.reason})"
-    if one.held:
-        return f"{one.subject}: {count(one.held, 'package')} held ({one.reason})"
-    return f"{one.subject}: {count(one.count, 'failure')}, tried again ({one.reason})"
+def _failures(notice: Notice, endings: Endings) -> str:
+    if notice.failed:
+        return f"{notice.subject}: {count(notice.failed, 'package')} failed ({notice.reason})"
+    if notice.held:
+        return f"{notice.subject}: {count(notice.held, 'package')} held ({notice.reason})"
+    return f"{notice.subject}: {count(notice.count, 'failure')}, tried again ({notice.reason})"
 
 
-def _ended(one: Notice, endings: Endings) -> str:
-    end = endings[one.subject_id]
+def _ended(notice: Notice, endings: Endings) -> str:
+    end = endings[notice.subject_id]
     if end.status == Group.FAILED:
         counts = f"{count(end.incomplete)} of {count(end.packages, 'package')} did not complete"
-        return f"{one.subject}: stands still, {counts}"
+        return f"{notice.subject}: stands still, {counts}"
     done = end.phases.get("done", 0)
     if end.incomplete and done:
-        return f"{one.subject}: {end.status}, {done:,} of {count(end.packages, 'package')} done"
-    return f"{one.subject}: {end.status}, {count(end.packages, 'package')}"
+        return f"{notice.subject}: {end.status}, {done:,} of {count(end.packages, 'package')} done"
+    return f"{notice.subject}: {end.status}, {count(end.packages, 'package')}"
 
 
-def _given_up(one: Notice, endings: Endings) -> str:
-    return f"node {one.subject} does not answer: {count(one.count, 'attempt')} given up"
+def _given_up(notice: Notice, endings: Endings) -> str:
+    return f"node {notice.subject} does not answer: {count(notice.count, 'attempt')} given up"
 
 
-def _down(one: Notice, endings: Endings) -> str:
-    last = ", and no other node is up" if one.needs_a_person else ""
-    return f"node {one.subject} is down{last}"
+def _down(notice: Notice, endings: Endings) -> str:
+    last = ", and no other node is up" if notice.needs_a_person else ""
+    return f"node {notice.subject} is down{last}"
 
 
-def _standstill(one: Notice, endings: Endings) -> str:
-    return f"production stands still: {one.samples[0]['message']}"
+def _standstill(notice: Notice, endings: Endings) -> str:
+    return f"production stands still: {notice.samples[0]['message']}"
 
 
-def _drained(one: Notice, endings: Endings) -> str:
-    return f"node {one.subject} is drained: packages fail there that succeed elsewhere"
+def _drained(notice: Notice, endings: Endings) -> str:
+    return f"node {notice.subject} is drained: packages fail there that succeed elsewhere"
 
 
-def _doubted(one: Notice, endings: Endings) -> str:
-    return f"the cache of node {one.subject} is in doubt: most of its files are missing"
+def _doubted(notice: Notice, endings: Endings) -> str:
+    return f"the cache of node {notice.subject} is in doubt: most of its files are missing"
 
 
-def _cleared(one: Notice, endings: Endings) -> str:
+def _cleared(notice: Notice, endings: Endings) -> str:
     return {
-        "node-down": f"node {one.subject} is back",
-        "node-drained": f"node {one.subject} takes packages again",
-        "node-doubted": f"the cache of node {one.subject} is no longer in doubt",
-        "held": f"{one.subject}: no packages are held any longer",
-        "still": f"{one.subject}: moves again",
+        "node-down": f"node {notice.subject} is back",
+        "node-drained": f"node {notice.subject} takes packages again",
+        "node-doubted": f"the cache of node {notice.subject} is no longer in doubt",
+        "held": f"{notice.subject}: no packages are held any longer",
+        "still": f"{notice.subject}: moves again",
         "stands-still": "production moves again",
-    }[one.reason]
+    }[notice.reason]
 
 
 _HEADLINES: Mapping[str, Callable[[Notice, Endings], str]] = {
@@ -119,43 +119,43 @@ _HEADLINES: Mapping[str, Callable[[Notice, Endings], str]] = {
 }  # fmt: skip
 
 
-def _part(one: Notice, endings: Endings) -> Iterator[str]:
-    yield headline(one, endings)
-    if one.kind == "failures":
-        yield from _about_failures(one)
-    elif one.kind == "ended":
-        yield from _about_end(endings[one.subject_id])
-    elif one.kind.startswith("node"):
-        yield from _about_node(one)
-    elif "stands-still" in (one.kind, one.reason):
-        yield f"  {when(one.last)}"
+def _part(notice: Notice, endings: Endings) -> Iterator[str]:
+    yield headline(notice, endings)
+    if notice.kind == "failures":
+        yield from _about_failures(notice)
+    elif notice.kind == "ended":
+        yield from _about_end(endings[notice.subject_id])
+    elif notice.kind.startswith("node"):
+        yield from _about_node(notice)
+    elif "stands-still" in (notice.kind, notice.reason):
+        yield f"  {when(notice.last)}"
         yield "  d0ctl status"
     else:
-        yield f"  {when(one.last)}"
-        known = "why" if one.reason.startswith("node") else "status"
-        yield f"  d0ctl {known} {one.subject}"
+        yield f"  {when(notice.last)}"
+        known = "why" if notice.reason.startswith("node") else "status"
+        yield f"  d0ctl {known} {notice.subject}"
 
 
-def _about_failures(one: Notice) -> Iterator[str]:
-    again = one.count - one.failed - one.held
-    parts = [(one.failed, "failed, not tried again"), (one.held, "held by the policy"),
+def _about_failures(notice: Notice) -> Iterator[str]:
+    again = notice.count - notice.failed - notice.held
+    parts = [(notice.failed, "failed, not tried again"), (notice.held, "held by the policy"),
              (again, "tried again by the policy")]  # fmt: skip
     counts = ", ".join(f"{number:,} {words}" for number, words in parts if number)
-    span = when(one.first)
-    if one.last - one.first >= 1:
-        span = f"{span} to {when(one.last)}"
-    yield f"  {count(one.count, 'failure')}: {counts}"
+    span = when(notice.first)
+    if notice.last - notice.first >= 1:
+        span = f"{span} to {when(notice.last)}"
+    yield f"  {count(notice.count, 'failure')}: {counts}"
     yield f"  {span}"
-    if stopped := _stopped(one):
+    if stopped := _stopped(notice):
         yield f"  the job is held by `max-alike-failures`: {stopped}"
-    for sample in one.samples:
+    for sample in notice.samples:
         yield from _sample(sample)
-    yield from _commands_for_failures(one)
+    yield from _commands_for_failures(notice)
 
 
-def _stopped(one: Notice) -> str | None:
+def _stopped(notice: Notice) -> str | None:
     """Return why d0ctl held the job, if it did."""
-    return next((sample["stopped"] for sample in one.samples if "stopped" in sample), None)
+    return next((sample["stopped"] for sample in notice.samples if "stopped" in sample), None)
 
 
 def _sample(sample: Mapping[str, Any]) -> Iterator[str]:
@@ -167,18 +167,18 @@ def _sample(sample: Mapping[str, Any]) -> Iterator[str]:
         yield f"    | {text}"
 
 
-def _commands_for_failures(one: Notice) -> Iterator[str]:
+def _commands_for_failures(notice: Notice) -> Iterator[str]:
     yield ""
-    for sample in one.samples[:1]:
+    for sample in notice.samples[:1]:
         yield f"  d0ctl why {sample['path']}"
         yield f"  d0ctl logs {sample['path']} --attempt {sample['attempt']}"
-    yield f"  d0ctl report failures {one.subject}"
-    if one.failed:
-        yield f"  d0ctl retry '{one.subject}/*/*:failed'"
-    if _stopped(one):
-        yield f"  d0ctl release {one.subject}"
-    if one.held:
-        yield f"  d0ctl release '{one.subject}/*/*:held'"
+    yield f"  d0ctl report failures {notice.subject}"
+    if notice.failed:
+        yield f"  d0ctl retry '{notice.subject}/*/*:failed'"
+    if _stopped(notice):
+        yield f"  d0ctl release {notice.subject}"
+    if notice.held:
+        yield f"  d0ctl release '{notice.subject}/*/*:held'"
 
 
 def _about_end(end: Ending) -> Iterator[str]:
@@ -191,16 +191,16 @@ def _about_end(end: Ending) -> Iterator[str]:
     if end.segments:
         yield ""
         yield "  did not complete:"
-        yield from (f"    {_segment(one)}" for one in end.segments)
+        yield from (f"    {_segment(segment)}" for segment in end.segments)
         if more := end.incomplete - len(end.segments):
             yield f"    and {more:,} more: d0ctl status {end.name}"
     yield ""
     yield from _commands_for_end(end)
 
 
-def _segment(one: Segment) -> str:
-    text = f"{one.path}  {one.phase}"
-    return f"{text}: {one.why}" if one.why else text
+def _segment(segment: Segment) -> str:
+    text = f"{segment.path}  {segment.phase}"
+    return f"{text}: {segment.why}" if segment.why else text
 
 
 def _commands_for_end(end: Ending) -> Iterator[str]:
@@ -215,18 +215,18 @@ def _commands_for_end(end: Ending) -> Iterator[str]:
         yield f"  d0ctl retry '{end.name}/*/*:failed'"
 
 
-def _about_node(one: Notice) -> Iterator[str]:
-    yield f"  {when(one.last)}"
-    for sample in one.samples:
+def _about_node(notice: Notice) -> Iterator[str]:
+    yield f"  {when(notice.last)}"
+    for sample in notice.samples:
         yield f"  {sample['message']}"
-    if one.kind == "node-given-up":
+    if notice.kind == "node-given-up":
         yield "  its packages are tried again elsewhere; their attempts here end when it is back"
-    yield f"  d0ctl why {one.subject}"
-    yield f"  d0ctl node check {one.subject}"
-    if one.kind == "node-drained":
-        yield f"  d0ctl node resume {one.subject}"
-    if one.kind == "node-doubted":
-        yield f"  d0ctl node accept-loss {one.subject}   # if the files are gone for good"
+    yield f"  d0ctl why {notice.subject}"
+    yield f"  d0ctl node check {notice.subject}"
+    if notice.kind == "node-drained":
+        yield f"  d0ctl node resume {notice.subject}"
+    if notice.kind == "node-doubted":
+        yield f"  d0ctl node accept-loss {notice.subject}   # if the files are gone for good"
 
 
 def when(at: float) -> str:

@@ -20,23 +20,23 @@ def draw(sheet: Sheet, found: Sequence[Profile], now: float, *, is_whole: bool) 
         sheet.table([_row(one, at, has, now, sheet) for at, has in one.rows(STEP_S)])
 
 
-def _line(one: Profile, now: float) -> list[Cell]:
-    cache, (peak_s, peak) = one.cache, one.peak
+def _line(profile: Profile, now: float) -> list[Cell]:
+    cache, (peak_s, peak) = profile.cache, profile.peak
     holds = f" of {size(cache.space)}" if cache.space is not None else ""
     grows = "does not grow"
     if peak > cache.used:
         grows = f"up to {size(peak)} at {moment(now + peak_s, now)}"
     full: Cell = ""
-    if one.full_s is not None:
+    if profile.full_s is not None:
         full = (
-            f"full in {duration(one.full_s)}, {size(peak - (cache.space or 0))} too much",
+            f"full in {duration(profile.full_s)}, {size(peak - (cache.space or 0))} too much",
             "bad",
         )
     return [(cache.name, "strong"), f"{size(cache.used)}{holds}", grows, full]
 
 
-def _row(one: Profile, at_s: float, has: int, now: float, sheet: Sheet) -> list[Cell]:
-    space = one.cache.space
+def _row(profile: Profile, at_s: float, has: int, now: float, sheet: Sheet) -> list[Cell]:
+    space = profile.cache.space
     part = "" if not space else f"{has / space:.0%}"
     gauge: Cell = signs.gauge(min(1.0, has / space), 20, sheet.glyphs) if space else ""
     return [(moment(now + at_s, now), "faint"), size(has), part, gauge]

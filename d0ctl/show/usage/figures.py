@@ -27,17 +27,17 @@ MOST_SHOWN = 15
 """How many rows of a group are shown."""
 
 
-def cells(one: Usage) -> tuple[str, ...]:
+def cells(usage: Usage) -> tuple[str, ...]:
     """Return the figures of a group, in the order of `COLUMNS`."""
     return (
-        count(one.attempts),
-        _percent(one.success),
-        duration(one.cpu_s),
-        duration(one.wasted_s),
-        _percent(one.efficiency),
-        duration(one.wait_s),
-        duration(one.longest_s),
-        "-" if one.per_hour is None else f"{one.per_hour:,.1f}",
+        count(usage.attempts),
+        _percent(usage.success),
+        duration(usage.cpu_s),
+        duration(usage.wasted_s),
+        _percent(usage.efficiency),
+        duration(usage.wait_s),
+        duration(usage.longest_s),
+        "-" if usage.per_hour is None else f"{usage.per_hour:,.1f}",
     )
 
 

@@ -112,10 +112,10 @@ def _failures(report: Report) -> str:
 
 def _waste(report: Report) -> str:
     nodes = sorted(report.groups["node"], key=lambda one: -one.wasted_s)
-    most = max((one.wasted_s for one in nodes), default=0.0)
-    return _bars([Bar(clean(one.name), one.wasted_s / most, duration(one.wasted_s),
+    most = max((node.wasted_s for node in nodes), default=0.0)
+    return _bars([Bar(clean(node.name), node.wasted_s / most, duration(node.wasted_s),
                       timeline.COLOURS["lost"])
-                  for one in nodes if one.wasted_s > 0], "nothing was wasted")  # fmt: skip
+                  for node in nodes if node.wasted_s > 0], "nothing was wasted")  # fmt: skip
 
 
 def _bars(found: list[Bar], nothing: str) -> str:

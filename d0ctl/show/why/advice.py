@@ -41,27 +41,27 @@ class Advice(Struct, frozen=True):
     options: str | None = ""
 
 
-def advice(store: Store, one: PackageView, last: AttemptView | None) -> Advice:
+def advice(store: Store, package: PackageView, last: AttemptView | None) -> Advice:
     """Advise on retrying a failed or canceled package."""
     nodes = node_views(store)
-    if dropped := _dropped_input(store, one):
+    if dropped := _dropped_input(store, package):
         return Advice((f"it can't be retried: it needs `{dropped}` of a dropped line",), None)
-    if last is not None and last.reason == Reason.OUT_OF_MEMORY and one.phase == "failed":
-        return _more_memory(store, one, last, nodes)
-    if unfit := _unfit(store, one, nodes, one.memory):
+    if last is not None and last.reason == Reason.OUT_OF_MEMORY and package.phase == "failed":
+        return _more_memory(store, package, last, nodes)
+    if unfit := _unfit(store, package, nodes, package.memory):
         return Advice((f"it can't be retried: no node can take it: {unfit}",), None)
-    if last is None or one.phase != "failed":
+    if last is None or package.phase != "failed":
         return Advice()
     if last.reason == Reason.WALL_TIME:
-        return _more_time(one, last)
-    if last.reason == Reason.DISK_FULL and one.disk:
-        return Advice(options=f" --disk {format_size(_grown(one.disk))}")
-    if found := missing(store, one, last):
-        return Advice((found.fact, *([_fix(one.path)] if found.may_retry else [])), None)
+        return _more_time(package, last)
+    if last.reason == Reason.DISK_FULL and package.disk:
+        return Advice(options=f" --disk {format_size(_grown(package.disk))}")
+    if found := missing(store, package, last):
+        return Advice((found.fact, *([_fix(package.path)] if found.may_retry else [])), None)
     if last.reason in BY_JOB_FILE:
-        return Advice((_fix(one.path), OLD_FILE), None)
+        return Advice((_fix(package.path), OLD_FILE), None)
     if is_deterministic(last.reason, last.exit_code):
-        return Advice((_fix(one.path),), None)
+        return Advice((_fix(package.path),), None)
     return Advice()
 
 
@@ -77,23 +77,23 @@ def _fix(target: str) -> str:
 
 
 def _more_memory(
-    store: Store, one: PackageView, last: AttemptView, nodes: list[NodeView]
+    store: Store, package: PackageView, last: AttemptView, nodes: list[NodeView]
 ) -> Advice:
-    used = max(last.rss or 0, one.memory or 0)
+    used = max(last.rss or 0, package.memory or 0)
     if not used:
-        return Advice(options=" --memory 2GB" if one.memory is None else None)
+        return Advice(options=" --memory 2GB" if package.memory is None else None)
     largest = max((node.node.room.memory or 0 for node in nodes), default=0)
     wanted = _grown(used)
     if largest and wanted > largest > used:
         wanted = largest
-    if why := _unfit(store, one, nodes, wanted):
+    if why := _unfit(store, package, nodes, wanted):
         fact = f"it used {size(used)} of memory, and no node can take it with more: {why}"
         return Advice((fact,), None)
     return Advice((f"it used {size(used)} of memory",), f" --memory {format_size(wanted)}")
 
 
-def _more_time(one: PackageView, last: AttemptView) -> Advice:
-    limit = one.wall_time
+def _more_time(package: PackageView, last: AttemptView) -> Advice:
+    limit = package.wall_time
     if limit is None and last.started is not None and last.ended is not None:
         limit = last.ended - last.started
     if not limit:
@@ -108,17 +108,19 @@ def _grown(used: int) -> int:
     return -(-more // step) * step
 
 
-def _dropped_input(store: Store, one: PackageView) -> str | None:
-    for file in browse.inputs(store, one.id):
+def _dropped_input(store: Store, package: PackageView) -> str | None:
+    for file in browse.inputs(store, package.id):
         is_needed = file.required and not file.dropped and not file.own
         if is_needed and file.file_dropped and not file.present:
             return file.name
     return None
 
 
-def _unfit(store: Store, one: PackageView, nodes: list[NodeView], memory: int | None) -> str | None:
+def _unfit(
+    store: Store, package: PackageView, nodes: list[NodeView], memory: int | None
+) -> str | None:
     """Return why no node can ever take a package with this much memory; None if one can."""
-    requirement = replace(requirement_of(store, one), memory=memory)
+    requirement = replace(requirement_of(store, package), memory=memory)
     reasons = {view.name: view.node.misfit(requirement) for view in nodes}
     if not reasons or None in reasons.values():
         return None

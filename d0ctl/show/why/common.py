@@ -84,17 +84,17 @@ def room_of(row: Row, now: float | None = None) -> NodeRoom:
     )  # fmt: skip
 
 
-def requirement_of(store: Store, one: PackageView) -> Requirement:
+def requirement_of(store: Store, package: PackageView) -> Requirement:
     """Return the resources and nodes that a package requests."""
-    catalogue, costs = Catalogue(store), costs_of(store, one.id)
+    catalogue, costs = Catalogue(store), costs_of(store, package.id)
     return Requirement(
-        id=0, ready=1, cpus=one.cpus, memory=one.memory, platform=one.platform,
-        nodes=json.loads(one.nodes), exclude_nodes=json.loads(one.exclude_nodes),
-        software=catalogue.platforms(one.software),
-        needs=catalogue.needs(one.software, one.needs), avoid=one.avoid, stay=one.stay,
-        space=one.space, seconds=costs["seconds"], pace=costs["pace"],
+        id=0, ready=1, cpus=package.cpus, memory=package.memory, platform=package.platform,
+        nodes=json.loads(package.nodes), exclude_nodes=json.loads(package.exclude_nodes),
+        software=catalogue.platforms(package.software),
+        needs=catalogue.needs(package.software, package.needs), avoid=package.avoid,
+        stay=package.stay, space=package.space, seconds=costs["seconds"], pace=costs["pace"],
         fetches=bool(costs["fetches"]), cpu=costs["cpu"],
-        barred=catalogue.barred_of_job(one.job_id), memory_expected=costs["memory_expected"],
+        barred=catalogue.barred_of_job(package.job_id), memory_expected=costs["memory_expected"],
         space_expected=costs["space_expected"],
     )  # fmt: skip
 

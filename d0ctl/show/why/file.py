@@ -221,15 +221,19 @@ def _copy(copy: CopyView) -> str:
     return f"a copy is on `{copy.node}`{away}: {copy.path}{spare}"
 
 
-def _found(one: FoundCopy, now: float) -> str:
-    when = moment(one.noticed, now)
-    return f"its copy {one.path} on `{one.node}` {FOUND[one.finding]}; d0ctl noticed it at {when}"
+def _found(copy: FoundCopy, now: float) -> str:
+    when = moment(copy.noticed, now)
+    return (
+        f"its copy {copy.path} on `{copy.node}` {FOUND[copy.finding]}; d0ctl noticed it at {when}"
+    )
 
 
-def _transfer(one: TransferView) -> str:
-    where = "results/" if one.result else f"`{one.cluster}`"
+def _transfer(transfer: TransferView) -> str:
+    where = "results/" if transfer.result else f"`{transfer.cluster}`"
     tries = (
-        f", {count(one.tries, 'try', 'tries')} so far: {one.last_error}" if one.last_error else ""
+        f", {count(transfer.tries, 'try', 'tries')} so far: {transfer.last_error}"
+        if transfer.last_error
+        else ""
     )
     return f"it is being copied to {where}{tries}"
 
@@ -237,10 +241,10 @@ def _transfer(one: TransferView) -> str:
 def _readers(about: _AboutFile) -> None:
     """Add its readers, and for how many other files they wait."""
     facts, readers = about.explanation.facts, about.readers
-    waiting_readers = [one for one in readers if _is_open(one)]
-    facts += [_reader(about.file, one) for one in waiting_readers[:MOST]]
+    waiting_readers = [reader for reader in readers if _is_open(reader)]
+    facts += [_reader(about.file, reader) for reader in waiting_readers[:MOST]]
     if len(waiting_readers) > MOST:
-        phases = Counter(one.phase for one in waiting_readers[MOST:])
+        phases = Counter(reader.phase for reader in waiting_readers[MOST:])
         more = listed(f"{n:,} {phase}" for phase, n in phases.most_common())
         facts.append(
             f"and it is read by {count(len(waiting_readers) - MOST, 'more package')}: {more}"
@@ -254,8 +258,8 @@ def _readers(about: _AboutFile) -> None:
                      f"{'has' if done == 1 else 'have'} ended")  # fmt: skip
 
 
-def _is_open(one: ReaderView) -> bool:
-    return STATUS_OF[Phase(one.phase)] not in ENDED and one.phase != Phase.TRANSFERRING
+def _is_open(reader: ReaderView) -> bool:
+    return STATUS_OF[Phase(reader.phase)] not in ENDED and reader.phase != Phase.TRANSFERRING
 
 
 def _reader(one: FileView, reader: ReaderView) -> str:

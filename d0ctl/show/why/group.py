@@ -175,7 +175,7 @@ def _retry_first(part: _Part, explanation: Explanation) -> None:
     if not retries:
         from d0ctl.show.why.advice import is_deterministic
 
-        reasons = dict.fromkeys(one.reason for one in part.failures(SAMPLE))
+        reasons = dict.fromkeys(failure.reason for failure in part.failures(SAMPLE))
         retries = [f"d0ctl retry '{part.failed}' --failed-for {reason}"
                    for reason in reasons if is_deterministic(reason, 127)]  # fmt: skip
     others = [text for text in explanation.commands if text not in retries]
@@ -210,7 +210,7 @@ def _site(site: standstill.Production, part: _Part, explanation: Explanation, no
 
 def _failed(store: Store, part: _Part, explanation: Explanation, now: float) -> None:
     total = part.counts.get("failed", 0)
-    latest = [(one.path, one.reason) for one in part.failures(SAMPLE)]
+    latest = [(failure.path, failure.reason) for failure in part.failures(SAMPLE)]
     if not latest:
         latest = [(one.path, one.reason) for one in part.sample([Phase.FAILED], MOST)]
     if not latest:

@@ -37,17 +37,17 @@ class Missing(Struct, frozen=True):
     may_retry: bool = True
 
 
-def missing(store: Store, one: PackageView, last: AttemptView) -> Missing | None:
+def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
     """Say which command or file was missing; None for other failures."""
     if last.exit_code in (126, 127):
-        return _command(store, one, last)
-    return _file(store, one, last) if last.exit_code else None
+        return _command(store, package, last)
+    return _file(store, package, last) if last.exit_code else None
 
 
-def _file(store: Store, one: PackageView, last: AttemptView) -> Missing | None:
+def _file(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
     """A file beside the job file that is no input."""
-    names = {Path(file.name).name for file in browse.inputs(store, one.id)}
-    folder = browse.directory(store, one.job_id)
+    names = {Path(file.name).name for file in browse.inputs(store, package.id)}
+    folder = browse.directory(store, package.job_id)
     for found in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):
         name = next(filter(None, found.groups())).rstrip(".,;")
         if Path(name).name not in names and _is_beside(folder, name):
@@ -67,7 +67,7 @@ def _no_input(name: str) -> Missing:
     )  # fmt: skip
 
 
-def _command(store: Store, one: PackageView, last: AttemptView) -> Missing:
+def _command(store: Store, package: PackageView, last: AttemptView) -> Missing:
     name = _name(last)
     if name is None:
         word = "not executable" if last.exit_code == 126 else "not found"
@@ -76,7 +76,7 @@ def _command(store: Store, one: PackageView, last: AttemptView) -> Missing:
         return _on_the_path(name, last)
     if name.startswith("/"):
         return _absolute(name, last)
-    return _beside(store, one, name, last)
+    return _beside(store, package, name, last)
 
 
 def _name(last: AttemptView) -> str | None:
@@ -103,19 +103,19 @@ def _absolute(name: str, last: AttemptView) -> Missing:
     return Missing(f"`{name}` does not exist on node `{last.node_name}`")
 
 
-def _beside(store: Store, one: PackageView, name: str, last: AttemptView) -> Missing:
+def _beside(store: Store, package: PackageView, name: str, last: AttemptView) -> Missing:
     """A script that should be in the folder of the attempt."""
-    folder = browse.directory(store, one.job_id)
+    folder = browse.directory(store, package.job_id)
     here = Path(folder) / name
     base = here.name
-    is_input = any(Path(file.name).name == base for file in browse.inputs(store, one.id))
+    is_input = any(Path(file.name).name == base for file in browse.inputs(store, package.id))
     if last.exit_code == 126:
         where = f": chmod +x {here}" if here.is_file() else ""
         return Missing(f"`{name}` is not executable{where}")
     if is_input:
         return Missing(
             f"`{base}` is an input, so the program on its first line (`#!`) is missing on node "
-            f"`{last.node_name}`, or `{name}` is not its path there: d0ctl peek {one.path}"
+            f"`{last.node_name}`, or `{name}` is not its path there: d0ctl peek {package.path}"
         )
     if _is_beside(folder, name):
         return _no_input(name)

@@ -56,11 +56,11 @@ def obstacles(found: Production, now: float) -> list[Obstacle]:
     return found_obstacles
 
 
-def batch_fault(name: str, one: Fault, now: float) -> Obstacle:
+def batch_fault(name: str, fault: Fault, now: float) -> Obstacle:
     """Say why a batch system brings no pilots."""
-    text = f"cluster `{name}` {FAULTS[one.kind]} since {moment(one.since, now)}: {one.text}"
-    if one.retry is not None and one.retry > now:
-        text += f"; the next try is at {moment(one.retry, now)}"
+    text = f"cluster `{name}` {FAULTS[fault.kind]} since {moment(fault.since, now)}: {fault.text}"
+    if fault.retry is not None and fault.retry > now:
+        text += f"; the next try is at {moment(fault.retry, now)}"
     return Obstacle(text, (f"d0ctl cluster check {name}",))
 
 
@@ -82,10 +82,10 @@ def _nodes(found: Production, now: float) -> Obstacle | None:
         return Obstacle("there is no node", ("d0ctl node add NAME [user@]host",))
     if not found.driven:
         return None
-    away = [one for one in found.nodes if one.node.state == "down" or one.node.drained]
+    away = [node for node in found.nodes if node.node.state == "down" or node.node.drained]
     if not away:
         return None
-    takes = sum(one.node.takes for one in found.nodes)
+    takes = sum(node.node.takes for node in found.nodes)
     text = f"{takes} of {count(len(found.nodes), 'node')} up: {nodes_away(away, now)}"
     return Obstacle(text, tuple(_suggest_nodes(one) for one in away[:MOST]))
 
@@ -111,15 +111,15 @@ def _last_error(down: Sequence[NodeView]) -> str:
 
 
 def _names(nodes: Sequence[NodeView]) -> str:
-    names = [f"`{one.name}`" for one in nodes[:MOST]]
+    names = [f"`{node.name}`" for node in nodes[:MOST]]
     if len(nodes) > MOST:
         names.append(f"{len(nodes) - MOST:,} more")
     return listed(names)
 
 
-def _suggest_nodes(one: NodeView) -> str:
-    verb = "check" if one.node.state == "down" else "resume"
-    return f"d0ctl node {verb} {one.name}"
+def _suggest_nodes(node: NodeView) -> str:
+    verb = "check" if node.node.state == "down" else "resume"
+    return f"d0ctl node {verb} {node.name}"
 
 
 def job_obstacles(found: Production) -> dict[str, Obstacle]:

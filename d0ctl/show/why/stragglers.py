@@ -9,12 +9,12 @@ MOST = 3
 """How many of them a card names; it counts the rest."""
 
 
-def sentence(one: Straggler, now: float) -> str:
+def sentence(straggler: Straggler, now: float) -> str:
     """Say how long it runs, and how long was expected."""
     return (
-        f"it is a straggler: it has been running on `{one.node}` for "
-        f"{duration(now - one.started)}; {duration(one.expected)} were expected, at most "
-        f"{duration(one.high)}"
+        f"it is a straggler: it has been running on `{straggler.node}` for "
+        f"{duration(now - straggler.started)}; {duration(straggler.expected)} were expected, "
+        f"at most {duration(straggler.high)}"
     )
 
 

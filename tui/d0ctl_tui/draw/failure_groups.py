@@ -25,13 +25,13 @@ class Cluster(Struct):
     reasons: set[str] = field(default_factory=set)
     nodes: set[str] = field(default_factory=set)
 
-    def take(self, one: Failed) -> None:
+    def take(self, failure: Failed) -> None:
         """Count a failure."""
-        self.ids.append(one.id)
-        self.reasons.add(one.reason or "unknown")
-        self.nodes.add(one.node or "no node")
-        if one.ended is not None and one.ended >= self.last:
-            self.last, self.message = one.ended, one.message or ""
+        self.ids.append(failure.id)
+        self.reasons.add(failure.reason or "unknown")
+        self.nodes.add(failure.node or "no node")
+        if failure.ended is not None and failure.ended >= self.last:
+            self.last, self.message = failure.ended, failure.message or ""
 
 
 def clusters(failed: Iterable[Failed], by: str) -> list[Cluster]:

@@ -109,13 +109,13 @@ def find(store: Store, package: str, number: int | None = None) -> Log:
     tries = browse.attempts(store, one.id)
     if not tries:
         raise NotFound(f"package `{one.path}` has not run yet: it is {one.phase}")
-    tried = next((one for one in tries if one.number == number), tries[-1])
+    tried = next((attempt for attempt in tries if attempt.number == number), tries[-1])
     row = registry.find(store, tried.node_name)
     if row is None:
         raise NotFound(f"node `{tried.node_name}`, where its logs lay, was removed")
     is_live = tried is tries[-1] and STATUS_OF[Phase(one.phase)] is Status.LAUNCHED
     return Log(
         store.home, site_name(store), address_of(row), tried.base or row["base"] or "",
-        one.path, tried.id, tried.number, tuple(one.number for one in tries),
+        one.path, tried.id, tried.number, tuple(attempt.number for attempt in tries),
         len(browse.binaries(store, one.id)), is_live,
     )  # fmt: skip

@@ -95,18 +95,18 @@ class Groups(LineView):
             self.outline.expand(path, len(self.found[path[0]].ids))
         self.renew()
 
-    def _cluster(self, one: Cluster, opened: bool, columns: int) -> Line:
+    def _cluster(self, cluster: Cluster, opened: bool, columns: int) -> Line:
         glyphs = self.glyphs
         left: list[Span] = [
             (f" {glyphs.open if opened else glyphs.shut} ", "faint"),
-            (f"{len(one.ids):>7,} ", "bad"),
-            (foreign(one.name), "strong"),
+            (f"{len(cluster.ids):>7,} ", "bad"),
+            (foreign(cluster.name), "strong"),
         ]
-        about = [listed(sorted(one.nodes)[:3])] if len(one.nodes) < 4 else []
-        about += [] if about else [count(len(one.nodes), "node")]
+        about = [listed(sorted(cluster.nodes)[:3])] if len(cluster.nodes) < 4 else []
+        about += [] if about else [count(len(cluster.nodes), "node")]
         left.append((f"  on {foreign(', '.join(about))}", "faint"))
-        left.append((f"  {foreign(one.message)}", "plain"))
-        return spread(left, [(f"last {clock(one.last, time.time())} ", "faint")], columns)
+        left.append((f"  {foreign(cluster.message)}", "plain"))
+        return spread(left, [(f"last {clock(cluster.last, time.time())} ", "faint")], columns)
 
 
 class FailuresScreen(SubScreen):

@@ -114,7 +114,7 @@ def filters(screen: Reach, words: str) -> list[Choice]:
         if str(phase) not in set(Status)
     ]
     low = words.lower()
-    fit = [one for one in choices if low in f"{one.words} {one.about}".lower()]
+    fit = [choice for choice in choices if low in f"{choice.words} {choice.about}".lower()]
     return sorted(fit, key=lambda one: not one.words.startswith(low))
 
 
@@ -166,11 +166,11 @@ def _path(screen: Reach, words: str) -> list[Choice]:
 
 def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
     choices = [_choice(screen, one) for one in search.jobs(store, words)]
-    choices += [_choice(screen, one) for one in search.stages(store, words)]
-    choices += [_choice(screen, one) for one in search.nodes(store, words)]
-    choices += [_choice(screen, one) for one in search.reasons(store, words)]
-    choices += [_choice(screen, one) for one in search.packages(store, words)]
-    choices += [_choice(screen, one) for one in search.messages(store, words)]
+    choices += [_choice(screen, stage) for stage in search.stages(store, words)]
+    choices += [_choice(screen, node) for node in search.nodes(store, words)]
+    choices += [_choice(screen, reason) for reason in search.reasons(store, words)]
+    choices += [_choice(screen, package) for package in search.packages(store, words)]
+    choices += [_choice(screen, message) for message in search.messages(store, words)]
     job, name = select.file_of_job(words) or ("", words)
     files = search.files(store, outline.job_ids(store), name)
     for one in (file for file in files if job in ("", file.job)):

@@ -75,7 +75,9 @@ def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
 
     Empty files are no results, nor those of a program that did not start, or did not end well.
     """
-    left = [one for one in tries if one.left_size is not None and one.ended is not None]
+    left = [
+        attempt for attempt in tries if attempt.left_size is not None and attempt.ended is not None
+    ]
     if not left:
         return False
     last = left[-1]
@@ -95,8 +97,8 @@ def _may_overrule(subject: Subject, last: AttemptView) -> bool:
         return False
     if re.search(_EXCEPTION, last.stderr or ""):
         return False
-    failed = [one for one in browse.binaries(subject.store, subject.package.id)
-              if one.seq == last.binary]  # fmt: skip
+    failed = [binary for binary in browse.binaries(subject.store, subject.package.id)
+              if binary.seq == last.binary]  # fmt: skip
     return not any(merge_types.PROGRAM in (one.argv or "") for one in failed)
 
 

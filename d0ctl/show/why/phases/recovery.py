@@ -36,25 +36,25 @@ def held(actor: str | None, until: float | None, now: float) -> str:
     return f"after a release it cools off until {moment(until, now)}"
 
 
-def refusal(store: Store, one: PackageView, last: AttemptView | None) -> list[str]:
+def refusal(store: Store, package: PackageView, last: AttemptView | None) -> list[str]:
     """Say why a failure was not retried, and which rule applies."""
     if last is None or last.reason is None:
         return []
     prefix = f"{last.reason}: {last.message}; " if last.message else f"{last.reason}; "
-    facts = [rule(of_package(store, one.id), last.reason)]
-    if one.note and one.note.startswith(prefix):
-        facts.append(f"not retried: {one.note.removeprefix(prefix)}")
+    facts = [rule(of_package(store, package.id), last.reason)]
+    if package.note and package.note.startswith(prefix):
+        facts.append(f"not retried: {package.note.removeprefix(prefix)}")
     return facts
 
 
-def without_last_node(one: PackageView, fits: list[Row], explanation: Explanation) -> list[Row]:
+def without_last_node(package: PackageView, fits: list[Row], explanation: Explanation) -> list[Row]:
     """Return the suitable nodes, without that of the last attempt if the policy avoids it."""
-    others = [row for row in fits if row["name"] != one.avoid]
+    others = [row for row in fits if row["name"] != package.avoid]
     if not others or len(others) == len(fits):
         return fits
-    is_behind = (one.note or "").startswith("it waited")
+    is_behind = (package.note or "").startswith("it waited")
     why = "its inputs came too late there" if is_behind else "the last attempt failed there"
-    explanation.facts.append(f"node `{one.avoid}` is avoided: {why}")
+    explanation.facts.append(f"node `{package.avoid}` is avoided: {why}")
     return others
 
 

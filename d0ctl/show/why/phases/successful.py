@@ -21,7 +21,7 @@ def done(subject: Subject) -> None:
         took = f" in {duration(tries[-1].ended - tries[-1].started)} on `{tries[-1].node_name}`"
     subject.explanation.answer = f"{subject.name} is successful: it ended {subject.since()}{took}"
     if len(tries) > 1:
-        reasons = Counter(one.reason for one in tries[:-1] if one.reason)
+        reasons = Counter(attempt.reason for attempt in tries[:-1] if attempt.reason)
         failures = ", ".join(f"{times} {reason}" for reason, times in reasons.most_common())
         subject.fact(
             f"it took {count(len(tries), 'attempt')}" + (f" ({failures})" if failures else "")
@@ -36,9 +36,11 @@ def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
     if deed is None or deed.old != Phase.FAILED:
         return
     actions = browse.actions(subject.store, subject.job.name, MOST_ACTIONS)
-    if not any(one.verb == "set-status" and one.at == deed.at for one in actions):
+    if not any(action.verb == "set-status" and action.at == deed.at for action in actions):
         return
-    reason = next((one.message or one.reason for one in reversed(tries) if one.reason), None)
+    reason = next(
+        (attempt.message or attempt.reason for attempt in reversed(tries) if attempt.reason), None
+    )
     subject.fact(
         f"set successful by {deed.actor}; it had failed: {reason or 'for no known reason'}"
     )

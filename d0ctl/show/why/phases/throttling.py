@@ -33,10 +33,10 @@ def of_job(subject: Subject, allowed: Allowances) -> str | None:
     return f"{whose} starts no more packages now: {_reached(subject, one)}"
 
 
-def _reached(subject: Subject, one: Allowance) -> str:
-    rule, name = one.throttle, f"throttle `{one.throttle.name}`"
-    if rule.max_running is not None and one.running >= rule.max_running:
-        return f"{one.running:,} are on nodes, and {name} allows {rule.max_running:,}"
-    wait = throttles.next_launch(subject.store, one, now=subject.now)
-    return (f"{count(one.launched, 'package')} in the last {duration(rule.per_s)}, the most "
+def _reached(subject: Subject, allowance: Allowance) -> str:
+    rule, name = allowance.throttle, f"throttle `{allowance.throttle.name}`"
+    if rule.max_running is not None and allowance.running >= rule.max_running:
+        return f"{allowance.running:,} are on nodes, and {name} allows {rule.max_running:,}"
+    wait = throttles.next_launch(subject.store, allowance, now=subject.now)
+    return (f"{count(allowance.launched, 'package')} in the last {duration(rule.per_s)}, the most "
             f"that {name} allows; the next in {duration(wait)}")  # fmt: skip
