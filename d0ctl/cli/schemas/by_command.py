@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import json
 
-from d0ctl.cli.schemas import jobs, packages, reports, site
+from d0ctl.cli.schemas import jobs, nodes, packages, reports, site, software
 from d0ctl.show.why.common import Explanation
 
 DOCUMENTS: Mapping[str, Any] = {
@@ -35,22 +35,22 @@ DOCUMENTS: Mapping[str, Any] = {
     "policy try": reports.PolicyTrials,
     "policy show": reports.Policies,
     "file list": site.Files,
-    "node list": site.Nodes,
-    "node check": site.NodeCheck,
-    "cluster list": site.Clusters,
-    "cluster check": site.ClusterCheck,
+    "node list": nodes.Nodes,
+    "node check": nodes.NodeCheck,
+    "cluster list": nodes.Clusters,
+    "cluster check": nodes.ClusterCheck,
     "researcher list": site.Researchers,
-    "throttle list": site.Throttles,
+    "throttle list": nodes.Throttles,
     "store list": site.Stores,
     "store locate": site.Located,
     "site check": site.SiteCheck,
     "site diff": site.SiteDifferences,
     "site show": dict[str, Any],
-    "software list": site.Catalogue,
-    "software where": site.SoftwarePlaces,
-    "software push": site.SoftwareOrders,
-    "software purge": site.SoftwareOrders,
-    "software verify": site.SoftwareOrders,
+    "software list": software.Catalogue,
+    "software where": software.SoftwarePlaces,
+    "software push": software.SoftwareOrders,
+    "software purge": software.SoftwareOrders,
+    "software verify": software.SoftwareOrders,
     "daemon status": site.Daemon,
     "notify list": site.MailQueue,
     "plugins": site.Plugins,

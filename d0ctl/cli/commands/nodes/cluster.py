@@ -13,7 +13,7 @@ from d0ctl.show import site_lists as lines
 from d0ctl.units import iso
 
 if TYPE_CHECKING:
-    from d0ctl.cli.schemas import site
+    from d0ctl.cli.schemas import nodes
     from d0ctl.store.clusters.cluster_views import ClusterView
 
 app = group("Nodes that share a cache, and batch systems: list, check.")
@@ -36,7 +36,7 @@ def list_clusters(json: options.Json = False) -> None:
         emit(lines.NO_CLUSTERS)
 
 
-def _document(one: "ClusterView") -> "site.Cluster":
+def _document(one: "ClusterView") -> "nodes.Cluster":
     return {
         "cluster": one.name, "platform": one.platform,
         "platform_description": one.describes, "nodes": list(one.nodes),

@@ -22,7 +22,7 @@ from d0ctl.store.nodes.site import site_name
 from d0ctl.units import iso
 
 if TYPE_CHECKING:
-    from d0ctl.cli.schemas import site
+    from d0ctl.cli.schemas import nodes
 
 app = group("Machines that run packages: list, add, check and more.", Actions)
 
@@ -47,7 +47,7 @@ def list_nodes(json: options.Json = False) -> None:
         emit(node_line.NO_NODES)
 
 
-def document(row: Row, used: int, bad: Row | None) -> "site.Node":
+def document(row: Row, used: int, bad: Row | None) -> "nodes.Node":
     """A node as JSON; with the failures for which d0ctl has drained it, if it has."""
     return {
         "node": row["name"], "kind": row["kind"], "destination": row["destination"],
@@ -122,7 +122,7 @@ def _address(store: Store, where: str) -> Address:
     return registry.address_of(row)
 
 
-def _drained(bad: Row | None) -> "site.Burnt | None":
+def _drained(bad: Row | None) -> "nodes.Burnt | None":
     if bad is None:
         return None
     details: dict[str, Any] = json_module.loads(bad["details"])

@@ -17,7 +17,7 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.units import iso
 
 if TYPE_CHECKING:
-    from d0ctl.cli.schemas import site
+    from d0ctl.cli.schemas import software
     from d0ctl.sitefile.spec import SoftwareEntry
     from d0ctl.store.clusters.software_places import SoftwarePlace
     from d0ctl.store.connection import Row, Store
@@ -64,7 +64,7 @@ def list_software(json: options.Json = False) -> None:
         emit(software.NO_SOFTWARE)
 
 
-def _document(row: "Row") -> "site.Software":
+def _document(row: "Row") -> "software.Software":
     import json
 
     return {
@@ -101,7 +101,7 @@ def where(
         emit(software.NOWHERE)
 
 
-def _place_document(place: "SoftwarePlace") -> "site.SoftwarePlace":
+def _place_document(place: "SoftwarePlace") -> "software.SoftwarePlace":
     return {
         "software": place.title, "node": place.node, "cluster": place.cluster,
         "platform": place.platform or None, "copied": iso(place.arrived), "jobs": place.jobs,
@@ -109,7 +109,7 @@ def _place_document(place: "SoftwarePlace") -> "site.SoftwarePlace":
     }  # fmt: skip
 
 
-def _last_order(order: "Row") -> "site.LastOrder":
+def _last_order(order: "Row") -> "software.LastOrder":
     return {
         "verb": order["verb"], "by": order["actor"], "asked": iso(order["asked"]),
         "ended": iso(order["ended"]),

@@ -10,7 +10,7 @@ from d0ctl.cli.terminal.output import emit, emit_json, table
 from d0ctl.show import site_lists as lines
 
 if TYPE_CHECKING:
-    from d0ctl.cli.schemas import site
+    from d0ctl.cli.schemas import nodes
 
 app = group("Limits of nodes, researchers and jobs: list, set.", Actions)
 
@@ -35,7 +35,7 @@ def list_throttles(json: options.Json = False) -> None:
         emit(lines.NO_THROTTLES)
 
 
-def _document(one: Any, used: list[Any]) -> "site.Throttle":
+def _document(one: Any, used: list[Any]) -> "nodes.Throttle":
     return {
         "throttle": one.name, "max_running": one.max_running, "max_launches": one.launches,
         "per": one.per_s or None,
