@@ -35,7 +35,8 @@ demo-slurm: .venv/ready  ## run it on a node behind an sshd and in allocations o
 test: .venv/ready-to-test  ## run all tests
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.support.durability >/dev/null
-	@$(python) -m pytest -n 6 --dist worksteal
+	@PYTEST_DEBUG_TEMPROOT=$$($(python) -m tests.support.memory_disk) \
+		$(python) -m pytest -n 6 --dist worksteal -o tmp_path_retention_policy=failed
 
 check: .venv/ready-to-test  ## run formatter, linter, type checker, import contracts and tests
 	@$(bin)/ruff format --check
