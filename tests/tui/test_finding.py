@@ -1,13 +1,15 @@
 """Getting to what one looks for: search, filters, palette, jump list, the walk through problems."""
 
+import threading
 import time
 
 from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.nodes import placement
+from d0ctl_tui.screens.search_box import Choice, Finder
 from tests.support.building import production
 from tests.support.site import Site
-from tests.tui.conftest import Desk, Open
+from tests.tui.conftest import PATIENCE_S, Desk, Open
 
 
 def test_search_finds_a_path_a_node_a_stage_and_a_file(site: Site, dashboard: Open) -> None:
@@ -34,6 +36,29 @@ def test_search_finds_a_path_a_node_a_stage_and_a_file(site: Site, dashboard: Op
         await desk.until(lambda: desk.main.tree_view.selector == "prod/1/7", "the line")
 
     dashboard(script)
+
+
+def test_enter_takes_what_is_found_for_the_whole_text_though_the_search_still_runs(
+    site: Site, dashboard: Open
+) -> None:
+    goes_on = threading.Event()
+    taken: list[Choice | None] = []
+
+    def find(words: str) -> list[Choice]:
+        return [Choice(words)] if words != "ab" or goes_on.wait(PATIENCE_S) else []
+
+    async def script(desk: Desk) -> None:
+        desk.app.push_screen(Finder(desk.app, "find", find, slow=True), taken.append)
+        await desk.type("a")
+        await desk.sees(" a ")
+        await desk.type("b")
+        await desk.press("enter")
+        goes_on.set()
+        await desk.until(lambda: taken, "a choice is taken")
+
+    dashboard(script)
+
+    assert [choice.words for choice in taken if choice] == ["ab"]
 
 
 def test_search_finds_the_packages_that_failed_for_a_reason(site: Site, dashboard: Open) -> None:

@@ -90,6 +90,10 @@ class Finder(Dialog[Choice]):
         self.find = find
         self.slow = slow
         self.results = Results(dashboard.glyphs)
+        self._typed = ""
+        self._shown: str | None = None
+        """The text to which the choices on the screen belong."""
+        self._is_entered = False
 
     def body(self) -> ComposeResult:
         """The field and the choices."""
@@ -101,17 +105,20 @@ class Finder(Dialog[Choice]):
         yield self.results
 
     def on_mount(self) -> None:
-        """Show the choices for an empty text."""
-        self.query_one(Input).focus()
-        self.call_after_refresh(self._ask, "")
+        """Show the choices for an empty text, or for what has been typed already."""
+        typed = self.query_one(Input)
+        typed.focus()
+        self.call_after_refresh(lambda: self._ask(typed.value))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Something was typed."""
         self._ask(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take the highlighted choice."""
-        self._take(self.results.cursor)
+        """Take the highlighted choice; if the text is still searched for, the first one found."""
+        self._is_entered = self._shown != self._typed
+        if not self._is_entered:
+            self._take(self.results.cursor)
 
     def on_line_opened(self, message: LineOpened) -> None:
         """Take the choice that was clicked."""
@@ -122,6 +129,7 @@ class Finder(Dialog[Choice]):
         self.results.action_cursor(by)
 
     def _ask(self, words: str) -> None:
+        self._typed, self._is_entered = words, False
         if self.slow and words:
             if not self.results.choices:
                 self.results.empty = "searching ..."
@@ -136,12 +144,15 @@ class Finder(Dialog[Choice]):
         self.dashboard.post_message(Handed(partial(self._show, words, found)))
 
     def _show(self, words: str, found: Sequence[Choice]) -> None:
-        if self.is_mounted:
+        if self.is_mounted and words == self._typed:
+            self._shown = words
             self.results.empty = f"nothing found for `{foreign(words)}`" if words else ""
             self.results.choices = found
             self.results.cursor = 0
             self.results.scroll_to(y=0, animate=False, immediate=True)
             self.results.renew()
+            if self._is_entered:
+                self._take(0)
 
     def _take(self, number: int) -> None:
         if number < len(self.results.choices):
