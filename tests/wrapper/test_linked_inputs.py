@@ -29,9 +29,11 @@ def printed(node: Client, attempt: int = 1) -> str:
 
 
 @pytest.fixture
-def elsewhere() -> Iterator[Path]:
-    """A folder on another file system than that of the tests."""
-    with TemporaryDirectory(dir="/dev/shm") as folder:
+def elsewhere(tmp_path: Path) -> Iterator[Path]:
+    """A folder on another file system than that of the tests, which may be in memory."""
+    ours = tmp_path.stat().st_dev
+    others = [path for path in ("/dev/shm", "/var/tmp") if Path(path).stat().st_dev != ours]
+    with TemporaryDirectory(dir=others[0]) as folder:
         yield Path(folder)
 
 
