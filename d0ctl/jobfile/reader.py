@@ -90,7 +90,7 @@ def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: s
         name=name,
         named=named,
         title=fields.get("title", ""),
-        originator=fields.get("originator") or _originator(),
+        originator=fields.get("originator") or current_user(),
         priority=fields.get("priority", 50),
         hold=fields.get("hold", False),
         parameters=recipe.parameters,
@@ -114,7 +114,7 @@ def job_name_of(source: str) -> str:
     return (name if name[0].isalpha() else f"job-{name}")[:100]
 
 
-def _originator() -> str:
+def current_user() -> str:
     """Return `USER@HOST` of the current user."""
     try:
         user = getpass.getuser()

@@ -60,13 +60,12 @@ def _events(store: Store, now: float) -> None:
 
 def document(one: Notice, endings: Mapping[int, Ending], site: str) -> dict[str, Any]:
     """Return a notice as the notification command gets it."""
-    is_node = (one.kind if one.kind != "cleared" else one.reason).startswith("node")
     is_all = "stands-still" in (one.kind, one.reason)
     document: dict[str, Any] = {
         "event": one.kind,
         "headline": mail.headline(one, endings),
         "site": site,
-        **({} if is_all else {"node" if is_node else "job": one.subject}),
+        **({} if is_all else {_subject(one): one.subject}),
         "first": iso(one.first),
         "last": iso(one.last),
         "needs_person": one.needs_a_person,
@@ -81,4 +80,12 @@ def document(one: Notice, endings: Mapping[int, Ending], site: str) -> dict[str,
         document |= endings[one.subject_id].document()
     elif one.kind == "node-given-up":
         document["attempts"] = one.count
+    elif one.kind == "software":
+        document |= {"verb": one.reason, "count": one.count, "failed": one.failed}
     return {**document, "samples": list(one.samples)}
+
+
+def _subject(one: Notice) -> str:
+    """Return what a notice is about: a job, a node or software."""
+    kind = one.kind if one.kind != "cleared" else one.reason
+    return "node" if kind.startswith("node") else "software" if kind == "software" else "job"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.archives import RECO, Server, packed
+from tests.support.rows import value
 from tests.support.site import Site
 from tests.support.site.commands import fingerprint
 from tests.support.waiting import wait_until
@@ -251,6 +252,8 @@ def test_a_node_that_is_down_gets_its_software_later(site: Site, shelf: Path) ->
     check = json.loads(site.d0ctl("software", "verify", "reco/v12-01", "--json").out)
     assert (push.code, "it will be done when the node answers" in push.out) == (6, True), push
     assert check["nodes"][0]["ok"] is None
+    with site.reading() as store:
+        assert "@" in value(store, "software_order", "report_to")
     assert re.search(r"^reco/v12-01  new  sl7  waits: is down: .* \(push by \S+ ",
                      site.ok("software", "where"))  # fmt: skip
 

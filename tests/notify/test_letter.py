@@ -81,6 +81,7 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
         thing("cleared", reason="still"),
         thing("cleared", reason="held"),
         thing("cleared", "farm07", reason="node-down"),
+        thing("software", "reco/v1", reason="purge", count=2),
     ]
     text = mail.body(notices, {1: ended})
 
@@ -98,6 +99,7 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
         "the cache of node farm08 is in doubt: most of its files are missing",
         "node farm07 does not answer: 3 attempts given up", "reco001: moves again",
         "reco001: no packages are held any longer", "node farm07 is back",
+        "purge of reco/v1: done on 2 nodes that answered late",
     ]  # fmt: skip
 
 

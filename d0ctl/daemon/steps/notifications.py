@@ -1,5 +1,6 @@
 """Notifications: events become mails by the routes of the site; alike events share one mail."""
 
+import json
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -75,6 +76,8 @@ def collect(store: Store, *, now: float) -> bool:
         _ended(store, routes, row)
     for row in found.nodes:
         _node(store, routes, row, now)
+    for row in found.software:
+        _software(store, routes, row)
     _standstill(store, routes, now)
     return True
 
@@ -185,6 +188,18 @@ def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
         mail_queue.add(store, notice)
     if recipients:
         new_events.add_problem(store, row["kind"], row["id"], row["name"], now=now)
+
+
+def _software(store: Store, routes: Routes, row: Row) -> None:
+    """Report to who pushed or purged software that the last nodes have answered."""
+    people = routes.of_job(row["report_to"], None)
+    for person in people if row["failed"] else _of_everything(people):
+        notice = Notice(
+            person.address, "software", row["id"], row["title"], row["asked"], row["ended"],
+            row["ended"] + person.digest, row["verb"], row["count"], row["failed"],
+            samples=json.loads(row["answers"]),
+        )  # fmt: skip
+        mail_queue.add(store, notice)
 
 
 def _of_everything(people: Iterable[Person]) -> list[Person]:

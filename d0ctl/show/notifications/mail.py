@@ -21,7 +21,7 @@ MOST_TOLD = 50
 
 _WEIGHTS = {
     "stands-still": 0, "ended": 1, "node-given-up": 2, "node-drained": 2, "node-doubted": 2,
-    "failures": 4, "node-down": 5, "cleared": 6,
+    "failures": 4, "node-down": 5, "software": 5, "cleared": 6,
 }  # fmt: skip
 
 Endings = Mapping[int, Ending]
@@ -101,6 +101,12 @@ def _doubted(notice: Notice, endings: Endings) -> str:
     return f"the cache of node {notice.subject} is in doubt: most of its files are missing"
 
 
+def _software(notice: Notice, endings: Endings) -> str:
+    nodes = count(notice.count, "node")
+    result = f"failed on {notice.failed:,} of {nodes}" if notice.failed else f"done on {nodes}"
+    return f"{notice.reason} of {notice.subject}: {result} that answered late"
+
+
 def _cleared(notice: Notice, endings: Endings) -> str:
     return {
         "node-down": f"node {notice.subject} is back",
@@ -115,6 +121,7 @@ def _cleared(notice: Notice, endings: Endings) -> str:
 _HEADLINES: Mapping[str, Callable[[Notice, Endings], str]] = {
     "failures": _failures, "ended": _ended, "node-given-up": _given_up, "node-down": _down,
     "node-drained": _drained, "node-doubted": _doubted, "stands-still": _standstill,
+    "software": _software,
     "cleared": _cleared,
 }  # fmt: skip
 
@@ -127,6 +134,9 @@ def _part(notice: Notice, endings: Endings) -> Iterator[str]:
         yield from _about_end(endings[notice.subject_id])
     elif notice.kind.startswith("node"):
         yield from _about_node(notice)
+    elif notice.kind == "software":
+        yield from (f"  {sample['node']}: {sample['message']}" for sample in notice.samples)
+        yield f"  d0ctl software where {notice.subject}"
     elif "stands-still" in (notice.kind, notice.reason):
         yield f"  {when(notice.last)}"
         yield "  d0ctl status"

@@ -42,7 +42,7 @@ class Notice(Struct, frozen=True):
     @property
     def needs_a_person(self) -> bool:
         """Whether the problem does not end by itself."""
-        if self.kind == "failures":
+        if self.kind in ("failures", "software"):
             return bool(self.failed or self.held)
         if self.kind == "node-down":
             return self.reason == LAST_NODE

@@ -23,6 +23,8 @@ class News(Struct, frozen=True):
     given_up: list[Row]
     ends: list[Row]
     nodes: list[Row]
+    software: list[Row]
+    """Requests about software whose last nodes have answered when nobody waited any more."""
 
 
 def begin(store: Store) -> None:
@@ -51,11 +53,15 @@ def read(store: Store) -> News:
         store.rows("new_given_up", **span) if upto > mark else [],
         store.rows("new_ends"),
         store.rows("new_node_problems"),
+        store.rows("late_answers"),
     )
     if upto > mark:
         store.change("keep_news_mark", event=upto)
     for row in found.ends:
         store.change("keep_end_notified", job=row["id"])
+    for row in found.software:
+        store.change("forget_late_answers", to=row["report_to"], verb=row["verb"],
+                     title=row["title"], asked=row["asked"])  # fmt: skip
     return found
 
 

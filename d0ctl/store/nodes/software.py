@@ -82,6 +82,11 @@ def orders(store: Store, ids: Iterable[int]) -> list[Row]:
     return store.rows("orders", ids=json.dumps(list(ids)))
 
 
+def report_late(store: Store, order: int, to: str) -> None:
+    """Have someone get a report when an order has ended: nobody waits for it any more."""
+    store.change("report_late_order", id=order, to=to)
+
+
 def forget_order(store: Store, order: int) -> None:
     """Forget an order that has not ended: nobody waits for it any more."""
     store.change("forget_order", id=order)

@@ -1120,10 +1120,13 @@ create table software_order (
     ended    real,
     ok       integer check (ok in (0, 1)),
     message  text,
-    faults   text not null default '[]'
+    faults   text not null default '[]',
+    report_to text                         -- who gets a report when it has ended: nobody waits for it
 ) strict;
 
 create index software_order_open on software_order (node_id) where ended is null;
+
+create index software_order_report on software_order (report_to) where report_to is not null;
 
 
 -- Policies and recovery ------------------------------------------------------------------------
@@ -1284,10 +1287,11 @@ create table notice (
     recipient  text not null,              -- an address, or `command`
     kind       text not null check (kind in ('failures', 'ended', 'node-down', 'node-drained',
                                              'node-doubted', 'node-given-up', 'stands-still',
-                                             'cleared')),
-    subject_id integer not null,           -- a job or a node; 0: all production
+                                             'software', 'cleared')),
+    subject_id integer not null,           -- a job, a node or an order; 0: all production
     subject    text not null,              -- its name
-    reason     text not null default '',   -- of failures; of `cleared`, the kind of the problem
+    reason     text not null default '',   -- of failures; of `cleared`, the kind of the problem;
+                                           -- of `software`, the verb
     count      integer not null default 1,
     failed     integer not null default 0, -- for good
     held       integer not null default 0,
@@ -1814,6 +1818,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('setting',        'setting',                    '10 1'),
     ('software',       'sqlite_autoindex_software_1', '50 5 2 1'),
     ('software_order', 'software_order_open',        '5 1'),
+    ('software_order', 'software_order_report',      '5 5'),
     ('cleanup_candidate', null,                        '100'),
     ('stage',          'sqlite_autoindex_stage_1',   '300 3 1'),
     ('stage',          'stage_lenient',              '30 3'),

@@ -170,6 +170,26 @@ update software_order
 -- Nobody waits for this order any more.
 delete from software_order where id = :id and ended is null;
 
+-- name: report_late_order
+-- Nobody waits for an order any more: someone gets a report when it has ended.
+update software_order set report_to = :to where id = :id and ended is null;
+
+-- name: late_answers
+-- The orders of each request for which nobody waited, once all of them have ended.
+select min(late.id) as id, late.report_to, late.verb, late.name || '/' || late.version as title,
+       late.asked, max(late.ended) as ended, count(*) as count, sum(late.ok = 0) as failed,
+       json_group_array(json_object('node', node.name, 'message', late.message)) as answers
+  from software_order as late indexed by software_order_report
+  join node on node.id = late.node_id
+ where late.report_to is not null
+ group by late.report_to, late.verb, late.name, late.version, late.asked
+having min(late.ended is not null) = 1;
+
+-- name: forget_late_answers
+-- The answers to a request are reported.
+update software_order set report_to = null
+ where report_to = :to and verb = :verb and name || '/' || version = :title and asked = :asked;
+
 -- name: orders
 -- Some orders, with their nodes, and why an archive could not be copied.
 select software_order.*, node.name as node, node.state, node.last_error, copy.last_error as copy_error

@@ -126,12 +126,24 @@ def wait(ids: Sequence[int]) -> list[Row]:
     def is_done(store: Store) -> bool:
         return all(_is_answered(row) for row in software.orders(store, ids))
 
-    attend(session.home(), is_done, threading.Event())
+    try:
+        attend(session.home(), is_done, threading.Event())
+    finally:
+        rows = _leave(ids)
+    return rows
+
+
+def _leave(ids: Sequence[int]) -> list[Row]:
+    """Wait for no answers any more; return the orders. The user gets a report of late ones."""
+    from d0ctl.jobfile.reader import current_user
+
     with session.writer() as store, store.writing():
         rows = software.orders(store, ids)
         for row in rows:
             if row["ended"] is None and row["verb"] == "verify":
                 software.forget_order(store, row["id"])
+            elif row["ended"] is None:
+                software.report_late(store, row["id"], current_user())
     return rows
 
 
