@@ -171,6 +171,25 @@ def test_a_queue_that_hangs_keeps_nothing_else_waiting(batch: Site, tools: Path)
     assert "cluster `batch` does not answer since" in batch.ok("why", "batch")
 
 
+def test_a_controller_that_is_killed_and_comes_back_loses_nothing(
+    batch: Site, engine: Slurm
+) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+
+    with engine.without_controller():
+        batch.wait(lambda: batch.ask("select 1 from cluster where fault_of = 'queue'"), "no answer")
+        assert "cluster `batch` does not answer since" in batch.ok("why", "batch")
+        batch.submit((EXAMPLES / "hello/job.yaml").read_text())
+        assert batch.phase("night/1/1/1") in ("running", "unreachable")
+    (batch.folder / "go").touch()
+
+    batch.wait(lambda: batch.look() == {"done": 6}, what="both jobs are done")
+    wrong = "select 1 from cluster where fault is not null"
+    batch.wait(lambda: not batch.ask(wrong), what="nothing is wrong any more")
+
+
 def test_a_queue_that_gives_no_answer_harms_nothing(batch: Site, tools: Path) -> None:
     apply(batch)
     batch.start_daemon()

@@ -25,6 +25,7 @@ class Slurm:
         self._nodes = [f"s{number}" for number in range(1, nodes + 1)]
         self._controller = debian_program("slurmctld-wlm", *PACKAGES)
         self._running: list[subprocess.Popen[bytes]] = []
+        self._controlling: subprocess.Popen[bytes]
         self.tools = beside(self._controller, "srun").parent
         for tool in (*TOOLS, "munged", "slurmd-wlm", "slurmstepd-wlm"):
             beside(self._controller, tool)
@@ -57,6 +58,16 @@ class Slurm:
             self.call("scontrol", "update", f"NodeName={node}", "State=RESUME")
         wait_until(lambda: "down" not in self._states(), 60, "the machine is back")
 
+    @contextmanager
+    def without_controller(self) -> Iterator[None]:
+        """Kill the controller, and start it again."""
+        self._controlling.kill()
+        self._controlling.wait()
+        self._running.remove(self._controlling)
+        yield
+        self._controlling = self._start("slurmctld-wlm", "-D")
+        wait_until(self._answers, 60, "the controller answers")
+
     def clear(self) -> None:
         """End all jobs, which would outlive their node daemons; return when they are gone."""
         for job in self.call("squeue", "--noheader", "--format=%A").split():
@@ -73,7 +84,7 @@ class Slurm:
             f"--pid-file={munge}/pid", f"--seed-file={munge}/seed", f"--log-file={munge}/log",
         )  # fmt: skip
         wait_until((munge / "socket").exists, 20, "munge listens")
-        self._start("slurmctld-wlm", "-D")
+        self._controlling = self._start("slurmctld-wlm", "-D")
         for node in self._nodes:
             stepd = beside(self._controller, "slurmstepd-wlm")
             self._start("slurmd-wlm", "-D", "-N", node, "-d", str(stepd))
@@ -86,15 +97,21 @@ class Slurm:
             process.kill()
             process.wait()
 
-    def _start(self, name: str, *more: str) -> None:
+    def _start(self, name: str, *more: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}.out").open("ab") as log:
-            self._running.append(
-                subprocess.Popen(
-                    [str(beside(self._controller, name)), *more],
-                    env=os.environ | self.variables,
-                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                )
+            process = subprocess.Popen(
+                [str(beside(self._controller, name)), *more],
+                env=os.environ | self.variables,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
+        self._running.append(process)
+        return process
+
+    def _answers(self) -> bool:
+        try:
+            return bool(self._states())
+        except subprocess.CalledProcessError:
+            return False
 
     def _is_idle(self) -> bool:
         try:

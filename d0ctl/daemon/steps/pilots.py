@@ -262,9 +262,12 @@ def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
         pilots.submitted_since(desk.store, system.id, turn.now - LATELY_S), settings.cpus,
         settings.max_queued, settings.max_running, settings.submit_rate,
     )  # fmt: skip
+    count = more(demand, supply)
+    if count == 0 and system.fault is not None and system.fault.kind == "submit":
+        site.works(desk.store, system.id)
     if surplus(demand, supply):
         _cancel(desk, batch, [one for one in queued if one.state == "queued"], "it is not needed")
-    elif clock >= batch.submit_due and (count := more(demand, supply)):
+    elif count and clock >= batch.submit_due:
         name = pilots.submit(desk.store, system.id, desk.site.name, count, now=turn.now)
         command, script = slurm.submit(settings, name, count), slurm.script(settings.python)
         turn.after(batch.engine.ask, Question("submit", command, script, name))
