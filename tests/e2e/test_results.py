@@ -85,3 +85,18 @@ def test_a_late_output_is_shown_with_its_files(site: Site) -> None:
     assert "not made yet" not in answer
     [line] = [line for line in answer.splitlines() if "part-*" in line]
     assert "2 files" in line
+
+
+def test_a_result_that_a_corrected_job_reads_is_replaced_when_it_is_made_again(site: Site) -> None:
+    text = "job: fix\nstages: [{lines: [{run: echo one > r.txt, outputs: r.txt}]}%s]\n"
+    file = site.folder / "fix.yaml"
+    file.write_text(text % "")
+    site.ok("run", str(file))
+    reader = ", {lines: [{run: cat r.txt > all.txt, inputs: r.txt, outputs: all.txt}]}"
+    file.write_text((text % reader).replace("one", "two"))
+
+    site.ok("submit", "--update", str(file), "--again")
+    site.ok("run", "fix")
+
+    results = site.home.root / "results" / "fix"
+    assert [(results / name).read_text() for name in ("r.txt", "all.txt")] == ["two\n", "two\n"]

@@ -272,13 +272,17 @@ update package
  where id in (select package_id from chosen);
 
 -- name: correct_results
--- Which files of packages that have not begun go to results/.
+-- Which files of packages that have not begun go to results/. A file that is there already is
+-- replaced when it is made again, even if a package reads it now.
 update file
    set result = (name in (select value from json_each(:declared))
-                 or (dispositions = '' and locator is null and not is_read))
+                 or (dispositions = '' and locator is null and not is_read)
+                 or (result = 1 and was_made))
   from (select made.id as made_id,
                exists (select 1 from input join package as reader on reader.id = input.package_id
-                        where input.file_id = made.id and reader.job_id = :job) as is_read
+                        where input.file_id = made.id and reader.job_id = :job) as is_read,
+               exists (select 1 from attempt where attempt.package_id = maker.id
+                                               and attempt.outcome = 'successful') as was_made
           from file as made join package as maker on maker.id = made.package_id
          where made.job_id = :job and made.pattern_id is null
            and maker.phase in (select name from phase where may_start = 1))
