@@ -66,7 +66,7 @@ def test_a_policy_comes_back_out_of_the_database_as_it_went_in(
 
     assert "memory: 1.5" in shown
     file.write_text(shown)
-    assert "nothing changes" in d0ctl("site", "apply", str(file), "--yes").stdout
+    assert "no changes" in d0ctl("site", "apply", str(file), "--yes").stdout
 
 
 def test_what_cools_off_says_until_when_after_what_and_what_would_change_it(

@@ -69,7 +69,7 @@ def test_software_is_added_listed_and_removed(
     assert "reco/v1  sl7" in d0ctl("software", "list").stdout
 
     again = d0ctl("software", "add", "reco/v1", "--script", "x", "--platform", "sl7")
-    assert (again.exit_code, "there is software `reco/v1 for sl7` already" in again.stderr) == (
+    assert (again.exit_code, "software `reco/v1 for sl7` already exists" in again.stderr) == (
         4, True,
     )  # fmt: skip
     assert d0ctl("software", "remove", "reco/v1", "--platform", "sl6").exit_code == 3

@@ -214,4 +214,4 @@ def test_a_site_file_names_a_machine_twice_only_on_purpose(site: Site) -> None:
     shown = site.ok("site", "show")
     assert "same-machine: true" in shown
     again = site.ok("site", "apply", site.write(shown, "site.yaml"), "--yes")
-    assert again.startswith("nothing changes")
+    assert again.startswith("no changes")

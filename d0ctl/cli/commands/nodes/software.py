@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from d0ctl.store.clusters.software_places import SoftwarePlace
     from d0ctl.store.connection import Row, Store
 
-app = group("The software of the site and of its nodes: list, where, add and more.")
+app = group("Software of the site and its nodes: list, where, add and more.")
 
 Title = Annotated[
     str, typer.Argument(metavar="NAME/VERSION", help="NAME/VERSION, as in job files.")
@@ -82,7 +82,7 @@ def where(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Show on which nodes each version is, the last order there, and the jobs that used it."""
+    """Show the nodes that have each version, and the jobs that used it."""
     from d0ctl.show.cards import software
     from d0ctl.store.clusters import software_places
 
