@@ -124,6 +124,20 @@ def test_a_batch_that_was_accepted_without_an_answer_is_found(batch: Site, tools
     assert batch.ask("select job, seq from pilot") == [((tools / "array").read_text().strip(), 0)]
 
 
+def test_a_batch_that_a_late_controller_accepted_is_found(batch: Site, tools: Path) -> None:
+    apply(batch)
+    sbatch, real = tools / "sbatch", batch.variables["PATH"].split(":")[1]
+    error = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation"
+    sbatch.write_text(f'#!/bin/sh\n{real}/sbatch "$@" >> {tools}/array\necho {error} >&2\nexit 1\n')
+    sbatch.chmod(0o755)
+    batch.start_daemon()
+
+    begin(batch)
+    finish(batch)
+
+    assert batch.ask("select job, seq from pilot") == [((tools / "array").read_text().strip(), 0)]
+
+
 def test_a_refused_submission_is_shown_until_the_site_file_is_corrected(batch: Site) -> None:
     apply(batch, ", partition: nightly")
     batch.start_daemon()

@@ -39,5 +39,6 @@ def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CA
             said = stream.stderr().splitlines()
             if not slurm.has_failed(text):
                 raise NodeUnreachable(f"`{tool}` gave no answer{f': {said[-1]}' if said else ''}")
-            raise ToolFailed(f"`{tool}` failed: {said[-1] if said else 'no message'}")
+            message = f"`{tool}` failed: {said[-1] if said else 'no message'}"
+            raise NodeUnreachable(message) if slurm.LATE in message else ToolFailed(message)
     return output

@@ -18,6 +18,9 @@ BEGIN, END, FAILED = "d0ctl-begin", "d0ctl-end", "d0ctl-failed"
 QUEUE = 'squeue --user=$(id -u) --array --noheader --states=all --format="%A|%F|%K|%T|%L|%r|%j"'
 """Lists the user's jobs, including those that ended minutes ago."""
 
+LATE = "timed out"
+"""What tools say if the controller answers too late; it may carry out the request all the same."""
+
 _ARRAY_JOB = re.compile(r"\d+(;.*)?", re.ASCII)
 _LEFT = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", re.ASCII)
 
