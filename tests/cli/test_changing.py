@@ -66,6 +66,8 @@ CALLS = {
     "node drain": ["localhost"],
     "node resume": ["drained"],
     "node remove": ["drained"],
+    "cluster set": ["doubted", "capacity=2TB"],
+    "researcher set": ["emmy", "mail=emmy@lab.example"],
     "throttle set": ["researcher", "ada", "--max-running", "3"],
     "site apply": ["SITE"],
     "site rotate-key": [],

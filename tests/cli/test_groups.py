@@ -1,5 +1,7 @@
 """Clusters and researchers in lists, and software for the nodes of a cluster."""
 
+from typing import Any
+
 from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
@@ -73,6 +75,51 @@ def test_researchers_are_those_of_the_site_file_and_other_originators(
         {"researcher": "otto", "mail": None, "clusters": [], "jobs": 1, "shares": []},
     ]
     assert "private: farm" in d0ctl("researcher", "list").stdout
+
+
+def test_settings_of_clusters_are_changed_by_a_verb_until_the_site_file_is_applied(
+    site: Site, d0ctl: Type
+) -> None:
+    farm(site, d0ctl)
+
+    def farms() -> dict[str, Any]:
+        found = document(d0ctl("cluster", "list", "--json").stdout)["clusters"]
+        return next(one for one in found if one["cluster"] == "farm")
+
+    before = farms()
+    said = d0ctl("cluster", "set", "farm", "capacity=2TB", "private=no", "--dry-run").stdout
+    assert said == "would change `farm`: capacity 1GB -> 2TB, private yes -> no\n"
+    assert farms() == before
+    assert d0ctl("cluster", "set", "farm", "capacity=2TB", "private=no").exit_code == 0
+    assert (farms()["capacity"], farms()["private"]) == (2 * 10**12, False)
+    assert d0ctl("cluster", "set", "farm", "private=no").stdout == (
+        "`farm` has these settings already\n"
+    )
+
+    undo = rows.read(site.store, "action", "undo", by="verb", verb="cluster set")
+    assert d0ctl(*undo[0][0].split()[1:]).exit_code == 0
+    assert farms() == before
+
+    assert d0ctl("cluster", "set", "moon", "private=no").exit_code == 3
+    for wrong in ("colour=red", "capacity", "capacity=much", "private=perhaps"):
+        answer = d0ctl("cluster", "set", "farm", wrong)
+        assert (answer.exit_code, len(answer.stderr.splitlines())) == (2, 2), answer.stderr
+
+
+def test_researchers_are_added_and_changed_by_a_verb(site: Site, d0ctl: Type) -> None:
+    farm(site, d0ctl)
+
+    assert d0ctl("researcher", "set", "otto", "mail=o@lab.example").stdout == (
+        "changed `otto`: mail none -> o@lab.example\n"
+    )
+    assert d0ctl("researcher", "set", "otto", "clusters=farm", "mail=none").exit_code == 0
+
+    found = document(d0ctl("researcher", "list", "--json").stdout)["researchers"]
+    assert {one["researcher"]: (one["mail"], one["clusters"]) for one in found} == {
+        "emmy": ("emmy@lab", ["farm"]), "otto": (None, ["farm"]),
+    }  # fmt: skip
+    wrong = d0ctl("researcher", "set", "otto", "clusters=moon")
+    assert (wrong.exit_code, "there is no `moon`" in wrong.stderr) == (2, True), wrong.stderr
 
 
 def test_an_order_for_a_cluster_goes_to_each_of_its_nodes(site: Site, d0ctl: Type) -> None:

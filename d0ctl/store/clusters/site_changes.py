@@ -183,7 +183,7 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
             if one.kind == "setting" and one.verb == "remove":
                 store.change("remove_setting", name=one.name)
         for name, value in site.settings.items():
-            store.change("keep_setting", name=name, value=json.dumps(value))
+            keep_setting(store, name, value)
         store.forget()
         keep_action(store, verb="site apply", target=source, actor=actor, note=note,
                     packages=0, now=now)  # fmt: skip
@@ -194,16 +194,26 @@ def _clusters(store: Store, site: Site, found: Collection[Difference]) -> None:
     gone = [one.name for one in found if one.kind == "cluster" and one.verb == "remove"]
     _check_pilots(store, site)
     for entry in (*site.clusters, *(ClusterEntry(name) for name in gone)):
-        store.change(
-            "keep_cluster", name=entry.name, platform=entry.platform, private=int(entry.private),
-            capacity=entry.capacity, software_share=entry.software_share,
-            services=json.dumps(entry.services),
-            pilots=None if entry.pilots is None else json.dumps(asdict(entry.pilots)),
-            applied=int(entry.name not in gone),
-        )  # fmt: skip
+        keep_cluster(store, entry, applied=entry.name not in gone)
     for row in store.rows("clusters"):
         if row["name"] in gone:
             store.change("remove_unused_cluster", cluster=row["id"])
+
+
+def keep_cluster(store: Store, entry: ClusterEntry, *, applied: bool) -> None:
+    """Record the settings of a cluster."""
+    store.change(
+        "keep_cluster", name=entry.name, platform=entry.platform, private=int(entry.private),
+        capacity=entry.capacity, software_share=entry.software_share,
+        services=json.dumps(entry.services),
+        pilots=None if entry.pilots is None else json.dumps(asdict(entry.pilots)),
+        applied=int(applied),
+    )  # fmt: skip
+
+
+def keep_setting(store: Store, name: str, value: Any) -> None:
+    """Record a section of the site file."""
+    store.change("keep_setting", name=name, value=json.dumps(value))
 
 
 def _check_pilots(store: Store, site: Site) -> None:
