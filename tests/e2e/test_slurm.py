@@ -26,6 +26,19 @@ def test_a_production_runs_in_allocations(batch: Site) -> None:
     assert batch.package("hello/1/1/1")["attempts"][0]["node"].startswith("batch-")
 
 
+def test_a_second_pilot_comes_when_the_first_is_full(batch: Site) -> None:
+    apply(batch)
+    batch.start_daemon()
+    alone = WAITING.replace("- run:", "- cpus: 2\n        run:").format(folder=batch.folder)
+    batch.submit(alone)
+    wait_until(lambda: began(batch), what="the first package runs")
+
+    batch.submit(alone.replace("night", "day"))
+    wait_until(lambda: len(set(began(batch))) == 2, what="the second runs in another pilot")
+    (batch.folder / "go").touch()
+    batch.wait(lambda: batch.look() == {"done": 2}, what="both are done")
+
+
 def test_a_check_goes_all_the_way_that_pilots_go(batch: Site, engine: Slurm) -> None:
     apply(batch)
 

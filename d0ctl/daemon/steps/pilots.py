@@ -127,11 +127,11 @@ def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answe
         else:
             gone[pilot.id] = job.state
     _cancel_again(desk, batch, system, found, gone, jobs)
-    unclear = [
+    unclear = _jobs([
         one for one in found if one.state != "ending" and gone.get(one.id) in (VANISHED, CANCELLED)
-    ]
+    ])  # fmt: skip
     if unclear and batch.has_accounts:
-        batch.engine.ask(Question("accounts", slurm.accounts(_jobs(unclear)), about=gone))
+        batch.engine.ask(Question("accounts", slurm.accounts(unclear), about=gone))
     else:
         _end_all(desk, turn, system, batch, gone)
 
@@ -249,10 +249,6 @@ def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
         return
     clock, settings = time.monotonic(), system.pilots
     found = pilots.alive(desk.store, system.id)
-    if found and clock >= batch.queue_due:
-        batch.queue_due = clock + settings.poll
-        batch.engine.ask(Question("queue", slurm.QUEUE))
-        return
     demand = _demand(desk, system)
     queued = [pilot for pilot in found if pilot.state in ("submitted", "queued")]
     running = [pilot for pilot in found if pilot.state == "running" and not pilot.drained]
@@ -267,10 +263,13 @@ def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
         site.works(desk.store, system.id)
     if surplus(demand, supply):
         _cancel(desk, batch, [one for one in queued if one.state == "queued"], "it is not needed")
-    elif count and clock >= batch.submit_due:
+    if count and clock >= batch.submit_due:
         name = pilots.submit(desk.store, system.id, desk.site.name, count, now=turn.now)
         command, script = slurm.submit(settings, name, count), slurm.script(settings.python)
         turn.after(batch.engine.ask, Question("submit", command, script, name))
+    elif found and clock >= batch.queue_due:
+        batch.queue_due = clock + settings.poll
+        batch.engine.ask(Question("queue", slurm.QUEUE))
 
 
 def _demand(desk: Desk, system: BatchSystem) -> float:
