@@ -51,6 +51,12 @@ def test_reco001_has_three_lines_for_each_raw_file_and_stores_its_events(folder:
     assert len(list((folder / "tape").glob("reco-run?-[12].aod"))) == 6
     status = type_in("status", "reco001").stdout
     assert "3/3" in status and "9/9" in status
+    dag = type_in("export", "reco001", "--format", "dagman").stdout
+    assert [line for line in dag.splitlines() if line.startswith("PARENT")] == [
+        f"PARENT Stage1Line{n}Package1Reco CHILD Stage2Line{n}Package1RecoA"
+        f" Stage2Line{n + 3}Package1Store Stage2Line{n + 6}Package1RecoA"
+        for n in (1, 2, 3)
+    ]
 
 
 def test_case_1_adds_up_histograms_as_they_arrive(folder: Path) -> None:
