@@ -35,6 +35,8 @@ def test_a_second_pilot_comes_when_the_first_is_full(batch: Site) -> None:
 
     batch.submit(alone.replace("night", "day"))
     wait_until(lambda: len(set(began(batch))) == 2, what="the second runs in another pilot")
+    seen = batch.ok("why", "batch")
+    assert all(f"pilot `batch-{number}` (job " in seen for number in (1, 2))
     (batch.folder / "go").touch()
     batch.wait(lambda: batch.look() == {"done": 2}, what="both are done")
 

@@ -37,6 +37,12 @@ REASONS: Mapping[str, str] = {
 """Slurm's pending reasons."""
 
 
+STATES: Mapping[str, str] = {
+    "submitted": "is not accepted yet", "queued": "is queued", "running": "runs", "ending": "ends",
+}  # fmt: skip
+"""What a pilot without a node does."""
+
+
 def waits_for(reason: str) -> str:
     """Return why a job waits, with Slurm's own word."""
     name = reason.partition(",")[0]
@@ -90,12 +96,14 @@ def system(store: Store, one: BatchSystem, now: float) -> Explanation:
 
 
 def _living(pilot: Pilot, now: float) -> str:
-    job = "not accepted yet" if pilot.job is None else f"job {pilot.job}_{pilot.seq}"
+    job = "" if pilot.job is None else f" (job {pilot.job}_{pilot.seq})"
     if pilot.node is None:
         why = f": {waits_for(pilot.reason)}" if pilot.reason else ""
-        return f"a pilot ({job}) is {pilot.state} since {moment(pilot.submitted, now)}{why}"
+        return (
+            f"a pilot{job}, submitted at {moment(pilot.submitted, now)}, {STATES[pilot.state]}{why}"
+        )
     ends = "" if pilot.ends is None else f", until {moment(pilot.ends, now)}"
-    return f"pilot `{pilot.node}` ({job}) has {count(pilot.packages, 'package')}{ends}"
+    return f"pilot `{pilot.node}`{job} has {count(pilot.packages, 'package')}{ends}"
 
 
 def _ended(row: Row, now: float) -> str:
