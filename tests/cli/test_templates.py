@@ -155,3 +155,10 @@ def test_a_person_on_a_terminal_is_asked(folder: Path) -> None:
     assert "takes a whole number, not `many`" in seen
     text = (folder / "sim.yaml").read_text()
     assert "number: 6\n" in text and "events: 1000\n" in text
+
+
+def test_the_wizard_says_which_answers_do_not_fit(folder: Path) -> None:
+    code, seen = on_a_terminal("init", answer="software\nreco\n2\n\n")
+
+    assert code == 0, seen
+    assert "job.yaml:15:19: `software` takes software as NAME/VERSION" in seen

@@ -9,7 +9,7 @@ from d0ctl.cli import options
 from d0ctl.cli.commands.running import template as commands
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import can_ask, say, table
-from d0ctl.errors import BadUsage
+from d0ctl.errors import BadJobFile, BadUsage
 from d0ctl.jobfile import job_templates
 from d0ctl.show.cards import job_template
 
@@ -63,6 +63,19 @@ def _ask(output: str | None, force: bool) -> None:
         say(job_template.exists(name))
         name = _answer(job_template.WHICH_FILE, "")
     commands.write(template.filled(values), name, force)
+    if name != "-":
+        _say_faults(Path(name))
+
+
+def _say_faults(path: Path) -> None:
+    """Say what is wrong with the answers; a parameter of type text takes any of them."""
+    from d0ctl.jobfile.reader import read
+
+    try:
+        read(path)
+    except BadJobFile as error:
+        for fault in error.faults:
+            say(fault)
 
 
 def _answer(question: str, default: str, known: list[str] | None = None) -> str:
