@@ -142,8 +142,7 @@ class _Import:
         size = self.sizes.get(name)
         number = int(size) if isinstance(size, int | float) and 0 <= size < 10**9 else 0
         quoted = "'" + name.replace("'", "'\\''") + "'"
-        folder = "'" + (name.rpartition("/")[0] or ".").replace("'", "'\\''") + "'"
-        return f"mkdir -p {folder} && truncate -s {number} {quoted}"
+        return f"truncate -s {number} {quoted}"
 
     def _input(self, raw: str, key: str) -> str | None:
         name = raw.lstrip("/")

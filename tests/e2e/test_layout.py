@@ -8,7 +8,7 @@ stages:
   - name: reco
     lines:
       - for: {run: [run1, run2]}
-        run: mkdir {run}; echo {run} > {run}/AOD.root
+        run: echo {run} > {run}/AOD.root
         outputs: "{run}/AOD.root"
   - name: merge
     lines:
@@ -62,7 +62,7 @@ stages:
   - name: parts
     lines:
       - for: {n: [1, 2]}
-        run: mkdir p{n}; echo {n} > p{n}/part
+        run: echo {n} > p{n}/part
         outputs: "p{n}/part"
   - name: all
     lines:

@@ -11,7 +11,7 @@ stages:
   - name: gen
     lines:
       - for: {n: {range: [1, 3]}}
-        run: "mkdir out; echo {n} > out/{n}.txt"
+        run: "echo {n} > out/{n}.txt"
         outputs: {file: "out/{n}.txt", disposition: retain-temp}
   - name: split
     lines:

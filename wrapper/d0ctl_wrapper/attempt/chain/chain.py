@@ -339,6 +339,7 @@ class Chain:
         """Write the files that a binary needs, and return its command."""
         here = self.folder.path
         self.input_list.begin(number, binary)
+        outputs.make_folders(self.folder.work, binary["outputs"])
         argv = [to_path(word) for word in binary["argv"] or ()]
         if argv[:1] == [merge_types.PROGRAM.encode()]:
             argv[:1] = merge_types.command()

@@ -1,12 +1,13 @@
 """Outputs of binaries: find, verify and keep them; directories are packed into one file."""
 
 import os
+import re
 import stat
 from typing import Any, Callable, Dict, List, Tuple
 
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.verdict import Failed, MissingOutput
-from d0ctl_wrapper.disk import copy_pieces, sync_all
+from d0ctl_wrapper.disk import FULL, copy_pieces, sync_all
 from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol import stamp, text
 from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, is_below, remove, to_path, to_text
@@ -16,6 +17,31 @@ Inode = Tuple[int, int]
 
 Inputs = Dict[str, Dict[str, Any]]
 """The inputs of a package by their names."""
+
+WILDCARDS = re.compile(r"[*?[]")
+"""Signs in the names of late outputs that stand for others."""
+
+
+def make_folders(work: bytes, wanted: "List[Dict[str, Any]]") -> None:
+    """Make the missing folders of outputs: those of a late one up to its first wildcard.
+
+    Raises OSError only for a full disk. If something is in the way, the binary finds it.
+    """
+    for folder in {_folder(output) for output in wanted if "/" in output["name"]}:
+        try:
+            os.makedirs(inside(work, folder), 0o700, exist_ok=True)
+        except ValueError:
+            pass
+        except OSError as error:
+            if error.errno in FULL:
+                raise
+
+
+def _folder(output: "Dict[str, Any]") -> str:
+    """Return the folder of an output, `.` for none."""
+    parts = output["name"].rstrip("/").split("/")[:-1]
+    wild = (number for number, part in enumerate(parts) if WILDCARDS.search(part))
+    return "/".join(parts[: next(wild, None)] if output["late"] else parts) or "."
 
 
 def find(work: bytes, name: str, inputs: Inputs) -> "tuple[bytes, int]":
