@@ -122,18 +122,18 @@ def test_an_attempt_counts_once_it_or_one_before_it_has_ended_each_binary(
 LISTS = "from tests.chaos import trap; trap.lay(r'{}', 'call'); import d0ctl.units as units\n"
 
 
-@pytest.mark.parametrize("deed", ["units.parse_time('20m')", "units.parse_size('2 MB')"])
+@pytest.mark.parametrize("deed", ["units.parse_rate('2/1h')", "units.parse_size('2 MB')"])
 def test_a_process_is_killed_at_its_point_and_at_no_other(tmp_path: Path, deed: str) -> None:
     orders = Orders(tmp_path / "orders")
-    order = '{"point": "parse_time", "count": 2, "after": true}'
+    order = '{"point": "parse_rate", "count": 2, "after": true}'
     (orders.folder / "call-001.json").write_text(order)
     text = f"{LISTS.format(orders.folder)}{deed}\n{deed}\nprint('lives')"
 
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
 
-    is_point = "parse_time" in deed
+    is_point = "parse_rate" in deed
     assert (done.returncode, done.stdout) == ((-9, "") if is_point else (0, "lives\n"))
-    assert orders.fired() == (["call parse_time 2 1"] if is_point else [])
+    assert orders.fired() == (["call parse_rate 2 1"] if is_point else [])
 
 
 def test_an_order_is_obeyed_once(tmp_path: Path) -> None:

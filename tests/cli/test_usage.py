@@ -17,7 +17,14 @@ from tests.support import rows
 from tests.support.building import document, job, line, package
 from tests.support.site import Site
 
-T0 = time.time() - 7200
+T0 = 0.0
+"""Two hours ago."""
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tell the time of each test: all of them may take an hour."""
+    monkeypatch.setattr(f"{__name__}.T0", time.time() - 7200)
 
 
 def used(site: Site) -> None:

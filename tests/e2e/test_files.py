@@ -32,10 +32,10 @@ def reco(site: Site) -> Site:
 
 
 def cached(site: Site) -> list[str]:
-    """The files in the caches of the node and on the control host."""
+    """The files in the caches of the node and on the control host, but not spare ones."""
     folders = [*(site.folder / "farm").rglob("cache"), site.home.root / "cache"]
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    return sorted(path.name for path in files if not path.name.startswith("."))
+    return sorted(path.name for path in files if "aside" not in path.parts)
 
 
 def test_retained_files_are_given_up_without_their_job(reco: Site) -> None:

@@ -63,5 +63,6 @@ def test_a_store_that_hangs_delays_a_submission_for_a_bounded_time(
 
     found = asking.faults(spec, {"tape": {"check": "sleep 60; echo late"}})
 
-    assert found == ["store `tape` did not answer within 0.5 s"]
+    (fault,) = found
+    assert fault.startswith("store `tape` did not answer within 0.")
     assert time.monotonic() - begun < 30

@@ -2,6 +2,7 @@
 
 import re
 
+from d0ctl_tui.widgets.lines import LineView
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -61,6 +62,8 @@ def test_help_shows_every_key_and_fits_a_small_screen(site: Site, dashboard: Ope
     async def script(desk: Desk) -> None:
         await desk.press("question_mark")
         await desk.sees("one line up", "moving")
+        page = desk.app.screen.query_one("#words", LineView)
+        await desk.until(lambda: page.max_scroll_y, "its lines are counted")
         await desk.press("G")
         await desk.sees("quit")
         await desk.press("question_mark")
