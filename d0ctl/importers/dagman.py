@@ -49,6 +49,7 @@ class _Import:
     def __init__(self, dag: Dag, draft: Draft, folder: Path) -> None:
         self.dag = dag
         self.draft = draft
+        self.has_final = any(node.is_final for node in dag.nodes.values())
         self.folder = folder
         self.files: dict[str, SubmitFile] = {}
         self.lines: dict[str, list[tuple[str, Entry]]] = {}
@@ -138,7 +139,9 @@ class _Import:
 
     def _submit_file(self, node: Node) -> SubmitFile:
         if node.inline is not None:
-            return submit_file.read(node.inline)
+            file = submit_file.read(node.inline)
+            self._check(file, node.where)
+            return file
         path = node.directory / node.submit
         key = str(path)
         if key not in self.files:
@@ -151,9 +154,13 @@ class _Import:
         universe = file.commands.get("universe", "vanilla").lower()
         if universe not in _UNIVERSES:
             self._say(name, f"`universe = {universe[:40]}`: it runs as a plain program")
+        needless = file.used()
         for command in file.commands:
-            if command not in _CARRIED and not _NEEDLESS.fullmatch(command):
+            if command not in _CARRIED | needless and not _NEEDLESS.fullmatch(command):
                 self._say(name, f"`{command[:40]}`")
+            elif command in _CARRIED:
+                for function in sorted(file.functions(command)):
+                    self._say(name, f"`${function[:40]}()` of `{command}`: it stays as it is")
 
     def _say(self, where: str, what: str) -> None:
         if (where, what) not in self.said:
@@ -247,24 +254,28 @@ class _Import:
             line["log-rules"] = rules
         if node.abort_on is not None:
             line.setdefault("policy", {})["site:abort-dag"] = {"hold": "job"}
+            if self.has_final:
+                self._say(node.where, "`ABORT-DAG-ON`: the job is held, so its final node waits")
 
     def _script(self, node: Node, command: str, inputs: dict[str, None] | None = None) -> str:
         """Return the program of a node with its scripts and the exit code that is not retried."""
         inputs = {} if inputs is None else inputs
         parts = []
+        codes = _codes(node)
         if node.pre is not None:
             pre = self._call(node, node.pre, inputs)
-            if node.pre_skip is not None:
-                pre = f'{pre} || {{ [ "$?" = {node.pre_skip} ] && exit 0; exit 1; }}'
+            ends = [] if node.pre_skip is None else [f'[ "$RETURN" != {node.pre_skip} ] || exit 0']
+            ends += _prints(codes)
+            if ends:
+                pre += f' || {{ RETURN=$?; {"; ".join(ends)}; exit "$RETURN"; }}'
             parts.append(pre)
-        codes = _codes(node)
         if node.post is not None or codes:
             parts += ["RETURN=0", f"{command} || RETURN=$?"]
         else:
             parts.append(command)
         if node.post is not None:
             parts += [f"{self._call(node, node.post, inputs)} || code=$?", "RETURN=${code:-0}"]
-        parts += [f'if [ "$RETURN" = {code} ]; then echo "{said}"; fi' for code, said, _ in codes]
+        parts += _prints(codes)
         if node.post is not None or codes:
             parts.append('exit "$RETURN"')
         return literal("\n".join(parts))
@@ -296,6 +307,11 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def _prints(codes: list[tuple[int, str, str]]) -> list[str]:
+    """Return commands that write the exit codes with a meaning to the log."""
+    return [f'if [ "$RETURN" = {code} ]; then echo "{said}"; fi' for code, said, _ in codes]
 
 
 def _codes(node: Node) -> list[tuple[int, str, str]]:

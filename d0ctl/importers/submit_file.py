@@ -9,6 +9,11 @@ _COMMAND = re.compile(r"\s*\+?([A-Za-z_][\w.]*)\s*=\s*(.*)")
 _QUEUE = re.compile(r"\s*queue\b\s*(.*)", re.IGNORECASE)
 _MACRO = re.compile(r"\$\(([A-Za-z_][\w.]*)(?::([^()]*))?\)")
 
+_CHOICE = re.compile(r"\$CHOICE\(([^(),]*),([^()]*)\)", re.IGNORECASE)
+_FUNCTION = re.compile(r"(?<!\$)\$([A-Za-z]\w*)\(")
+_PLATFORM = {"iswindows": "0", "islinux": "1", "true": "1", "false": "0"}
+"""Macros that HTCondor sets by the machine, as they are for d0ctl's nodes."""
+
 MOST_NESTED = 20
 """How deeply macros may be nested."""
 
@@ -32,16 +37,37 @@ class SubmitFile(Struct):
     def expand(self, text: str, macros: Mapping[str, str]) -> str:
         """Replace macros by the settings of a node, else by commands of this description."""
 
+        def value(name: str, default: str) -> str:
+            name = name.strip().lower()
+            return macros.get(name, self.commands.get(name, _PLATFORM.get(name, default)))
+
         def replace(found: re.Match[str]) -> str:
-            name = found[1].lower()
-            return macros.get(name, self.commands.get(name, found[2] or ""))
+            return value(found[1], found[2] or "")
+
+        def choose(found: re.Match[str]) -> str:
+            items = found[2].split(",")
+            items = items if len(items) > 1 else value(items[0], items[0]).split(",")
+            index = value(found[1], found[1]).strip()
+            is_one = re.fullmatch("[0-9]{1,6}", index) and int(index) < len(items)
+            return items[int(index)].strip() if is_one else found[0]
 
         for _ in range(MOST_NESTED):
-            new = _MACRO.sub(replace, text)
+            new = _CHOICE.sub(choose, _MACRO.sub(replace, text))
             if new == text or len(new) > 1_000_000:
                 break
             text = new
         return text.replace("$$(", "$(")
+
+    def used(self) -> set[str]:
+        """Return the names of commands, in lower case, that others use as macros."""
+        texts = " ".join(self.commands.values())
+        chosen = (name for found in _CHOICE.finditer(texts) for name in (found[1], found[2]))
+        names = [*(found[1] for found in _MACRO.finditer(texts)), *chosen]
+        return {name.strip().lower() for name in names}
+
+    def functions(self, name: str) -> set[str]:
+        """Return the macro functions of a command that are not replaced."""
+        return set(_FUNCTION.findall(self.commands[name].upper())) - {"CHOICE"}
 
 
 def read(text: str) -> SubmitFile:

@@ -115,7 +115,7 @@ PRE_SKIP A 9
     job, found = imported(tmp_path, dag, pre__sh="#!/bin/sh\n")
 
     assert lines(job)["A"].packages[0].binaries[0].script == (
-        './pre.sh one || { [ "$?" = 9 ] && exit 0; exit 1; }\n'
+        './pre.sh one || { RETURN=$?; [ "$RETURN" != 9 ] || exit 0; exit "$RETURN"; }\n'
         "RETURN=0\n/bin/echo A || RETURN=$?\n"
         "/bin/post A \"$RETURN\" $((D0CTL_ATTEMPT - 1)) '$JOBID' || code=$?\n"
         'RETURN=${code:-0}\nexit "$RETURN"'
@@ -246,3 +246,48 @@ def test_a_long_line_of_variables_costs_no_more_than_its_length(tmp_path: Path) 
     job, _ = imported(tmp_path, dag)
 
     assert lines(job)["A"].packages[0].binaries[0].script == "/bin/echo me A"
+
+
+def test_the_code_of_a_pre_script_stops_the_job_like_that_of_its_program(tmp_path: Path) -> None:
+    dag = "JOB A s.sub\nSCRIPT PRE A pre.sh\nABORT-DAG-ON A 5\nFINAL F s.sub\n"
+
+    job, found = imported(tmp_path, dag)
+
+    script = lines(job)["A"].packages[0].binaries[0].script
+    report = 'if [ "$RETURN" = 5 ]; then echo "d0ctl: exit code 5 stops the job"; fi'
+    assert script is not None
+    assert script.splitlines()[0] == f'./pre.sh || {{ RETURN=$?; {report}; exit "$RETURN"; }}'
+    assert found.left_out == (
+        "flow.dag:1: `ABORT-DAG-ON`: the job is held, so its final node waits",
+    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "word"),
+    [
+        ("$CHOICE(IsWindows,/bin/a, b)", "/bin/a"),
+        ("$CHOICE(IsLinux, /bin/a, b)", "b"),
+        ("$choice($(n),a,b,c)", "c"),
+        ("$CHOICE(n,list)", "z"),
+        ("$CHOICE(n,a)", "'$CHOICE(n,a)'"),
+        ("$CHOICE(9999999999,a,b)", "'$CHOICE(9999999999,a,b)'"),
+        ("$(IsLinux)", "1"),
+    ],
+)
+def test_a_choice_is_made_as_on_a_node(tmp_path: Path, argument: str, word: str) -> None:
+    text = "executable = /bin/echo\nqueue\nn = 2\nlist = x,y,z\nmine = $(n) $CHOICE(n,list)\n"
+
+    job, found = imported(tmp_path, "JOB A a.sub\n", a__sub=f"arguments = {argument}\n{text}")
+
+    assert lines(job)["A"].packages[0].binaries[0].script == f"/bin/echo {word}"
+    assert found.left_out == ("a.sub: `mine`",)  # which nothing uses
+
+
+def test_other_functions_and_commands_in_braces_are_listed(tmp_path: Path) -> None:
+    dag = "JOB A {\nexecutable = /bin/echo\narguments = $ENV(HOME) $$(Cpus)\nrank = Mips\n}\n"
+
+    _, found = imported(tmp_path, dag)
+
+    assert found.left_out == (
+        "flow.dag:1: `$ENV()` of `arguments`: it stays as it is", "flow.dag:1: `rank`",
+    )  # fmt: skip
