@@ -1,5 +1,6 @@
 """Workflows of HTCondor's DAGMan as job files."""
 
+import os
 import re
 import shlex
 from pathlib import Path
@@ -175,6 +176,8 @@ class _Import:
         inputs: dict[str, None] = {}
         folder = node.directory / (file.command("initialdir", macros) or "")
         words = [self._executable(program, folder, inputs)]
+        if _is_missing(folder, program):
+            self.wanted.append((line, os.path.normpath(program), node.submit))
         words += submit_file.words(file.command("arguments", macros) or "")
         command = " ".join(shlex.quote(word) for word in words)
         if source := file.command("input", macros):
@@ -282,6 +285,8 @@ class _Import:
 
     def _call(self, node: Node, script: Script, inputs: dict[str, None]) -> str:
         words = [shlex.quote(self._executable(script.program, node.directory, inputs))]
+        if _is_missing(node.directory, script.program):
+            self._say(node.where, f"script `{script.program[:100]}`: there is no such file")
         for argument in script.arguments:
             if argument == "$RETURN":
                 words.append('"$RETURN"')
@@ -307,6 +312,11 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def _is_missing(folder: Path, program: str) -> bool:
+    """Return whether a program that should be beside the file is not; others are of the nodes."""
+    return not Path(program).is_absolute() and not _is_file(folder / program)
 
 
 def _prints(codes: list[tuple[int, str, str]]) -> list[str]:

@@ -1,0 +1,68 @@
+"""Programs, scripts and macros of DAGMan's submit descriptions."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.importers.test_dagman import imported, lines
+
+
+def test_the_code_of_a_pre_script_stops_the_job_like_that_of_its_program(tmp_path: Path) -> None:
+    (tmp_path / "pre.sh").touch()
+    dag = "JOB A s.sub\nSCRIPT PRE A pre.sh\nABORT-DAG-ON A 5\nFINAL F s.sub\n"
+
+    job, found = imported(tmp_path, dag)
+
+    script = lines(job)["A"].packages[0].binaries[0].script
+    report = 'if [ "$RETURN" = 5 ]; then echo "d0ctl: exit code 5 stops the job"; fi'
+    assert script is not None
+    assert script.splitlines()[0] == f'./pre.sh || {{ RETURN=$?; {report}; exit "$RETURN"; }}'
+    assert found.left_out == (
+        "flow.dag:1: `ABORT-DAG-ON`: the job is held, so its final node waits",
+    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "word"),
+    [
+        ("$CHOICE(IsWindows,/bin/a, b)", "/bin/a"),
+        ("$CHOICE(IsLinux, /bin/a, b)", "b"),
+        ("$choice($(n),a,b,c)", "c"),
+        ("$CHOICE(n,list)", "z"),
+        ("$CHOICE(n,a)", "'$CHOICE(n,a)'"),
+        ("$CHOICE(9999999999,a,b)", "'$CHOICE(9999999999,a,b)'"),
+        ("$(IsLinux)", "1"),
+    ],
+)
+def test_a_choice_is_made_as_on_a_node(tmp_path: Path, argument: str, word: str) -> None:
+    text = "executable = /bin/echo\nqueue\nn = 2\nlist = x,y,z\nmine = $(n) $CHOICE(n,list)\n"
+
+    job, found = imported(tmp_path, "JOB A a.sub\n", a__sub=f"arguments = {argument}\n{text}")
+
+    assert lines(job)["A"].packages[0].binaries[0].script == f"/bin/echo {word}"
+    assert found.left_out == ("a.sub: `mine`",)  # which nothing uses
+
+
+def test_other_functions_and_commands_in_braces_are_listed(tmp_path: Path) -> None:
+    dag = "JOB A {\nexecutable = /bin/echo\narguments = $ENV(HOME) $$(Cpus)\nrank = Mips\n}\n"
+
+    _, found = imported(tmp_path, dag)
+
+    assert found.left_out == (
+        "flow.dag:1: `$ENV()` of `arguments`: it stays as it is", "flow.dag:1: `rank`",
+    )  # fmt: skip
+
+
+def test_programs_that_are_not_there_are_listed_unless_a_node_makes_them(tmp_path: Path) -> None:
+    make = "executable = /bin/cc\ntransfer_output_files = made\nqueue\n"
+    dag = "JOB A m.sub\nJOB B b.sub\nJOB C c.sub\nSCRIPT POST A none.sh\n"
+
+    job, found = imported(tmp_path, dag, m__sub=make, b__sub="executable = ./made\nqueue\n",
+                          c__sub="executable = gone\nqueue\n")  # fmt: skip
+
+    (entry,) = lines(job)["B"].packages[0].binaries[0].inputs
+    assert (entry.file, entry.made) == ("made", True)
+    assert found.left_out == (
+        "flow.dag:1: script `none.sh`: there is no such file",
+        "c.sub: input `gone`: there is no such file",
+    )
