@@ -52,7 +52,7 @@ class _Import:
         self.draft = draft
         self.has_final = any(node.is_final for node in dag.nodes.values())
         self.folder = folder
-        self.files: dict[str, SubmitFile] = {}
+        self.files: dict[str, list[SubmitFile]] = {}
         self.lines: dict[str, list[tuple[str, Entry]]] = {}
         self.said: set[tuple[str, str]] = set()
         self.made: dict[str, Entry] = {}
@@ -119,36 +119,52 @@ class _Import:
         if node.is_done:
             self._say(node.where, f"node `{node.name}` is `DONE`: it runs again")
         if node.is_noop:
-            line: Entry = {"name": label(node.name), "run": self._script(node, "true")}
+            inputs: dict[str, None] = {}
+            line: Entry = {"name": label(node.name), "run": self._script(node, "true", inputs)}
+            if inputs:
+                line["inputs"] = list(inputs)
             return [(self.draft.add(stage, line), line)]
-        file = self._submit_file(node)
+        files = self._submit_files(node)
         macros = {**node.variables, "job": node.name, "dag_status": "0", "retry": "0",
                   "failed_count": "0", "cluster": "0", "clusterid": "0"}  # fmt: skip
-        count = file.expand(file.count, macros)
-        if not count.isdigit() or not 0 < int(count) <= submit_file.MOST_QUEUED:
-            raise Unreadable(f"{node.where}: `queue {count[:40]}` of `{node.submit}` is no number")
-        if file.rest:
-            self._say(node.submit, f"`queue ... {file.rest[:40]}`: queued once")
-        found = []
-        for process in range(int(count)):
-            macros |= {"process": str(process), "procid": str(process), "step": str(process)}
-            name = node.name if int(count) == 1 else f"{node.name}.{process}"
+        counts = [self._count(node, file, macros) for file in files]
+        if sum(counts) > submit_file.MOST_QUEUED:
+            raise Unreadable(f"{node.where}: `{node.submit}` queues {sum(counts)}, too many")
+        found: list[tuple[str, Entry]] = []
+        for file in [file for file, count in zip(files, counts, strict=True) for _ in range(count)]:
+            process = str(len(found))
+            macros |= {"process": process, "procid": process, "step": process}
+            name = node.name if sum(counts) == 1 else f"{node.name}.{process}"
             line = {"name": label(name)}
             self._program(node, file, macros, line)
             found.append((self.draft.add(stage, line), line))
         return found
 
-    def _submit_file(self, node: Node) -> SubmitFile:
+    def _count(self, node: Node, file: SubmitFile, macros: dict[str, str]) -> int:
+        count = file.expand(file.count, macros)
+        if not re.fullmatch("0*[1-9][0-9]{0,5}", count):
+            raise Unreadable(f"{node.where}: `queue {count[:40]}` of `{node.submit}` is no number")
+        if file.rest:
+            self._say(node.submit, f"`queue ... {file.rest[:40]}`: queued once")
+        return int(count)
+
+    def _submit_files(self, node: Node) -> list[SubmitFile]:
         if node.inline is not None:
-            file = submit_file.read(node.inline)
-            self._check(file, node.where)
-            return file
+            return self._described(node, node.inline, node.where)
         path = node.directory / node.submit
         key = str(path)
         if key not in self.files:
-            self.files[key] = submit_file.read(dag_file.text_of(path, node.where))
-            self._check(self.files[key], node.submit)
+            text = dag_file.text_of(path, node.where)
+            self.files[key] = self._described(node, text, node.submit)
         return self.files[key]
+
+    def _described(self, node: Node, text: str, name: str) -> list[SubmitFile]:
+        files = submit_file.read(text)
+        if len(files) > submit_file.MOST_STATEMENTS:
+            most = submit_file.MOST_STATEMENTS
+            raise Unreadable(f"{node.where}: `{name}` has more than {most} `queue` statements")
+        self._check(files[-1], name)
+        return files
 
     def _check(self, file: SubmitFile, name: str) -> None:
         """Report the commands that have no counterpart."""

@@ -17,6 +17,9 @@ _PLATFORM = {"iswindows": "0", "islinux": "1", "true": "1", "false": "0"}
 MOST_NESTED = 20
 """How deeply macros may be nested."""
 
+MOST_STATEMENTS = 100
+"""The most queue statements of one description."""
+
 MOST_QUEUED = 10_000
 """The most processes of one description."""
 
@@ -70,10 +73,16 @@ class SubmitFile(Struct):
         return set(_FUNCTION.findall(self.commands[name].upper())) - {"CHOICE"}
 
 
-def read(text: str) -> SubmitFile:
-    """Read a submit description."""
+def read(text: str) -> list[SubmitFile]:
+    """Read a submit description: the commands for each of its queue statements, at least one.
+
+    Reads one statement more than `MOST_STATEMENTS`, so that the caller sees that it has more.
+    """
+    queued: list[SubmitFile] = []
     found = SubmitFile()
     for line in joined(text):
+        if len(queued) > MOST_STATEMENTS:
+            break
         if line.lstrip().startswith("#") or not line.strip():
             continue
         if queue := _QUEUE.fullmatch(line):
@@ -81,9 +90,11 @@ def read(text: str) -> SubmitFile:
             found.count, found.rest = (number or "1", rest.strip())
             if not (number or "1").isdigit() and not number.startswith("$("):
                 found.count, found.rest = "1", queue[1].strip()
+            queued.append(found)
+            found = SubmitFile(dict(found.commands))
         elif command := _COMMAND.fullmatch(line):
             found.commands[command[1].lower()] = command[2].strip()
-    return found
+    return queued or [found]
 
 
 def joined(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.errors import BadJobFile
 from tests.importers.test_dagman import imported, lines
 
 
@@ -35,7 +36,7 @@ def test_the_code_of_a_pre_script_stops_the_job_like_that_of_its_program(tmp_pat
     ],
 )
 def test_a_choice_is_made_as_on_a_node(tmp_path: Path, argument: str, word: str) -> None:
-    text = "executable = /bin/echo\nqueue\nn = 2\nlist = x,y,z\nmine = $(n) $CHOICE(n,list)\n"
+    text = "executable = /bin/echo\nn = 2\nlist = x,y,z\nmine = $(n) $CHOICE(n,list)\nqueue\n"
 
     job, found = imported(tmp_path, "JOB A a.sub\n", a__sub=f"arguments = {argument}\n{text}")
 
@@ -66,3 +67,30 @@ def test_programs_that_are_not_there_are_listed_unless_a_node_makes_them(tmp_pat
         "flow.dag:1: script `none.sh`: there is no such file",
         "c.sub: input `gone`: there is no such file",
     )
+
+
+def test_each_queue_statement_makes_lines_of_the_commands_before_it(tmp_path: Path) -> None:
+    text = (
+        "executable = /bin/echo\narguments = $(Process) a\nqueue 2\narguments = b\nqueue\nx = y\n"
+    )
+
+    job, found = imported(tmp_path, "JOB A a.sub\n", a__sub=text)
+
+    made = {name: line.packages[0].binaries[0].script for name, line in lines(job).items()}
+    assert made == {"A.0": "/bin/echo 0 a", "A.1": "/bin/echo 1 a", "A.2": "/bin/echo b"}
+    assert found.left_out == ()
+
+
+@pytest.mark.parametrize("text", ["queue\n" * 101, "queue 9000\nqueue 1001\n", "queue 99999999\n"])
+def test_a_description_that_queues_too_much_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BadJobFile):
+        imported(tmp_path, "JOB A a.sub\n", a__sub="executable = /bin/echo\n" + text)
+
+
+def test_the_scripts_of_a_node_that_does_nothing_are_its_inputs(tmp_path: Path) -> None:
+    (tmp_path / "pre.sh").touch()
+
+    job, _ = imported(tmp_path, "JOB A s.sub NOOP\nSCRIPT PRE A pre.sh\n")
+
+    (entry,) = lines(job)["A"].packages[0].binaries[0].inputs
+    assert Path(entry.file).name == "pre.sh"
