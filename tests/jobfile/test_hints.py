@@ -190,3 +190,32 @@ def test_a_wrong_name_that_is_repeated_is_always_found(faults: Faults) -> None:
     found = faults(f"parameters: {{{names}}}\nstages: [{{lines: [{lines}]}}]")
 
     assert len(found) == 300
+
+
+def test_a_misspelt_placeholder_is_found_after_many_other_braces(faults: Faults) -> None:
+    names = ", ".join(f"parameter{number}: x" for number in range(1000))
+    lines = ", ".join(f"{{run: 'awk {{qjkx{number}}}'}}" for number in range(100))
+    last = "{run: 'go {seeed}'}"
+
+    (found,) = faults(f"parameters: {{{names}, seed: x}}\nstages: [{{lines: [{lines}, {last}]}}]")
+
+    assert "`{seeed}` is not a known name (did you mean `seed`?" in found
+
+
+def test_a_misspelt_placeholder_is_found_among_any_number_of_names(faults: Faults) -> None:
+    names = ", ".join(f"parameter{number}: x" for number in range(5000))
+
+    (found,) = faults(
+        f"parameters: {{{names}, seed: x}}\nstages: [{{lines: [{{run: 'go {{seeed}}'}}]}}]"
+    )
+
+    assert "`{seeed}` is not a known name" in found
+
+
+def test_a_word_with_the_letters_of_too_many_names_to_compare_is_a_fault(faults: Faults) -> None:
+    names = ", ".join(f"parameter{number}: x" for number in range(1000, 1200))
+    text = "parameters: {%s}\nstages: [{lines: [{run: 'awk {retemarap1}'}]}]"
+
+    (found,) = faults(text % names)
+
+    assert "`{retemarap1}` is not a known name (`{{retemarap1}}` gives" in found

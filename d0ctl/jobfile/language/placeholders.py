@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from d0ctl.jobfile.language.calculation import formatter
+from d0ctl.jobfile.language.misspelt import SLIP, is_misspelt
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, near
 
@@ -36,9 +37,6 @@ _WORD = r"([A-Za-z_]\w*)((?:\.[\w-]+)*)"
 _FORM = r"((?:\s?[-+*/%]\s?\d{1,15})?(?::[^{}\s]{1,16})?)"
 PLACEHOLDER = re.compile(rf"\$\{{+|\{{\{{{_WORD}{_FORM}\}}\}}|\{{{_WORD}{_FORM}\}}", re.ASCII)
 """Matches a possible placeholder; group 1 is the name of a doubled one, 4 of a single one."""
-
-_SLIP = 0.66
-"""The similarity at which an unknown name counts as misspelt, e.g. `{rwa}` for `{raw}`."""
 
 RUN_WORDS = ("inputs", "outputs")
 """Words that are known only in `run:` and `check:`."""
@@ -305,13 +303,15 @@ def _check(
         return
     nth = counts.get(written, 0)
     counts[written] = nth + 1
-    meant = near(name, names, _SLIP)
-    if meant:
-        doubled = f"{{{written}}}"
-        hint = f"(did you mean `{meant}`? `{doubled}` gives a literal `{written}`)"
-        faults.add(scalar.position_of(written, nth), f"`{written}` is not a known name {hint}")
-    elif strict:
-        faults.add(scalar.position_of(written, nth), f"`{written}` is not a known name")
+    is_slip = is_misspelt(name, tuple(names))
+    if not is_slip and not strict:
+        return
+    message = f"`{written}` is not a known name"
+    if is_slip:
+        meant = near(name, names, SLIP)
+        question = f"did you mean `{meant}`? " if meant else ""
+        message += f" ({question}`{{{written}}}` gives a literal `{written}`)"
+    faults.add(scalar.position_of(written, nth), message)
 
 
 def resolve(scalar: Scalar, placeholder: Placeholder, scope: Scope, faults: Faults) -> Getter:
