@@ -19,6 +19,14 @@ MIDDLE = 50
 _NO_RETRY = "d0ctl: exit code {} is not retried"
 _ABORT = "d0ctl: exit code {} stops the job"
 
+_LATE = {
+    "retry": "$((D0CTL_ATTEMPT - 1))",
+    "dag_status": '$([ "$D0CTL_JOB_STATE" = successful ] && echo 0 || echo 2)',
+    "failed_count": "$D0CTL_JOB_FAILED",
+}
+"""Macros whose values are known only when a node runs, for its shell."""
+_SIGNS = {name: f"@d0ctl-{name}@" for name in _LATE}
+
 _CARRIED = {
     "executable", "arguments", "environment", "env", "input", "transfer_input_files",
     "transfer_output_files", "request_cpus", "request_memory", "request_disk", "priority",
@@ -191,11 +199,12 @@ class _Import:
             raise Unreadable(f"{node.where}: `{node.submit}` has no `executable`")
         inputs: dict[str, None] = {}
         folder = node.directory / (file.command("initialdir", macros) or "")
-        words = [self._executable(program, folder, inputs)]
+        called = self._executable(program, folder, inputs)
         if _is_missing(folder, program):
             self.wanted.append((line, os.path.normpath(program), node.submit))
-        words += submit_file.words(file.command("arguments", macros) or "")
-        command = " ".join(shlex.quote(word) for word in words)
+        late = {name: sign for name, sign in _SIGNS.items() if name == "retry" or node.is_final}
+        words = submit_file.words(file.command("arguments", {**macros, **late}) or "")
+        command = " ".join([shlex.quote(called), *map(_quoted, words)])
         if source := file.command("input", macros):
             self._input(source, folder, inputs, node, line)
             command += f" < {shlex.quote(Path(source).name)}"
@@ -309,18 +318,27 @@ class _Import:
             elif argument == "$JOB":
                 words.append(shlex.quote(node.name))
             elif argument == "$RETRY":
-                words.append("$((D0CTL_ATTEMPT - 1))")
+                words.append(_LATE["retry"])
             elif argument == "$MAX_RETRIES":
                 words.append(str(node.retries))
             elif argument == "$DAG_STATUS" and node.is_final:
-                words.append('"$([ "$D0CTL_JOB_STATE" = successful ]; echo $?)"')
+                words.append(f'"{_LATE["dag_status"]}"')
             elif argument == "$FAILED_COUNT" and node.is_final:
-                words.append('"$D0CTL_JOB_FAILED"')
+                words.append(f'"{_LATE["failed_count"]}"')
             else:
                 if argument.startswith("$"):
                     self._say(node.where, f"`{argument[:40]}` of a script of `{node.name}`")
                 words.append(shlex.quote(argument))
         return " ".join(words)
+
+
+def _quoted(word: str) -> str:
+    """Quote a word for the shell, which replaces the signs of late macros in it."""
+    quoted = shlex.quote(word)
+    for name, sign in _SIGNS.items():
+        value = f'"{_LATE[name]}"'
+        quoted = quoted.replace(sign, f"'{value}'" if quoted[0] == "'" else value)
+    return quoted
 
 
 def _is_file(path: Path) -> bool:

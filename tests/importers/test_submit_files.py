@@ -94,3 +94,17 @@ def test_the_scripts_of_a_node_that_does_nothing_are_its_inputs(tmp_path: Path) 
 
     (entry,) = lines(job)["A"].packages[0].binaries[0].inputs
     assert Path(entry.file).name == "pre.sh"
+
+
+def test_values_that_are_known_only_when_a_node_runs_are_filled_in_by_its_shell(
+    tmp_path: Path,
+) -> None:
+    text = "executable = /bin/echo\narguments = \"$(RETRY) 'try $(RETRY)' $(DAG_STATUS)\"\n"
+
+    job, _ = imported(tmp_path, "JOB A a.sub\nFINAL F a.sub\n", a__sub=text)
+
+    scripts = {name: line.packages[0].binaries[0].script for name, line in lines(job).items()}
+    retry = '"$((D0CTL_ATTEMPT - 1))"'
+    status = '"$([ "$D0CTL_JOB_STATE" = successful ] && echo 0 || echo 2)"'
+    assert scripts["A"] == f"/bin/echo {retry} 'try '{retry}'' 0"
+    assert scripts["F"] == f"/bin/echo {retry} 'try '{retry}'' {status}"
