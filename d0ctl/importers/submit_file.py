@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 _COMMAND = re.compile(r"\s*\+?([A-Za-z_][\w.]*)\s*=\s*(.*)")
 _QUEUE = re.compile(r"\s*queue\b\s*(.*)", re.IGNORECASE)
-_MACRO = re.compile(r"\$\(([A-Za-z_][\w.]*)(?::([^()]*))?\)")
+_MACRO = re.compile(r"(?<!\$)\$\(([A-Za-z_][\w.]*)(?::([^()]*))?\)")
 
 _CHOICE = re.compile(r"\$CHOICE\(([^(),]*),([^()]*)\)", re.IGNORECASE)
 _FUNCTION = re.compile(r"(?<!\$)\$([A-Za-z]\w*)\(")
@@ -59,7 +59,7 @@ class SubmitFile(Struct):
             if new == text or len(new) > 1_000_000:
                 break
             text = new
-        return text.replace("$$(", "$(")
+        return text
 
     def used(self) -> set[str]:
         """Return the names of commands, in lower case, that others use as macros."""
@@ -69,8 +69,10 @@ class SubmitFile(Struct):
         return {name.strip().lower() for name in names}
 
     def functions(self, name: str) -> set[str]:
-        """Return the macro functions of a command that are not replaced."""
-        return set(_FUNCTION.findall(self.commands[name].upper())) - {"CHOICE"}
+        """Return the macro functions of a command that are not replaced; `$` for `$$()`."""
+        text = self.commands[name].upper()
+        attribute = {"$"} if "$$(" in text else set()
+        return set(_FUNCTION.findall(text)) - {"CHOICE"} | attribute
 
 
 def read(text: str) -> list[SubmitFile]:

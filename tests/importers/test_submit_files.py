@@ -47,9 +47,12 @@ def test_a_choice_is_made_as_on_a_node(tmp_path: Path, argument: str, word: str)
 def test_other_functions_and_commands_in_braces_are_listed(tmp_path: Path) -> None:
     dag = "JOB A {\nexecutable = /bin/echo\narguments = $ENV(HOME) $$(Cpus)\nrank = Mips\n}\n"
 
-    _, found = imported(tmp_path, dag)
+    job, found = imported(tmp_path, dag)
 
+    script = lines(job)["A"].packages[0].binaries[0].script
+    assert script == "/bin/echo '$ENV(HOME)' '$$(Cpus)'"
     assert found.left_out == (
+        "flow.dag:1: `$$()` of `arguments`: it stays as it is",
         "flow.dag:1: `$ENV()` of `arguments`: it stays as it is", "flow.dag:1: `rank`",
     )  # fmt: skip
 
