@@ -98,9 +98,12 @@ def dashboard(tmp_path: Path) -> Open:
         start: str | None = None,
         terminal: Terminal = Terminal(),  # noqa: B008
         home: Path | None = None,
+        archive: str = "",
     ) -> None:
         async def main() -> None:
-            app = Dashboard(Home(home or tmp_path / "home"), terminal, "emmy", start)
+            app = Dashboard(
+                Home(home or tmp_path / "home", archive=archive), terminal, "emmy", start
+            )
             async with app.run_test(size=size) as hands:
                 await hands.pause()
                 await script(Desk(app, hands))

@@ -1,8 +1,13 @@
 """The other screens: failures, nodes, logs, help; and the view of one thing on the whole screen."""
 
 import re
+import time
 
+from typer.testing import CliRunner
+
+from d0ctl.cli.app import app
 from d0ctl_tui.widgets.lines import LineView
+from tests.support import rows
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -116,3 +121,24 @@ def test_the_age_of_a_package_grows_though_nothing_happens(site: Site, dashboard
         await desk.until(lambda: age(desk) > first, "it is older")
 
     dashboard(script, start="prod/1/1/1", size=(120, 40))
+
+
+def test_no_command_that_changes_a_job_is_beside_an_archived_one(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    def type_in(*words: str) -> None:
+        typed = [*words, "--yes", "--home", str(site.store.home.root)]
+        assert CliRunner().invoke(app, typed, prog_name="d0ctl").exit_code == 0
+
+    type_in("kill", "prod", "--reason", "not needed")
+    rows.change(site.store, "job", {"name": "prod"}, ended=time.time())  # as a daemon does
+    type_in("archive", "prod", "--as", "spring")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("does not retry `exit-code`", "actions of people")
+        assert not [line for line in desk.lines("about") if "d0ctl" in line]
+
+    dashboard(script, start="prod", archive="spring", size=(160, 50))

@@ -69,7 +69,7 @@ class CardScreen(SubScreen):
         self.dashboard.go_to(package)
 
     def _sheet(self, columns: int) -> list[Line]:
-        sheet = Sheet(columns - 1, self.dashboard.glyphs)
+        sheet = Sheet(columns - 1, self.dashboard.glyphs, archive=self.dashboard.home.archive)
         match self.card:
             case File() as card:
                 file.draw(sheet, card)

@@ -117,7 +117,7 @@ class NodesScreen(SubScreen):
         self.dashboard.plan_other(verb, self.list.chosen)
 
     def _sheet(self, columns: int) -> list[Line]:
-        sheet = Sheet(columns - 1, self.dashboard.glyphs)
+        sheet = Sheet(columns - 1, self.dashboard.glyphs, archive=self.dashboard.home.archive)
         if isinstance(self.card, Node):
             node.draw(sheet, self.card, time.time())
         elif isinstance(self.card, Gone):

@@ -113,7 +113,7 @@ class AboutPane(Page):
             self._read()
 
     def _sheet(self, columns: int) -> list[Line]:
-        sheet = Sheet(columns - 1, self.glyphs)
+        sheet = Sheet(columns - 1, self.glyphs, archive=self.source.home.archive)
         now = time.time()
         match self.card:
             case Package() as card:
