@@ -35,10 +35,11 @@ def wait(
         typer.Option("--timeout", metavar="TIME", help="Wait no longer than this, e.g. `2h`."),
     ] = None,
 ) -> None:
-    """Wait for the end of jobs, or of parts of them.
+    """Wait for the end of a job, or of a part of it.
 
     Returns once nothing of it can move without a person: 0 if it is successful, else 1, which is
-    also the exit code when the time is over.
+    also the exit code when the time is over. `'reco*'` waits for several jobs. If no daemon runs
+    it says so, and waits for one.
     """
     raise typer.Exit(wait_for(selector, timeout))
 
