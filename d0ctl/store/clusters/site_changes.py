@@ -35,6 +35,11 @@ class Difference(Struct, frozen=True):
     values: tuple[tuple[Any, Any], ...] = ()
 
 
+def known_clusters(store: Store) -> dict[str, Row]:
+    """Return the rows of all clusters by their names."""
+    return {row["name"]: row for row in store.rows("clusters")}
+
+
 def current(store: Store, *, applied: bool = False) -> Site:
     """The site that is in force; with `applied` only the part from a site file."""
     clusters = store.rows("clusters")

@@ -37,7 +37,7 @@ def cluster(name: str, words: Sequence[str]) -> None:
     texts = _texts(words, CLUSTER_KEYS, f"d0ctl cluster set {quote(name)} capacity=2TB")
 
     def change(store: Store) -> tuple[Mapping[str, Any], Mapping[str, Any], Callable[[], None]]:
-        rows = {row["name"]: row for row in store.rows("clusters")}
+        rows = site_changes.known_clusters(store)
         if name not in rows:
             raise NotFound(f"there is no cluster `{name}`", hint="d0ctl cluster list")
         known = {one.name: one for one in site_changes.current(store).clusters}
@@ -61,8 +61,8 @@ def researcher(name: str, words: Sequence[str]) -> None:
     def change(store: Store) -> tuple[Mapping[str, Any], Mapping[str, Any], Callable[[], None]]:
         said = dict(setting(store, "researchers") or {})
         before = said.get(name, {})
-        private = {row["name"]: {"private": "yes"} for row in store.rows("clusters")
-                   if row["private"]}  # fmt: skip
+        rows = site_changes.known_clusters(store)
+        private = {other: {"private": "yes"} for other, row in rows.items() if row["private"]}
         found = _read({"researchers": {name: _values(texts)}, "clusters": private})
         kept = {key: one for key, one in before.items() if key not in texts}
         said[name] = {**kept, **found.settings["researchers"][name]}
