@@ -131,6 +131,7 @@ class _Import:
             line: Entry = {"name": label(node.name), "run": self._script(node, "true", inputs)}
             if inputs:
                 line["inputs"] = list(inputs)
+            self._settings(node, line)
             return [(self.draft.add(stage, line), line)]
         files = self._submit_files(node)
         macros = {**node.variables, "job": node.name, "dag_status": "0", "retry": "0",
@@ -145,6 +146,7 @@ class _Import:
             name = node.name if sum(counts) == 1 else f"{node.name}.{process}"
             line = {"name": label(name)}
             self._program(node, file, macros, line)
+            self._settings(node, line)
             found.append((self.draft.add(stage, line), line))
         return found
 
@@ -270,6 +272,9 @@ class _Import:
                  and key.isascii() and not key.startswith("D0CTL_")}  # fmt: skip
         if names:
             line["environment"] = {key: literal(value) for key, value in names.items()}
+
+    def _settings(self, node: Node, line: Entry) -> None:
+        """Add the priority, retries and exit codes that the workflow sets for a node."""
         if node.priority is not None:
             line["priority"] = str(min(100, max(0, MIDDLE + node.priority)))
             if not -MIDDLE <= node.priority <= 100 - MIDDLE:

@@ -90,12 +90,14 @@ def test_a_description_that_queues_too_much_is_refused(tmp_path: Path, text: str
         imported(tmp_path, "JOB A a.sub\n", a__sub="executable = /bin/echo\n" + text)
 
 
-def test_the_scripts_of_a_node_that_does_nothing_are_its_inputs(tmp_path: Path) -> None:
+def test_a_node_that_does_nothing_has_its_scripts_and_retries(tmp_path: Path) -> None:
     (tmp_path / "pre.sh").touch()
 
-    job, _ = imported(tmp_path, "JOB A s.sub NOOP\nSCRIPT PRE A pre.sh\n")
+    job, found = imported(tmp_path, "JOB A s.sub NOOP\nSCRIPT PRE A pre.sh\nRETRY A 2\n")
 
-    (entry,) = lines(job)["A"].packages[0].binaries[0].inputs
+    (package,) = lines(job)["A"].packages
+    (entry,) = package.binaries[0].inputs
+    assert "tries: 2" in found.text
     assert Path(entry.file).name == "pre.sh"
 
 
