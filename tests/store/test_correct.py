@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from d0ctl.errors import Refused
-from d0ctl.jobfile.spec import JobSpec
+from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs.correction import correct
 from d0ctl.store.jobs.correction.correct import Outline
@@ -17,7 +17,7 @@ from d0ctl.store.nodes import placement
 from tests.store.correcting import Key, Shape, jobs, shape
 from tests.support.examples import examples
 from tests.support.homes import faults, make_home
-from tests.support.jobs import NOW, phases, submitted
+from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.site import Site
 
 PAIRS = settings(max_examples=examples(25), deadline=None)
@@ -96,6 +96,23 @@ def test_a_correction_back_restores_what_was_there(old: JobSpec, new: JobSpec) -
         assert faults(store) == {}
         assert shape(store) == shape(other)
         assert {p for p in phases(store).values() if p != "dropped"} == {*phases(other).values()}
+
+
+def test_a_reader_that_runs_again_asks_for_what_the_new_job_file_says() -> None:
+    def two(script: str, memory: int | None, *, early: bool) -> JobSpec:
+        merge = simple("merge", [InputSpec("s", required=False)], ["all"], memory=memory)
+        merged = LineSpec("merge", (merge,), early_start=early)
+        return job("first", stage(line(simple(script, [], ["s"]))), stage(merged, name="merge"))
+
+    with fresh() as store, fresh() as other:
+        submitted(store, two("old", None, early=False))
+        submitted(other, two("new", 1000, early=True))
+        Site.of(store, cpus=2).settle()
+
+        change(store, two("new", 1000, early=True), again=True)
+
+        assert faults(store) == {}
+        assert what(shape(store), stays=False) == what(shape(other), stays=False)
 
 
 @PAIRS

@@ -83,6 +83,8 @@ class Comparison(Struct):
     """Packages that have not begun, or have failed, and get another definition."""
     outdated: dict[int, Place] = field(default_factory=dict)
     """Those that ran, or failed, with another definition than the job file has now."""
+    requests: set[int] = field(default_factory=set)
+    """Those that have succeeded, and would now ask for other resources, or start early."""
     busy: dict[int, Place] = field(default_factory=dict)
     """Those that are running with another definition, or are missing in the job file."""
     added: list[Place] = field(default_factory=list)
@@ -217,6 +219,8 @@ def _sort(
     elif package.phase == Phase.DONE:
         if has_recipe:
             found.kept += 1
+            if package.definition.whole != definition.whole:
+                found.requests.add(package.id)
         else:
             found.outdated[package.id] = place
     elif package.definition.whole == definition.whole:

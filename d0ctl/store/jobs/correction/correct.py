@@ -72,7 +72,7 @@ def plan(
     found = comparison.compare(sides, spec)
     readers = frozenset(_readers_done(store, found.outdated)) - found.unlisted
     rerun = frozenset(readers.union(found.outdated) if again else ())
-    written = frozenset(found.rewritten).union(rerun - readers)
+    written = frozenset(found.rewritten).union(rerun - readers, rerun & found.requests)
     check(store, job, spec, found, written, known_files(store, job))
     return Outline(found, readers, rerun, written)
 
