@@ -1,6 +1,5 @@
 """Packages in allocations of a real Slurm: pilots come, work and go."""
 
-import os
 import signal
 from pathlib import Path
 
@@ -114,8 +113,8 @@ def test_packages_live_on_when_the_way_to_their_pilot_breaks(batch: Site) -> Non
 
 def is_step(pid: Pid) -> bool:
     """Whether a process is the client of a step."""
-    words = Path(f"/proc/{pid.number}/cmdline").read_bytes().split(b"\0")
-    return os.path.basename(words[0]) == b"srun"  # noqa: PTH119
+    program, _, _ = pid.command_line().partition(" ")
+    return program.rpartition("/")[2] == "srun"
 
 
 def test_a_batch_that_was_accepted_without_an_answer_is_found(batch: Site, tools: Path) -> None:
