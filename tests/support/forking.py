@@ -35,7 +35,10 @@ class Forks:
         signal.signal(signal.SIGCHLD, self._reap)
         gc.freeze()
         while True:
-            request, rights, _, _ = self._channel.recvmsg(1 << 20, socket.CMSG_LEN(3 * 4))
+            try:
+                request, rights, _, _ = self._channel.recvmsg(1 << 20, socket.CMSG_LEN(3 * 4))
+            except ConnectionResetError:  # it closed the socket with answers unread
+                return
             if not request:
                 return
             streams = array.array("i", rights[0][2])
