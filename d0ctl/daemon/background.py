@@ -40,7 +40,7 @@ def only_daemon(home: Home) -> Iterator[None]:
             if holder or time.monotonic() > deadline:
                 who = f"process {holder.split()[1]}" if holder else "another process"
                 raise Refused(
-                    f"a daemon runs already in the home `{home.root}`: {who}",
+                    f"a daemon is already running in the home `{home.root}`: {who}",
                     hint="d0ctl daemon status",
                 )
             time.sleep(LOOK_S)
@@ -102,7 +102,7 @@ def stop(home: Home) -> bool:
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while leases.living_holder(store, LEASE) == holder or not _is_unlocked(home):
             if time.monotonic() > deadline:
-                raise DatabaseUnavailable(f"daemon {holder.split()[1]} does not stop")
+                raise DatabaseUnavailable(f"daemon process {holder.split()[1]} does not stop")
             time.sleep(LOOK_S)
     return True
 

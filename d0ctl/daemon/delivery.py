@@ -85,7 +85,7 @@ class Carrier(threading.Thread):
         except D0Error as error:
             log.error("%s", error)
         except Exception:
-            log.exception("carrying %s failed and is tried again", self.name)
+            log.exception("sending %s failed and is tried again", self.name)
 
     def round(self, store: Store) -> None:
         """Compose and send due notifications now, unless another process does."""
@@ -152,7 +152,7 @@ class Carrier(threading.Thread):
     def _keep(self, store: Store, row: Row, error: NotSent) -> None:
         """Record why a notification was not sent, and when it is tried again, if ever."""
         now = self._clock()
-        log.warning("`%s` for %s has not gone: %s", row["title"], row["recipient"], error)
+        log.warning("`%s` was not sent to %s: %s", row["title"], row["recipient"], error)
         with store.writing():
             if error.for_good:
                 mail_queue.give_up(store, row["id"], str(error), now=now)

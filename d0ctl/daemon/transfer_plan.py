@@ -295,7 +295,7 @@ def _check_space(node: Row, bytes_needed: int | None) -> None:
     free = node["disk_free"]
     if free is not None and bytes_needed is not None and bytes_needed > free:
         raise NoRoom(f"node `{node['name']}` has {size(free)} of disk left,"
-                     f" and the file has {size(bytes_needed)}", bytes_needed)  # fmt: skip
+                     f" but the file has {size(bytes_needed)}", bytes_needed)  # fmt: skip
 
 
 def _cached(node: Row, transfer: Transfer, row: Row) -> str:

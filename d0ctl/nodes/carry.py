@@ -73,7 +73,7 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> FileFacts:
         question = {"kind": "hash", "id": uuid.uuid4().hex, "path": copy.source}
         answer = courier.ask(link, question, TAKE_TIMEOUT_S)
         if answer["ok"] and (answer["size"], answer["checksum"]) == (copy.size, copy.checksum):
-            raise Garbled(f"{error} here, and is whole on its node") from error
+            raise Garbled(f"{error} here, but the file on its node is intact") from error
         raise
     finally:
         aside.unlink(missing_ok=True)

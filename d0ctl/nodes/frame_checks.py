@@ -61,7 +61,7 @@ class Pieces:
         Raises NodeUnreachable for anything that no relay sends.
         """
         if self._texts and self._name != file["name"]:
-            raise NodeUnreachable("the relay mixed the pieces of two files")
+            raise NodeUnreachable("the relay mixed up the pieces of two files")
         if not (file["more"] or self._texts):
             return True
         self._name = file["name"]

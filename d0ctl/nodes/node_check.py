@@ -51,7 +51,7 @@ def check(home: Home, address: Address, site: str) -> Iterator[Finding]:
     except D0Error as error:
         yield Finding(False, "reach", str(error), error.hint or "")
         return
-    yield Finding(True, "reach", f"relay at work after {time.monotonic() - began:.1f} s")
+    yield Finding(True, "reach", f"relay ready after {time.monotonic() - began:.1f} s")
     yield from _facts(link)
     yield _clock(link)
     yield _detached(link, lambda: open_link(address, place, aside=True))
@@ -102,7 +102,7 @@ def _disk(facts: dict[str, Any]) -> Iterator[Finding]:
         yield Finding(
             None,
             "file system",
-            f"{kind}: works, and is slower than a local disk",
+            f"{kind}: works, but is slower than a local disk",
             "d0ctl node add ... --dir DIR on a local disk",
         )
     else:
@@ -117,7 +117,7 @@ def _clock(link: Link) -> Finding:
     offset = f"{abs(skew):.1f} s {'ahead of' if skew > 0 else 'behind'} this machine"
     if abs(skew) < 0.5:
         offset = "in step with this machine"
-    return Finding(fine, "clock", offset, "" if fine else "let chrony or ntpd run there")
+    return Finding(fine, "clock", offset, "" if fine else "run chrony or ntpd there")
 
 
 def _detached(link: Link, again: Callable[[], Link]) -> Finding:
@@ -131,9 +131,9 @@ def _detached(link: Link, again: Callable[[], Link]) -> Finding:
             survived = back.attempts.get(1) == "running"
             _clean(back)
     except (NodeUnreachable, KeyError) as error:
-        return Finding(False, what, f"could not be proved: {error}")
+        return Finding(False, what, f"not tested: {error}")
     if survived:
-        return Finding(True, what, "live on when the connection drops")
+        return Finding(True, what, "survive when the connection drops")
     return Finding(
         False,
         what,

@@ -98,7 +98,7 @@ def _check_plain(address: Address, *words: str) -> None:
     for word in words:
         if not _PLAIN.match(word):
             raise NodeUnreachable(
-                f"node `{address.name}`: `{word}` has characters that shells read in other ways",
+                f"node `{address.name}`: `{word}` has characters that are special in shells",
                 hint=f"d0ctl node add {address.name} ... --dir /a/plain/path",
             )
 

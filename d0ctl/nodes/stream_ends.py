@@ -90,7 +90,7 @@ class End:
         while b"\n" not in self._rest:
             data = self.pipe.read(TAKE_TIMEOUT_S)
             if not data or len(self._rest) > file_stream.LONGEST_LINE:
-                raise NodeUnreachable(self.pipe.stderr() or "the end of a stream has ended")
+                raise NodeUnreachable(self.pipe.stderr() or "one end of the stream has ended")
             self._rest += data
         line, _, self._rest = self._rest.partition(b"\n")
         return line
@@ -99,7 +99,7 @@ class End:
         """Return some bytes. Raises NodeUnreachable if there are none."""
         data = self._rest or self.pipe.read(TAKE_TIMEOUT_S)
         if not data:
-            raise NodeUnreachable(self.pipe.stderr() or "the end of a stream has ended")
+            raise NodeUnreachable(self.pipe.stderr() or "one end of the stream has ended")
         self._rest = data[most:]
         return data[:most]
 
@@ -112,7 +112,7 @@ class End:
             if line.rstrip().endswith(mark):
                 break
             if printed > file_stream.LONGEST_ORDER:
-                raise ValueError("prints without end")
+                raise ValueError("prints endlessly")
 
 
 def start(transport: Any, link: Link, word: str) -> Pipe:
@@ -189,6 +189,6 @@ def judge(copy: Copy, text: str, source: Courier, link: Link) -> D0Error:
         question = {"kind": "hash", "id": secrets.token_hex(16), "path": copy.source}
         answer = source.ask(link, question, TAKE_TIMEOUT_S)
         if answer["ok"] and (answer["size"], answer["checksum"]) == (copy.size, copy.checksum):
-            return Garbled(f"{text}, and it is whole on its node")
+            return Garbled(f"{text}, but the file on its node is intact")
         return Spoilt(text)
     return D0Error(text)

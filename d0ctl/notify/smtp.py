@@ -50,7 +50,7 @@ class _Replies(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise TimeoutError("the reply does not end")
+            raise TimeoutError("the reply took too long")
         self._connection.settimeout(left)
         came = self._connection.recv_into(buffer)
         self._bytes += came
@@ -150,7 +150,7 @@ class Server:
         except smtplib.SMTPRecipientsRefused as error:
             code, reply = next(iter(error.recipients.values()))
             raise NotSent(
-                f"{self._where} does not take mail for {recipient}: {_words(code, reply)}",
+                f"{self._where} refuses mail for {recipient}: {_words(code, reply)}",
                 for_good=500 <= code < 600,
             ) from error
         except smtplib.SMTPDataError as error:

@@ -159,7 +159,7 @@ def test_no_more_is_taken_from_a_node_than_is_read_here(
 @pytest.mark.parametrize(
     ("names", "error"),
     [
-        (["1.1", "2.1"], "the relay mixed the pieces of two files"),
+        (["1.1", "2.1"], "the relay mixed up the pieces of two files"),
         (["1.1"] * 40, "the relay sent an endless file"),
     ],
 )

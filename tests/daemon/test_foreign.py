@@ -30,7 +30,7 @@ def test_an_end_that_another_node_has_signed_is_not_believed(
     turn(desk)
 
     assert outcomes(desk.store) == [None]
-    assert f"node thief sent messages of attempts of others: [{attempt}]" in caplog.text
+    assert f"node thief sent messages for attempts of other nodes: [{attempt}]" in caplog.text
     assert not list(desk.dropbox.new.iterdir())
 
     desk.dropbox.deliver("localhost", [signed(desk, attempt)])

@@ -46,7 +46,7 @@ def test_a_second_daemon_is_refused_and_the_first_goes_on(site: Site) -> None:
 
     assert second.wait(20) == 4
     assert (
-        f"d0ctl: a daemon runs already in the home `{site.home.root}`: process {first.pid}\n"
+        f"d0ctl: a daemon is already running in the home `{site.home.root}`: process {first.pid}\n"
         "d0ctl daemon status\n" in site.log()
     )
     site.open("a")
@@ -135,7 +135,7 @@ def test_the_lock_of_a_daemon_outlives_all_files_of_the_home(
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         home.create()
         home.database.write_bytes(copy)
-        with pytest.raises(Refused, match="a daemon runs already"), only_daemon(home):
+        with pytest.raises(Refused, match="a daemon is already running"), only_daemon(home):
             raise AssertionError("two daemons run")
 
 

@@ -127,7 +127,7 @@ def test_a_file_that_is_larger_than_the_free_space_of_a_node_is_not_copied_there
     Loop(field.desk).work([begin_transfers])
 
     (error,) = read(store, "transfer", "last_error", by="file_id", file_id=file)[0]
-    assert error == "node `n1` has 900 B of disk left, and the file has 1.0 kB"
+    assert error == "node `n1` has 900 B of disk left, but the file has 1.0 kB"
     assert {transfer.file for transfer in field.desk.transfers} == {file - 1}
 
 
@@ -159,7 +159,7 @@ def test_a_package_whose_input_its_node_has_no_space_for_goes_to_another_one(
     (phase, note) = read(field.desk.store, "package", "phase", "note")[0]
     Loop(field.desk).work([schedule])
 
-    why = "node `small` has 900 B of disk left, and the file has 1.0 kB"
+    why = "node `small` has 900 B of disk left, but the file has 1.0 kB"
     assert (phase, note) == ("ready", why)
     assert assigned_to(field.desk) == "large"
 

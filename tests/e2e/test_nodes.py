@@ -207,7 +207,7 @@ def test_a_site_file_names_a_machine_twice_only_on_purpose(site: Site) -> None:
     refused = site.d0ctl("site", "apply", site.write(text, "site.yaml"), "--yes")
 
     assert refused.code == 4, refused
-    assert "if that is meant, give `farm` the key `same-machine: yes`" in refused.err
+    assert "if that is intended, give `farm` the key `same-machine: yes`" in refused.err
     assert [one["node"] for one in site.json("node", "list")["nodes"]] == ["localhost"]
     meant = text.replace("cpus: 1", "cpus: 1, same-machine: yes")
     site.ok("site", "apply", site.write(meant, "site.yaml"), "--yes")

@@ -120,7 +120,7 @@ def test_a_file_that_was_spoilt_on_its_way_is_tried_again(tmp_path: Path, source
     source.write_bytes(TEXT[:100])
     hand = Hand(tmp_path, {"ok": True, "size": copy.size, "checksum": copy.checksum})
 
-    with pytest.raises(D0Error, match="whole on its node") as failed:
+    with pytest.raises(D0Error, match="on its node is intact") as failed:
         fetch(copy, hand)
 
     assert not isinstance(failed.value, NotFound)

@@ -127,7 +127,7 @@ def test_a_refused_login_says_who_and_with_what(
     )
     junk, missing = tmp_path / "junk", tmp_path / "missing"
     assert tried_with(junk) == f"`{junk}`, which can't be read as a key"
-    assert tried_with(missing) == f"`{missing}`, which is not there"
+    assert tried_with(missing) == f"`{missing}`, which does not exist"
     assert "--identity FILE" in (with_agent.hint or "")
 
 

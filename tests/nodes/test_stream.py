@@ -82,7 +82,7 @@ def test_a_damaged_beginning_is_thrown_away_and_the_file_comes_whole(nodes: Node
 
     (first,), (second,) = carried([copy], nodes), carried([copy], nodes)
 
-    assert isinstance(first, D0Error) and "is whole on its node" in str(first)
+    assert isinstance(first, D0Error) and "the file on its node is intact" in str(first)
     assert isinstance(second, FileFacts)
     assert Path(copy.target).read_bytes() == data
 

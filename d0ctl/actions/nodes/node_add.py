@@ -106,7 +106,7 @@ def plan(store: Store, request: NodeRequest[AddOptions], now: float) -> AddPlan:
         meant = replace(request, options=replace(options, same_machine=True, accept_keys=()))
         registry.check_machine(store, where.name, is_local=where.kind == "local",
                                facts=options.facts,
-                               allow=f"{meant.command()}   # if that is meant")  # fmt: skip
+                               allow=f"{meant.command()}   # if that is intended")  # fmt: skip
     return AddPlan(request=request, address=where)
 
 

@@ -31,7 +31,9 @@ def apply_messages(desk: Desk, turn: Turn) -> None:
         if applied.unknown:
             log.warning("messages of unknown attempts %s", sorted(applied.unknown)[:10])
         for sender, attempts in applied.foreign.items():
-            log.warning("node %s sent messages of attempts of others: %s", sender, attempts[:10])
+            log.warning(
+                "node %s sent messages for attempts of other nodes: %s", sender, attempts[:10]
+            )
     for attempt, (why, node) in letters.refused.items():
         if node is None or node == launches.node_name(desk.store, attempt):
             turn.after(desk.refuse_end, attempt, why, turn.now)

@@ -117,7 +117,7 @@ def give_up_nodes(desk: Desk, turn: Turn) -> None:
         lost = launches.unreachable(desk.store, node)
         if lost:
             message = f"its node did not answer for {duration(limit_s)}"
-            log.warning("node %s is given up with %d attempts", desk.name_of(node), len(lost))
+            log.warning("gave up node %s with %d attempts", desk.name_of(node), len(lost))
             messages.fail(
                 desk.store, node, lost, reason="platform-failure", message=message, now=turn.now
             )

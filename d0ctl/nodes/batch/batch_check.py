@@ -54,7 +54,7 @@ def _on_login_node(
         command, script = slurm.submit(pilots, batch, 1), slurm.script(pilots.python)
         array = slurm.submitted(call(login, command, script))
     except D0Error as error:
-        yield Finding(False, "submission", str(error), "d0ctl site show   # what is asked for")
+        yield Finding(False, "submission", str(error), "d0ctl site show   # shows the request")
         return
     try:
         yield Finding(True, "submission", f"job {array} was accepted")

@@ -53,7 +53,7 @@ def bulk(node: Reached, usual: Any, size: int | None) -> Iterator[Any]:
     try:
         fast = OpenSshTransport(address, node.known_hosts, ciphers=CIPHERS)
     except (D0Error, OSError) as error:
-        log.info("node %s: files go by the usual connection: %s", address.name, error)
+        log.info("node %s: files are sent over the usual connection: %s", address.name, error)
         yield usual
         return
     try:

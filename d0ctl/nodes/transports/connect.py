@@ -257,7 +257,7 @@ def unreachable(hop: Hop, timeout: float, error: Exception) -> NodeUnreachable:
     """Return the error that says why a host could not be reached."""
     match error:
         case socket.gaierror():
-            why = f"there is no host of the name `{hop.host}`"
+            why = f"there is no host named `{hop.host}`"
         case TimeoutError():
             why = f"`{hop}` does not answer within {timeout:g} s"
         case ConnectionRefusedError():

@@ -42,9 +42,11 @@ class Login:
                 raise TimeoutError from error
             if transport.is_active():
                 return False
-            raise self._refused(" and breaks off") from error
+            raise self._refused(" and closes the connection") from error
         if more:
-            raise self._refused(f" without {' or '.join(more)}, too (see `--via openssh`)")
+            raise self._refused(
+                f" with a key alone: it also wants {' or '.join(more)} (--via openssh)"
+            )
         return True
 
     def _refused(self, how: str) -> LoginRefused:
@@ -80,7 +82,7 @@ class Login:
             self._tried.append(f"`{held[text].comment}` of the agent")
             yield held[text]
         if self._hop.identities_only and not files:
-            self._tried += [f"`{path}`, which is not there" for path in self._hop.identities]
+            self._tried += [f"`{path}`, which does not exist" for path in self._hop.identities]
         for path in (path for path, text in files.items() if text not in held):
             try:
                 key = paramiko.PKey.from_path(path)

@@ -16,8 +16,8 @@ IO_TIMEOUT_S = 60.0
 
 
 SILENT_HINT = (
-    "if it can be reached: no start-up file of the account there, such as .bashrc, "
-    "may read from stdin or ask a question"
+    "if it can be reached, check that no start-up file of the account there, such as .bashrc, "
+    "reads from stdin or asks a question"
 )
 """Possible problems of a node that accepts the login and then sends nothing."""
 

@@ -251,7 +251,7 @@ def make_node(store: Store, entry: NodeEntry, facts: dict[str, Any], now: float)
     if not entry.same_machine:
         registry.check_machine(
             store, entry.name, is_local=address.kind == "local", facts=facts,
-            allow=f"if that is meant, give `{entry.name}` the key `same-machine: yes`",
+            allow=f"if that is intended, give `{entry.name}` the key `same-machine: yes`",
         )  # fmt: skip
     node = registry.add(store, address, cpus=entry.cpus, cluster=entry.cluster)
     contact.up(store, node, facts, now=now)

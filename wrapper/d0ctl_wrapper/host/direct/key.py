@@ -28,7 +28,7 @@ def add(public: str, name: str, command: str) -> None:
     Raises ValueError for words that would have to be quoted.
     """
     if not _PLAIN.match(command):
-        raise ValueError("the path of d0ctl's folder has characters that shells read in other ways")
+        raise ValueError("the path of d0ctl's folder has characters that are special in shells")
     if not _PUBLIC.match(public):
         raise ValueError("the key has another form")
     until = _stamp(time.time() + VALID_S)
