@@ -130,4 +130,4 @@ def test_an_order_for_a_cluster_goes_to_each_of_its_nodes(site: Site, d0ctl: Typ
 
     assert answer.stdout == "would push `reco/v1` on `f1` and `f2`\n"
     none = d0ctl("software", "push", "reco/v1", "--cluster", "moon", "--dry-run")
-    assert (none.exit_code, "no node of cluster `moon`" in none.stderr) == (3, True)
+    assert (none.exit_code, "cluster `moon` has no nodes" in none.stderr) == (3, True)

@@ -140,7 +140,7 @@ def test_the_document_of_a_file_has_only_the_runs_that_led_to_it(d0ctl: Type, si
     assert runs("prod:all") == runs("prod") == {"prod/1/1/1/1", "prod/1/1/1/2", "prod/2/1/1/1"}
     unmade = d0ctl("export", "prod:raw.1", "--format", "prov")
     assert (unmade.exit_code, "has made" in unmade.stderr) == (3, True), unmade.stderr
-    assert "only prov and ro-crate are about files" in d0ctl("export", "prod:r").stderr
+    assert "exported only as prov or ro-crate" in d0ctl("export", "prod:r").stderr
 
 
 @pytest.mark.usefixtures("made")

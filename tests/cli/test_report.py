@@ -175,4 +175,4 @@ def test_the_disk_report_foresees_each_cache_and_one_by_the_hour(d0ctl: Type, st
         None,
     )
     wrong = d0ctl("report", "disk", "nowhere")
-    assert wrong.exit_code == 3 and "no cluster `nowhere` has a node" in wrong.stderr
+    assert wrong.exit_code == 3 and "there is no cluster `nowhere` with nodes" in wrong.stderr

@@ -5,21 +5,12 @@ from typing import Any
 
 from msgspec import json
 
-from d0ctl.cli.schemas import (
-    estimates,
-    history,
-    jobs,
-    nodes,
-    packages,
-    reports,
-    site,
-    software,
-)
+from d0ctl.cli.schemas import jobs, nodes, packages, reports, site, software
 from d0ctl.show.why.common import Explanation
 
 DOCUMENTS: Mapping[str, Any] = {
     "validate": site.Valid,
-    "rehearse": estimates.Rehearsal,
+    "rehearse": reports.Rehearsal,
     "submit": site.Submitted,
     "template list": site.Templates,
     "template show": site.Template,
@@ -33,10 +24,10 @@ DOCUMENTS: Mapping[str, Any] = {
     "status PATTERN": jobs.Packages,
     "status --check": reports.Check,
     "archives": jobs.Archives,
-    "eta": estimates.Eta,
-    "eta --audit": estimates.Audit,
+    "eta": reports.Eta,
+    "eta --audit": reports.Audit,
     "why": Explanation,
-    "history": history.History,
+    "history": reports.History,
     "peek": packages.Peek,
     "report failures": reports.Failures,
     "report usage": reports.UsageReport,

@@ -77,7 +77,7 @@ class Stage(TypedDict):
     name: str
     status: Group
     lines: int
-    final: Annotated[bool, Meta(description="It runs whatever became of the rest.")]
+    final: Annotated[bool, Meta(description="It runs last, even if others failed.")]
     require: Annotated[float, Meta(description="The part of what it reads that must succeed.")]
     max_running: int | None
     packages: Statuses

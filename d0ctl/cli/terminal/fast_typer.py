@@ -22,7 +22,7 @@ _OUR_WORDS = (
     (r"^No such option: (\S+)", r"no such option `\1`"),
     (r" \(Possible options: (.+)\)$", r": did you mean \1?"),
     (r"\. Did you mean", ": did you mean"),
-    (r"^Got unexpected extra argument\S* \((.+)\)$", r"too many words: \1"),
+    (r"^Got unexpected extra argument\S* \((.+)\)$", r"unexpected argument `\1`"),
     (r"\.$", ""),
 )
 """What its messages become: one line like all others."""

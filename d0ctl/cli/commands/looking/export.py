@@ -80,7 +80,7 @@ def export(
         raise BadUsage(f"`{form}` is not one of {', '.join(f'`{name}`' for name in FORMATS)}")
     name, file = select.file_of_job(job) or (job, None)
     if file is not None and form not in OF_FILES:
-        raise BadUsage(f"`{job}` is a file, and only {listed(OF_FILES)} are about files",
+        raise BadUsage(f"`{job}` is a file, exported only as {listed(OF_FILES, 'or')}",
                        hint=f"d0ctl export {quote(job)} --format prov")  # fmt: skip
     with session.reader() as store, store.reading():
         found = definition.read(store, name)

@@ -1,14 +1,12 @@
 """`d0ctl peek PACKAGE`: the files in the folder of an attempt."""
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from msgspec import Struct
 
-from d0ctl.cli.package_documents import live_status as status_document
-from d0ctl.cli.schemas import packages
-from d0ctl.cli.schemas.fill import fill
+from d0ctl.cli import documents
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import ExitCode, NodeUnreachable
@@ -20,7 +18,10 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.live_status import LiveStatus
 from d0ctl.store.views.shapes import AttemptView, PackageView, ProgressView
-from d0ctl.units import clean, count, moment, size
+from d0ctl.units import clean, count, iso, moment, size
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import packages
 
 MOST = 200
 """How many entries are shown on the screen."""
@@ -106,10 +107,10 @@ def _table(sheet: Sheet, listing: Frame) -> None:
     now = time.time()
     sheet.table([_row(entry, now) for entry in entries[:MOST]], right=[1], indent=0)
     if not entries:
-        say("nothing is there")
+        say("the folder is empty")
     if len(entries) > MOST or listing["more"]:
         many = f"more than {count(len(entries))}" if listing["more"] else count(len(entries))
-        sheet.add((f"and more, {many} altogether: --json lists them", "faint"))
+        sheet.add((f"and more, {many} in all: --json lists them", "faint"))
 
 
 def _row(entry: dict[str, Any], now: float) -> list[Cell]:
@@ -124,21 +125,28 @@ def _row(entry: dict[str, Any], now: float) -> list[Cell]:
 
 def _document(
     seen: Seen, path: str, listing: Frame | None, found: LiveStatus | None
-) -> packages.Peek:
+) -> "packages.Peek":
     """The JSON document of a list; `files` is null when the node did not answer."""
     files = None if listing is None else [_file(entry) for entry in listing["entries"]]
-    return fill(
-        packages.Peek,
-        seen.package,
-        attempt=seen.attempt.number,
-        node=seen.attempt.node_name,
-        folder=path,
-        state=None if listing is None else listing["state"],
-        now=status_document(found),
-        files=files,
-        more=bool(listing and listing["more"]),
-    )
+    return {
+        "path": seen.package.path,
+        "status": seen.package.status,
+        "phase": seen.package.phase,
+        "attempt": seen.attempt.number,
+        "node": seen.attempt.node_name,
+        "folder": path,
+        "state": None if listing is None else listing["state"],
+        "now": documents.live_status(found),
+        "files": files,
+        "more": bool(listing and listing["more"]),
+    }
 
 
-def _file(entry: Frame) -> packages.Entry:
-    return fill(packages.Entry, entry, file=entry["name"])
+def _file(entry: dict[str, Any]) -> "packages.Entry":
+    return {
+        "file": entry["name"],
+        "type": entry["type"],
+        "size": entry["size"],
+        "time": iso(entry["time"]),
+        "target": entry["target"],
+    }

@@ -79,7 +79,7 @@ def disk(cluster: Cluster = None, json: options.Json = False) -> None:
     if cluster is not None:
         found = [one for one in found if one.cache.name == cluster]
         if not found:
-            raise NotFound(f"no cluster `{cluster}` has a node", hint="d0ctl cluster list")
+            raise NotFound(f"there is no cluster `{cluster}` with nodes", hint="d0ctl cluster list")
     if json:
         emit_json({"caches": [_profile(one, now) for one in found]})
         return

@@ -40,7 +40,7 @@ def tui(
 ) -> None:  # fmt: skip
     """Watch jobs and nodes, and act on them, in the terminal."""
     if selector is not None and not (wanted := select.parse(selector)).is_one:
-        raise BadUsage(f"`{wanted}` names several, but `tui` opens at one",
+        raise BadUsage(f"`tui` opens at one place, and `{wanted}` selects several",
                        hint=f"d0ctl tui {wanted.job}")  # fmt: skip
     if not all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise BadUsage("`tui` needs a terminal", hint="d0ctl status --watch")

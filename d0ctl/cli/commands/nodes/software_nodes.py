@@ -37,7 +37,7 @@ def named(nodes: Sequence[str], clusters: Sequence[str]) -> list[str]:
     for cluster in clusters:
         there = [row["name"] for row in rows if row["cluster"] == cluster]
         if not there:
-            raise NotFound(f"there is no node of cluster `{cluster}`", hint="d0ctl cluster list")
+            raise NotFound(f"cluster `{cluster}` has no nodes", hint="d0ctl cluster list")
         found += there
     return list(dict.fromkeys(found))
 
@@ -57,7 +57,9 @@ def ask(verb: str, title: str, names: Sequence[str], note: str | None) -> list[i
             for entry in _entries(store, verb, title, node, is_named=bool(names))
         ]
         if not asked:
-            raise Refused(f"no node can have software `{title}`", hint="d0ctl software list")
+            raise Refused(
+                f"no node has a platform for software `{title}`", hint="d0ctl software list"
+            )
         keep_action(store, verb=f"software {verb}", target=title, actor=session.actor(),
                     note=note, packages=0, now=now)  # fmt: skip
     return asked
@@ -73,7 +75,7 @@ def preview(verb: str, title: str, names: Sequence[str]) -> list[str]:
             if _entries(store, verb, title, node, is_named=bool(names))
         ]
     if not found:
-        raise Refused(f"no node can have software `{title}`", hint="d0ctl software list")
+        raise Refused(f"no node has a platform for software `{title}`", hint="d0ctl software list")
     return [f"would {verb} `{title}` on {listed(f'`{name}`' for name in found)}"]
 
 

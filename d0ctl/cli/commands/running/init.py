@@ -19,8 +19,8 @@ Pattern = Annotated[
     str | None,
     typer.Argument(
         metavar="PATTERN",
-        help="single, array, merge, chain, glob or software, or a template of the site; none: "
-        "be asked.",
+        help="single, array, merge, chain, glob or software, or a template of the site (default: "
+        "ask).",
     ),
 ]
 

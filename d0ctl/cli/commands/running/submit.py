@@ -22,7 +22,7 @@ from d0ctl.store.views import browse
 from d0ctl.store.views.job_files import eta
 from d0ctl.units import clean
 
-Wait = Annotated[bool, typer.Option("--wait", help="Wait for its end.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until the job ends.")]
 Update = Annotated[
     bool, typer.Option("--update", help="Correct the job submitted from it, as `update` does.")
 ]
