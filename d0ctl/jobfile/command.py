@@ -114,7 +114,7 @@ class Command(Struct, frozen=True):
             if _is_file(folder / path):
                 yield written
             elif at == 0 and "/" in word:
-                raise BadUsage(f"there is no file `{word}` here, and it is the program to run")
+                raise BadUsage(f"there is no program `{word}` here")
 
     def _first(self, folder: Path) -> tuple[str, str]:
         """Return the name of the loop and its first value."""

@@ -197,7 +197,7 @@ def _check(level: Level, found: Mapping[str, Any]) -> None:
     if "host" in level and "sender" not in level:
         level.reading.fault(level.position("host"), "`mail` with a `host` needs a `sender`")
     if "command" in level and "notifier" in level:
-        message = "`notifier` stands in place of `command`: remove one"
+        message = "`notifier` replaces `command`: remove one"
         level.reading.fault(level.position("notifier"), message)
     if not any(key in level for key in ("host", "command", "notifier")):
         message = "`mail` needs a `host`, a `command` or a `notifier`"

@@ -30,7 +30,7 @@ def test_a_share_that_names_nobody_known_is_a_warning_of_site_check(
     done = d0ctl("site", "check", str(file))
 
     assert done.exit_code == 0
-    assert "`olga` is none of the `researchers`" in done.stderr
+    assert "`olga` is not one of the `researchers`" in done.stderr
     assert "emmy" not in done.stderr and "o*@lab" not in done.stderr
 
 

@@ -75,7 +75,7 @@ def test_faults_of_throttles_are_found_by_site_check(d0ctl: Type, tmp_path: Path
 
     said = d0ctl("site", "check", str(file)).stderr
 
-    assert "`farm1` is no throttle" in said
+    assert "`farm1` is not a throttle" in said
     assert "a throttle needs `max-running` or `max-launches`" in said
     assert "`job b` takes keys of a throttle" in said
     assert "`max-launches` takes a number and a time from 1s to 31d" in said

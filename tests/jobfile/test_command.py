@@ -69,7 +69,7 @@ def test_files_that_the_words_name_become_inputs(tmp_path: Path) -> None:
 
 
 def test_a_program_here_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadUsage, match=r"there is no file `./sim.sh` here"):
+    with pytest.raises(BadUsage, match=r"there is no program `./sim.sh` here"):
         line_of(tmp_path, "./sim.sh")
 
 

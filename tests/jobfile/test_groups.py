@@ -167,7 +167,7 @@ def test_files_of_a_group_are_inputs_that_are_not_required_unless_it_says_so(lin
         ("{for: {p: {from: sim, match: q, by: 2}}, run: x, inputs: '{p}'}",
          "no output of stage `sim` matches `q`"),
         ("{for: {p: {from: sim, by: 9, whole: yes}}, run: x, inputs: '{p}'}",
-         "5 files make no whole group of 9"),
+         "5 files do not fill a group of 9"),
         ("{for: {p: {from: sim, by: 9B, whole: yes}}, run: x, inputs: '{p}'}",
          "`whole` needs a number of files in `by`"),
         ("{for: {p: {from: sim, by: 9, whole: perhaps}}, run: x, inputs: '{p}'}",

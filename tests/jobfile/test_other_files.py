@@ -67,7 +67,7 @@ def test_groups_take_what_a_cache_has(folder: Path) -> None:
         ("{cache: farn}", "there is no node `farn` (did you mean `farm`?)"),
         ("{cache: farm, match: x}", "the cache of node `farm` has no file that matches `x`"),
         ("{cache: farm, unread: maybe}", "`unread` takes `yes` or `no`, not `maybe`"),
-        ("{cache: farm, glob: x}", "`glob` can't stand beside `cache`"),
+        ("{cache: farm, glob: x}", "`glob` can't be combined with `cache`"),
         ("{catalogue: csv no.csv}", "catalogue `csv`: there is no file `no.csv`"),
         ("{catalogue: csv runs.csv energi > 3}", "no such column: energi"),
         ("{catalogue: csv runs.csv energy > 99}", "catalogue `csv` has nothing for"),

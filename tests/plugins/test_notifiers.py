@@ -67,4 +67,4 @@ def test_a_notifier_has_to_be_installed_and_stands_in_place_of_a_command(site: S
 
     text = "mail: {notifier: journal, command: /bin/true}"
     done = site.d0ctl("site", "check", site.write(text, "site.yaml"))
-    assert (done.code, "stands in place of `command`" in done.err) == (2, True), done
+    assert (done.code, "replaces `command`" in done.err) == (2, True), done

@@ -60,7 +60,7 @@ FAULTS = [
     ("def it(members, argument):\n  yield members\n  1 / 0", "failed to make groups: ZeroDiv"),
     ("def it(members, argument): return 'abc'", "must return lists of members"),
     ("def it(members, argument): return [[]]", "must return lists of members"),
-    ("def it(members, argument): return [['x']]", "has `x` in a group, which is no member"),
+    ("def it(members, argument): return [['x']]", "has `x` in a group, but it is not a member"),
     ("def it(members, argument): return [members, members[:1]]", "has `run7-1.raw` in groups tw"),
     ("def it(members, argument): return []", "made no group"),
 ]

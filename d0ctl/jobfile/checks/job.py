@@ -377,7 +377,7 @@ class _Check:
                     self._waits.add_group(*map(self.layout.of_stages, ({before}, {number})))
         final = {number for number, stage in stages if stage.final}
         if stages and len(final) == len(stages):
-            message = "all stages are `final`, so there is none that they could come after"
+            message = "all stages are `final`, so there is no other stage to come after"
             self._faults.add(self._job.stages[0].position, message)
         elif final:
             rest = {number for number, stage in stages if not stage.final}

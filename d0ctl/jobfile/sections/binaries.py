@@ -175,7 +175,7 @@ def _merge(level: Level, reading: Reading) -> Run | None:
         return _run(level, reading)
     for key in ("run", "shell", "software", "stdin"):
         if key in level:
-            reading.fault(level.position(key), f"`merge` stands in place of `{key}`: remove one")
+            reading.fault(level.position(key), f"`merge` replaces `{key}`: remove one")
     name = _name_of_only(_entries(level.get("outputs")))
     if name is None:
         reading.fault(scalar.position, "`merge` needs one output, by its name, and no other")
@@ -270,7 +270,7 @@ def _several(node: Mapping, reading: Reading) -> list[InputRecipe]:
     if way != "cache":
         others += [key for key in ("match", "unread") if key in level]
     if others:
-        reading.fault(level.position(others[0]), f"`{others[0]}` can't stand beside `{way}`")
+        reading.fault(level.position(others[0]), f"`{others[0]}` can't be combined with `{way}`")
     fields = _input_fields(level, reading)
     if scalar is None or others:
         return []

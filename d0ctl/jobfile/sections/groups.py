@@ -125,7 +125,7 @@ def _grouped(
         left = groups.pop().members
         names = shown(left[0]) + (f" to {shown(left[-1])}" if len(left) > 1 else "")
         if not groups:
-            reading.fault(by, f"{len(members)} files make no whole group of {limit.size}")
+            reading.fault(by, f"{len(members)} files do not fill a group of {limit.size}")
         message = f"{len(left)} of {len(members)} left out, as `whole` asks: {names}"
         reading.faults.warnings.add(by, message)
     return groups
@@ -282,7 +282,7 @@ def row_members(
         values = dict(zip(columns, row, strict=True))
         for column in ("size", "events"):
             if column in values and not _COUNT.fullmatch(values[column].strip()):
-                message = f"column `{column}` has {shown(values[column])}, which is no number"
+                message = f"column `{column}` has {shown(values[column])}, which is not a number"
                 reading.fault(position, message)
                 return []
         size, events = (int(values[key]) if key in values else None for key in ("size", "events"))

@@ -69,7 +69,7 @@ def _groups(plugin: Plugin, argument: str, members: Sequence[Member]) -> list[Lo
         names = tuple([str(getattr(member, "name", member)) for member in found])
         for name in names:
             if name not in known:
-                raise plugin.failed(f"has {shown(name)} in a group, which is no member")
+                raise plugin.failed(f"has {shown(name)} in a group, but it is not a member")
             if name in taken:
                 raise plugin.failed(f"has {shown(name)} in groups twice")
             taken.add(name)

@@ -55,7 +55,7 @@ def check_known(shares: Node, researchers: Mapping[str, Any], reading: Reading) 
         for item in items:
             if isinstance(item, Scalar) and not _is_known(item.text, names):
                 hint = did_you_mean(item.text, researchers)
-                message = f"{shown(item.text)} is none of the `researchers`{hint}"
+                message = f"{shown(item.text)} is not one of the `researchers`{hint}"
                 reading.faults.warnings.add(item.position, message)
 
 
@@ -95,7 +95,7 @@ def read_throttles(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
         name = " ".join(key.text.split())
         if not re.fullmatch(THROTTLE, name, re.ASCII):
             message = (
-                f"{shown(key.text)} is no throttle: begin with `node`, `researcher` or `job`,"
+                f"{shown(key.text)} is not a throttle: begin with `node`, `researcher` or `job`,"
                 " then a name or a pattern, such as `node farm*`"
             )
             reading.fault(key.position, message)
