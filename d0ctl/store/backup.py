@@ -38,10 +38,10 @@ def back_up(store: Store, target: Path) -> int:
     if target.is_dir():
         raise Refused(f"`{target}` is a folder", hint=f"d0ctl backup {target / 'd0ctl-backup.db'}")
     if target.exists() and not target.is_file():
-        raise Refused(f"`{target}` is no plain file, so no backup can be written to it",
+        raise Refused(f"`{target}` is not a regular file, so no backup can be written to it",
                       hint="d0ctl backup FILE, of a name that does not exist yet")  # fmt: skip
     if target.exists():
-        raise Refused(f"`{target}` is there already", hint=f"d0ctl backup {_free(target)}")
+        raise Refused(f"`{target}` already exists", hint=f"d0ctl backup {_free(target)}")
     if not target.absolute().parent.is_dir():
         raise NotFound(f"there is no folder `{target.absolute().parent}`")
     aside = target.with_name(f".{target.name}.{os.getpid()}")
@@ -98,7 +98,7 @@ def check_backup(source: Path) -> None:
     if not source.exists():
         raise NotFound(f"there is no file `{source}`")
     if not source.is_file():
-        raise BadUsage(f"`{source}` is no plain file, so it is no backup")
+        raise BadUsage(f"`{source}` is not a regular file, so it is not a backup")
     try:
         with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
             version = schema_version(backup)
@@ -106,11 +106,11 @@ def check_backup(source: Path) -> None:
             backup.execute("select phase from package limit 1").fetchone()
             fault = damage(backup)
     except sqlite3.Error as error:
-        raise BadUsage(f"`{source}` is no backup of d0ctl: {error}") from error
+        raise BadUsage(f"`{source}` is not a backup of d0ctl: {error}") from error
     if fault:
         raise BadUsage(f"`{source}` is damaged: {fault}")
     if row is None:
-        raise BadUsage(f"`{source}` is no backup of d0ctl: it holds another program's tables")
+        raise BadUsage(f"`{source}` is not a backup of d0ctl: it holds another program's tables")
     refuse_newer(source, version)
 
 
@@ -160,7 +160,7 @@ def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
     """Replace the database while nobody writes; it is never there in part."""
     with daemon_lock(home) as is_taken, turn(home):
         if not is_taken():
-            raise Refused("a daemon runs in this home", hint="d0ctl daemon stop")
+            raise Refused("a daemon is running in this home", hint="d0ctl daemon stop")
         former = None
         if home.database.exists():
             with suppress(sqlite3.DatabaseError):  # nobody drives a broken one
@@ -196,5 +196,6 @@ def _fold(home: Home) -> None:
         busy = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
     if busy:
         raise Refused(
-            "another process reads the database", hint="close what has it open, and try again"
+            "another process reads the database",
+            hint="close the program that has it open, and try again",
         )

@@ -150,7 +150,7 @@ def test_a_device_is_refused_as_the_file_of_a_backup(site: Site, d0ctl: Type) ->
 
     assert done.exit_code == 4
     assert done.stderr.startswith(
-        "d0ctl: `/dev/full` is no plain file, so no backup can be written to it\n"
+        "d0ctl: `/dev/full` is not a regular file, so no backup can be written to it\n"
     )
     assert "/dev/full-2" not in done.stderr
 
@@ -164,7 +164,7 @@ def test_no_hint_says_to_remove_the_file_that_a_backup_would_overwrite(
     onto_folder = d0ctl("backup", str(tmp_path))
 
     assert (onto_itself.exit_code, onto_folder.exit_code) == (4, 4)
-    assert "is there already\nd0ctl backup " in onto_itself.stderr
+    assert "already exists\nd0ctl backup " in onto_itself.stderr
     assert not Path(onto_itself.stderr.split()[-1]).exists()
     assert onto_folder.stderr.split()[-1] == str(tmp_path / "d0ctl-backup.db")
     assert d0ctl("backup", str(tmp_path / "no/such/folder")).exit_code == 3
@@ -278,4 +278,4 @@ def test_a_backup_is_not_taken_back_below_a_daemon_that_is_ending(
         done = d0ctl("restore", str(tmp_path / "saved.db"), "--yes")
 
     assert done.exit_code == 4
-    assert done.stderr == "d0ctl: a daemon runs in this home\nd0ctl daemon stop\n"
+    assert done.stderr == "d0ctl: a daemon is running in this home\nd0ctl daemon stop\n"

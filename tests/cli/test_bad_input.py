@@ -75,7 +75,7 @@ def test_what_has_ended_is_not_killed(
      (["prod:failed"], "no package matches `prod:failed`", "`prod` has"),
      (["prod:faild"], "neither a status nor a phase", "did you mean `failed`?"),
      (["prod", "--failed-for", "exit-cod"], "`exit-cod`", "did you mean `exit-code`?"),
-     (["prod", "--failed-for", "exit-code"], "no package matches", "none of it has failed"),
+     (["prod", "--failed-for", "exit-code"], "no package matches", "none of its packages"),
      (["prod", "--node", "localhos"], "there is no node `localhos`", "did you mean `localhost`?"),
      (["prod", "--older-than", "2d"], "no package matches", "d0ctl status prod")],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",

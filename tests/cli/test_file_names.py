@@ -40,7 +40,7 @@ def test_a_file_of_several_jobs_has_to_be_named_with_its_job(site: Site, d0ctl: 
     result = d0ctl("why", "gen-1")
 
     assert result.exit_code == 2
-    assert "`gen-1` is a file of 2 jobs: say of which" in result.stderr
+    assert "`gen-1` is a file of 2 jobs: say which one" in result.stderr
     assert "d0ctl why next:gen-1" in result.stderr
 
 

@@ -89,7 +89,7 @@ def test_a_rehearsal_needs_run_times_nodes_that_fit_and_their_cpus(
 
     Path(site).write_text("nodes: {n1: {destination: n1}}\n")
     answer = d0ctl("rehearse", job, "--site", site)
-    assert "the site file does not say the CPUs of `n1`" in answer.stderr
+    assert "the site file does not give the CPUs of `n1`" in answer.stderr
 
 
 def test_without_a_site_file_the_nodes_of_this_site_are_taken(

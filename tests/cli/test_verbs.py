@@ -183,7 +183,7 @@ def test_verbs_need_a_home(d0ctl: Type) -> None:
         (["kill", "prod/2:held"], "`prod/2` has 1 waiting"),
         (["pause", "prod/7-9"], "job `prod` has stages 1 to 3"),
         (["kill", "prod/1/8-9"], "stage `prod/1` has lines 1 to 3"),
-        (["retry", "prod", "--failed-for", "lost"], "none of it has failed"),
+        (["retry", "prod", "--failed-for", "lost"], "none of its packages has failed"),
         (["hold", "prod", "--node", "localhots"], "did you mean `localhost`?"),
     ],
 )

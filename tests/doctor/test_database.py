@@ -119,7 +119,7 @@ def test_a_home_in_which_all_went_well_is_well(site: Site, found: Found) -> None
         ("foreign_keys", "table package", "row 1 points at a missing line",
          ["delete from line where id = 1"]),
         ("schema", "trigger package_moved", "is missing", ["drop trigger package_moved"]),
-        ("schema", "index package_ready", "is not as the migrations made it",
+        ("schema", "index package_ready", "differs from what the migrations made",
          ["drop index package_ready", "create index package_ready on package (requirement_id)"]),
         ("schema", "trigger mine", "is not from d0ctl, and may change rows",
          ["create trigger mine after insert on job begin delete from job; end"]),

@@ -94,7 +94,7 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_works(
     wait_until(is_well, PATIENCE_S, "the node is taken back")
     farm.ok("wait", "again")
     assert farm.listed_node("hole")["burnt"] is None
-    assert "node resume: a package that tried it ran well" in farm.ok("why", "hole")
+    assert "node resume: a trial package succeeded" in farm.ok("why", "hole")
 
 
 def first_failed(node: Any) -> str:

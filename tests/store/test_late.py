@@ -127,8 +127,8 @@ def test_without_any_result_there_is_nothing_to_deliver(store: Store) -> None:
 @pytest.mark.parametrize(
     ("name", "detail"),
     [
-        ("plain", "late output `plain` has the name of a file of `late/1/2/1`"),
-        ("part-*", "late output `part-*` has the name of a file of `late/1/1/1`"),
+        ("plain", "late output `plain` has the same name as a file of `late/1/2/1`"),
+        ("part-*", "late output `part-*` has the same name as a file of `late/1/1/1`"),
         ("a\x07", "late the file name `a\x07` has a control character"),
         ("x:part", "late output `x:part` looks like a file of another job, `JOB:NAME`"),
     ],

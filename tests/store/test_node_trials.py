@@ -59,7 +59,7 @@ def test_one_that_fails_again_rests_twice_as_long_and_spends_no_try(store: Store
     assert tuple(row) == ("restart", "ready")
     (deed,) = store.rows("node_deeds", name="hole", limit=1)
     assert (deed["verb"], deed["note"]) == (
-        "node drain", "a package that tried it failed, too; it rests for 1 h 00 min"
+        "node drain", "a trial package failed, too; the next trial is in 1 h 00 min"
     )  # fmt: skip
     site.fill()
     assert not site.running(site.node("hole"))

@@ -41,7 +41,7 @@ def ended(
     [
         ([], ["part-1", "part-2"], "missing-output", "output `a` is not in the end message"),
         (["a"], ["part-1"], "missing-output", "too few files of the late output `part-*`"),
-        (["a", "b"], ["part-1", "part-2"], "verification", "`b` is in the end message, and is not"),
+        (["a", "b"], ["part-1", "part-2"], "verification", "`b` is in the end message, but not"),
         (["a", "a"], ["part-1", "part-2"], "verification", "twice"),
     ],
 )

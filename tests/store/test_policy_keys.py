@@ -120,7 +120,7 @@ def test_the_next_attempt_has_the_priority_that_the_site_adds(
 @pytest.mark.parametrize(
     ("key", "note"),
     [
-        ("hold: job", "`one/1/1/1` failed (exit-code), whose rule says `hold: job`"),
+        ("hold: job", "`one/1/1/1` failed (exit-code), and its rule says `hold: job`"),
         ("hold: no", None),
     ],
 )

@@ -32,7 +32,7 @@ def stop(store: Store, failures: Iterable[tuple[int, int]], *, now: float) -> li
     for job, attempt in failures:
         row = store.row("failed_attempt", attempt=attempt)
         assert row is not None
-        note = f"`{row['path']}` failed ({row['reason']}), whose rule says `hold: job`"
+        note = f"`{row['path']}` failed ({row['reason']}), and its rule says `hold: job`"
         held += _hold(store, job, row["path"].partition("/")[0], note, now)
     return held
 

@@ -89,11 +89,11 @@ def _watch(
             continue
         if end.reason is None:
             rests = count(bad["times"], "rest")
-            return _revoke(store, bad, f"a package that tried it ran well after {rests}", now)
+            return _revoke(store, bad, f"a trial package succeeded after {rests}", now)
         return _keep_drained(store, bad, limits, now)
     same_stage = [end for end in here if end.stage == bad["stage_id"]]
     if any(end.reason is None and end.began >= bad["began"] for end in same_stage):
-        return _revoke(store, bad, "a package that began there after the failures ran well", now)
+        return _revoke(store, bad, "a package that began there after the failures succeeded", now)
     if any(end.reason for end in same_stage):
         _forgive(store, _failed_there(store, bad, bad["began"]), bad["node"], now)
     return []
@@ -102,7 +102,7 @@ def _watch(
 def _revoke(store: Store, bad: Row, note: str, now: float) -> list[str]:
     """Let a drained node take packages again."""
     readmit(store, bad["node_id"], bad["node"], actor=ACTOR, note=note, now=now)
-    return [f"node `{bad['node']}` is well again: {note}"]
+    return [f"node `{bad['node']}` is fine again: {note}"]
 
 
 def _keep_drained(store: Store, bad: Row, limits: BlackHoleLimits, now: float) -> list[str]:
@@ -111,7 +111,7 @@ def _keep_drained(store: Store, bad: Row, limits: BlackHoleLimits, now: float) -
     store.change("fail_bad_node", node=bad["node_id"], times=times, next_try=now + rest_s)
     failed = store.rows("failed_trial", package=bad["canary_id"], node=bad["node_id"])
     _forgive(store, failed, bad["node"], now)
-    note = f"a package that tried it failed, too; it rests for {duration(rest_s)}"
+    note = f"a trial package failed, too; the next trial is in {duration(rest_s)}"
     _keep(store, "node drain", bad["node"], note, now)
     return [f"node `{bad['node']}` stays drained: {note}"]
 
@@ -147,8 +147,8 @@ def evidence(row: Row, others: Row, failed: Sequence[Row]) -> str:
     ran = others["successful"] + others["failed"]
     return (
         f"{count(row['streak'], 'package')} of `{row['path']}` failed here in a row, the longest"
-        f" after {duration(row['longest'])} ({why}), while other nodes ran"
-        f" {count(others['successful'])} of {count(ran)} well"
+        f" after {duration(row['longest'])} ({why}), while"
+        f" {count(others['successful'])} of {count(ran)} succeeded on other nodes"
     )
 
 

@@ -45,7 +45,7 @@ class Asked(Struct):
         if isinstance(error, TookTooLong) or self.failures >= MOST_FAILURES:
             self.is_given_up = True
             self.process.end()
-        more = "; it is not asked again until the daemon is started again" * self.is_given_up
+        more = "; it is not asked again until the daemon restarts" * self.is_given_up
         log.error("%s%s", error, more)
 
 
@@ -79,7 +79,9 @@ def _reason(store: Store, end: "Ending", context: Row) -> str | None:
         log.error("%s", error)
         return None
     if plugin is None:
-        log.error("no package has the classifier `%s` of the site file: d0ctl plugins", name)
+        log.error(
+            "no installed package has the classifier `%s` of the site file: d0ctl plugins", name
+        )
         return None
     if plugin not in _asked:
         _asked[plugin] = Asked(PluginProcess(plugin))

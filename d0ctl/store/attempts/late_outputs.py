@@ -97,15 +97,15 @@ def _fault(store: Store, known: Sequence[_Pattern], reported: Mapping[str, str])
     for name, asked in reported.items():
         pattern = by_name.get(asked)
         if pattern is None:
-            return f"late output `{escape(name)}` is of no pattern of its package"
+            return f"late output `{escape(name)}` matches no pattern of its package"
         try:
             if output_name(name) != name:
-                return f"late output `{escape(name)}` is no plain path"
+                return f"late output `{escape(name)}` is not a plain path"
         except BadValueError as error:
             return f"late {error}"
         row = store.row("file_of_name", job=pattern.job, name=name)
         if row is not None and row["pattern_id"] != pattern.id:
-            return f"late output `{escape(name)}` has the name of a file of {_owner(row)}"
+            return f"late output `{escape(name)}` has the same name as a file of {_owner(row)}"
     return None
 
 
@@ -116,8 +116,8 @@ def _regrouping(store: Store, known: Sequence[_Pattern]) -> str | None:
         before = {row["name"] for row in rows}
         if before and before != pattern.names and store.value("is_in_groups", pattern=pattern.id):
             name = min(before ^ pattern.names)
-            return (f"late output `{escape(pattern.name)}` is in groups and stands for other files "
-                    f"than before, as `{escape(name)}`")  # fmt: skip
+            return (f"late output `{escape(pattern.name)}` is in groups, but stands for other "
+                    f"files than before, such as `{escape(name)}`")  # fmt: skip
     return None
 
 

@@ -59,7 +59,7 @@ def _fault(
     names = {row["name"] for row in declared if not row["late"]}
     for name in plain:
         if name not in names:
-            message = f"output `{escape(name)}` is in the end message, and is not declared"
+            message = f"output `{escape(name)}` is in the end message, but not declared"
             return Reason.VERIFICATION, message
     if len(set(plain)) < len(plain):
         return Reason.VERIFICATION, "an output is in the end message twice"

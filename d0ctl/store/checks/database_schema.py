@@ -17,7 +17,7 @@ def drifts(store: Store) -> Iterator[tuple[str, str]]:
             if name.startswith("trigger"):
                 yield name, "is not from d0ctl, and may change rows"
         elif wanted[name] != found[name]:
-            yield name, "is not as the migrations made it"
+            yield name, "differs from what the migrations made"
 
 
 def _plain(text: str) -> str:

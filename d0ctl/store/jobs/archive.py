@@ -93,7 +93,7 @@ def write(store: Store, jobs: Sequence[int], name: str, *, now: float) -> int:
         os.link(aside, target)
         sync(os.fsencode(home.archives))
     except FileExistsError:
-        raise Refused(f"there is an archive `{name}` already", hint="--as NAME") from None
+        raise Refused(f"archive `{name}` already exists", hint="--as NAME") from None
     except OSError as error:
         raise Refused(f"can't write `{target}`: {error.strerror}") from error
     finally:

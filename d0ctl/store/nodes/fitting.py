@@ -158,7 +158,7 @@ def refuse(misfits: Sequence[Misfit]) -> None:
         raise Refused(
             "no node can ever take some of its packages",
             details=list(lines(misfits)),
-            hint="`--force` submits it all the same: d0ctl node list",
+            hint="`--force` submits it anyway: d0ctl node list",
         )
 
 

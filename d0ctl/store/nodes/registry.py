@@ -112,7 +112,7 @@ def add(store: Store, address: Address, *, cpus: int | None, cluster: str | None
 def check_new(store: Store, name: str) -> None:
     """Raise Refused if a node of that name exists."""
     if find(store, name):
-        raise Refused(f"there is a node `{name}` already", hint=f"d0ctl node remove {name}")
+        raise Refused(f"node `{name}` already exists", hint=f"d0ctl node remove {name}")
 
 
 def check_machine(

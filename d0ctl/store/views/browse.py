@@ -90,7 +90,7 @@ def no_such_job(store: Store, name: str) -> NotFound:
     """Return the error for a job that does not exist."""
     known = names.jobs(store)
     if not known:
-        return NotFound(f"there is no job `{name}`", hint="there is no job at all: d0ctl run FILE")
+        return NotFound(f"there is no job `{name}`", hint="there are no jobs yet: d0ctl run FILE")
     return NotFound(f"there is no job `{name}`", hint=nearest(name, known) or "d0ctl status")
 
 
@@ -347,6 +347,6 @@ def statuses(counts: Counts) -> dict[str, int]:
 def failed_transfers(store: Store, job: int) -> list[str]:
     """Return a few files of a job that could not be transferred, and why."""
     return [
-        f"`{row['name']}` is not carried yet after {row['tries']} tries: {row['last_error']}"
+        f"`{row['name']}` is not transferred yet after {row['tries']} tries: {row['last_error']}"
         for row in store.rows("files_not_transferred", job=job, limit=3)
     ]

@@ -122,7 +122,7 @@ def anywhere(store: Store, name: str, path: str) -> FileView | None:
     found = find(store, name, path=path)
     if len(found) > 1:
         least = "at least " if len(found) == MOST_JOBS else ""
-        raise BadUsage(f"`{name}` is a file of {least}{len(found)} jobs: say of which",
+        raise BadUsage(f"`{name}` is a file of {least}{len(found)} jobs: say which one",
                        hint=f"d0ctl why {found[0].path}")  # fmt: skip
     return found[0] if found else None
 

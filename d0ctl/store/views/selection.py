@@ -26,6 +26,7 @@ from d0ctl.store.views.browse import (
     stages,
 )
 from d0ctl.store.views.shapes import PackageRow, StageSummary
+from d0ctl.units import duration
 
 
 def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False) -> int:
@@ -127,7 +128,7 @@ def _nothing(store: Store, wanted: Selector) -> NotFound:
     if wanted.node:
         words.append(f"on node `{wanted.node}`")
     if wanted.older_than is not None:
-        words.append("that is as old")
+        words.append(f"unchanged for {duration(wanted.older_than)}")
     return NotFound(f"no package matches {' '.join(words)}", hint=_nearest_to(store, wanted))
 
 
@@ -145,7 +146,9 @@ def _nearest_to(store: Store, wanted: Selector) -> str:
         reasons = [row["reason"] for row in
                    store.rows("job_failure_summary", job=found[0].id) if row["reason"]]  # fmt: skip
         return nearest(wanted.reason, reasons) or (
-            f"its packages failed for {listing(reasons)}" if reasons else "none of it has failed"
+            f"its packages failed for {listing(reasons)}"
+            if reasons
+            else "none of its packages has failed"
         )
     counts = found[0].counts if wanted.depth == 1 else one.counts
     if wanted.states:

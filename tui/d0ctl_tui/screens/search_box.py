@@ -129,8 +129,7 @@ class Finder(Dialog[Choice]):
         self.results.action_cursor(by)
 
     def _ask(self, words: str) -> None:
-        self._is_entered = self._is_entered and words == self._typed
-        self._typed = words
+        self._typed, self._is_entered = words, False
         if self.slow and words:
             if not self.results.choices:
                 self.results.empty = "searching ..."

@@ -48,8 +48,8 @@ def _check_makers(
         maker = known.makers.get(known.ids.get(name, 0))
         if maker is not None and maker != package and maker in found.busy:
             raise Refused(
-                f"`{name}` is being made by package {found.busy[maker].path} as it was submitted",
-                hint="wait for its end, or kill it",
+                f"`{name}` is being made by `{found.busy[maker].path}`, which runs in its old form",
+                hint="wait until it ends, or kill it",
             )
 
 
@@ -59,7 +59,7 @@ def _check_inputs(package: PackageSpec, is_made: Callable[[str], bool]) -> None:
         if entry.made and not (is_made(entry.file) or foreign(entry.file)):
             raise Refused(
                 f"`{entry.file}` is to be made by a package that has already made other files",
-                hint="--again runs it once more, if it does not run now",
+                hint="--again reruns it, unless it is running",
             )
 
 

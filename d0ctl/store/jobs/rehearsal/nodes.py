@@ -62,6 +62,6 @@ def _all_nodes(
             speed=entry.speed or (there.room.speed if there is not None else 1.0),
         ))  # fmt: skip
     if unsized:
-        raise Refused(f"the site file does not say the CPUs of {listed(unsized)}",
-                      hint="write `cpus` of these nodes into it")  # fmt: skip
+        raise Refused(f"the site file does not give the CPUs of {listed(unsized)}",
+                      hint="add `cpus` to these nodes")  # fmt: skip
     return rooms, {number: name for name, number in numbers.items()}
