@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from msgspec import Struct, field
-
+from d0ctl.importers.dag import Dag, Node, Script
 from d0ctl.importers.draft import Unreadable
 from d0ctl.importers.submit_file import joined
 
@@ -23,53 +23,13 @@ _LEFT_OUT = {
 }
 
 
-class Script(Struct):
-    """A script that runs before or after a node."""
+class Command(NamedTuple):
+    """A command of a file: its words behind the first, its place, and the lines behind it."""
 
-    program: str
-    arguments: list[str]
-
-
-class Node(Struct):
-    """A node, with the settings of later commands."""
-
-    name: str
-    where: str
-    directory: Path
-    submit: str
-    inline: str | None = None
-    is_final: bool = False
-    is_noop: bool = False
-    is_done: bool = False
-    variables: dict[str, str] = field(default_factory=dict)
-    retries: int = 0
-    unless_exit: int | None = None
-    abort_on: int | None = None
-    priority: int | None = None
-    category: str = ""
-    pre: Script | None = None
-    post: Script | None = None
-    pre_skip: int | None = None
-    group: str = ""
-    """The sub-workflow that it belongs to."""
-
-
-class Dag(Struct):
-    """A workflow: nodes, pairs of names that follow each other, and limits of categories."""
-
-    nodes: dict[str, Node] = field(default_factory=dict)
-    edges: list[tuple[str, str]] = field(default_factory=list)
-    limits: dict[str, int] = field(default_factory=dict)
-    parts: dict[str, "Dag"] = field(default_factory=dict)
-    """Splices and sub-workflows by their names."""
-    left_out: list[tuple[str, str]] = field(default_factory=list)
-
-    def ends(self, *, last: bool) -> list[str]:
-        """Return the nodes that no node follows, or that follow no node."""
-        inner = {pair[0 if last else 1] for pair in self.edges}
-        return [
-            name for name, node in self.nodes.items() if name not in inner and not node.is_final
-        ]
+    words: list[str]
+    line: str
+    at: str
+    lines: Iterator[tuple[int, str]]
 
 
 def text_of(path: Path, where: str) -> str:
@@ -117,48 +77,40 @@ class _Reader:
         for number, line in lines:
             words = line.split()
             if words and not words[0].startswith("#"):
-                self._command(words, line, f"{path.name}:{number}", lines)
+                at = f"{path.name}:{number}"
+                self._command(words[0], Command(words[1:], line, at, lines))
         self.stack = self.stack[:-1]
 
-    def _command(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        word = words[0].upper()
-        method = getattr(self, f"_read_{word.lower().replace('-', '_')}", None)
-        if word in _IGNORED:
+    def _command(self, word: str, command: Command) -> None:
+        upper, at = word.upper(), command.at
+        method = getattr(self, f"_read_{upper.lower().replace('-', '_')}", None)
+        if upper in _IGNORED:
             return
-        if word in _LEFT_OUT:
-            self.dag.left_out.append((at, f"`{word}`: {_LEFT_OUT[word]}"))
-        elif word == "REJECT":
+        if upper in _LEFT_OUT:
+            self.dag.left_out.append((at, f"`{upper}`: {_LEFT_OUT[upper]}"))
+        elif upper == "REJECT":
             raise Unreadable(f"{at}: the file says `REJECT`, so DAGMan does not run it either")
         elif method is None:
-            raise Unreadable(f"{at}: `{words[0][:40]}` is not a command of DAGMan")
+            raise Unreadable(f"{at}: `{word[:40]}` is not a command of DAGMan")
         else:
             try:
-                method(words[1:], line, at, lines)
+                method(command)
             except (IndexError, ValueError) as error:
-                raise Unreadable(f"{at}: `{word}` is not complete") from error
+                raise Unreadable(f"{at}: `{upper}` is not complete") from error
 
-    def _read_job(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        self._node(words, at, lines)
+    def _read_job(self, command: Command) -> None:
+        self._node(command)
 
-    def _read_node(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        self._node(words, at, lines)
+    _read_node = _read_job
 
-    def _read_final(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        self._node(words, at, lines).is_final = True
+    def _read_final(self, command: Command) -> None:
+        self._node(command).is_final = True
 
-    def _node(self, words: list[str], at: str, lines: Iterator[tuple[int, str]]) -> Node:
-        name, submit, *more = words
-        inline = None
+    def _node(self, command: Command) -> Node:
+        name, submit, *more = command.words
+        at, inline = command.at, None
         if submit == "{":
-            inline, more = _block(lines, at)
+            inline, more = _block(command)
         node = Node(name, at, self.directory, submit, inline or self.descriptions.get(submit))
         upper = [word.upper() for word in more]
         node.is_noop, node.is_done = "NOOP" in upper, "DONE" in upper
@@ -174,22 +126,18 @@ class _Reader:
             raise Unreadable(f"{node.where}: more than {MOST_NODES:,} nodes")
         self.dag.nodes[node.name] = node
 
-    def _read_submit_description(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        self.descriptions[words[0]], _ = _block(lines, at)
+    def _read_submit_description(self, command: Command) -> None:
+        self.descriptions[command.words[0]], _ = _block(command)
 
-    def _read_splice(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        self._part(words[0], words[1:], at, joint="+", group="")
+    def _read_splice(self, command: Command) -> None:
+        name, *words = command.words
+        self._part(name, words, command.at, joint="+", group="")
 
-    def _read_subdag(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        if words[0].upper() != "EXTERNAL":
-            raise ValueError(words[0])
-        self._part(words[1], words[2:], at, joint=".", group=words[1])
+    def _read_subdag(self, command: Command) -> None:
+        kind, name, *words = command.words
+        if kind.upper() != "EXTERNAL":
+            raise ValueError(kind)
+        self._part(name, words, command.at, joint=".", group=name)
 
     def _part(self, name: str, words: list[str], at: str, *, joint: str, group: str) -> None:
         upper = [word.upper() for word in words]
@@ -217,18 +165,15 @@ class _Reader:
                 category if category.startswith("+") else f"{name}{joint}{category}", most
             )
 
-    def _read_include(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        self._include(self.directory / words[0], at)
+    def _read_include(self, command: Command) -> None:
+        self._include(self.directory / command.words[0], command.at)
 
-    def _read_parent(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        child = [word.upper() for word in words].index("CHILD")
-        if not words[:child] or not words[child + 1 :]:
-            raise ValueError(line)
-        self.relations.append((words[:child], words[child + 1 :], at))
+    def _read_parent(self, command: Command) -> None:
+        child = [word.upper() for word in command.words].index("CHILD")
+        parents, children = command.words[:child], command.words[child + 1 :]
+        if not parents or not children:
+            raise ValueError(command.line)
+        self.relations.append((parents, children, command.at))
 
     def _relate(self, parents: Sequence[str], children: Sequence[str], at: str) -> None:
         before = [name for parent in parents for name in self._side(parent, at, last=True)]
@@ -244,15 +189,13 @@ class _Reader:
             raise Unreadable(f"{at}: there is no node `{name}`")
         return [name]
 
-    def _read_connect(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        self.relations.append(([words[0]], [words[1]], at))
-        self.dag.left_out.append((at, "`CONNECT`: all ends of the splices are connected, no pins"))
+    def _read_connect(self, command: Command) -> None:
+        self.relations.append((command.words[:1], [command.words[1]], command.at))
+        self.dag.left_out.append(
+            (command.at, "`CONNECT`: all ends of the splices are connected, no pins")
+        )
 
-    def _read_pin_in(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
+    def _read_pin_in(self, command: Command) -> None:
         """Ignore it: a pin matters only to `CONNECT`, which is reported as left out."""
 
     _read_pin_out = _read_pin_in
@@ -266,46 +209,37 @@ class _Reader:
             raise Unreadable(f"{at}: there is no node `{name}`")
         return [self.dag.nodes[name]]
 
-    def _read_vars(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        pairs = {
-            key.lower(): re.sub(r"\\(.)", r"\1", value) for key, value in _VARIABLE.findall(line)
-        }
-        self.later.append((lambda node: node.variables.update(pairs), words[0], at))
-
-    def _read_retry(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        number = int(words[1])
-        upper = [word.upper() for word in words]
-        code = int(words[upper.index("UNLESS-EXIT") + 1]) if "UNLESS-EXIT" in upper else None
+    def _set(self, command: Command, **settings: object) -> None:
+        """Change the named nodes when all are known."""
 
         def change(node: Node) -> None:
-            node.retries, node.unless_exit = number, code
+            for name, value in settings.items():
+                setattr(node, name, value)
 
-        self.later.append((change, words[0], at))
+        self.later.append((change, command.words[0], command.at))
 
-    def _read_priority(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        number = int(words[1])
-        self.later.append((lambda node: setattr(node, "priority", number), words[0], at))
+    def _read_vars(self, command: Command) -> None:
+        found = _VARIABLE.findall(command.line)
+        pairs = {key.lower(): re.sub(r"\\(.)", r"\1", value) for key, value in found}
+        self.later.append((lambda node: node.variables.update(pairs), command.words[0], command.at))
 
-    def _read_category(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        name = words[1]
-        self.later.append((lambda node: setattr(node, "category", name), words[0], at))
+    def _read_retry(self, command: Command) -> None:
+        words = command.words
+        upper = [word.upper() for word in words]
+        code = int(words[upper.index("UNLESS-EXIT") + 1]) if "UNLESS-EXIT" in upper else None
+        self._set(command, retries=int(words[1]), unless_exit=code)
 
-    def _read_maxjobs(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        self.dag.limits[words[0]] = int(words[1])
+    def _read_priority(self, command: Command) -> None:
+        self._set(command, priority=int(command.words[1]))
 
-    def _read_script(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
+    def _read_category(self, command: Command) -> None:
+        self._set(command, category=command.words[1])
+
+    def _read_maxjobs(self, command: Command) -> None:
+        self.dag.limits[command.words[0]] = int(command.words[1])
+
+    def _read_script(self, command: Command) -> None:
+        words, at = command.words, command.at
         while words[0].upper() in ("DEFER", "DEBUG"):
             self.dag.left_out.append((at, f"`{words[0]}` of a script"))
             words = words[3:]
@@ -316,31 +250,23 @@ class _Reader:
             self.dag.left_out.append((at, f"the hold script of `{name}`"))
             return
         script = Script(program, arguments)
-        self.later.append((lambda node: setattr(node, kind.lower(), script), name, at))
+        self._set(command._replace(words=[name]), **{kind.lower(): script})
 
-    def _read_pre_skip(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        number = int(words[1])
-        self.later.append((lambda node: setattr(node, "pre_skip", number), words[0], at))
+    def _read_pre_skip(self, command: Command) -> None:
+        self._set(command, pre_skip=int(command.words[1]))
 
-    def _read_abort_dag_on(
-        self, words: list[str], line: str, at: str, lines: Iterator[tuple[int, str]]
-    ) -> None:
-        code = int(words[1])
-        self.later.append((lambda node: setattr(node, "abort_on", code), words[0], at))
-        if len(words) > 2:
-            self.dag.left_out.append((at, f"`{' '.join(words[2:])[:40]}` of `ABORT-DAG-ON`"))
-
-    def _named_later(self, name: str, at: str) -> None:
-        self.later.append((lambda node: None, name, at))
+    def _read_abort_dag_on(self, command: Command) -> None:
+        self._set(command, abort_on=int(command.words[1]))
+        if more := command.words[2:]:
+            text = f"`{' '.join(more)[:40]}` of `ABORT-DAG-ON`"
+            self.dag.left_out.append((command.at, text))
 
 
-def _block(lines: Iterator[tuple[int, str]], at: str) -> tuple[str, list[str]]:
+def _block(command: Command) -> tuple[str, list[str]]:
     """Return the text up to the closing brace, and the words behind it."""
     text: list[str] = []
-    for _, line in lines:
+    for _, line in command.lines:
         if line.strip().startswith("}"):
             return "\n".join(text), line.strip()[1:].split()
         text.append(line)
-    raise Unreadable(f"{at}: the brace is not closed")
+    raise Unreadable(f"{command.at}: the brace is not closed")

@@ -6,7 +6,8 @@ import shlex
 from pathlib import Path
 
 from d0ctl.importers import dag_file, submit_file
-from d0ctl.importers.dag_file import Dag, Node, Script
+from d0ctl.importers.dag import Dag, Node, Script
+from d0ctl.importers.descriptions import Descriptions
 from d0ctl.importers.draft import Draft, Entry, Unreadable, label, literal
 from d0ctl.importers.submit_file import SubmitFile
 
@@ -16,9 +17,6 @@ STAGE, FINAL = "jobs", "final"
 MIDDLE = 50
 """The priority of a node with priority 0."""
 
-_NO_RETRY = "d0ctl: exit code {} is not retried"
-_ABORT = "d0ctl: exit code {} stops the job"
-
 _LATE = {
     "retry": "$((D0CTL_ATTEMPT - 1))",
     "dag_status": '$([ "$D0CTL_JOB_STATE" = successful ] && echo 0 || echo 2)',
@@ -26,20 +24,6 @@ _LATE = {
 }
 """Macros whose values are known only when a node runs, for its shell."""
 _SIGNS = {name: f"@d0ctl-{name}@" for name in _LATE}
-
-_CARRIED = {
-    "executable", "arguments", "environment", "env", "input", "transfer_input_files",
-    "transfer_output_files", "request_cpus", "request_memory", "request_disk", "priority",
-    "container_image", "docker_image",
-}  # fmt: skip
-_NEEDLESS = re.compile(
-    "log|output|error|notification|notify_user|universe|should_transfer_files|transfer_executable"
-    "|when_to_transfer_output|getenv|initialdir|stream_.*|batch_name|jobbatchname|log_xml"
-    "|submit_event_.*|dagman.*|my\\..*|job_machine_attrs.*|copy_to_spool|nice_user|x509.*"
-    "|accounting_group.*|leave_in_queue|_.*"
-)
-"""Commands that d0ctl does not need."""
-_UNIVERSES = {"vanilla", "local", "scheduler", "container", "docker", "5", "7", "12"}
 
 
 def read(path: Path, draft: Draft) -> None:
@@ -57,12 +41,11 @@ class _Import:
 
     def __init__(self, dag: Dag, draft: Draft, folder: Path) -> None:
         self.dag = dag
-        self.draft = draft
+        self.draft, self.leave_out = draft, draft.leave_out
         self.has_final = any(node.is_final for node in dag.nodes.values())
         self.folder = folder
-        self.files: dict[str, list[SubmitFile]] = {}
+        self.descriptions = Descriptions(draft)
         self.lines: dict[str, list[tuple[str, Entry]]] = {}
-        self.said: set[tuple[str, str]] = set()
         self.made: dict[str, Entry] = {}
         """The line that makes each file."""
         self.wanted: list[tuple[Entry, str, str]] = []
@@ -76,7 +59,7 @@ class _Import:
             if self.made.get(name, line) is not line:
                 line["inputs"] = [*line.get("inputs", ()), name]
             else:
-                self._say(submit, f"input `{name[:100]}`: there is no such file")
+                self.leave_out(submit, f"input `{name[:100]}`: there is no such file")
         for before, behind in dict.fromkeys(self.dag.edges):
             for _, line in self.lines[behind]:
                 line.setdefault("after", []).extend(path for path, _ in self.lines[before])
@@ -86,28 +69,7 @@ class _Import:
                     line["after"] = list(dict.fromkeys(line["after"]))
                 if any("/" in name for name in line.get("inputs", ())):
                     line["layout"] = "flat"  # as HTCondor transfers files
-        self._check_circle()
-
-    def _check_circle(self) -> None:
-        waits = dict.fromkeys(self.dag.nodes, 0)
-        behind: dict[str, list[str]] = {name: [] for name in self.dag.nodes}
-        for a, b in self.dag.edges:
-            waits[b] += 1
-            behind[a].append(b)
-        free = [name for name, number in waits.items() if not number]
-        done = 0
-        while free:
-            done += 1
-            for name in behind[free.pop()]:
-                waits[name] -= 1
-                if not waits[name]:
-                    free.append(name)
-        if done < len(waits):
-            first = next(name for name, number in waits.items() if number)
-            raise Unreadable(
-                f"{self.dag.nodes[first].where}: node `{first}` is in or behind a circle of "
-                "`PARENT` and `CHILD`"
-            )
+        self.dag.check_order()
 
     def _stage_of(self, node: Node) -> str:
         if node.is_final:
@@ -125,7 +87,7 @@ class _Import:
         """Add the lines of a node: one for each process that it queues."""
         stage = self._stage_of(node)
         if node.is_done:
-            self._say(node.where, f"node `{node.name}` is `DONE`: it runs again")
+            self.leave_out(node.where, f"node `{node.name}` is `DONE`: it runs again")
         if node.is_noop:
             inputs: dict[str, None] = {}
             line: Entry = {"name": label(node.name), "run": self._script(node, "true", inputs)}
@@ -133,10 +95,10 @@ class _Import:
                 line["inputs"] = list(inputs)
             self._settings(node, line)
             return [(self.draft.add(stage, line), line)]
-        files = self._submit_files(node)
+        files = self.descriptions.of(node)
         macros = {**node.variables, "job": node.name, "dag_status": "0", "retry": "0",
                   "failed_count": "0", "cluster": "0", "clusterid": "0"}  # fmt: skip
-        counts = [self._count(node, file, macros) for file in files]
+        counts = [self.descriptions.count(node, file, macros) for file in files]
         if sum(counts) > submit_file.MOST_QUEUED:
             raise Unreadable(f"{node.where}: `{node.submit}` queues {sum(counts)}, too many")
         found: list[tuple[str, Entry]] = []
@@ -149,50 +111,6 @@ class _Import:
             self._settings(node, line)
             found.append((self.draft.add(stage, line), line))
         return found
-
-    def _count(self, node: Node, file: SubmitFile, macros: dict[str, str]) -> int:
-        count = file.expand(file.count, macros)
-        if not re.fullmatch("0*[1-9][0-9]{0,5}", count):
-            raise Unreadable(f"{node.where}: `queue {count[:40]}` of `{node.submit}` is no number")
-        if file.rest:
-            self._say(node.submit, f"`queue ... {file.rest[:40]}`: queued once")
-        return int(count)
-
-    def _submit_files(self, node: Node) -> list[SubmitFile]:
-        if node.inline is not None:
-            return self._described(node, node.inline, node.where)
-        path = node.directory / node.submit
-        key = str(path)
-        if key not in self.files:
-            text = dag_file.text_of(path, node.where)
-            self.files[key] = self._described(node, text, node.submit)
-        return self.files[key]
-
-    def _described(self, node: Node, text: str, name: str) -> list[SubmitFile]:
-        files = submit_file.read(text)
-        if len(files) > submit_file.MOST_STATEMENTS:
-            most = submit_file.MOST_STATEMENTS
-            raise Unreadable(f"{node.where}: `{name}` has more than {most} `queue` statements")
-        self._check(files[-1], name)
-        return files
-
-    def _check(self, file: SubmitFile, name: str) -> None:
-        """Report the commands that have no counterpart."""
-        universe = file.commands.get("universe", "vanilla").lower()
-        if universe not in _UNIVERSES:
-            self._say(name, f"`universe = {universe[:40]}`: it runs as a plain program")
-        needless = file.used()
-        for command in file.commands:
-            if command not in _CARRIED | needless and not _NEEDLESS.fullmatch(command):
-                self._say(name, f"`{command[:40]}`")
-            elif command in _CARRIED:
-                for function in sorted(file.functions(command)):
-                    self._say(name, f"`${function[:40]}()` of `{command}`: it stays as it is")
-
-    def _say(self, where: str, what: str) -> None:
-        if (where, what) not in self.said:
-            self.said.add((where, what))
-            self.draft.leave_out(where, what)
 
     def _program(self, node: Node, file: SubmitFile, macros: dict[str, str], line: Entry) -> None:
         """Add what a process runs, with its files and requirements."""
@@ -219,7 +137,7 @@ class _Import:
         outputs = re.split(r"[,\s]+", file.command("transfer_output_files", macros) or "")
         for name in dict.fromkeys(name for name in outputs if name and not name.endswith("/")):
             if name in self.made:
-                self._say(node.where, f"output `{name[:100]}`: another node makes it, too")
+                self.leave_out(node.where, f"output `{name[:100]}`: another node makes it, too")
             else:
                 self.made[name] = line
                 line.setdefault("outputs", []).append(name)
@@ -265,7 +183,7 @@ class _Import:
             if text and (found := submit_file.size(text, unit)):
                 line[key] = found
             elif text:
-                self._say(node.submit, f"`request_{key} = {text[:40]}`")
+                self.leave_out(node.submit, f"`request_{key} = {text[:40]}`")
         environment = file.command("environment", macros) or file.command("env", macros)
         pairs = submit_file.variables(environment or "")
         names = {key: value for key, value in pairs.items() if key.isidentifier()
@@ -278,23 +196,25 @@ class _Import:
         if node.priority is not None:
             line["priority"] = str(min(100, max(0, MIDDLE + node.priority)))
             if not -MIDDLE <= node.priority <= 100 - MIDDLE:
-                self._say(node.where, f"priority {node.priority} of `{node.name}` is cut")
+                self.leave_out(node.where, f"priority {node.priority} of `{node.name}` is cut")
         if node.retries > 0:
             rule = {"tries": str(min(1000, node.retries)), "delay": "0"}
             line["policy"] = {reason: dict(rule) for reason in ("exit-code", "signal", "seg-fault")}
-        rules = [{"match": said, "reason": reason} for _, said, reason in _codes(node)]
+        rules = [{"match": said, "reason": reason} for _, said, reason in node.codes()]
         if rules:
             line["log-rules"] = rules
         if node.abort_on is not None:
             line.setdefault("policy", {})["site:abort-dag"] = {"hold": "job"}
             if self.has_final:
-                self._say(node.where, "`ABORT-DAG-ON`: the job is held, so its final node waits")
+                self.leave_out(
+                    node.where, "`ABORT-DAG-ON`: the job is held, so its final node waits"
+                )
 
     def _script(self, node: Node, command: str, inputs: dict[str, None] | None = None) -> str:
         """Return the program of a node with its scripts and the exit code that is not retried."""
         inputs = {} if inputs is None else inputs
         parts = []
-        codes = _codes(node)
+        codes = node.codes()
         if node.pre is not None:
             pre = self._call(node, node.pre, inputs)
             ends = [] if node.pre_skip is None else [f'[ "$RETURN" != {node.pre_skip} ] || exit 0']
@@ -316,7 +236,7 @@ class _Import:
     def _call(self, node: Node, script: Script, inputs: dict[str, None]) -> str:
         words = [shlex.quote(self._executable(script.program, node.directory, inputs))]
         if _is_missing(node.directory, script.program):
-            self._say(node.where, f"script `{script.program[:100]}`: there is no such file")
+            self.leave_out(node.where, f"script `{script.program[:100]}`: there is no such file")
         for argument in script.arguments:
             if argument == "$RETURN":
                 words.append('"$RETURN"')
@@ -332,7 +252,7 @@ class _Import:
                 words.append(f'"{_LATE["failed_count"]}"')
             else:
                 if argument.startswith("$"):
-                    self._say(node.where, f"`{argument[:40]}` of a script of `{node.name}`")
+                    self.leave_out(node.where, f"`{argument[:40]}` of a script of `{node.name}`")
                 words.append(shlex.quote(argument))
         return " ".join(words)
 
@@ -361,16 +281,3 @@ def _is_missing(folder: Path, program: str) -> bool:
 def _prints(codes: list[tuple[int, str, str]]) -> list[str]:
     """Return commands that write the exit codes with a meaning to the log."""
     return [f'if [ "$RETURN" = {code} ]; then echo "{said}"; fi' for code, said, _ in codes]
-
-
-def _codes(node: Node) -> list[tuple[int, str, str]]:
-    """Return the exit codes of a node with a meaning, the lines for its log, and the reason.
-
-    The first reason counts.
-    """
-    found = []
-    if node.abort_on is not None:
-        found.append((node.abort_on, _ABORT.format(node.abort_on), "site:abort-dag"))
-    if node.unless_exit is not None and node.unless_exit != node.abort_on:
-        found.append((node.unless_exit, _NO_RETRY.format(node.unless_exit), "site:no-retry"))
-    return found

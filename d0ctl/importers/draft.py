@@ -30,7 +30,8 @@ class Draft(Struct):
     name: str
     stages: dict[str, Entry] = field(default_factory=dict)
     keys: Entry = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
+    left_out: dict[str, None] = field(default_factory=dict)
+    """What is not converted, in its order; each is named once."""
 
     def stage(self, name: str) -> Entry:
         """Return the stage of that name; make it if needed."""
@@ -44,7 +45,7 @@ class Draft(Struct):
 
     def leave_out(self, where: str, what: str) -> None:
         """Record something that is not converted."""
-        self.left_out.append(f"{where}: {what}")
+        self.left_out[f"{where}: {what}"] = None
 
     def text(self) -> str:
         """Return the job file."""
