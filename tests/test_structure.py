@@ -32,7 +32,7 @@ OTHERS_WITH_SQL = {
 ONE_SUBJECT = """
     app archive backup bad_nodes behind benchmark broker candidates catalogues courier_reports
     daemon dagman dropbox errors estimates eta explanation failures file finish forecast
-    guards input_stream intake inventory job jobs late_outputs leases live_status log_rules
+    guards history input_stream intake inventory job jobs late_outputs leases live_status log_rules
     logs mail mail_queue node nodes orders outline outputs package pause peek pilot pilots
     plugins policy preview reader rehearse replicas restore_line results retry run script
     selection shares site software spec standstill status stores submit throttle wfcommons

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from d0ctl.cli import documents
+from d0ctl.cli import package_documents
 from d0ctl.cli.commands.looking import peek_folder
 from d0ctl.cli.terminal import output
 from d0ctl.errors import NodeUnreachable
@@ -208,7 +208,7 @@ def test_an_answer_about_an_attempt_can_be_shown(data: st.DataObject) -> None:
     live_status.draw(sheet, answer)
 
     check_output(printed(lambda: output.show(sheet)))
-    json.dumps(documents.live_status(answer), allow_nan=False)
+    json.dumps(package_documents.live_status(answer), allow_nan=False)
 
 
 @slow

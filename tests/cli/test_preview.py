@@ -48,7 +48,7 @@ def test_each_stage_says_what_it_reads_makes_and_where_it_runs(
     seen = d0ctl("submit", file, "--dry-run", "--force").stdout
 
     assert seen.startswith(
-        "would submit `reco`: 3 stages, 7 lines, 7 packages\n\n1  sim  4 lines\n"
+        "would submit `reco-001`: 3 stages, 7 lines, 7 packages\n\n1  sim  4 lines\n"
     )
     assert "   reads    1 file beside the job file\n   makes    4 files\n" in seen
     assert "2  merge  1 line, merges its inputs" in seen

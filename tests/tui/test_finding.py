@@ -3,6 +3,8 @@
 import threading
 import time
 
+from textual.widgets import Input
+
 from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.nodes import placement
@@ -59,6 +61,22 @@ def test_enter_takes_what_is_found_for_the_whole_text_though_the_search_still_ru
     dashboard(script)
 
     assert [choice.words for choice in taken if choice] == ["ab"]
+
+
+def test_enter_before_the_first_choices_are_shown_takes_the_first(
+    site: Site, dashboard: Open
+) -> None:
+    taken: list[Choice | None] = []
+
+    async def script(desk: Desk) -> None:
+        finder = Finder(desk.app, "which", lambda words: [Choice("one"), Choice("two")])
+        finder.on_input_submitted(Input.Submitted(Input(), ""))
+        desk.app.push_screen(finder, taken.append)
+        await desk.until(lambda: taken, "a choice is taken")
+
+    dashboard(script)
+
+    assert [choice.words for choice in taken if choice] == ["one"]
 
 
 def test_search_finds_the_packages_that_failed_for_a_reason(site: Site, dashboard: Open) -> None:

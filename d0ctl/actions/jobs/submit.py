@@ -66,7 +66,7 @@ SubmitRequest: TypeAlias = AnyRequest[JobFile, SubmitOptions]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitPlan(Plan):
-    """The job to submit; afterwards also its final name and what no node can take yet."""
+    """The job to submit; afterwards also what no node can take yet."""
 
     spec: JobSpec
     job: str
@@ -164,14 +164,16 @@ def _read(store: Store, request: SubmitRequest) -> JobSpec:
 
 def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:
     """Plan the job. Raises BadUsage or Refused."""
+    from d0ctl.store.jobs.submission.submit import free_name
+
     options = request.options
     spec = options.spec
     assert spec is not None
     check_name(store, options.name, spec)
     if not options.force:
         fitting.refuse(fitting.misfits_of_spec(store, spec, now=now))
-    return SubmitPlan(request=request, packages=spec.packages, spec=spec,
-                      job=options.name or spec.name)  # fmt: skip
+    name = options.name or (spec.name if spec.named else free_name(store, spec.name))
+    return SubmitPlan(request=request, packages=spec.packages, spec=spec, job=name)
 
 
 def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:

@@ -1,4 +1,4 @@
-"""The shapes of the JSON documents, which `d0ctl schema` prints and mypy checks.
+"""The shapes of the JSON documents, which `d0ctl schema` prints and `fill` fills from records.
 
-Reading commands import them for the type checker only, as msgspec's schemas take time to load.
+Commands that people wait for import them with --json only.
 """

@@ -5,12 +5,21 @@ from typing import Any
 
 from msgspec import json
 
-from d0ctl.cli.schemas import jobs, nodes, packages, reports, site, software
+from d0ctl.cli.schemas import (
+    estimates,
+    history,
+    jobs,
+    nodes,
+    packages,
+    reports,
+    site,
+    software,
+)
 from d0ctl.show.why.common import Explanation
 
 DOCUMENTS: Mapping[str, Any] = {
     "validate": site.Valid,
-    "rehearse": reports.Rehearsal,
+    "rehearse": estimates.Rehearsal,
     "submit": site.Submitted,
     "template list": site.Templates,
     "template show": site.Template,
@@ -24,10 +33,10 @@ DOCUMENTS: Mapping[str, Any] = {
     "status PATTERN": jobs.Packages,
     "status --check": reports.Check,
     "archives": jobs.Archives,
-    "eta": reports.Eta,
-    "eta --audit": reports.Audit,
+    "eta": estimates.Eta,
+    "eta --audit": estimates.Audit,
     "why": Explanation,
-    "history": reports.History,
+    "history": history.History,
     "peek": packages.Peek,
     "report failures": reports.Failures,
     "report usage": reports.UsageReport,

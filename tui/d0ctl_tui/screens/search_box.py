@@ -129,7 +129,8 @@ class Finder(Dialog[Choice]):
         self.results.action_cursor(by)
 
     def _ask(self, words: str) -> None:
-        self._typed, self._is_entered = words, False
+        self._is_entered = self._is_entered and words == self._typed
+        self._typed = words
         if self.slow and words:
             if not self.results.choices:
                 self.results.empty = "searching ..."

@@ -19,7 +19,7 @@ from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.shapes import JobSummary
 
 if TYPE_CHECKING:
-    from d0ctl.cli.schemas import reports
+    from d0ctl.cli.schemas import estimates
 
 app = single()
 
@@ -69,7 +69,7 @@ def _job(store: Store, job: JobSummary, json: bool, now: float) -> None:
     show(page)
 
 
-def _document(found: horizon.Horizon, job: JobSummary, now: float) -> "reports.Eta":
+def _document(found: horizon.Horizon, job: JobSummary, now: float) -> "estimates.Eta":
     from d0ctl.cli.documents import size_range, time_range
 
     left = found.jobs[job.id]
@@ -98,7 +98,7 @@ def _audit(store: Store, job: int | None, json: bool) -> None:
         card.audit(page, found)
         show(page)
         return
-    document: reports.Audit = {
+    document: estimates.Audit = {
         "estimates": [
             {"kind": one.kind, "name": one.name, "number": len(one.pairs),
              "expected": sum(pair[0] for pair in one.pairs) / len(one.pairs),

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from d0ctl import select
-from d0ctl.cli import documents, options, session
+from d0ctl.cli import options, session
+from d0ctl.cli.schemas import history as documents
+from d0ctl.cli.schemas import packages
+from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.select import Selector, brief
@@ -15,11 +17,8 @@ from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, failure_counts, selection
 from d0ctl.store.views.selection import located
-from d0ctl.store.views.shapes import PackageView
-from d0ctl.units import count, iso, moment
-
-if TYPE_CHECKING:
-    from d0ctl.cli.schemas import packages, reports
+from d0ctl.store.views.shapes import EventView
+from d0ctl.units import count, moment
 
 app = single()
 
@@ -47,10 +46,10 @@ def history(
         _draw(document, time.time())
 
 
-def _read(store: Store, wanted: Selector, limit: int) -> "reports.History":
+def _read(store: Store, wanted: Selector, limit: int) -> documents.History:
     """Read the history of the selection."""
-    events: list[reports.Event] = []
-    now: reports.Current | None = None
+    events: list[documents.Event] = []
+    now: documents.Current | None = None
     wanted = located(store, wanted)
     notes: list[packages.Note] = []
     if wanted.is_one and wanted.level == "job":
@@ -63,12 +62,13 @@ def _read(store: Store, wanted: Selector, limit: int) -> "reports.History":
         failed = failure_counts.attempts_of_chosen(store, limit)
     if wanted.is_one and wanted.level == "package":
         one = browse.package(store, wanted)
-        events = [documents.event(event) for event in browse.events(store, one.id)]
-        now = _now(one)
-        notes = [documents.note(note) for note in browse.notes(store, one.id)]
+        events = [_event(event) for event in browse.events(store, one.id)]
+        now = fill(documents.Current, one)
+        notes = [fill(packages.Note, note, attempt=note.number)
+                 for note in browse.notes(store, one.id)]  # fmt: skip
     return {
         "selector": str(wanted),
-        "reasons": [_reason(row) for row in reasons],
+        "reasons": [fill(documents.Reason, row) for row in reasons],
         "failures": [_failure(row) for row in failed],
         "events": events,
         "notes": notes,
@@ -77,38 +77,25 @@ def _read(store: Store, wanted: Selector, limit: int) -> "reports.History":
     }
 
 
-def _now(one: PackageView) -> "reports.Current":
-    """The present phase of a package, and when it continues by itself."""
-    return {"phase": one.phase, "actor": one.actor, "note": one.note,
-            "not_before": iso(one.not_before)}  # fmt: skip
+def _event(one: EventView) -> documents.Event:
+    return fill(documents.Event, one, **{"from": one.old, "to": one.new})
 
 
-def _reason(row: Row) -> "reports.Reason":
-    return {"reason": row["reason"], "count": row["count"], "nodes": row["nodes"],
-            "last": iso(row["last"])}  # fmt: skip
+def _failure(row: Row) -> documents.FailedAttempt:
+    return fill(documents.FailedAttempt, row, attempt=row["number"], node=row["node_name"])
 
 
-def _failure(row: Row) -> "reports.FailedAttempt":
-    return {
-        "path": row["path"], "attempt": row["number"], "outcome": row["outcome"],
-        "ended": iso(row["ended"]), "node": row["node_name"], "binary": row["binary"],
-        "reason": row["reason"], "message": row["message"], "exit_code": row["exit_code"],
-        "signal": row["signal"], "stderr": row["stderr"],
-    }  # fmt: skip
-
-
-def _actions(store: Store, wanted: Selector) -> "list[reports.Action]":
+def _actions(store: Store, wanted: Selector) -> list[documents.Action]:
     """Actions of people on the job, if just one is selected."""
     if wanted.wild_level == "job":
         return []
     return [
-        {"at": iso(one.at), "actor": one.actor, "verb": one.verb, "target": one.target,
-         "reason": one.note, "packages": one.packages, "undo": one.undo}
+        fill(documents.Action, one, reason=one.note)
         for one in browse.actions(store, wanted.job, 50)
-    ]  # fmt: skip
+    ]
 
 
-def _draw(document: "reports.History", now: float) -> None:
+def _draw(document: documents.History, now: float) -> None:
     page = sheet()
     if document["events"]:
         _events(page, document["events"], now)
@@ -133,7 +120,7 @@ def _draw(document: "reports.History", now: float) -> None:
     show(page)
 
 
-def _failures(page: Sheet, document: "reports.History", now: float) -> None:
+def _failures(page: Sheet, document: documents.History, now: float) -> None:
     if not document["reasons"]:
         page.say("nothing has failed")
         return
@@ -156,7 +143,7 @@ def _failures(page: Sheet, document: "reports.History", now: float) -> None:
         page.add((f"  and {more} more: --json prints them", "faint"))
 
 
-def _events(page: Sheet, events: "Sequence[reports.Event]", now: float) -> None:
+def _events(page: Sheet, events: Sequence[documents.Event], now: float) -> None:
     page.head("every change")
     page.table([
         [
@@ -169,7 +156,7 @@ def _events(page: Sheet, events: "Sequence[reports.Event]", now: float) -> None:
     page.add()
 
 
-def _goes_on(page: Sheet, state: "reports.Current", until: str, now: float) -> None:
+def _goes_on(page: Sheet, state: documents.Current, until: str, now: float) -> None:
     """Say until when a package cools off, or is held by the policy."""
     at = _seconds(until)
     state_now = (recovery.cooling(at, state["note"], now) if state["phase"] == "cooloff"

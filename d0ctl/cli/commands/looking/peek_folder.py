@@ -1,12 +1,14 @@
 """`d0ctl peek PACKAGE`: the files in the folder of an attempt."""
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from msgspec import Struct
 
-from d0ctl.cli import documents
+from d0ctl.cli.package_documents import live_status as status_document
+from d0ctl.cli.schemas import packages
+from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import ExitCode, NodeUnreachable
@@ -18,10 +20,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.live_status import LiveStatus
 from d0ctl.store.views.shapes import AttemptView, PackageView, ProgressView
-from d0ctl.units import clean, count, iso, moment, size
-
-if TYPE_CHECKING:
-    from d0ctl.cli.schemas import packages
+from d0ctl.units import clean, count, moment, size
 
 MOST = 200
 """How many entries are shown on the screen."""
@@ -125,28 +124,21 @@ def _row(entry: dict[str, Any], now: float) -> list[Cell]:
 
 def _document(
     seen: Seen, path: str, listing: Frame | None, found: LiveStatus | None
-) -> "packages.Peek":
+) -> packages.Peek:
     """The JSON document of a list; `files` is null when the node did not answer."""
     files = None if listing is None else [_file(entry) for entry in listing["entries"]]
-    return {
-        "path": seen.package.path,
-        "status": seen.package.status,
-        "phase": seen.package.phase,
-        "attempt": seen.attempt.number,
-        "node": seen.attempt.node_name,
-        "folder": path,
-        "state": None if listing is None else listing["state"],
-        "now": documents.live_status(found),
-        "files": files,
-        "more": bool(listing and listing["more"]),
-    }
+    return fill(
+        packages.Peek,
+        seen.package,
+        attempt=seen.attempt.number,
+        node=seen.attempt.node_name,
+        folder=path,
+        state=None if listing is None else listing["state"],
+        now=status_document(found),
+        files=files,
+        more=bool(listing and listing["more"]),
+    )
 
 
-def _file(entry: dict[str, Any]) -> "packages.Entry":
-    return {
-        "file": entry["name"],
-        "type": entry["type"],
-        "size": entry["size"],
-        "time": iso(entry["time"]),
-        "target": entry["target"],
-    }
+def _file(entry: Frame) -> packages.Entry:
+    return fill(packages.Entry, entry, file=entry["name"])

@@ -1,6 +1,6 @@
 """`d0ctl file`: the files of jobs, where their copies are, and what happens to them."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +9,10 @@ from d0ctl.cli.action_command import Actions
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, say, table
 from d0ctl.units import count, size
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import site
+    from d0ctl.store.files.selected_files import FileRow
 
 MOST = 1000
 """How many files are listed by default."""
@@ -28,7 +32,6 @@ def list_files(
 ) -> None:
     """List files with maker, size, disposition and copies."""
     from d0ctl.actions import file_choice
-    from d0ctl.cli import documents
     from d0ctl.show.cards.file import cells, line_of
     from d0ctl.store.files.selected_files import pages
 
@@ -37,10 +40,24 @@ def list_files(
         weight = file_choice.choose(store, choice)
         rows = list(pages(store, limit))
     if json:
-        emit_json({"files": [documents.file(row) for row in rows], "total": weight.files,
+        emit_json({"files": [_document(row) for row in rows], "total": weight.files,
                    "bytes": weight.bytes})  # fmt: skip
         return
     table([cells(line_of(row)) for row in rows], right=[2])
     more = f", {count(len(rows))} of them listed" if len(rows) < weight.files else ""
     say(f"{count(weight.files, 'file')}{more}; {count(weight.present)} present, "
         f"{size(weight.bytes)}")  # fmt: skip
+
+
+def _document(row: "FileRow") -> "site.File":
+    """All about a file; `given` is the disposition that a person set."""
+    from d0ctl.cli.schemas import site
+    from d0ctl.cli.schemas.fill import fill
+
+    return fill(
+        site.File,
+        row,
+        file=f"{row.job}:{row.name}",
+        disposition=row.disposition or row.dispositions,
+        given=row.disposition,
+    )

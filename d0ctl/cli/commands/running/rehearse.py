@@ -12,7 +12,7 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 
 if TYPE_CHECKING:
-    from d0ctl.cli.schemas import reports
+    from d0ctl.cli.schemas import estimates
     from d0ctl.store.jobs.rehearsal.rehearse import Rehearsed
 
 app = single()
@@ -48,7 +48,7 @@ def rehearse(
         show(page)
 
 
-def _document(found: "Rehearsed") -> "reports.Rehearsal":
+def _document(found: "Rehearsed") -> "estimates.Rehearsal":
     outcome, names = found.outcome, {node.id: node.name for node in found.nodes}
     return {
         "job": found.job,

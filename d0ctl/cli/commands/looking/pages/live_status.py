@@ -4,7 +4,7 @@ import time
 
 import typer
 
-from d0ctl.cli import documents, package_documents, visiting
+from d0ctl.cli import package_documents, visiting
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import BadUsage, D0Error, ExitCode
@@ -32,7 +32,7 @@ def show(store: Store, wanted: Selector | None, json: bool) -> None:
         card = card_contents.package(store, view, now)
     status, failed = _ask(store, card.attempts)
     if document is not None:
-        emit_json({**document, "now": documents.live_status(status)})
+        emit_json({**document, "now": package_documents.live_status(status)})
     else:
         sheet = output.sheet()
         package.draw(sheet, card, time.time(), limits=SCREEN)

@@ -1,0 +1,63 @@
+"""The document of a history."""
+
+from typing import TypedDict
+
+from d0ctl.cli.schemas.jobs import Failure, Time
+from d0ctl.cli.schemas.packages import Note
+
+Event = TypedDict(
+    "Event",
+    {
+        "at": Time | None, "from": str, "to": str, "attempt": int | None, "node": str | None,
+        "actor": str | None, "note": str | None,
+    },
+)  # fmt: skip
+"""One change of phase."""
+
+
+class Reason(TypedDict):
+    """How often something failed for a reason, and on how many nodes."""
+
+    reason: str | None
+    count: int
+    nodes: int
+    last: Time | None
+
+
+class FailedAttempt(Failure):
+    """A failed attempt."""
+
+    outcome: str
+
+
+class Action(TypedDict):
+    """What a person did, and the command that undoes it."""
+
+    at: Time | None
+    actor: str
+    verb: str
+    target: str
+    reason: str | None
+    packages: int
+    undo: str | None
+
+
+class Current(TypedDict):
+    """The present state of a package, where its history ends."""
+
+    phase: str
+    actor: str | None
+    note: str | None
+    not_before: Time | None
+
+
+class History(TypedDict):
+    """Failures, actions of people, and of a package each change of its phase."""
+
+    selector: str
+    reasons: list[Reason]
+    failures: list[FailedAttempt]
+    events: list[Event]
+    notes: list[Note]
+    actions: list[Action]
+    now: Current | None
