@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from d0ctl.api.selection import Selection as Selection
     from d0ctl.api.selection import jobs as jobs
     from d0ctl.api.site import Site as Site
+    from d0ctl.api.site_sections import Cluster as Cluster
+    from d0ctl.api.site_sections import Researcher as Researcher
     from d0ctl.api.throttle import Throttle as Throttle
     from d0ctl.errors import BadJobFile as BadJobFile
     from d0ctl.errors import D0Error as D0Error
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _EXPORTS = {
+    "Cluster": "d0ctl.api.site_sections",
     "Files": "d0ctl.api.files",
     "Job": "d0ctl.api.job",
     "Nodes": "d0ctl.api.nodes",
     "Selection": "d0ctl.api.selection",
     "jobs": "d0ctl.api.selection",
+    "Researcher": "d0ctl.api.site_sections",
     "Site": "d0ctl.api.site",
     "Throttle": "d0ctl.api.throttle",
     "BadJobFile": "d0ctl.errors",

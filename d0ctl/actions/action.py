@@ -16,7 +16,18 @@ MOST_SHOWN = 50
 
 PlanType = TypeVar("PlanType", bound="Plan")
 
-Level: TypeAlias = Literal["any", "line", "job", "node", "new node", "file", "job file", "throttle"]
+Level: TypeAlias = Literal[
+    "any",
+    "line",
+    "job",
+    "node",
+    "new node",
+    "cluster",
+    "researcher",
+    "file",
+    "job file",
+    "throttle",
+]
 """What an action applies to; `any` is a selection of jobs, stages, lines or packages."""
 
 
@@ -56,7 +67,7 @@ TargetType = TypeVar("TargetType", bound=Target)
 
 @dataclass(frozen=True, slots=True)
 class NodeName:
-    """A node by its name."""
+    """A node, cluster or researcher by its name."""
 
     brief: str
 

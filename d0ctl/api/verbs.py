@@ -485,6 +485,42 @@ class NodeVerbs(Acting):
         return self._act("node set", {"changes": changes}, reason, dry_run, keep_going)
 
 
+class ClusterVerbs(Acting):
+    """The actions on clusters."""
+
+    def set(
+        self,
+        changes: str | Sequence[str] = (),
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Change the platform, services, privacy or cache of a cluster.
+
+        changes: A key of a cluster in the site file, e.g. capacity=2TB.
+        """
+        return self._act("cluster set", {"changes": changes}, reason, dry_run, keep_going)
+
+
+class ResearcherVerbs(Acting):
+    """The actions on researchers."""
+
+    def set(
+        self,
+        changes: str | Sequence[str] = (),
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Change the mail or the private clusters of a researcher.
+
+        changes: A key of a researcher in the site file, e.g. clusters=farm.
+        """
+        return self._act("researcher set", {"changes": changes}, reason, dry_run, keep_going)
+
+
 class FileVerbs(Acting):
     """The actions on files, one selector after the other."""
 

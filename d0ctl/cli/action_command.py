@@ -64,6 +64,10 @@ TARGETS: dict[str, Any] = {
     ],
     "node": options.NodeName,
     "new node": Annotated[str, typer.Argument(metavar="NAME", help="Name of the new node.")],
+    "cluster": Annotated[str, typer.Argument(metavar="NAME", help="A cluster.")],
+    "researcher": Annotated[
+        str, typer.Argument(metavar="NAME", help="A researcher, or a new one.")
+    ],
     "file": options.Files,
     "job file": options.JobFileOrCommand,
     "throttle": Annotated[

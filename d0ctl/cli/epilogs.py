@@ -45,11 +45,9 @@ EPILOGS = {
                    "6 the login was refused"),
     "node logout": ("farm02", "0 done, 2 bad usage, 3 no such node"),
     "cluster list": ("--json", HOME),
-    "cluster set": ("farm capacity=2TB private=yes", "0 done, 2 bad usage, 3 no such cluster"),
     "cluster check": ("batch --wait 1h", "0 no fault found, 1 something is wrong, 2 bad usage, "
                       "3 no such batch system, 6 its login node can't be reached"),
     "researcher list": ("--json", HOME),
-    "researcher set": ("emmy mail=emmy@example.org clusters=farm", "0 done, 2 bad usage"),
     "throttle list": ("--json", HOME),
     "site check": ("site.yaml", "0 no fault, 2 a fault, 3 no such file"),
     "site diff": ("site.yaml", "0 no difference, 1 some, 2 bad site file, 3 no such file"),

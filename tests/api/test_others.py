@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from d0ctl import BadJobFile, Files, Job, Nodes, Selection, Site, Throttle
+from d0ctl import BadJobFile, Cluster, Files, Job, Nodes, Researcher, Selection, Site, Throttle
 from d0ctl.actions.table import ACTIONS
 from d0ctl.config import find_home
 from d0ctl.errors import BadUsage, NodeUnreachable, NotFound, Refused
+from d0ctl.model import Address
 from d0ctl.store import opening
+from d0ctl.store.nodes import registry
 from tests.cli.conftest import type_in
 from tests.support.python_verbs import BY_HAND
 from tests.support.rows import read
@@ -24,6 +26,8 @@ def last_action() -> tuple[Any, ...]:
 CLASSES: dict[str, type] = {
     **dict.fromkeys(("any", "line", "job"), Selection),
     **dict.fromkeys(("node", "new node"), Nodes),
+    "cluster": Cluster,
+    "researcher": Researcher,
     "file": Files,
     "throttle": Throttle,
 }
@@ -130,6 +134,23 @@ def test_a_throttle_is_set_and_undone_by_python() -> None:
                              "a busy week; --max-running 5 --max-launches 10/1m")  # fmt: skip
     with pytest.raises(BadUsage, match="`share emmy` is not a node, researcher or job"):
         Throttle("share", "emmy")
+
+
+def test_clusters_and_researchers_are_set_and_undone_by_python() -> None:
+    with opening.writer(find_home(None)) as store:
+        registry.add(store, Address("f1", destination="f1"), cpus=1, cluster="farm")
+
+    done = Cluster("farm").set(["capacity=2TB", "private=yes"], reason="a new disk")
+
+    assert done.text == "changed `farm`: capacity none -> 2TB, private no -> yes"
+    assert done.undo == "d0ctl cluster set farm capacity=none private=no"
+    assert last_action() == ("cluster set", "farm", "a new disk; capacity=2TB private=yes")
+    assert Researcher("emmy").set("clusters=farm", dry_run=True).text == (
+        "would change `emmy`: clusters none -> farm"
+    )
+    assert Researcher("emmy").set("mail=emmy@lab").undo == "d0ctl researcher set emmy mail=none"
+    with pytest.raises(NotFound, match="there is no cluster `moon`"):
+        Cluster("moon").set("private=no")
 
 
 def test_a_site_is_checked_compared_and_applied(tmp_path: Path) -> None:

@@ -57,6 +57,8 @@ class Acting(ABC):
 CLASSES = {
     "Verbs": ("The actions on jobs and packages.", {"any", "line", "job"}),
     "NodeVerbs": ("The actions on nodes, one after the other.", {"node", "new node"}),
+    "ClusterVerbs": ("The actions on clusters.", {"cluster"}),
+    "ResearcherVerbs": ("The actions on researchers.", {"researcher"}),
     "FileVerbs": ("The actions on files, one selector after the other.", {"file"}),
     "ThrottleVerbs": ("The actions on throttles.", {"throttle"}),
 }

@@ -108,6 +108,8 @@ REQUESTS = [
     request("node remove", NodeName("farm")),
     request("file purge", FileChoice("a", "*.root", node="farm", disposition="deletable")),
     request("file set-disposition", FileChoice("a", "*"), disposition="retain-temp"),
+    request("cluster set", NodeName("farm"), changes=("capacity=2TB", "private=yes")),
+    request("researcher set", NodeName("emmy"), changes=("mail=none",)),
     request("throttle set", ThrottleName("job", "a*"), max_running=4, max_launches="9/1m"),
 ]  # fmt: skip
 
@@ -176,7 +178,8 @@ NODE_KEYS = {
 def test_every_action_on_rows_and_nodes_has_a_key() -> None:
     assert {command.keys: command.verb for command in ACT if command.verb} == KEYS
     assert {command.keys: command.verb for command in NODES if command.verb} == NODE_KEYS
-    elsewhere = {"submit", "file purge", "file set-disposition", "throttle set"}
+    elsewhere = {"submit", "file purge", "file set-disposition", "throttle set",
+                 "cluster set", "researcher set"}  # fmt: skip
     assert {*KEYS.values(), *NODE_KEYS.values()} == set(ACTIONS) - elsewhere
 
 

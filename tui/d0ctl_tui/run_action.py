@@ -149,7 +149,8 @@ def target(verb: str, text: str) -> Target:
 
 QUESTIONS = {
     "file": "which files, as JOB:NAME", "job file": "which job file",
-    "new node": "name of the node", "throttle": "of what, e.g. researcher emmy",
+    "new node": "name of the node", "cluster": "name of the cluster",
+    "researcher": "name of the researcher", "throttle": "of what, e.g. researcher emmy",
 }  # fmt: skip
 """The question for the target of an action, by its level."""
 

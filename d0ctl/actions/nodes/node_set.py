@@ -1,27 +1,21 @@
 """node set: change the settings of a node."""
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from msgspec.structs import replace
 
-from d0ctl.actions import undo, wording
-from d0ctl.actions.action import Action, Author, NodeRequest, Plan
+from d0ctl.actions import site_keys
+from d0ctl.actions.action import Action, Author, NodeRequest
 from d0ctl.actions.option import Options, arguments
+from d0ctl.actions.site_keys import SetPlan
 from d0ctl.errors import BadUsage
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.sitefile import nodes as keys
 from d0ctl.sitefile.fields import SERVICE
-from d0ctl.sitefile.spec import NodeEntry
-from d0ctl.sitefile.writer import plain_text
 from d0ctl.store.clusters import site_changes
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
-from d0ctl.units import listed
-
-NONE = "none"
-"""Stands for no value: the node's own answer counts, or the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,53 +28,31 @@ class SetOptions(Options):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetPlan(Plan):
-    """The node before and after."""
-
-    before: NodeEntry
-    after: NodeEntry
-
-    @property
-    def changed(self) -> Mapping[str, tuple[str, str]]:
-        """The old and new value of each key, as people write them."""
-        pairs = {key: (_written(key, self.before), _written(key, self.after))
-                 for key in keys.SETTABLE}  # fmt: skip
-        return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
-
-
-def _written(key: str, entry: NodeEntry) -> str:
-    value = getattr(entry, key.replace("-", "_"))
-    return NONE if value in (None, ()) else plain_text(key, value)
-
-
 def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises NotFound, BadUsage, or Refused for a node in use."""
     row = registry.named(store, request.target.brief)
     before = next(node for node in site_changes.current(store).nodes if node.name == row["name"])
-    changes = dict(_change(word, row["name"]) for word in request.options.changes)
-    after = replace(before, **changes)
+    texts = site_keys.texts(request, keys.SETTABLE)
+    fields = {key: key.replace("-", "_") for key in texts}
+    after = replace(before, **{fields[key]: _value(key, text) for key, text in texts.items()})
     if after.cluster != before.cluster:
         registry.check_unused(store, row)
-    return SetPlan(
-        request=request, before=before, after=after, is_empty=bool(changes) and after == before
+    return site_keys.planned(
+        request,
+        {key: getattr(before, field) for key, field in fields.items()},
+        {key: getattr(after, field) for key, field in fields.items()},
+        after,
     )
 
 
-def _change(word: str, node: str) -> tuple[str, Any]:
-    """Return the field and value of a word such as `speed=1.5`. Raises BadUsage."""
-    key, equals, text = word.partition("=")
-    if key not in keys.SETTABLE or not equals:
-        raise BadUsage(
-            f"`{word}` is not KEY=VALUE with one of {listed(keys.SETTABLE, 'or')}",
-            hint=f"d0ctl node set {node} speed=1.5",
-        )
-    if text == NONE:
-        return key.replace("-", "_"), () if key == "services" else None
+def _value(key: str, text: str) -> Any:
+    """Return the value of a key. Raises BadUsage."""
+    if text == site_keys.NONE:
+        return () if key in site_keys.LISTS else None
     try:
-        if key == "services":
-            return key, tuple(SERVICE.convert(part) for part in text.split(",") if part)
-        return key.replace("-", "_"), keys.SETTABLE[key].convert(text)
+        if key in site_keys.LISTS:
+            return tuple(SERVICE.convert(part) for part in text.split(",") if part)
+        return keys.SETTABLE[key].convert(text)
     except BadValueError as error:
         raise BadUsage(f"`{key}`: {error}") from error
     except ValueError as error:
@@ -88,34 +60,11 @@ def _change(word: str, node: str) -> tuple[str, Any]:
 
 
 def change(store: Store, plan: SetPlan, by: Author) -> None:
-    """Change the row of the node. Raises BadUsage for no change, Refused for a node in use."""
-    name = plan.request.target.brief
-    if not plan.request.options.changes:
-        raise BadUsage("say what to set", hint=f"d0ctl node set {name} speed=1.5")
-    row = registry.named(store, name)
-    if plan.after.cluster != plan.before.cluster:
-        registry.move(store, row, plan.after.cluster, now=by.now)
-    site_changes.keep_node(store, plan.after, applied=bool(row["applied"]))
-
-
-def undo_set(plan: SetPlan) -> str | None:
-    """Return the command that undoes it."""
-    words = [f"{key}={before}" for key, (before, _) in plan.changed.items()]
-    return undo.command("node set", [plan.request.target.brief], *words) if words else None
-
-
-def _said(plan: SetPlan, verb: str) -> str:
-    return wording.new_values(verb, plan.changed, plan.request.target.brief, "settings")
-
-
-def describe(plan: SetPlan) -> Iterator[str]:
-    """Say what would change."""
-    yield _said(plan, "would change")
-
-
-def report(plan: SetPlan) -> Iterator[str]:
-    """Say what has changed."""
-    yield _said(plan, "changed")
+    """Change the row of the node. Raises Refused for a node in use."""
+    row = registry.named(store, plan.entry.name)
+    if "cluster" in plan.changed:
+        registry.move(store, row, plan.entry.cluster, now=by.now)
+    site_changes.keep_node(store, plan.entry, applied=bool(row["applied"]))
 
 
 ACTION = Action(
@@ -128,9 +77,9 @@ ACTION = Action(
     options=SetOptions,
     plan=plan,
     act=change,
-    undo=undo_set,
-    describe=describe,
-    report=report,
+    undo=site_keys.undo_set,
+    describe=site_keys.describe,
+    report=site_keys.report,
     level="node",
     starts_packages=True,
     key="e",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from d0ctl.cli import options, session
-from d0ctl.cli.changing import Changing
+from d0ctl.cli.action_command import Actions
 from d0ctl.cli.commands.nodes.check_report import report
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from d0ctl.cli.schemas import nodes
     from d0ctl.store.clusters.cluster_views import ClusterView
 
-app = group("Nodes that share a cache, and batch systems: list, set, check.")
+app = group("Nodes that share a cache, and batch systems: list, set, check.", Actions)
 
 
 @app.command("list")
@@ -54,23 +54,6 @@ def _document(one: "ClusterView") -> "nodes.Cluster":
             for pilot in one.pilots
         ],
     }  # fmt: skip
-
-
-@app.command("set", cls=Changing)
-def set_cluster(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A cluster.")],
-    changes: Annotated[
-        list[str],
-        typer.Argument(metavar="KEY=VALUE...", help="A key of a cluster in the site file."),
-    ],
-) -> None:
-    """Change the platform, services, privacy or cache of a cluster.
-
-    `none` clears a key. `site apply` of a file with the cluster restores its values.
-    """
-    from d0ctl.cli.commands.nodes import set_keys
-
-    set_keys.cluster(name, changes)
 
 
 @app.command()

@@ -1,11 +1,9 @@
 """`d0ctl researcher`: who has jobs, and which clusters belong to them."""
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from d0ctl.cli import options, session
-from d0ctl.cli.changing import Changing
+from d0ctl.cli.action_command import Actions
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
 from d0ctl.show import site_lists as lines
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
     from d0ctl.store.clusters.cluster_views import ResearcherView
 
-app = group("Researchers of the site: list, set.")
+app = group("Researchers of the site: list, set.", Actions)
 
 
 @app.command("list")
@@ -37,20 +35,3 @@ def list_researchers(json: options.Json = False) -> None:
 def _document(one: "ResearcherView") -> "site.Researcher":
     return {"researcher": one.name, "mail": one.mail, "clusters": list(one.clusters),
             "jobs": one.jobs, "shares": list(one.shares)}  # fmt: skip
-
-
-@app.command("set", cls=Changing)
-def set_researcher(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A researcher; a new one is added.")],
-    changes: Annotated[
-        list[str],
-        typer.Argument(metavar="KEY=VALUE...", help="A key of a researcher in the site file."),
-    ],
-) -> None:
-    """Change the mail or the private clusters of a researcher.
-
-    `none` clears a key. The next `site apply` restores the researchers of the site file.
-    """
-    from d0ctl.cli.commands.nodes import set_keys
-
-    set_keys.researcher(name, changes)
