@@ -17,6 +17,8 @@ from d0ctl.daemon.streams import THIS_MACHINE, Pair, Streams
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.batch.engine import Engine
+from d0ctl.nodes.batch.kinds import tools_of
+from d0ctl.nodes.batch.tools import Tools
 from d0ctl.nodes.carry import Copy, copy_here
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import Report, TransferEnded
@@ -146,6 +148,11 @@ class BatchDesk(Struct):
     queue_due: float = 0.0
     idle: dict[tuple[int, bool], float] = field(default_factory=dict)
     """Since when pilots have no packages, by their number and whether they answer."""
+
+    @property
+    def tools(self) -> Tools:
+        """The commands of this kind of batch system."""
+        return tools_of(self.settings.kind)
 
 
 class Desk(Struct):

@@ -41,6 +41,7 @@ class Pilots(Struct, frozen=True):
     `login` is empty for this machine; `memory` is in bytes.
     """
 
+    kind: str = "slurm"
     login: str = ""
     identity: str = ""
     via: str = "auto"
@@ -64,7 +65,7 @@ class Pilots(Struct, frozen=True):
 
     def address(self, name: str, job: str = "") -> Address:
         """Return the address of an allocation; without a job, of the login node."""
-        kind = "slurm" if job else "ssh" if self.login else "local"
+        kind = self.kind if job else "ssh" if self.login else "local"
         return Address(name, kind, self.login, self.identity, self.dir, self.python, self.via, job)
 
 

@@ -46,7 +46,7 @@ def _cluster(cluster: ClusterEntry) -> dict[str, Any]:
     own = _entry(replace(cluster, pilots=None), ClusterEntry(""))
     if cluster.pilots is None:
         return own
-    return {"kind": "slurm", **_entry(cluster.pilots, Pilots()), **own}
+    return {"kind": cluster.pilots.kind, **_entry(cluster.pilots, Pilots()), **own}
 
 
 def _entry(entry: Any, empty: Any) -> dict[str, Any]:

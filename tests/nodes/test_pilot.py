@@ -46,7 +46,7 @@ def login(tmp_path: Path) -> Iterator[Transport]:
 @pytest.fixture
 def job(login: Transport) -> Iterator[str]:
     """A pilot that runs."""
-    array = slurm.submitted(call(login, slurm.submit(PILOTS, "d0ctl-test", 1), slurm.script()))
+    array = slurm.submitted(call(login, *slurm.submit(PILOTS, "d0ctl-test", 1)))
     wait_until(lambda: states(login)[array] == "RUNNING", what="the pilot runs")
     yield array
     call(login, slurm.cancel([array]))
@@ -121,7 +121,7 @@ def test_a_tool_that_fails_gives_its_own_reason(login: Transport) -> None:
     pilots = Pilots(partition="none")
 
     with pytest.raises(ToolFailed, match=r"`sbatch` failed: .*Invalid partition"):
-        call(login, slurm.submit(pilots, "d0ctl-test", 1), slurm.script())
+        call(login, *slurm.submit(pilots, "d0ctl-test", 1))
 
 
 def test_a_tool_that_hangs_is_given_up_and_ended(

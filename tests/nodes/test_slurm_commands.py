@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from d0ctl.errors import D0Error
-from d0ctl.nodes.batch import slurm
+from d0ctl.nodes.batch import call, slurm
+from d0ctl.nodes.batch.tools import Job, Phase
 from d0ctl.sitefile.spec import Pilots
 
 
@@ -24,7 +25,7 @@ from d0ctl.sitefile.spec import Pilots
     ],
 )
 def test_keys_of_a_cluster_are_what_sbatch_is_asked_for(pilots: Pilots, option: str) -> None:
-    words = slurm.submit(pilots, "d0ctl-x-1", 3).split()
+    words = slurm.submit(pilots, "d0ctl-x-1", 3)[0].split()
 
     assert option in words
     assert {"--job-name=d0ctl-x-1", "--array=0-2", "--no-requeue"} <= set(words)
@@ -54,11 +55,18 @@ def test_the_queue_is_read_whatever_stands_in_it() -> None:
     )
 
     assert slurm.read_queue(text) == [
-        slurm.Job("71", "70", 1, "d0ctl-x-1", "RUNNING", 93784.0, "None"),
-        slurm.Job(
-            "70", "70", 2, "d0ctl-x-1", "PENDING", 30.0, "ReqNodeNotAvail, UnavailableNodes:n[1-3]"
+        Job("71", "70", 1, "d0ctl-x-1", "RUNNING", 93784.0, "None", Phase.ALIVE),
+        Job(
+            "70",
+            "70",
+            2,
+            "d0ctl-x-1",
+            "PENDING",
+            30.0,
+            "ReqNodeNotAvail, UnavailableNodes:n[1-3]",
+            Phase.WAITING,
         ),
-        slurm.Job("80", "80", 0, "a|name", "PENDING", None, "Priority"),
+        Job("80", "80", 0, "a|name", "PENDING", None, "Priority", Phase.WAITING),
     ]
 
 
@@ -89,10 +97,10 @@ def test_what_is_no_id_is_no_array() -> None:
     ],
 )
 def test_only_a_tool_that_succeeded_counts(text: str, output: str | None) -> None:
-    assert slurm.printed(text) == output
+    assert call.printed(text) == output
 
 
 def test_a_way_that_breaks_is_no_tool_that_failed() -> None:
-    assert slurm.has_failed("welcome\nd0ctl-begin\n1\nd0ctl-failed\n")
-    assert not slurm.has_failed("welcome\nd0ctl-begin\n1\n")
-    assert not slurm.has_failed("welcome\nd0ctl-begin\n1\nd0ctl-end\n")
+    assert call.has_failed("welcome\nd0ctl-begin\n1\nd0ctl-failed\n")
+    assert not call.has_failed("welcome\nd0ctl-begin\n1\n")
+    assert not call.has_failed("welcome\nd0ctl-begin\n1\nd0ctl-end\n")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from d0ctl.daemon.desk import BatchDesk, Desk
 from d0ctl.daemon.steps.schedule import ready_requirements
 from d0ctl.daemon.turn import Turn
-from d0ctl.nodes.batch import slurm
 from d0ctl.nodes.batch.engine import Answer, Engine, Question
+from d0ctl.nodes.batch.tools import Job, Phase, Tools
 from d0ctl.policy.pilots import Supply, delay_s, is_closing, more, surplus
 from d0ctl.schedule.resources import misfit
 from d0ctl.store.attempts import messages
@@ -63,10 +63,10 @@ def _batch_of(desk: Desk, system: BatchSystem) -> BatchDesk:
 
 def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer) -> None:
     """Act on the answers of a tool; without an answer nothing changes."""
-    kind = answer.question.kind
+    kind, tools = answer.question.kind, batch.tools
     if kind == "accounts":
         batch.has_accounts = answer.output is not None
-        known = slurm.read_accounts(answer.output or "")
+        known = tools.read_accounts(answer.output or "")
         _end_all(desk, turn, system, batch, answer.question.about, known)
         return
     if answer.output is None:
@@ -80,7 +80,7 @@ def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: 
     if system.fault is not None and system.fault.kind == kind:
         site.works(desk.store, system.id)
     if kind == "submit":
-        pilots.accepted(desk.store, answer.question.about, slurm.submitted(answer.output))
+        pilots.accepted(desk.store, answer.question.about, tools.submitted(answer.output))
         batch.queue_due = 0.0
     elif kind == "queue":
         _follow(desk, turn, system, batch, answer)
@@ -104,7 +104,7 @@ def _fault(
 
 def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer) -> None:
     """Compare the queue with the pilots."""
-    jobs = {(job.name, job.index): job for job in slurm.read_queue(answer.output or "")}
+    jobs = {(job.name, job.index): job for job in batch.tools.read_queue(answer.output or "")}
     found, gone = pilots.alive(desk.store, system.id), dict[int, str]()
     for pilot in found:
         job = jobs.get((pilot.batch, pilot.seq))
@@ -114,12 +114,12 @@ def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answe
                 gone[pilot.id] = VANISHED
             elif answer.asked - pilot.submitted > UNKNOWN_S:
                 pilots.ended(desk.store, pilot, "it was not accepted", now=turn.now)
-        elif job.state in slurm.WAITING and pilot.has_run:
+        elif job.phase is Phase.WAITING and pilot.has_run:
             gone[pilot.id] = f"{job.state} again"
-        elif job.state in slurm.WAITING:
+        elif job.phase is Phase.WAITING:
             pilots.keep(desk.store, pilot, job=job.array, state="queued", reason=job.reason,
                         ends=None)  # fmt: skip
-        elif job.state in slurm.ALIVE:
+        elif job.phase is Phase.ALIVE:
             ends = None if job.left_s is None else answer.asked + job.left_s
             pilots.keep(desk.store, pilot, job=job.array, state="running", reason="", ends=ends)
             if not pilot.has_run:
@@ -127,18 +127,18 @@ def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answe
         else:
             gone[pilot.id] = job.state
     _cancel_again(desk, batch, system, found, gone, jobs)
-    unclear = _jobs([
+    unclear = _jobs(batch.tools, [
         one for one in found if one.state != "ending" and gone.get(one.id) in (VANISHED, CANCELLED)
     ])  # fmt: skip
     if unclear and batch.has_accounts:
-        batch.engine.ask(Question("accounts", slurm.accounts(unclear), about=gone))
+        batch.engine.ask(Question("accounts", batch.tools.accounts(unclear), about=gone))
     else:
         _end_all(desk, turn, system, batch, gone)
 
 
 def _cancel_again(
     desk: Desk, batch: BatchDesk, system: BatchSystem, found: list[Pilot], gone: dict[int, str],
-    jobs: dict[tuple[str, int], slurm.Job],
+    jobs: dict[tuple[str, int], Job],
 ) -> None:  # fmt: skip
     """Cancel pilots again that were cancelled and still exist: that order may have been lost.
 
@@ -151,13 +151,13 @@ def _cancel_again(
     ]
     known = {(one.batch, one.seq) for one in found}
     back = [
-        f"{job.array}_{job.index}"
+        batch.tools.job_id(job.array, job.index)
         for key, job in jobs.items()
-        if job.state in slurm.WAITING | slurm.ALIVE and key not in known
+        if job.phase is not Phase.OVER and key not in known
         and pilots.has_ended(desk.store, system.id, *key)
     ]  # fmt: skip
-    if ids := [*_jobs(doomed), *back]:
-        batch.engine.ask(Question("cancel", slurm.cancel(ids)))
+    if ids := [*_jobs(batch.tools, doomed), *back]:
+        batch.engine.ask(Question("cancel", batch.tools.cancel(ids)))
 
 
 def _end_all(
@@ -167,7 +167,8 @@ def _end_all(
     """End pilots with the states of the queue, or of the accounts, which know more."""
     for pilot in pilots.alive(desk.store, system.id):
         if pilot.id in gone:
-            state = (accounts or {}).get(f"{pilot.job}_{pilot.seq}") or gone[pilot.id]
+            known = (accounts or {}).get(batch.tools.job_id(pilot.job or "", pilot.seq))
+            state = known or gone[pilot.id]
             _end(desk, turn, system, batch, pilot, state)
 
 
@@ -233,21 +234,21 @@ def _close_and_end(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk
 
 
 def _cancel(desk: Desk, batch: BatchDesk, found: list[Pilot], reason: str) -> None:
-    if jobs := _jobs(found):
+    if jobs := _jobs(batch.tools, found):
         pilots.ending(desk.store, found, reason)
-        batch.engine.ask(Question("cancel", slurm.cancel(jobs)))
+        batch.engine.ask(Question("cancel", batch.tools.cancel(jobs)))
         batch.queue_due = 0.0
 
 
-def _jobs(found: list[Pilot]) -> list[str]:
-    return [f"{pilot.job}_{pilot.seq}" for pilot in found if pilot.job is not None]
+def _jobs(tools: Tools, found: list[Pilot]) -> list[str]:
+    return [tools.job_id(pilot.job, pilot.seq) for pilot in found if pilot.job is not None]
 
 
 def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
     """Request the queue if it is due, and as many pilots as ready packages need."""
     if batch.engine.is_busy:
         return
-    clock, settings = time.monotonic(), system.pilots
+    clock, settings, tools = time.monotonic(), system.pilots, batch.tools
     found = pilots.alive(desk.store, system.id)
     demand = _demand(desk, system)
     queued = [pilot for pilot in found if pilot.state in ("submitted", "queued")]
@@ -265,11 +266,11 @@ def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
         _cancel(desk, batch, [one for one in queued if one.state == "queued"], "it is not needed")
     if count and clock >= batch.submit_due:
         name = pilots.submit(desk.store, system.id, desk.site.name, count, now=turn.now)
-        command, script = slurm.submit(settings, name, count), slurm.script(settings.python)
+        command, script = tools.submit(settings, name, count)
         turn.after(batch.engine.ask, Question("submit", command, script, name))
     elif found and clock >= batch.queue_due:
         batch.queue_due = clock + settings.poll
-        batch.engine.ask(Question("queue", slurm.QUEUE))
+        batch.engine.ask(Question("queue", tools.QUEUE))
 
 
 def _demand(desk: Desk, system: BatchSystem) -> float:

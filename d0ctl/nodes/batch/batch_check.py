@@ -8,8 +8,9 @@ from contextlib import closing, suppress
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.nodes import node_check
-from d0ctl.nodes.batch import slurm
 from d0ctl.nodes.batch.call import ToolFailed, call
+from d0ctl.nodes.batch.kinds import tools_of
+from d0ctl.nodes.batch.tools import Job, Phase, Tools
 from d0ctl.nodes.node_check import Finding
 from d0ctl.nodes.transports.connect import connect
 from d0ctl.nodes.transports.transport import Transport
@@ -17,8 +18,6 @@ from d0ctl.sitefile.spec import Pilots
 
 LOOKS_S = 2.0
 """How often to check in the queue whether the pilot runs."""
-
-TOOLS = ("sbatch", "squeue", "scancel", "srun")
 
 Words = Callable[[str], str]
 """Describes why a job waits."""
@@ -41,9 +40,10 @@ def check(
 def _on_login_node(
     home: Home, login: Transport, pilots: Pilots, site: str, wait_s: float, words: Words
 ) -> Iterator[Finding]:
-    for tool in TOOLS:
+    tools = tools_of(pilots.kind)
+    for tool in tools.NAMES:
         try:
-            version = call(login, f"{tool} --version").strip()
+            version = call(login, tools.version(tool)).strip()
         except ToolFailed as error:
             yield Finding(False, "tools", str(error),
                           "put it on the PATH of a login without a terminal")  # fmt: skip
@@ -51,34 +51,33 @@ def _on_login_node(
     yield Finding(True, "tools", version)
     batch = f"d0ctl-{site}-check-{uuid.uuid4().hex[:8]}"
     try:
-        command, script = slurm.submit(pilots, batch, 1), slurm.script(pilots.python)
-        array = slurm.submitted(call(login, command, script))
+        array = tools.submitted(call(login, *tools.submit(pilots, batch, 1)))
     except D0Error as error:
         yield Finding(False, "submission", str(error), "d0ctl site show   # shows the request")
         return
     try:
         yield Finding(True, "submission", f"job {array} was accepted")
-        job = yield from _begun(login, batch, wait_s, words)
+        job = yield from _begun(login, tools, batch, wait_s, words)
         if job is not None:
             yield from node_check.check(home, pilots.address(batch, job.id), site)
     finally:
         with suppress(D0Error):
-            call(login, slurm.cancel([array]))
+            call(login, tools.cancel([tools.job_id(array, 0)]))
 
 
 def _begun(
-    login: Transport, batch: str, wait_s: float, words: Words
-) -> Generator[Finding, None, slurm.Job | None]:
+    login: Transport, tools: Tools, batch: str, wait_s: float, words: Words
+) -> Generator[Finding, None, Job | None]:
     """Wait until the pilot runs; return its job, None if it does not."""
     began = time.monotonic()
     while True:
-        queue = slurm.read_queue(call(login, slurm.QUEUE))
+        queue = tools.read_queue(call(login, tools.QUEUE))
         job = next((job for job in queue if job.name == batch), None)
         waited = time.monotonic() - began
-        if job is not None and job.state in slurm.ALIVE:
+        if job is not None and job.phase is Phase.ALIVE:
             yield Finding(True, "queue", f"it began after {waited:.1f} s")
             return job
-        if job is not None and job.state not in slurm.WAITING:
+        if job is not None and job.phase is not Phase.WAITING:
             yield Finding(False, "queue", f"it ended at once: {job.state}")
             return None
         if waited >= wait_s:

@@ -5,13 +5,17 @@ import time
 from contextlib import closing
 
 from d0ctl.errors import D0Error, NodeUnreachable
-from d0ctl.nodes.batch import slurm
 from d0ctl.nodes.transports.transport import Transport
 
 CALL_S = 60.0
 """How long a tool may take: a busy controller answers late."""
 
 MOST_OUTPUT = 32 << 20
+
+LATE = "timed out"
+"""What tools say if the controller answers too late; it may carry out the request all the same."""
+
+BEGIN, END, FAILED = "d0ctl-begin", "d0ctl-end", "d0ctl-failed"
 
 
 class ToolFailed(D0Error):
@@ -25,7 +29,7 @@ def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CA
     """
     until = time.monotonic() + limit_s
     tool = command.partition(" ")[0]
-    with closing(login.start(slurm.wrapped(command, math.ceil(limit_s)))) as stream:
+    with closing(login.start(wrapped(command, math.ceil(limit_s)))) as stream:
         stream.write(stdin)
         stream.finish()
         pieces: list[bytes] = []
@@ -34,11 +38,32 @@ def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CA
             if time.monotonic() > until or sum(map(len, pieces)) > MOST_OUTPUT:
                 raise NodeUnreachable(f"`{tool}` did not end within {limit_s:g} s")
         text = b"".join(pieces).decode(errors="replace")
-        output = slurm.printed(text)
+        output = printed(text)
         if output is None:
             said = stream.stderr().splitlines()
-            if not slurm.has_failed(text):
+            if not has_failed(text):
                 raise NodeUnreachable(f"`{tool}` gave no answer{f': {said[-1]}' if said else ''}")
             message = f"`{tool}` failed: {said[-1] if said else 'no message'}"
-            raise NodeUnreachable(message) if slurm.LATE in message else ToolFailed(message)
+            raise NodeUnreachable(message) if LATE in message else ToolFailed(message)
     return output
+
+
+def wrapped(command: str, limit_s: int) -> str:
+    """Return a command with marks around its output; the second mark tells whether it succeeded.
+
+    The login node ends it after the limit, so that hanging tools do not pile up there.
+    """
+    limited = f"timeout -k 5 {limit_s} {command}"
+    return f"exec sh -c 'echo {BEGIN}; if {limited}; then echo {END}; else echo {FAILED}; fi'"
+
+
+def printed(text: str) -> str | None:
+    """Return the output of a wrapped command; None if it did not succeed."""
+    _, begun, rest = text.partition(f"{BEGIN}\n")
+    output, ended, _ = rest.rpartition(f"{END}\n")
+    return output if begun and ended else None
+
+
+def has_failed(text: str) -> bool:
+    """Return whether a wrapped command itself ended with an error, not just the connection."""
+    return text.endswith(f"{FAILED}\n")

@@ -7,19 +7,15 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from msgspec import Struct
-
 from d0ctl.errors import D0Error
+from d0ctl.nodes.batch.tools import Job, Phase
 from d0ctl.nodes.ship import PYTHONS
 from d0ctl.sitefile.spec import Pilots
 
-BEGIN, END, FAILED = "d0ctl-begin", "d0ctl-end", "d0ctl-failed"
+NAMES: tuple[str, ...] = ("sbatch", "squeue", "scancel", "srun")
 
 QUEUE = 'squeue --user=$(id -u) --array --noheader --states=all --format="%A|%F|%K|%T|%L|%r|%j"'
 """Lists the user's jobs, including those that ended minutes ago."""
-
-LATE = "timed out"
-"""What tools say if the controller answers too late; it may carry out the request all the same."""
 
 _ARRAY_JOB = re.compile(r"\d+(;.*)?", re.ASCII)
 _LEFT = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", re.ASCII)
@@ -29,53 +25,26 @@ ALIVE = frozenset({"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING",
 """States of jobs that have not ended: before their allocation, and in it."""
 
 
-class Job(Struct, frozen=True):
-    """A job of the queue, part of an array; `left_s` is None if unknown."""
-
-    id: str
-    array: str
-    index: int
-    name: str
-    state: str
-    left_s: float | None
-    reason: str
+def version(tool: str) -> str:
+    """Return the command with which a tool tells its version."""
+    return f"{tool} --version"
 
 
-def wrapped(command: str, limit_s: int) -> str:
-    """Return a command with marks around its output; the second mark has its exit code.
-
-    The login node ends it after the limit, so that hanging tools do not pile up there.
-    """
-    limited = f"timeout -k 5 {limit_s} {command}"
-    return f"exec sh -c 'echo {BEGIN}; if {limited}; then echo {END}; else echo {FAILED}; fi'"
-
-
-def printed(text: str) -> str | None:
-    """Return the output of a wrapped command; None if it did not succeed."""
-    _, begun, rest = text.partition(f"{BEGIN}\n")
-    output, ended, _ = rest.rpartition(f"{END}\n")
-    return output if begun and ended else None
-
-
-def has_failed(text: str) -> bool:
-    """Return whether a wrapped command itself ended with an error, not just the connection."""
-    return text.endswith(f"{FAILED}\n")
-
-
-def submit(pilots: Pilots, name: str, count: int) -> str:
-    """Return the command that submits `count` pilots at once; the script goes over stdin."""
+def submit(pilots: Pilots, name: str, count: int) -> tuple[str, bytes]:
+    """Return the command that submits `count` pilots at once, and the script for its stdin."""
     asked = {
         "partition": pilots.partition, "account": pilots.account, "qos": pilots.qos,
         "constraint": f'"{pilots.constraint}"' if pilots.constraint else "",
         "mem": f"{math.ceil(pilots.memory / 2**20)}M" if pilots.memory else "",
     }  # fmt: skip
     options = [f"--{key}={value}" for key, value in asked.items() if value]
-    return " ".join([
+    command = " ".join([
         "sbatch", "--parsable", f"--job-name={name}", f"--array=0-{count - 1}", "--nodes=1",
         "--ntasks=1", f"--cpus-per-task={pilots.cpus}",
         f"--time={math.ceil(pilots.wall_time / 60)}", "--no-requeue", "--input=/dev/null",
         "--output=/dev/null", "--comment=d0ctl", *options,
     ])  # fmt: skip
+    return command, script(pilots.python)
 
 
 def submitted(output: str) -> str:
@@ -86,7 +55,12 @@ def submitted(output: str) -> str:
     return last.partition(";")[0]
 
 
-def cancel(jobs: list[str]) -> str:
+def job_id(array: str, index: int) -> str:
+    """Return the id of a job of an array."""
+    return f"{array}_{index}"
+
+
+def cancel(jobs: Sequence[str]) -> str:
     """Return the command that ends jobs; a job that has ended already is no error."""
     return f"scancel --quiet {' '.join(jobs)}"
 
@@ -118,7 +92,8 @@ def _job(line: str) -> Job | None:
         return None
     number, array, index, state, left, reason, name = fields
     seq = int(index) if index.isdigit() else 0
-    return Job(number, array, seq, name, state, _seconds(left), reason)
+    phase = Phase.WAITING if state in WAITING else Phase.ALIVE if state in ALIVE else Phase.OVER
+    return Job(number, array, seq, name, state, _seconds(left), reason, phase)
 
 
 def _seconds(text: str) -> float | None:

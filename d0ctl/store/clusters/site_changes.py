@@ -126,7 +126,7 @@ def _things(site: Site, kind: str) -> dict[str, dict[str, Any]]:
 
 def _pilots(cluster: ClusterEntry) -> dict[str, Any]:
     """The keys of a cluster that is a batch system."""
-    return {} if cluster.pilots is None else {"kind": "slurm", **asdict(cluster.pilots)}
+    return {} if cluster.pilots is None else asdict(cluster.pilots)
 
 
 def software_name(entry: SoftwareEntry) -> str:
