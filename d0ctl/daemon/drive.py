@@ -149,6 +149,7 @@ def driving(home: Home, job: int | None) -> Iterator[Desk]:
         forecast_due = time.monotonic() + FORECAST_AFTER_S
         desk = Desk(home, store, dropbox, site, job=job, forecast_due=forecast_due)
         with dropbox.watched(desk.wake.set):
+            desk.wake.set()  # for everything that came before
             try:
                 yield desk
             finally:

@@ -74,7 +74,9 @@ def _time_until_done(home: Home) -> float:
     """From the daemon's hold of its lease, with all files there, to the last commit."""
     with driven(home) as store:
         began = time.monotonic()
-        wait_until(lambda: counts(store).get("done", 0) >= ATTEMPTS, 120, "all are applied")
+        pause = threading.Event()
+        while counts(store).get("done", 0) < ATTEMPTS:
+            pause.wait(LOOK_S)
         return time.monotonic() - began
 
 

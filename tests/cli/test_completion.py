@@ -129,7 +129,7 @@ def test_what_is_offered_is_what_typer_offers(
 
 @pytest.mark.parametrize("line", ["", "st", "status p", "kill prod other ", "node drain l", "run "])
 def test_usual_words_are_completed_without_typer(line: str, filled: Site) -> None:
-    look = "import sys; from d0ctl.cli import main; main(); sys.exit('typer' in sys.modules)"
+    look = "import sys; from d0ctl.cli import run; run(); sys.exit('typer' in sys.modules)"
     words = f"d0ctl {line}"
     environment = {
         "D0CTL_HOME": str(filled.store.home.root),

@@ -119,11 +119,11 @@ def test_the_home_may_be_named_before_and_behind_the_command(
 def test_reading_brings_in_nothing_that_is_slow(site: Site) -> None:
     site.submit(production())
     script = (
-        "import sys\nfrom d0ctl.cli import main\n"
+        "import sys\nfrom d0ctl.cli import run\n"
         "for words in (['status'], ['status', 'prod', '--json'], ['why', 'prod/1/1/1'],\n"
         "              ['history', 'prod'], ['node', 'list'], ['kill', 'prod/1/1/1']):\n"
         "    sys.argv = ['d0ctl', *words]\n"
-        "    try:\n        main()\n    except SystemExit as end:\n        assert not end.code\n"
+        "    try:\n        run()\n    except SystemExit as end:\n        assert not end.code\n"
         "slow = {'textual', 'fabric', 'paramiko', 'watchdog', 'pydantic', 'sqlite_utils', 'yaml',\n"
         "        'rich', 'asyncio', 'multiprocessing'}\n"
         "sys.exit(' '.join(slow & set(sys.modules)) or None)\n"
@@ -245,9 +245,9 @@ def test_the_example_of_a_command_has_options_that_it_takes(name: str) -> None:
 
 def test_validating_and_looking_import_no_action_but_submit() -> None:
     script = (
-        "import sys\nfrom d0ctl.cli import main\n"
+        "import sys\nfrom d0ctl.cli import run\n"
         "sys.argv = ['d0ctl', *sys.argv[1:]]\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "try:\n    run()\nexcept SystemExit:\n    pass\n"
         "import d0ctl.actions.table as table\n"
         "print([name for name, module in table.MODULES.items() if module in sys.modules],\n"
         "      file=sys.stderr)\n"

@@ -35,9 +35,9 @@ MOST = {
 
 LOOK = """
 import sys
-from d0ctl.cli import main
+from d0ctl.cli import run
 try:
-    main()
+    run()
 finally:
     print(*sys.modules, sep="\\n", file=sys.stderr)
 """
