@@ -56,11 +56,11 @@ def test_a_chain_begins_with_the_kept_file_of_another_job_and_leaves_it_as_it_is
 
     changing = chain(raw, root="echo more >> reco; cat reco > hist")
     assert ran(desk, "two", changing) == [2]
-    assert "reused it without running binary `reco`: the outputs of binary 1 are whole, " \
+    assert "reused it without running binary `reco`: the outputs of binary 1 are intact, " \
         "as `one/1/1/1` left them" in " ".join(facts(desk, "two"))  # fmt: skip
 
     taken = [run.taken for run in provenance.runs_of_job(desk.store, "two", now=0.0)]
-    assert taken == ["the outputs of binary 1 are whole, as `one/1/1/1` left them", None]
+    assert taken == ["the outputs of binary 1 are intact, as `one/1/1/1` left them", None]
 
     assert ran(desk, "three", chain(raw)) == [1, 2]  # `two` has changed its copy
     assert ran(desk, "four", chain(raw)) == [2]

@@ -78,7 +78,7 @@ def test_a_chain_whose_wrapper_was_killed_begins_where_it_was(
     lost, last = site.package(under_way)["attempts"]
     assert (lost["outcome"], lost["began"]) == ("lost", 1)
     assert (last["outcome"], last["kind"], last["began"]) == ("successful", "restart", 3)
-    why = "the outputs of binaries 1 to 2 are whole, as attempt 1 left them"
+    why = "the outputs of binaries 1 to 2 are intact, as attempt 1 left them"
     assert last["began_why"].startswith(why)
     for verb in ("status", "history", "logs"):
         shown = site.d0ctl(verb, under_way)

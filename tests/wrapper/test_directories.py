@@ -99,7 +99,7 @@ def test_an_output_directory_is_kept_as_one_file(node: Client, tmp_path: Path) -
         ("ln -s /etc plots", "missing-output", "is outside of the working directory"),
         ("mkdir plots; echo 1 > plots/1", "missing-output", "has 2 bytes, less than 4"),
         ("mkdir plots; ln -s ../1.sh plots/x; echo 123 > plots/y", "verification",
-         "link `x` in it leads out of it, to `../1.sh`"),
+         "link `x` in it points outside, to `../1.sh`"),
         ("mkdir plots; mkfifo plots/x; echo 123 > plots/y", "verification",
          "`x` in it is neither file, directory nor link"),
     ],

@@ -67,7 +67,9 @@ def test_tables_with_other_headers_are_refused(tmp_path: Path) -> None:
     reply = merge(tmp_path, "all.csv", ["a.csv", "b.csv"])
 
     assert reply.returncode == 1
-    assert reply.stderr == ("d0ctl-merge: the header of `b.csv` is not that of the files before\n")
+    assert reply.stderr == (
+        "d0ctl-merge: the header of `b.csv` differs from that of the files before\n"
+    )
 
 
 def test_packed_texts_stay_packed(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_a_rule_for_progress_that_backtracks_without_end_is_given_up(node: Clien
 
     answer = progress(node)
 
-    assert answer["line"] == "its progress rule backtracks without end on a line of the log"
+    assert answer["line"] == "its progress rule backtracks endlessly on a line of the log"
     finish(node)
 
 

@@ -149,7 +149,7 @@ def test_a_delivery_waits_for_a_cpu_when_the_outputs_have_to_be_made_again(
     assert ran(node) == 2
     answer = [one["why"] for one in node.messages(3) if one["kind"] == "state"]
     assert answer == [
-        "its outputs are not whole; waiting for free CPUs", "running its binaries again",
+        "its outputs are incomplete; waiting for free CPUs", "running its binaries again",
     ]  # fmt: skip
 
 

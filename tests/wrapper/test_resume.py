@@ -60,7 +60,7 @@ def test_a_restart_after_a_failure_of_binary_3_begins_there(node: Client) -> Non
     assert Path(second["outputs"][0]["path"]).read_text() == "\n1\n2\n3\n4\n"
     assert (second["began"], first["began"]) == (3, 1)
     assert began(node, 2).startswith(
-        "began at binary 3: the outputs of binaries 1 to 2 are whole, as attempt 1 left them"
+        "began at binary 3: the outputs of binaries 1 to 2 are intact, as attempt 1 left them"
     )
 
 

@@ -86,7 +86,7 @@ CRUEL = "printf 'a%.0s' $(seq 60); echo b; echo FATAL after it"
 def test_an_expression_without_end_fails_the_verification(node: Client) -> None:
     end = node.run(binary(script=CRUEL, log_rules=[HOPELESS]))
 
-    answer = "the log rule `^(a+)+$` backtracks without end on a line, and is ignored from now on"
+    answer = "the log rule `^(a+)+$` backtracks endlessly on a line, and is ignored from now on"
     assert (end["reason"], end["detail"]) == ("verification", f"binary 1 (step): {answer}")
 
 

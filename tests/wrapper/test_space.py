@@ -196,7 +196,7 @@ def test_an_attempt_whose_own_log_fills_the_disk_ends(connect: Connect, disk: Pa
     assert (end["outcome"], end["reason"]) == ("failed", "disk-full"), end
     log = (node.folder(1) / "1.out").read_bytes()
     assert log.startswith(b"first\n")
-    assert re.search(rb"\[3\d MB of this log are removed, because it filled the disk\]", log)
+    assert re.search(rb"\[3\d MB of this log were removed, because it filled the disk\]", log)
     assert len(log) < 700_000
     assert kept.stat().st_size == 3_000_000, "a file that is linked elsewhere is not cut"
 

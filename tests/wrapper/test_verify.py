@@ -47,7 +47,7 @@ def test_a_core_is_kept_beside_the_logs(node: Client) -> None:
 
     kept = node.folder(1) / "1.core"
     assert end["reason"] == "seg-fault"
-    assert notes(node) == [f"it left a core of 18 bytes, kept as `{kept}`"]
+    assert notes(node) == [f"it left a core of 18 B, kept as `{kept}`"]
     assert kept.read_bytes().startswith(b"\x7fELF")
 
 
@@ -56,9 +56,7 @@ def test_a_large_core_is_removed_with_a_note(node: Client) -> None:
     more = "head -c 100000 /dev/zero >> core"
     node.run(binary(script=f"{head}; {more}; kill -ABRT $$"), largest_core=50_000)
 
-    assert notes(node) == [
-        "it left a core of 100018 bytes, removed because it takes more than 50000"
-    ]
+    assert notes(node) == ["it left a core of 100 kB, removed because it takes more than 50 kB"]
     assert not (node.folder(1) / "1.core").exists()
 
 

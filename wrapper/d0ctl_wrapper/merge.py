@@ -123,7 +123,9 @@ def _csv(output: str, inputs: "Iterator[str]") -> None:
                     header = first
                     out.write(first.rstrip(b"\r\n") + b"\n" if first else b"")
                 elif first and first.strip() != header.strip():
-                    raise NotMerged("the header of `%s` is not that of the files before" % name)
+                    raise NotMerged(
+                        "the header of `%s` differs from that of the files before" % name
+                    )
                 if _copy(file, out) not in (b"", b"\n"):
                     out.write(b"\n")
 

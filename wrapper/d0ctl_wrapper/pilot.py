@@ -68,7 +68,7 @@ def _accept(listener: socket.socket, callers: "Dict[int, socket.socket]") -> Non
         caller.settimeout(GREETING_S)
         credentials = caller.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         if struct.unpack("3i", credentials)[1] != os.getuid():
-            raise OSError("another user calls")
+            raise OSError("another user is calling")
         words, streams = _receive(caller)
     except (OSError, ValueError):
         caller.close()

@@ -8,7 +8,7 @@ import time
 from typing import Any, Dict
 
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
-from d0ctl_wrapper.protocol.text import last_line, last_lines, signal_name, span
+from d0ctl_wrapper.protocol.text import last_line, last_lines, signal_name, size, span
 
 _NUMBERS = frozenset(int(number) for number in signal.Signals) | frozenset(
     range(signal.SIGRTMIN, signal.SIGRTMAX + 1)
@@ -87,9 +87,11 @@ def with_disk(failed: Failed, folder: AttemptFolder, err: bytes, ran_s: float) -
     except OSError:
         return failed
     free = status.f_bavail * status.f_frsize
-    if free < FULL_BELOW or (status.f_files > 0 and status.f_favail == 0):
+    has_no_inode = status.f_files > 0 and status.f_favail == 0
+    if free < FULL_BELOW or has_no_inode:
         note_full(folder.node)
-        return Failed("disk-full", "%s; the disk is full (%d bytes free)" % (failed.detail, free))
+        left = "no inode" if has_no_inode else size(free)
+        return Failed("disk-full", "%s; the disk is full (%s free)" % (failed.detail, left))
     age = _full_for(folder.node)
     if age is None or not 0.0 <= age < min(FULL_RECENTLY_S, ran_s) or _says_another(err, age):
         return failed

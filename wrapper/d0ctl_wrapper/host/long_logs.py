@@ -30,7 +30,7 @@ def _shorten(path: bytes) -> None:
             return
         last = os.pread(file, LAST, status.st_size - LAST)
         os.ftruncate(file, FIRST)
-        note = "\n[%s of this log are removed, because it filled the disk]\n" % size(cut)
+        note = "\n[%s of this log were removed, because it filled the disk]\n" % size(cut)
         os.pwrite(file, note.encode("utf-8") + last, FIRST)
     finally:
         os.close(file)

@@ -113,7 +113,7 @@ def _target(entry: Entry) -> bytes:
     led = os.path.normpath(os.path.join(os.path.dirname(entry.name), target))
     if target.startswith(b"/") or led.split(b"/")[0] == b"..":
         shown = _shown(entry.name), _shown(target)
-        raise NotPackable("link `%s` in it leads out of it, to `%s`" % shown)
+        raise NotPackable("link `%s` in it points outside, to `%s`" % shown)
     return target
 
 

@@ -120,7 +120,7 @@ class Chain:
 
     def _wait_for_cpus(self) -> None:
         """Wait for CPUs after all: the outputs to be delivered are not whole."""
-        self.report.state("staging-in", "its outputs are not whole; waiting for free CPUs")
+        self.report.state("staging-in", "its outputs are incomplete; waiting for free CPUs")
         cpu_request.wait(self.folder, self.tree.on_status_request)
         self.report.state("running", "running its binaries again")
 

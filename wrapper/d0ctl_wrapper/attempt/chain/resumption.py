@@ -148,7 +148,7 @@ class Resumption:
         why = found.why
         if found.through:
             which = "binary 1" if found.through == 1 else "binaries 1 to %d" % found.through
-            why = "the outputs of %s are whole, as %s left them" % (which, found.who)
+            why = "the outputs of %s are intact, as %s left them" % (which, found.who)
             is_part = found.why and found.through < len(self._binaries)
             why += "; %s" % found.why if is_part else ""
         began = found.through + 1

@@ -23,7 +23,7 @@ GLANCE = 500
 SHOWN = 200
 """The most characters of a matching line that are kept."""
 
-ENDLESS = "the log rule `%s` backtracks without end on a line, and is ignored from now on"
+ENDLESS = "the log rule `%s` backtracks endlessly on a line, and is ignored from now on"
 """The sentence about an expression that backtracks without end."""
 
 

@@ -7,7 +7,7 @@ from typing import List
 
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, to_text
-from d0ctl_wrapper.protocol.text import one_line
+from d0ctl_wrapper.protocol.text import one_line, size
 
 PATTERN = "/proc/sys/kernel/core_pattern"
 
@@ -50,10 +50,10 @@ def _is_core(path: bytes) -> bool:
 def _treat(path: bytes, target: bytes, limit: int) -> str:
     """Move a core beside the logs, or remove one of more than `limit` bytes."""
     status = os.lstat(path)
-    what = "it left a core of %d bytes" % status.st_size
+    what = "it left a core of %s" % size(status.st_size)
     if status.st_blocks * 512 > limit:
         os.unlink(path)
-        return "%s, removed because it takes more than %d" % (what, limit)
+        return "%s, removed because it takes more than %s" % (what, size(limit))
     os.rename(path, target)
     return "%s, kept as `%s`" % (what, to_text(target))
 

@@ -19,7 +19,7 @@ TAIL = 4096
 SHOWN = 200
 """The most characters of a line of progress in a message."""
 
-ENDLESS = "its progress rule backtracks without end on a line of the log"
+ENDLESS = "its progress rule backtracks endlessly on a line of the log"
 """The line of progress after an endless search."""
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"

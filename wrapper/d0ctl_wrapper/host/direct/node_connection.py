@@ -139,7 +139,7 @@ def _receive_descriptors(arrived: socket.socket) -> "Tuple[int, int]":
     for _, _, data in messages:
         found.frombytes(data[: len(data) - len(data) % found.itemsize])
     if len(found) != 2:
-        raise OSError("a login has brought no connection")
+        raise OSError("a login brought no connection")
     return found[0], found[1]
 
 
