@@ -11,7 +11,7 @@ from d0ctl.config import Home
 
 
 class Acting(ABC):
-    """What actions are methods of; `reason` is kept with who and when, `dry_run` changes nothing.
+    """What actions are methods of; `reason` is recorded; with `dry_run` nothing is done.
 
     Each method raises NotFound, Refused or BadUsage as its command does. With `keep_going`, what
     is refused is in `failures` of the result, and the others are done.

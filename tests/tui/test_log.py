@@ -117,7 +117,7 @@ def test_a_log_that_was_removed_is_not_shown_as_empty_and_is_read_when_it_is_bac
 
     async def script(desk: Desk) -> None:
         await desk.press("t")
-        await desk.sees("unreadable", "the folder of attempt 1 is not there any more")
+        await desk.sees("unreadable", "the folder of attempt 1 no longer exists")
         aside.rename(log.parent)
         await desk.press("r")
         await desk.sees("it is here", "100 %")

@@ -97,7 +97,7 @@ def test_a_log_is_followed_searched_and_left(real_site: Site, dashboard: Open) -
         await desk.press("g", "n")
         await desk.sees("line 321")
         await desk.press("n")
-        await desk.sees("`line 321` does not come any more")
+        await desk.sees("no further match for `line 321`")
         await desk.press("s")
         await desk.sees("stderr", "oops")
         await desk.press("escape")

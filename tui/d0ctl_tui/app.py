@@ -135,9 +135,11 @@ class Dashboard(App[None]):
         try:
             path = crash.keep(self.home, words)
         except OSError as error:
-            self.panic(f"d0ctl: the dashboard broke, and why can't be kept: {error}\n{words}")
+            self.panic(
+                f"d0ctl: the dashboard crashed, and the traceback can't be saved: {error}\n{words}"
+            )
         else:
-            self.panic(f"d0ctl: the dashboard broke; the traceback is in {path}")
+            self.panic(f"d0ctl: the dashboard crashed; the traceback is in {path}")
 
     def on_unmount(self) -> None:
         """Close everything."""
@@ -274,7 +276,7 @@ class Dashboard(App[None]):
     def choose_action(self, marks: Marks) -> None:
         """Offer the actions on marked rows."""
         if not marks:
-            self.tell("nothing is chosen")
+            self.tell("nothing is selected")
             return
 
         def take(choice: Choice | None) -> None:

@@ -47,7 +47,7 @@ MOVE = (
 )
 
 TREE = (
-    Command("right,l", "unfold", "expand, or go to the first below", "tree"),
+    Command("right,l", "unfold", "expand, or go to the first row below", "tree"),
     Command("left,h", "fold", "collapse, or go to the parent", "tree"),
     Command("enter", "open_line", "expand, collapse; a package in full", "tree", "open"),
     Command("minus", "fold_all", "collapse everything", "tree"),
@@ -56,21 +56,21 @@ TREE = (
 )
 
 LOOK = (
-    Command("n", "problem(1)", "next that needs a person", "look", foot="next problem"),
-    Command("N", "problem(-1)", "the one before that", "look"),
+    Command("n", "problem(1)", "next package that needs a person", "look", foot="next problem"),
+    Command("N", "problem(-1)", "the previous one", "look"),
     Command("slash", "search", "search paths, nodes, files, reasons", "look", "search"),
     Command("f", "filter", "show only packages in some state", "look", foot="filter"),
     Command("F", "failures", "failures in groups", "look", "failures"),
     Command("o", "nodes", "the nodes and their running packages", "look", foot="nodes"),
     Command("t", "log", "the log of a package", "look", foot="log"),
     Command("v", "view", "the details on the whole screen", "look"),
-    Command("apostrophe", "jumps", "places you have been at", "look"),
-    Command("backspace", "back", "back to where you came from", "look"),
-    Command("escape", "clear", "end the filter, clear the marks", "look"),
+    Command("apostrophe", "jumps", "places you have visited", "look"),
+    Command("backspace", "back", "back to the previous place", "look"),
+    Command("escape", "clear", "clear the filter and the marks", "look"),
 )
 
 ACT = (
-    Command("a", "act", "every action on it", "act", foot="act"),
+    Command("a", "act", "all actions on it", "act", foot="act"),
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name)
         for action in ACTIONS.values()
@@ -79,7 +79,7 @@ ACT = (
 )
 
 REST = (
-    Command("colon,ctrl+p", "palette", "everything by name", "rest", foot="palette"),
+    Command("colon,ctrl+p", "palette", "all commands, by name", "rest", foot="palette"),
     Command("tab", "app.focus_next", "to the next pane", "rest"),
     Command("greater_than_sign", "wider", "wider details", "rest"),
     Command("T", "app.next_theme", "another theme", "rest"),
@@ -103,11 +103,11 @@ SUB = (
 
 FAILURES = (
     Command("tab,right,l", "group(1)", "group by the next property", "look", foot="group by"),
-    Command("left,h", "group(-1)", "group by the one before", "look"),
+    Command("left,h", "group(-1)", "group by the previous property", "look"),
     Command("enter", "open", "show the packages of a group, or go to a package", "look", "open"),
     Command("space", "fold", "open or close a group", "look"),
     Command("t", "log", "the log of a package", "look", foot="log"),
-    Command("a", "act", "what can be done with it", "act", foot="act"),
+    Command("a", "act", "all actions on it", "act", foot="act"),
 )
 
 NODES = (
@@ -127,14 +127,14 @@ LOG = (
     Command("F", "follow", "follow the log", "look", foot="follow"),
     Command("slash", "find", "search forward", "look", foot="search"),
     Command("n", "again(1)", "next match", "look", foot="next"),
-    Command("N", "again(-1)", "match before", "look"),
-    Command("w", "wrap", "break long lines, or cut them", "look", foot="wrap"),
+    Command("N", "again(-1)", "previous match", "look"),
+    Command("w", "wrap", "wrap long lines, or cut them", "look", foot="wrap"),
     Command("right,l", "sideways(1)", "further right in long lines", "look"),
     Command("left,h", "sideways(-1)", "further left", "look"),
     Command("r", "reload", "read the log again", "look", foot="again"),
     Command("s", "stream", "stdout or stderr", "look", foot="out/err"),
     Command("b", "binary", "the next binary of the chain", "look", foot="binary"),
-    Command("e", "attempt", "the attempt before", "look", foot="attempt"),
+    Command("e", "attempt", "the previous attempt", "look", foot="attempt"),
 )
 
 

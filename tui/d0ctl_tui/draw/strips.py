@@ -75,14 +75,14 @@ def _driver(drivers: Sequence[str], glyphs: Glyphs) -> Line:
     if LEASE in drivers:
         return ((f"{glyphs.states['up']} daemon up", "good"),)
     if drivers:
-        return ((f"{glyphs.states['up']} `run` drives", "good"),)
+        return ((f"{glyphs.states['up']} `run` is driving", "good"),)
     return ((f"{glyphs.states['down']} no daemon: nothing new starts", "warn"),)
 
 
 def nodes(found: Sequence[NodeLine], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
     """Return each node as a line: state, slots in use, load, last contact, problem."""
     if not found:
-        return [((" no node yet: d0ctl node add NAME [user@]host", "faint"),)]
+        return [((" no nodes yet: d0ctl node add NAME [user@]host", "faint"),)]
     name = min(18, max(len(foreign(node.name)) for node in found))
     return [_node(node, name, columns, now, glyphs) for node in ordered(found)]
 

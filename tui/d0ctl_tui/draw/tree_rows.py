@@ -92,7 +92,7 @@ def heading(columns: Columns) -> Line:
         cells.append(("progress", columns.bar))
     cells.append(("done".rjust(columns.count), columns.count))
     if columns.tally:
-        cells.append(("what else", columns.tally))
+        cells.append(("others", columns.tally))
     if columns.time:
         cells.append(("end".rjust(columns.time), columns.time))
     return tuple((pad(word, room) + " " * GAP, "faint") for word, room in cells)

@@ -65,7 +65,7 @@ class Log(Struct):
                 return self._here().read(name, 0, 1).size
             return self._file(name).stat().st_size
         if self.is_near and not self.is_live and not self._file(name).parent.is_dir():
-            raise NotFound(f"the folder of attempt {self.number} is not there any more")
+            raise NotFound(f"the folder of attempt {self.number} no longer exists")
         return 0
 
     def tail(self, length: int) -> str:
@@ -112,7 +112,7 @@ def find(store: Store, package: str, number: int | None = None) -> Log:
     tried = next((attempt for attempt in tries if attempt.number == number), tries[-1])
     row = registry.find(store, tried.node_name)
     if row is None:
-        raise NotFound(f"node `{tried.node_name}`, where its logs lay, was removed")
+        raise NotFound(f"node `{tried.node_name}`, where its logs were, was removed")
     is_live = tried is tries[-1] and STATUS_OF[Phase(one.phase)] is Status.LAUNCHED
     return Log(
         store.home, site_name(store), address_of(row), tried.base or row["base"] or "",

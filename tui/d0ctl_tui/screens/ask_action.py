@@ -22,7 +22,7 @@ def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
     """Show what an action would do to marked rows."""
     wanted = marks.selection(level(verb))
     if wanted is None:
-        dashboard.tell("nothing is chosen")
+        dashboard.tell("nothing is selected")
     elif too_high := misfit(verb, wanted):
         dashboard.tell(too_high)
     else:

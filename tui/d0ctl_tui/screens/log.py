@@ -315,7 +315,7 @@ class LogScreen(SubScreen):
         try:
             found = self._pager.find(words, forward=forward, cancelled=self._cancel.is_set)
             notice = (
-                "" if found else f"`{words}` does not come {'any more' if forward else 'before'}"
+                "" if found else f"no {'further' if forward else 'earlier'} match for `{words}`"
             )
             self._to_match = found
             self._tell(self.pane.size.height or 1, notice)

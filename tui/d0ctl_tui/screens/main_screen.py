@@ -198,7 +198,7 @@ class MainScreen(Screen[None]):
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
         self.find(
-            "search all by path, name or word",
+            "search everything by path, name or word",
             search_results.everywhere,
             slow=True,
         )

@@ -62,7 +62,9 @@ class PlanDialog(Dialog[bool]):
                 yield values
         with Horizontal(id="field"):
             yield Label("reason", id="prompt")
-            typed = Input(id="typed", placeholder="kept with who and when; may be empty")
+            typed = Input(
+                id="typed", placeholder="recorded with your name and the time; may be empty"
+            )
             typed.cursor_blink = False
             yield typed
         yield self.keys
