@@ -7,9 +7,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from d0ctl_wrapper.attempt.guards.looping import LifeSigns, Looping
+from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.logs import CHUNK, LONGEST_LINE, LogFollower
-from d0ctl_wrapper.attempt.run.progress import Reading, read_line
-from d0ctl_wrapper.attempt.run.progress_report import ChainRuntimes, Eta
+from d0ctl_wrapper.attempt.run.progress import ProgressFile, Reading, read_line
+from d0ctl_wrapper.attempt.run.progress_report import (
+    SOONEST_S,
+    ChainRuntimes,
+    Eta,
+    ProgressReport,
+)
+from d0ctl_wrapper.host.process import Usage
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 
@@ -143,6 +151,32 @@ def test_a_skipping_follower_returns_complete_lines_only(tmp_path: Path) -> None
 
     assert found[-1] == b"event 99999"
     assert all(line.startswith(b"event ") for line in found)
+
+
+def test_progress_between_two_messages_is_a_sign_of_life(tmp_path: Path) -> None:
+    path, clock = tmp_path / "progress", Clock()
+    source = ProgressFile(bytes(path))
+    chain = ChainRuntimes([{"runtime": None}])
+    progress = ProgressReport(1, chain, source, clock, lambda fields: None)
+    signs = LifeSigns(progress.changes, [], bytes(tmp_path / "work"))
+    limits = {"looping": 0.1, "run_time_history": None}
+    looping = Looping("binary 1", limits, clock, signs, lambda: Usage(0.0, 0))
+
+    while clock.now() < 0.5:
+        with path.open("a") as file:
+            file.write("another event\n")
+        looping.poll()
+
+
+def test_progress_is_not_read_before_the_next_message_may_be_sent(tmp_path: Path) -> None:
+    path = tmp_path / "progress"
+    sent: list[Frame] = []
+    path.write_text("1/500\n")
+    source, chain = ProgressFile(bytes(path)), ChainRuntimes([{"runtime": None}])
+    progress = ProgressReport(1, chain, source, Clock(), sent.append)
+
+    assert progress.poll() >= SOONEST_S
+    assert len(sent) == 1
 
 
 def test_a_shell_script_reports_progress_with_one_line(node: Client) -> None:

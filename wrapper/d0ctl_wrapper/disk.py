@@ -4,7 +4,6 @@ import collections
 import errno
 import hashlib
 import os
-import threading
 import time
 from typing import IO, Callable, Dict, Iterable, Iterator
 
@@ -101,13 +100,23 @@ def sync_all(paths: "Iterable[bytes]") -> "Dict[bytes, OSError]":
     took: "float | None" = 0.0
     while took is not None and took < QUICK_S:
         took = sync_next()
-    helpers = [threading.Thread(target=work) for _ in range(min(len(rest), MOST_SYNCS) - 1)]
-    for helper in helpers:
-        helper.start()
-    work()
-    for helper in helpers:
-        helper.join()
+    if len(rest) > 1:
+        _work_in_threads(work, min(len(rest), MOST_SYNCS) - 1)
+    else:
+        work()
     return faults
+
+
+def _work_in_threads(work: "Callable[[], None]", helpers: int) -> None:
+    """Do work here, and at the same time in other threads."""
+    import threading  # late: few disks are so slow, and each wrapper has its memory
+
+    threads = [threading.Thread(target=work) for _ in range(helpers)]
+    for thread in threads:
+        thread.start()
+    work()
+    for thread in threads:
+        thread.join()
 
 
 def walk_files(folder: bytes) -> "Iterator[os.stat_result]":

@@ -4,7 +4,6 @@ import gc
 import itertools
 import os
 import signal
-import traceback
 from typing import Dict, FrozenSet, NamedTuple, Optional, Tuple
 
 from d0ctl_wrapper.attempt.run.detach import RelayContext
@@ -82,6 +81,8 @@ def observe() -> ProcessState:
 
 def _leave_traceback(folder: AttemptFolder) -> None:
     try:
+        import traceback  # late: its modules are a thirtieth of the memory of each wrapper
+
         with open(folder.file(b"crash"), "w") as file:
             traceback.print_exc(file=file)
     except OSError:

@@ -55,7 +55,7 @@ class Guards:
         """Return the watchers that guard a binary that has begun."""
         work = self._folder.work
         outputs = [work + b"/" + to_path(output["name"]) for output in binary["outputs"]]
-        signs = LifeSigns(lambda: progress.changes, [*logs, *outputs], work)
+        signs = LifeSigns(progress.changes, [*logs, *outputs], work)
         self._looping = Looping(who, binary, clock, signs, self._tree.usage)
         return [
             self._looping.poll,

@@ -35,9 +35,16 @@ class LifeSigns:
         self._paths = paths[: SHOWN + 2]
         self._work = work
 
+    def first(self) -> Marks:
+        """Return the state of logs and outputs before any progress is read.
+
+        Progress that is read so early would spoil the estimate of the time left.
+        """
+        return (0, *(_mark(path) for path in self._paths))
+
     def cheap(self) -> Marks:
         """Return the state of progress, logs and outputs."""
-        return (self._changes(), *(_mark(path) for path in self._paths))
+        return (self._changes(), *self.first()[1:])
 
     def thorough(self) -> Marks:
         """Return the state of all files in the working directory."""
@@ -69,7 +76,7 @@ class Looping:
         self._clock = clock
         self._signs = signs
         self._usage = usage
-        self._seen = signs.cheap()
+        self._seen = signs.first()
         self._since = 0.0
         self._longest = 0.0
         self._halfway: "Tuple[float, float, Marks] | None" = None

@@ -45,6 +45,8 @@ class ProcessTree:
         self._outcome: "Callable[[], int | None]" = lambda: None
         self._before = 0.0
         self._highest = 0
+        self._usage: "process.Usage | None" = None
+        """The usage of the binary since the wrapper last slept."""
         self.on_status_request = on_status_request
         self._before_sleep = before_sleep
         self._watch: "Callable[[], Watch] | None" = None
@@ -64,6 +66,7 @@ class ProcessTree:
         `outcome` may return the status of a process below the child.
         """
         self.awaited, self.status, self.cpu, self.rss = pid, self.ended.get(pid), 0.0, 0
+        self._usage = None
         self._outcome, self._highest = outcome, 0
         self._before = self.usage().cpu if pid in self.ended else 0.0
         self._watch, self._watching = watch, None
@@ -91,11 +94,13 @@ class ProcessTree:
 
     def usage(self) -> "process.Usage":
         """Return the CPU time of the running binary so far, and its present memory."""
-        found = [process.usage(pid) for pid in process.below(os.getpid())]
-        living = [usage for usage in found if usage is not None]
-        rss = sum(usage.rss for usage in living)
-        self._highest = max(self._highest, rss)
-        return process.Usage(self.cpu + sum(usage.cpu for usage in living), rss)
+        if self._usage is None:
+            found = [process.usage(pid) for pid in process.below(os.getpid())]
+            living = [usage for usage in found if usage is not None]
+            rss = sum(usage.rss for usage in living)
+            self._highest = max(self._highest, rss)
+            self._usage = process.Usage(self.cpu + sum(usage.cpu for usage in living), rss)
+        return self._usage
 
     def memory(self) -> int:
         """Return the memory of all processes of the binary, with shared pages counted once."""
@@ -114,6 +119,7 @@ class ProcessTree:
 
     def check(self) -> None:
         """Answer status requests; raise Terminated if SIGTERM has arrived."""
+        self._usage = None
         self._before_sleep()
         caught = signal.sigtimedwait(_ORDERS, 0)
         while caught is not None:
@@ -173,6 +179,7 @@ class ProcessTree:
         """Sleep until a signal comes, and return it; SIGUSR1 is answered at once."""
         until = time.monotonic() + seconds
         left = min(seconds, self._before_sleep())
+        self._usage = None
         caught = signal.sigtimedwait(SIGNALS, max(0.0, left))
         while caught is None and time.monotonic() < until:
             left = min(until - time.monotonic(), self._before_sleep())
@@ -232,6 +239,7 @@ class ProcessTree:
                 return False
             if pid == 0:
                 return True
+            self._usage = None
             self.cpu += usage.ru_utime + usage.ru_stime
             self.rss = max(self.rss, usage.ru_maxrss * 1024)
             if pid in self.ended:

@@ -94,16 +94,18 @@ class ProgressReport:
         self._latest: "Reading | None" = None
         self._is_sent = True
         self._send_at = 0.0
-        self.changes = 0
+        self._changes = 0
 
     def poll(self) -> float:
-        """Read the progress, and send it if due; return the seconds until the next check."""
+        """Read the progress, and send it if due; return the seconds until the next check.
+
+        It is not read while no message may be sent: Looping reads it for itself.
+        """
         has_changed = self.read()
         now = self._clock.now()
         if not self._is_sent and now >= self._send_at:
             self.send()
-        delay = self._backoff.next(has_changed)
-        return delay if self._is_sent else max(delay, self._send_at - now)
+        return max(self._backoff.next(has_changed), self._send_at - now)
 
     def read(self) -> bool:
         """Read new progress; return whether there is any."""
@@ -111,10 +113,15 @@ class ProgressReport:
         if reading is None:
             return False
         self._latest, self._is_sent = reading, False
-        self.changes += 1
+        self._changes += 1
         if reading.done is not None:
             self._eta.add(self._clock.now(), reading.done)
         return True
+
+    def changes(self) -> int:
+        """Return how often the progress has changed, up to this moment."""
+        self.read()
+        return self._changes
 
     def present(self) -> "Dict[str, Any]":
         """Return the progress at this moment."""
