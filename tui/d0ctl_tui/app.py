@@ -4,7 +4,6 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -32,15 +31,14 @@ from d0ctl_tui.read import logs, snapshot
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
-from d0ctl_tui.run_action import PlannedAction, applicable
-from d0ctl_tui.screens import ask_action, search_results
+from d0ctl_tui.run_action import PlannedAction
+from d0ctl_tui.screens import ask_action
 from d0ctl_tui.screens.card import CardScreen
 from d0ctl_tui.screens.help import Help
 from d0ctl_tui.screens.log import LogScreen
 from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.screens.nodes import NodesScreen
 from d0ctl_tui.screens.plan import PlanDialog
-from d0ctl_tui.screens.search_box import Choice, Finder
 
 SHORTEST_S = 0.08
 """The shortest time between two reads of the database."""
@@ -239,18 +237,6 @@ class Dashboard(App[None]):
             self.snapshot, self.drivers, root, self.stale, self.changed, columns, self.glyphs
         )
 
-    def node_lines(self, columns: int) -> list[Line]:
-        """Return the nodes, one line each."""
-        return strips.nodes(self.snapshot.nodes, columns, time.time(), self.glyphs)
-
-    def event_lines(self, columns: int) -> list[Line]:
-        """Return the latest events, one line each."""
-        return strips.ticker(self.snapshot.events, columns, time.time(), self.glyphs)
-
-    def rate_lines(self, columns: int, height: int) -> list[Line]:
-        """Return the plot of ended packages over time."""
-        return strips.rates(self.rates, self.snapshot, columns, height, self.glyphs)
-
     def go_to(self, selector: str) -> None:
         """Go to a path on the main screen."""
         self.main.go_to(selector)
@@ -275,17 +261,7 @@ class Dashboard(App[None]):
 
     def choose_action(self, marks: Marks) -> None:
         """Offer the actions on marked rows."""
-        if not marks:
-            self.tell("nothing is selected")
-            return
-
-        def take(choice: Choice | None) -> None:
-            if choice is not None:
-                self.plan_verb(choice.about.removeprefix("d0ctl "), marks)
-
-        words = marks.only or f"{len(marks):,} marked"
-        find = partial(search_results.actions, self.main, applicable(self.home, marks))
-        self.push_screen(Finder(self, f"act on {words}", find), take)
+        ask_action.choose(self, self.main, marks)
 
     def plan_verb(self, verb: str, marks: Marks) -> None:
         """Show what an action would do to marked rows."""

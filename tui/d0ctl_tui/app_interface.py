@@ -10,6 +10,7 @@ from d0ctl.config import Home
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span
 from d0ctl_tui.commands import Command
+from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Snapshot
@@ -26,6 +27,7 @@ class AppInterface(Protocol):
     source: Source
     places: Places
     snapshot: Snapshot
+    rates: Rates
     filter_name: str
     interval: float
 
@@ -43,15 +45,6 @@ class AppInterface(Protocol):
         self, commands: Sequence[Command], columns: int, more: Sequence[Span], column: int
     ) -> None:
         """Do what the key at a column of the last line does."""
-
-    def node_lines(self, columns: int) -> list[Line]:
-        """Return the nodes, one line each."""
-
-    def event_lines(self, columns: int) -> list[Line]:
-        """Return the latest events, one line each."""
-
-    def rate_lines(self, columns: int, height: int) -> list[Line]:
-        """Return the plot of ended packages over time."""
 
     def tell(self, words: str, look: str = "warn") -> None:
         """Show a notice in the last line, for a while."""

@@ -4,6 +4,12 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from d0ctl.store.views.shapes import JobSummary, StageSummary
+from d0ctl_tui.read.outline import Path
+from d0ctl_tui.read.tree_source import PAGE, Source
+
+ENDED = frozenset({"done", "failed", "canceled", "dropped"})
+
 
 class Share(Struct, frozen=True):
     """A stage: how many packages can still run, how long one takes, and its CPUs."""
@@ -35,3 +41,38 @@ def remaining(shares: Iterable[Share], slots: int) -> Estimate | None:
     if not known or slots <= 0:
         return None
     return Estimate(max(work / slots, longest), unknown)
+
+
+class Estimates:
+    """The estimates of jobs and stages by path, each made when it is first shown."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._known: dict[Path, Estimate | None] = {}
+
+    def forget(self) -> None:
+        """Make all estimates again."""
+        self._known.clear()
+
+    def of(self, path: Path, slots: int) -> Estimate | None:
+        """Return the estimate of a job or stage; None if there is nothing to estimate."""
+        if path not in self._known:
+            self._known[path] = self._make(path, slots)
+        return self._known[path]
+
+    def _make(self, path: Path, slots: int) -> Estimate | None:
+        row, job = self.source.row(path), self.source.row(path[:1])
+        if not isinstance(job, JobSummary) or job.ended is not None or job.blocked:
+            return None
+        paces = self.source.paces(job.id)
+        stages = [row] if isinstance(row, StageSummary) else self._stages(path)
+        shares = []
+        for stage in stages:
+            left = sum(n for phase, n in stage.counts.items() if phase not in ENDED)
+            pace = paces.get(stage.id)
+            shares.append(Share(left, pace.seconds, pace.cpus) if pace else Share(left, None))
+        return remaining(shares, slots)
+
+    def _stages(self, path: Path) -> list[StageSummary]:
+        found = (self.source.row((*path, i)) for i in range(min(PAGE, self.source.size(path))))
+        return [stage for stage in found if isinstance(stage, StageSummary)]

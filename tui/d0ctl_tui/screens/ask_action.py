@@ -10,12 +10,27 @@ from d0ctl.actions.option import fields_of
 from d0ctl.errors import D0Error
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.marks import Marks
-from d0ctl_tui.run_action import QUESTIONS, first_way, level, misfit, target
+from d0ctl_tui.run_action import QUESTIONS, applicable, first_way, level, misfit, target
 from d0ctl_tui.screens import search_results
-from d0ctl_tui.screens.search_box import Ask, Find, Finder
+from d0ctl_tui.screens.search_box import Ask, Choice, Find, Finder
 
 Go = Callable[[str | None], None]
 """The function that gets an answer; None if there was none."""
+
+
+def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) -> None:
+    """Offer the actions on marked rows."""
+    if not marks:
+        dashboard.tell("nothing is selected")
+        return
+
+    def take(choice: Choice | None) -> None:
+        if choice is not None:
+            on_rows(dashboard, choice.about.removeprefix("d0ctl "), marks)
+
+    words = marks.only or f"{len(marks):,} marked"
+    find = partial(search_results.actions, screen, applicable(dashboard.home, marks))
+    dashboard.app.push_screen(Finder(dashboard, f"act on {words}", find), take)
 
 
 def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:

@@ -1,7 +1,6 @@
 """The log of a package: followed as it grows, searched, paged through at any size."""
 
 import threading
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -9,25 +8,21 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
-from d0ctl.show.drawing.spans import EMPTY, Line, Span, foreign, spread
+from d0ctl.show.drawing.spans import Line, Span, foreign, spread
 from d0ctl.units import size
 from d0ctl_tui.app_events import Repeated
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import LOG, SUB, bindings
-from d0ctl_tui.draw import log_text
 from d0ctl_tui.draw.pager import Pager
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
+from d0ctl_tui.screens.log_pane import LogPane, Move
 from d0ctl_tui.screens.search_box import Ask
 from d0ctl_tui.screens.sub import SubScreen
-from d0ctl_tui.widgets.lines import LineView
 
 NEAR_S = 0.5
 FAR_S = 3.0
 """How often a log on this machine, or on another, is read while it is followed."""
-
-Move = Callable[[Pager, int], None]
-"""Moves a window of some height."""
 
 
 @dataclass
@@ -39,67 +34,6 @@ class WindowRead(Repeated):
     size: int
     notice: str = ""
     error: str = ""
-
-
-class LogPane(LineView):
-    """The window; its lines come from a thread that reads."""
-
-    def __init__(self, dashboard: AppInterface) -> None:
-        super().__init__(id="pager", glyphs=dashboard.glyphs)
-        self.shown: list[tuple[int, str]] = []
-        self.notice: list[Span] = []
-        """The text if there are no lines, one line each."""
-        self.found = ""
-        self.is_wrapped = False
-        self.left = 0
-        self._rows: list[Line] = []
-        self.move: Callable[[Move], None] = lambda move: None
-
-    def lay_out(self, row: int) -> None:
-        """Make rows of the lines, beginning at a row of the first."""
-        columns = self.size.width
-        self._rows = [(span,) for span in self.notice]
-        for _, text in self.shown:
-            self._rows += self.rows_of(text, columns)
-        if self.is_wrapped:
-            del self._rows[: min(row, len(self._rows))]
-        self.renew()
-
-    def rows_of(self, text: str, columns: int) -> list[Line]:
-        """Return a line of the log as rows, with the searched words highlighted."""
-        line = log_text.marked(log_text.spans(text), self.found)
-        if self.is_wrapped:
-            return log_text.wrapped(line, columns)
-        return [log_text.shifted(line, self.left, columns, self.glyphs.ellipsis)]
-
-    def line_count(self) -> int:
-        """Never more than the window holds."""
-        return min(len(self._rows), self.size.height)
-
-    def line(self, number: int, columns: int) -> Line:
-        """A row of the log."""
-        return self._rows[number] if number < len(self._rows) else EMPTY
-
-    def action_cursor(self, by: int) -> None:
-        """Move the window."""
-        if by > 0:
-            self.move(lambda pager, height: pager.forward(by, height))
-        else:
-            self.move(lambda pager, height: pager.backward(-by))
-
-    def action_top(self) -> None:
-        """Go to the first byte."""
-        self.move(lambda pager, height: pager.to_start())
-
-    def action_bottom(self) -> None:
-        """Go to the last page."""
-        self.move(lambda pager, height: pager.to_end(height))
-
-    def _on_mouse_scroll_down(self, event: object) -> None:
-        self.action_cursor(3)
-
-    def _on_mouse_scroll_up(self, event: object) -> None:
-        self.action_cursor(-3)
 
 
 class LogScreen(SubScreen):
@@ -170,7 +104,7 @@ class LogScreen(SubScreen):
         self.pane.notice = [] if news.lines else _notice(news)
         if self._to_match:
             self._to_match = False
-            self.pane.left = _match_shift(news.lines, self._words, self.pane)
+            self.pane.show_match()
         self.pane.lay_out(self._row)
         if news.notice:
             self.dashboard.tell(news.notice)
@@ -333,12 +267,3 @@ def _notice(news: WindowRead) -> list[Span]:
         return [("nothing was printed", "faint")]
     return [(f"this log can't be read: {foreign(news.error)}", "bad"),
             ("its contents are unknown; r tries again", "plain")]  # fmt: skip
-
-
-def _match_shift(lines: Sequence[tuple[int, str]], words: str, pane: LogPane) -> int:
-    """Return the column at which the window must begin to show the match in its first line."""
-    text = "".join(piece for piece, _ in log_text.spans(lines[0][1])) if lines else ""
-    at, columns = text.lower().find(words.lower()), pane.size.width
-    if pane.is_wrapped or at < 0 or pane.left <= at <= pane.left + columns - len(words):
-        return pane.left
-    return max(0, at + len(words) - columns // 2)

@@ -2,19 +2,18 @@
 
 import time
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.screen import Screen
 
-from d0ctl import select
 from d0ctl.errors import D0Error
 from d0ctl.select import Selector
 from d0ctl.show.drawing.spans import Line, Span
 from d0ctl.store.connection import Store
-from d0ctl.store.views import outline, search
+from d0ctl.store.views.shapes import JobSummary
 from d0ctl_tui.app_events import ColumnsMoved, CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
@@ -23,12 +22,12 @@ from d0ctl_tui.marks import Marks
 from d0ctl_tui.read import walk
 from d0ctl_tui.screens import search_results
 from d0ctl_tui.screens.failures import FailuresScreen
-from d0ctl_tui.screens.nodes import NodeStrip
 from d0ctl_tui.screens.search_box import Choice, Finder
+from d0ctl_tui.screens.site_strips import EventStrip, NodeStrip, RateStrip
 from d0ctl_tui.widgets.about_pane import AboutPane
 from d0ctl_tui.widgets.details import Details
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
-from d0ctl_tui.widgets.status_lines import Band, Page
+from d0ctl_tui.widgets.status_lines import Band
 from d0ctl_tui.widgets.tree import Tree
 
 SETTLE_S = 0.04
@@ -56,11 +55,7 @@ class MainScreen(Screen[None]):
             Band("columns", self._heading, glyphs),
             Band("footer", self._footer, glyphs, self._press),
         ]
-        self.strips = [
-            NodeStrip(dashboard),
-            Page("ticker", dashboard.event_lines, glyphs, is_list=True),
-            Page("rates", self._rates, glyphs),
-        ]
+        self.strips = [NodeStrip(dashboard), EventStrip(dashboard), RateStrip(dashboard)]
 
     def compose(self) -> ComposeResult:
         """Compose the layout."""
@@ -86,8 +81,8 @@ class MainScreen(Screen[None]):
         self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot.slots)
         if self.start:
             self.go_to(self.start)
-        elif self.tree_view.outline.height:
-            self._unfold_first()
+        elif self.tree_view.outline.height == 1:
+            self.tree_view.action_unfold()
         self.update()
         self.set_timer(SETTLE_S, self._settle)
 
@@ -105,11 +100,6 @@ class MainScreen(Screen[None]):
         else:  # Textual would draw these as well as everything
             self._dirty_widgets.clear()
             self._compositor._dirty_regions.clear()
-
-    def _unfold_first(self) -> None:
-        """Expand the job if there is just one."""
-        if self.tree_view.outline.height == 1:
-            self.tree_view.action_unfold()
 
     def update(self) -> None:
         """Show the present state."""
@@ -197,11 +187,7 @@ class MainScreen(Screen[None]):
 
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
-        self.find(
-            "search everything by path, name or word",
-            search_results.everywhere,
-            slow=True,
-        )
+        self.find("search everything by path, name or word", search_results.everywhere, slow=True)
 
     def action_filter(self) -> None:
         """Show only packages in some state."""
@@ -256,49 +242,19 @@ class MainScreen(Screen[None]):
             return self.tree_view.marks
         return Marks({self.tree_view.selector} if self.tree_view.selector else set())
 
-    def totals(self) -> dict[str, int]:
-        """Return how many packages are in each phase, of the jobs in the scope of a filter."""
-        return self.dashboard.source.ask(lambda store: outline.totals(store, self._scope()), {})
-
-    def filter_by(self, name: str, phases: Iterable[str]) -> None:
-        """Show only packages in these phases."""
-        jobs, wanted = self._scope(), list(phases)
-        job = self.tree_view.chosen_job if len(jobs) == 1 else None
-        states = (name,) if name in select.states() else tuple(wanted)
-        selector = Selector(job.name if job else "*", states=states)
-        self._show_only(name, lambda store: outline.in_phases(store, jobs, wanted), selector)
-
-    def select_by(self, wanted: Selector) -> None:
-        """Show only the packages of a selector."""
-        self._show_only(
-            str(wanted), lambda store: outline.selected(store, wanted, time.time()), wanted
-        )
-
-    def show_reason(self, reason: str) -> None:
-        """Show only packages that failed recently for a reason."""
-        self._show_only(reason, lambda store: array("q", search.failed_for(store, reason)))
-
-    def show_named(self, stage: str, name: str) -> None:
-        """Show only the packages of a stage with this name."""
-        job, _, number = stage.rpartition("/")
-        self._show_only(name, lambda store: array("q", search.named(store, job, int(number), name)))
-
-    def show_message(self, word: str) -> None:
-        """Show only packages with recent failures whose messages contain a word."""
-        self._show_only(word, lambda store: array("q", search.failed_saying(store, word)))
-
-    def _show_only(
+    def show_only(
         self, name: str, read: Callable[[Store], "array[int]"], selector: Selector | None = None
     ) -> None:
+        """Show only the packages with these ids, all of a selector if there is one."""
         self.dashboard.filter_name = name
         self.tree_view.show_only(self.dashboard.source.ask(read, array("q")), selector)
         self.update()
 
-    def _scope(self) -> list[int]:
-        """Return the job of the selected row if it is below one, else all."""
-        path = self.tree_view.chosen
-        job = self.tree_view.chosen_job
-        return [job.id] if job and path and len(path) > 1 else list(self.dashboard.source.jobs)
+    @property
+    def scope(self) -> JobSummary | None:
+        """Return the job that a filter is limited to: the only one, or that of a row below it."""
+        path, jobs = self.tree_view.chosen, self.dashboard.source.jobs
+        return self.tree_view.chosen_job if path and (len(path) > 1 or len(jobs) == 1) else None
 
     def action_clear(self) -> None:
         """End the zoom, then the filter, then the marks."""
@@ -336,6 +292,3 @@ class MainScreen(Screen[None]):
                 (f" {self.dashboard.filter_name}: {len(self.tree_view.filtered):,} ", "mark")
             )
         return more
-
-    def _rates(self, columns: int) -> list[Line]:
-        return self.dashboard.rate_lines(columns, self.strips[2].size.height)

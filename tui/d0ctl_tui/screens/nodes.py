@@ -18,20 +18,6 @@ from d0ctl_tui.widgets.lines import LineView
 from d0ctl_tui.widgets.status_lines import Page
 
 
-class NodeStrip(Page):
-    """The nodes, one line each; a click shows all about one."""
-
-    def __init__(self, dashboard: AppInterface) -> None:
-        super().__init__("nodes", dashboard.node_lines, dashboard.glyphs)
-        self.dashboard = dashboard
-
-    def click_line(self, number: int, column: int) -> None:
-        """Show the node."""
-        order = strips.ordered(self.dashboard.snapshot.nodes)
-        if number < len(order):
-            self.dashboard.show_nodes(order[number].name)
-
-
 class NodeList(LineView):
     """The nodes, one line each; those with a problem first."""
 

@@ -1,5 +1,7 @@
 """The choices of search, palette, filter and jump list, and their effects."""
 
+import time
+from array import array
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from typing import Protocol
@@ -8,11 +10,13 @@ from d0ctl import select
 from d0ctl.actions import ACTIONS
 from d0ctl.errors import BadUsage, D0Error
 from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.select import Selector
 from d0ctl.show.drawing import signs
 from d0ctl.store.connection import Store, open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import outline, search
 from d0ctl.store.views.search import Found
+from d0ctl.store.views.shapes import JobSummary
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import MAIN, Command
 from d0ctl_tui.screens.search_box import Choice
@@ -32,23 +36,14 @@ class Reach(Protocol):
     def go_to(self, selector: str) -> None:
         """Go to a path."""
 
-    def totals(self) -> dict[str, int]:
-        """Return how many packages are in each phase."""
+    def show_only(
+        self, name: str, read: Callable[[Store], "array[int]"], selector: Selector | None = None
+    ) -> None:
+        """Show only the packages with these ids, all of a selector if there is one."""
 
-    def filter_by(self, name: str, phases: Iterable[str]) -> None:
-        """Show only packages in these phases."""
-
-    def select_by(self, wanted: select.Selector) -> None:
-        """Show only the packages of a selector."""
-
-    def show_named(self, stage: str, name: str) -> None:
-        """Show only the packages of a stage with this name."""
-
-    def show_message(self, word: str) -> None:
-        """Show only packages with recent failures whose messages contain a word."""
-
-    def show_reason(self, reason: str) -> None:
-        """Show only packages that failed recently for a reason."""
+    @property
+    def scope(self) -> JobSummary | None:
+        """Return the job that a filter is limited to."""
 
 
 def palette(screen: Reach, words: str) -> list[Choice]:
@@ -99,11 +94,12 @@ def _command(screen: Reach, command: Command) -> Choice:
 
 def filters(screen: Reach, words: str) -> list[Choice]:
     """Return the states that a filter can show, with how many packages are in each."""
-    counts = screen.totals()
+    jobs, source = _jobs(screen), screen.dashboard.source
+    counts: dict[str, int] = source.ask(lambda store: outline.totals(store, jobs), {})
     choices = [
         Choice("needs a person", "failed, held, unreachable",
                signs.short(sum(counts.get(phase, 0) for phase in NEED_A_PERSON)), look="bad",
-               do=partial(screen.filter_by, "needs a person", NEED_A_PERSON))
+               do=partial(_show_phases, screen, "needs a person", NEED_A_PERSON))
     ]  # fmt: skip
     for status in Status:
         phases = [phase for phase in Phase if STATUS_OF[phase] is status]
@@ -123,7 +119,20 @@ def _filter(screen: Reach, name: str, phases: Sequence[Phase], counts: dict[str,
     about = ", ".join(phases) if len(phases) > 1 else ""
     look = signs.role(name) if number else "faint"
     return Choice(name, about, signs.short(number), look=look,
-                  do=partial(screen.filter_by, name, phases))  # fmt: skip
+                  do=partial(_show_phases, screen, name, phases))  # fmt: skip
+
+
+def _jobs(screen: Reach) -> list[int]:
+    return [screen.scope.id] if screen.scope else list(screen.dashboard.source.jobs)
+
+
+def _show_phases(screen: Reach, name: str, phases: Sequence[Phase]) -> None:
+    """Show only packages in these phases, of the jobs in the scope of a filter."""
+    jobs, wanted = _jobs(screen), list(phases)
+    job = screen.scope.name if screen.scope else "*"
+    states = (name,) if name in select.states() else tuple(wanted)
+    read = partial(outline.in_phases, jobs=jobs, phases=wanted)
+    screen.show_only(name, read, Selector(job, states=states))
 
 
 def jumps(screen: Reach, words: str) -> list[Choice]:
@@ -161,7 +170,12 @@ def _path(screen: Reach, words: str) -> list[Choice]:
         return [Choice(words, "show it", kind="binary", do=show)]
     if wanted.is_one:
         return [Choice(str(wanted), "go there", kind="path", do=partial(screen.go_to, words))]
-    return [Choice(str(wanted), "show these", kind="filter", do=partial(screen.select_by, wanted))]
+
+    def show_these() -> None:
+        read = partial(outline.selected, wanted=wanted, now=time.time())
+        screen.show_only(str(wanted), read, wanted)
+
+    return [Choice(str(wanted), "show these", kind="filter", do=show_these)]
 
 
 def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
@@ -186,11 +200,20 @@ def _choice(screen: Reach, one: Found) -> Choice:
         "job": partial(screen.go_to, one.name),
         "stage": partial(screen.go_to, one.name),
         "node": partial(screen.dashboard.show_nodes, one.name),
-        "reason": partial(screen.show_reason, one.name),
-        "package": partial(screen.show_named, one.job, one.name),
-        "message": partial(screen.show_message, one.name),
     }
-    return Choice(one.name, one.about, kind=one.kind, do=actions[one.kind])
+    show = partial(screen.show_only, one.name, partial(_packages, one=one))
+    return Choice(one.name, one.about, kind=one.kind, do=actions.get(one.kind, show))
+
+
+def _packages(store: Store, one: Found) -> "array[int]":
+    """Return the packages that failed for a reason, or with a word, or have a name in a stage."""
+    match one.kind:
+        case "reason":
+            return array("q", search.failed_for(store, one.name))
+        case "message":
+            return array("q", search.failed_saying(store, one.name))
+    job, _, number = one.job.rpartition("/")
+    return array("q", search.named(store, job, int(number), one.name))
 
 
 def _path_of(store: Store, one: Found) -> str | None:

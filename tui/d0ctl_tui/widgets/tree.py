@@ -10,19 +10,17 @@ from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line
 from d0ctl.store.views import outline as store_outline
 from d0ctl.store.views.activity import Headway
-from d0ctl.store.views.shapes import BinaryView, JobSummary, PackageRow, StageSummary
+from d0ctl.store.views.shapes import BinaryView, JobSummary, PackageRow
 from d0ctl_tui.app_events import ColumnsMoved, RowChosen, RowOpened
 from d0ctl_tui.commands import TREE, bindings
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns, Need
-from d0ctl_tui.draw.estimate import Estimate, Share, remaining
+from d0ctl_tui.draw.estimate import Estimates
 from d0ctl_tui.draw.tree_rows import Row, Sight
 from d0ctl_tui.marks import Marks, Whole, beside, filtered
 from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.tree_source import PAGE, Source
 from d0ctl_tui.widgets.lines import LineView
-
-ENDED = frozenset({"done", "failed", "canceled", "dropped"})
 
 
 class Tree(LineView):
@@ -42,7 +40,7 @@ class Tree(LineView):
         self.slots = 0
         self.now = time.time()
         self._found: dict[int, dict[int, PackageRow]] = {}
-        self._estimates: dict[Path, Estimate | None] = {}
+        self._estimates = Estimates(source)
         self._ids: list[int] = []
         self._need = Need()
 
@@ -69,7 +67,7 @@ class Tree(LineView):
             len(path) - 1, self.glyphs, self.now, self.outline.is_open(path),
             bool(self.marks) and self._is_marked_at(path),
             blocked=self._is_blocked(path),
-            estimate=self._estimate(path) if len(path) <= 2 else None,
+            estimate=self._estimates.of(path, self.slots) if len(path) <= 2 else None,
             headway=self.source.headway(path) if len(path) <= 3 else Headway(),
             kept=self._kept(path),
         )  # fmt: skip
@@ -105,7 +103,7 @@ class Tree(LineView):
         self.now, self.slots = now, slots
         chosen = self.chosen if self.filtered is None else None
         self._found.clear()
-        self._estimates.clear()
+        self._estimates.forget()
         ids = list(self.source.jobs)
         if ids != self._ids:
             places = {id: ordinal for ordinal, id in enumerate(ids)}
@@ -298,25 +296,3 @@ class Tree(LineView):
         if name is None or not self.source.is_only(path) or name in self.marks.paths:
             return name
         return name.rpartition("/")[0]
-
-    def _estimate(self, path: Path) -> Estimate | None:
-        if path not in self._estimates:
-            self._estimates[path] = self._reckon(path)
-        return self._estimates[path]
-
-    def _reckon(self, path: Path) -> Estimate | None:
-        row, job = self.source.row(path), self.source.row(path[:1])
-        if not isinstance(job, JobSummary) or job.ended is not None or job.blocked:
-            return None
-        paces = self.source.paces(job.id)
-        stages = [row] if isinstance(row, StageSummary) else self._stages(path)
-        shares = []
-        for stage in stages:
-            left = sum(n for phase, n in stage.counts.items() if phase not in ENDED)
-            pace = paces.get(stage.id)
-            shares.append(Share(left, pace.seconds, pace.cpus) if pace else Share(left, None))
-        return remaining(shares, self.slots)
-
-    def _stages(self, path: Path) -> list[StageSummary]:
-        found = (self.source.row((*path, i)) for i in range(min(PAGE, self.source.size(path))))
-        return [stage for stage in found if isinstance(stage, StageSummary)]

@@ -1,0 +1,48 @@
+"""The strips below the tree: nodes, the latest events, and ended packages over time."""
+
+import time
+
+from d0ctl.show.drawing.spans import Line
+from d0ctl_tui.app_interface import AppInterface
+from d0ctl_tui.draw import strips
+from d0ctl_tui.widgets.status_lines import Page
+
+
+class NodeStrip(Page):
+    """The nodes, one line each; a click shows all about one."""
+
+    def __init__(self, dashboard: AppInterface) -> None:
+        super().__init__("nodes", self._list, dashboard.glyphs)
+        self.dashboard = dashboard
+
+    def _list(self, columns: int) -> list[Line]:
+        return strips.nodes(self.dashboard.snapshot.nodes, columns, time.time(), self.glyphs)
+
+    def click_line(self, number: int, column: int) -> None:
+        """Show the node."""
+        order = strips.ordered(self.dashboard.snapshot.nodes)
+        if number < len(order):
+            self.dashboard.show_nodes(order[number].name)
+
+
+class EventStrip(Page):
+    """The latest events, one line each; a click goes to the package."""
+
+    def __init__(self, dashboard: AppInterface) -> None:
+        super().__init__("ticker", self._list, dashboard.glyphs, is_list=True)
+        self.dashboard = dashboard
+
+    def _list(self, columns: int) -> list[Line]:
+        return strips.ticker(self.dashboard.snapshot.events, columns, time.time(), self.glyphs)
+
+
+class RateStrip(Page):
+    """The plot of ended packages over time."""
+
+    def __init__(self, dashboard: AppInterface) -> None:
+        super().__init__("rates", self._plot, dashboard.glyphs)
+        self.dashboard = dashboard
+
+    def _plot(self, columns: int) -> list[Line]:
+        known, snapshot = self.dashboard.rates, self.dashboard.snapshot
+        return strips.rates(known, snapshot, columns, self.size.height, self.glyphs)
