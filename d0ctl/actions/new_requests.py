@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.actions.option import (
+    COUNT,
     NAMES,
     NUMBER,
     SIZE,
@@ -46,6 +47,10 @@ class NewRequests(Options):
     cpus: int | None = value(
         "--cpus", "N", "Number of CPUs to request.", type=NUMBER, example="2", log=NUMBER.write
     )
+    gpus: int | None = value(
+        "--gpus", "N", "Number of GPUs to request; 0 for none.", type=COUNT, example="1",
+        log=COUNT.write,
+    )  # fmt: skip
     wall_time: float | None = value(
         "--wall-time", "TIME", "Wall time to request, e.g. 2h.", type=TIME, example="4h",
         log=TIME.write,
@@ -64,7 +69,7 @@ class NewRequests(Options):
         """The part that concerns the choice of a node."""
         import json
 
-        given = {"memory": self.memory, "disk": self.disk, "cpus": self.cpus}
+        given = {"memory": self.memory, "disk": self.disk, "cpus": self.cpus, "gpus": self.gpus}
         requirement: dict[str, Any] = {
             name: value for name, value in given.items() if value is not None
         }
@@ -82,6 +87,8 @@ class NewRequests(Options):
             words.append(f"{size(self.disk)} of disk")
         if self.cpus is not None:
             words.append(count(self.cpus, "CPU"))
+        if self.gpus is not None:
+            words.append(count(self.gpus, "GPU"))
         if self.wall_time is not None:
             words.append(f"a wall time of {duration(self.wall_time)}")
         if self.nodes:

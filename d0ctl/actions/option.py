@@ -243,4 +243,5 @@ LEAST_BYTES = 1_000_000
 SIZE = ValueType(_positive(_size), lambda size: [format_size(size)])
 TIME = ValueType(_positive(parse_time), lambda time: [format_time(time)])
 NUMBER = ValueType(_positive(_number))
+COUNT = ValueType(_number)
 NAMES = ValueType(tuple, list)

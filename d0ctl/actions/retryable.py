@@ -53,6 +53,7 @@ def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any], job: 
         ready=1,
         cpus=asked["cpus"],
         memory=asked["memory"],
+        gpus=asked["gpus"],
         space=asked["space"],
         platform=asked["platform"],
         nodes=json.loads(asked["nodes"]),

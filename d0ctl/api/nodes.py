@@ -37,6 +37,7 @@ class Node(Struct, frozen=True):
     drain_note: str | None
     assigned: int
     launched: int
+    gpus: int
 
 
 class Nodes(NodeVerbs):
@@ -63,6 +64,7 @@ class Nodes(NodeVerbs):
                 row["memory"], row["speed"], row["state"], row["since"], row["contact"],
                 row["last_error"],
                 bool(row["drained"]), row["drain_note"], row["assigned"], row["launched"],
+                row["gpus"],
             )  # fmt: skip
 
     def check(self) -> Iterator[tuple[str, "Finding"]]:

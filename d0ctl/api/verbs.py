@@ -60,6 +60,7 @@ class Verbs(Acting):
         memory: str | float | None = None,
         disk: str | float | None = None,
         cpus: str | float | None = None,
+        gpus: str | float | None = None,
         wall_time: str | float | None = None,
         nodes: str | Sequence[str] = (),
         environment: Mapping[str, object] | None = None,
@@ -72,6 +73,7 @@ class Verbs(Acting):
         memory: Memory to request, e.g. 4GB.
         disk: Disk space to request, e.g. 20GB.
         cpus: Number of CPUs to request.
+        gpus: Number of GPUs to request; 0 for none.
         wall_time: Wall time to request, e.g. 2h.
         nodes: Node to run on, instead of the job's; may be repeated.
         environment: Variable to add to the environment; may be repeated.
@@ -82,6 +84,7 @@ class Verbs(Acting):
                 "memory": memory,
                 "disk": disk,
                 "cpus": cpus,
+                "gpus": gpus,
                 "wall_time": wall_time,
                 "nodes": nodes,
                 "environment": environment,
@@ -249,6 +252,7 @@ class Verbs(Acting):
         memory: str | float | None = None,
         disk: str | float | None = None,
         cpus: str | float | None = None,
+        gpus: str | float | None = None,
         wall_time: str | float | None = None,
         nodes: str | Sequence[str] = (),
         environment: Mapping[str, object] | None = None,
@@ -263,6 +267,7 @@ class Verbs(Acting):
         memory: Memory to request, e.g. 4GB.
         disk: Disk space to request, e.g. 20GB.
         cpus: Number of CPUs to request.
+        gpus: Number of GPUs to request; 0 for none.
         wall_time: Wall time to request, e.g. 2h.
         nodes: Node to run on, instead of the job's; may be repeated.
         environment: Variable to add to the environment; may be repeated.
@@ -275,6 +280,7 @@ class Verbs(Acting):
                 "memory": memory,
                 "disk": disk,
                 "cpus": cpus,
+                "gpus": gpus,
                 "wall_time": wall_time,
                 "nodes": nodes,
                 "environment": environment,
@@ -375,6 +381,7 @@ class NodeVerbs(Acting):
         destination: str | None = None,
         *,
         cpus: str | float | None = None,
+        gpus: str | float | None = None,
         identity: str | float | None = None,
         accept_keys: str | Sequence[str] = (),
         directory: str | float | None = None,
@@ -390,6 +397,7 @@ class NodeVerbs(Acting):
 
         destination: Address of the node, as for ssh.
         cpus: Number of slots (default: the node's CPUs).
+        gpus: Number of GPUs (default: the node's).
         identity: A private key to log in with.
         accept_keys: Trust a host key; one for each host on the way.
         directory: Folder for d0ctl's files on the node (default: ~/.d0ctl/SITE/NODE).
@@ -403,6 +411,7 @@ class NodeVerbs(Acting):
             {
                 "destination": destination,
                 "cpus": cpus,
+                "gpus": gpus,
                 "identity": identity,
                 "accept_keys": accept_keys,
                 "directory": directory,

@@ -88,6 +88,7 @@ def _of_a_command(
     input: _kept(options.CommandInputs) = None,  # type: ignore[valid-type]
     output: _kept(options.CommandOutputs) = None,  # type: ignore[valid-type]
     cpus: _kept(options.CommandCpus) = None,  # type: ignore[valid-type]
+    gpus: _kept(options.CommandGpus) = None,  # type: ignore[valid-type]
     memory: _kept(options.CommandMemory) = None,  # type: ignore[valid-type]
     wall_time: _kept(options.CommandTime) = None,  # type: ignore[valid-type]
 ) -> None:
@@ -240,7 +241,7 @@ def job_file(text: str) -> "JobFile":
     """The job file of this name, or one made from the given command. Raises BadUsage."""
     from d0ctl.actions.jobs.submit import JobFile
 
-    keys = ("cpus", "memory", "wall_time")
+    keys = ("cpus", "gpus", "memory", "wall_time")
     given = {key.replace("_", "-"): _given[key] for key in keys if _given.get(key)}
     ways = ("array", "each_line", "stdin", "input", "output")
     if not (words := _given.get("words")):

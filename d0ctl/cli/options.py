@@ -143,6 +143,10 @@ CommandCpus = Annotated[
     str | None, typer.Option("--cpus", metavar="N", help="CPUs that the command needs.")
 ]
 
+CommandGpus = Annotated[
+    str | None, typer.Option("--gpus", metavar="N", help="GPUs that the command needs.")
+]
+
 CommandMemory = Annotated[
     str | None, typer.Option("--memory", metavar="SIZE", help="The most memory it may use.")
 ]

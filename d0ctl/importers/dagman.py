@@ -175,9 +175,10 @@ class _Import:
     def _requirements(
         self, node: Node, file: SubmitFile, macros: dict[str, str], line: Entry
     ) -> None:
-        cpus = file.command("request_cpus", macros) or ""
-        if cpus.isdigit() and int(cpus) > 1:
-            line["cpus"] = cpus
+        for key, usual in (("cpus", 1), ("gpus", 0)):
+            asked = file.command(f"request_{key}", macros) or ""
+            if asked.isdigit() and int(asked) > usual:
+                line[key] = asked
         for key, unit in (("memory", 1024**2), ("disk", 1024)):
             text = file.command(f"request_{key}", macros)
             if text and (found := submit_file.size(text, unit)):

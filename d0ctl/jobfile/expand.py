@@ -93,7 +93,7 @@ class LineKinds(Struct, frozen=True):
 
 _ASKED = frozenset(
     {
-        "cpus", "memory", "disk", "platform", "nodes", "exclude_nodes", "software", "needs",
+        "cpus", "memory", "gpus", "disk", "platform", "nodes", "exclude_nodes", "software", "needs",
         "work_size", "size",
     }
 )  # fmt: skip

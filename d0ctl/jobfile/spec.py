@@ -141,6 +141,7 @@ class PackageSpec(Struct, frozen=True):
     platform: str | None = None
     cpus: int = 1
     memory: int | None = None
+    gpus: int = 0
     disk: int | None = None
     wall_time: float | None = None
     wrapper: InputSpec | None = None

@@ -64,6 +64,7 @@ class Courier:
         site: Site,
         *,
         cpus: int | None,
+        gpus: int | None = None,
         deliver: Deliver,
         unread: Callable[[str], int] = lambda node: 0,
         report: Callable[[Report], None],
@@ -71,7 +72,7 @@ class Courier:
         self.node = node
         self.address = address
         self.site = site
-        self.cpus = cpus
+        self.cpus, self.gpus = cpus, gpus
         self._deliver = deliver
         self._unread = unread
         self._pieces = Pieces()
@@ -195,7 +196,7 @@ class Courier:
         while not self._stopping.is_set():
             self._error, error = "", "the relay ended"
             try:
-                self._read(open_link(self.address, self.site, cpus=self.cpus))
+                self._read(open_link(self.address, self.site, cpus=self.cpus, gpus=self.gpus))
             except Exception as failure:  # a node may send anything, and its courier survives
                 error = _text(failure)
             self._close()

@@ -118,11 +118,18 @@ TASKS = ("compress", "multiply", "sort")
 _NAMES = ("hostname", "user", "home", "shell", "os", "python", "executable", "filesystem")
 
 MOST_CPUS = 65536
+MOST_GPUS = 1000
 
 
 def _cpus(value: Any) -> int:
     if shape.positive(value) > MOST_CPUS:
         raise ValueError(f"is more than {MOST_CPUS}")
+    return int(value)
+
+
+def _gpus(value: Any) -> int:
+    if shape.whole(value) > MOST_GPUS:
+        raise ValueError(f"is more than {MOST_GPUS}")
     return int(value)
 
 
@@ -141,6 +148,7 @@ _facts = shape.record(
         **dict.fromkeys(_NAMES, (_name, "")),
         "utc_offset": (shape.maybe(shape.integer), None),
         "load": (shape.maybe(_span), None),
+        "gpus": (_gpus, 0),
         "disk_total": (shape.maybe(shape.whole), None),
         "disk_free": (shape.maybe(shape.whole), None),
         "noexec": (shape.boolean, False),

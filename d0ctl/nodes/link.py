@@ -184,6 +184,7 @@ def open_link(
     site: Site,
     *,
     cpus: int | None = None,
+    gpus: int | None = None,
     visit: bool = False,
     aside: bool = False,
     base: str | None = None,
@@ -200,6 +201,7 @@ def open_link(
         hello = {
             "base": base,
             "cpus": cpus,
+            "gpus": gpus,
             "read_only": visit,
             "silence": SILENCE_S,
             "keep_logs": site.keep_logs,

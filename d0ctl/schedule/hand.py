@@ -45,6 +45,7 @@ class Hand(Struct):
     bounds: dict[int, int]
     others: int = UNBOUNDED
     memory: int | None = None
+    gpus: int = 0
     disk: Disk | None = None
     extra: int = 0
     """CPUs' worth of the current requirement that it may get beyond its CPUs."""
@@ -56,21 +57,24 @@ class Hand(Struct):
     def __post_init__(self) -> None:
         node = self.node
         self.memory = None if node.memory is None else node.memory - node.memory_used
+        self.gpus = node.gpus - node.gpus_used
         self.disk = None if node.disk_free is None else Disk(node.disk_free - node.disk_used)
 
     def holds(self, requirement: Requirement) -> int:
-        """Return how many packages with a requirement fit into its memory and its disk.
+        """Return how many packages with a requirement fit into its memory, GPUs and disk.
 
         Estimates alone keep no package from a node on which nothing is reserved.
         """
         memory = requirement.memory or requirement.memory_expected
         space = requirement.space_expected or requirement.space
-        if not memory and not space:
+        if not memory and not space and not requirement.gpus:
             return UNBOUNDED
         node, most = self.node, UNBOUNDED
         if memory and self.memory is not None:
             least = int(requirement.memory is None and self.memory == node.memory)
             most = max(least, max(0, self.memory) // memory)
+        if requirement.gpus:
+            most = min(most, max(0, self.gpus) // requirement.gpus)
         if space and self.disk is not None:
             least = int(requirement.space is None and self.disk.free == node.disk_free)
             most = min(most, max(least, max(0, self.disk.free) // space))
@@ -153,6 +157,7 @@ class Hand(Struct):
         self.rest -= requirement.load
         if self.memory is not None:
             self.memory -= requirement.memory or requirement.memory_expected or 0
+        self.gpus -= requirement.gpus
         if self.disk is not None:
             self.disk.free -= requirement.space_expected or requirement.space or 0
         if not is_brought:

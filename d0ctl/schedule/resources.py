@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from d0ctl.units import duration, size
+from d0ctl.units import count, duration, size
 
 AHEAD_S = 0.3
 """How many seconds' worth of short packages a node may get beyond its free CPUs."""
@@ -52,6 +52,8 @@ class NodeRoom(Struct, frozen=True):
     disk_used: int = 0
     speed: float = 1.0
     left_s: float | None = None
+    gpus: int = 0
+    gpus_used: int = 0
 
 
 class Requirement(Struct, frozen=True):
@@ -102,6 +104,7 @@ class Requirement(Struct, frozen=True):
     memory_expected: int | None = None
     """Its memory in earlier runs, if `memory` is not requested."""
     space_expected: int | None = None
+    gpus: int = 0
 
     @property
     def load(self) -> float:
@@ -160,6 +163,8 @@ def misfit(requirement: Requirement, node: NodeRoom) -> str | None:
         return f"{node.cpus} CPUs, needs {requirement.cpus}"
     if requirement.memory and node.memory and requirement.memory > node.memory:
         return f"{size(node.memory)} of memory, needs {size(requirement.memory)}"
+    if requirement.gpus > node.gpus:
+        return f"{count(node.gpus, 'GPU')}, needs {requirement.gpus}"
     if requirement.space and node.disk and requirement.space > node.disk:
         return f"a disk of {size(node.disk)}, needs {size(requirement.space)}"
     if node.name in requirement.refused:
@@ -172,10 +177,11 @@ def misfit(requirement: Requirement, node: NodeRoom) -> str | None:
 def shape(requirement: Requirement) -> tuple[object, ...]:
     """Return what decides which nodes are suitable: equal for requirements with the same nodes."""
     return (
-        requirement.cpus, requirement.memory, requirement.space, requirement.platform,
-        tuple(requirement.nodes), tuple(requirement.exclude_nodes), tuple(requirement.software),
-        tuple(requirement.needs), requirement.avoid, requirement.excluded, requirement.stay,
-        tuple(requirement.barred), tuple(requirement.refused),
+        requirement.cpus, requirement.memory, requirement.gpus, requirement.space,
+        requirement.platform, tuple(requirement.nodes), tuple(requirement.exclude_nodes),
+        tuple(requirement.software), tuple(requirement.needs), requirement.avoid,
+        requirement.excluded, requirement.stay, tuple(requirement.barred),
+        tuple(requirement.refused),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from d0ctl.jobfile.language.field_types import (
     CPUS,
     FLAG,
     FRACTION,
+    GPUS,
     POSITIVE_TIME,
     SIZE,
     TEXT,
@@ -24,11 +25,11 @@ from d0ctl.sitefile.fields import PART, SERVICE, SPEED, list_value, named, value
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Pilots
 
 NODE_KEYS = words(
-    "destination cpus identity dir python via cluster platform speed memory services accept-key"
-    " same-machine"
+    "destination cpus identity dir python via cluster platform speed memory gpus services"
+    " accept-key same-machine"
 )
 PILOT_KEYS = words(
-    "login accept-key identity via partition account qos constraint cpus memory wall-time dir"
+    "login accept-key identity via partition account qos constraint cpus memory gpus wall-time dir"
     " python max-queued max-running submit-rate idle poll"
 )
 """The keys that only a cluster with a `kind` has."""
@@ -121,19 +122,19 @@ FINGERPRINT = FieldType(_fingerprint, "fingerprints of host keys, `SHA256:` and 
 _NODE_TYPES = {
     "destination": TEXT, "cpus": CPUS, "identity": IDENTITY, "dir": ABSOLUTE, "python": PATH,
     "via": WAY, "cluster": CLUSTER, "platform": PART, "speed": SPEED, "memory": SIZE,
-    "same-machine": FLAG,
+    "gpus": GPUS, "same-machine": FLAG,
 }  # fmt: skip
 
 SETTABLE: dict[str, FieldType] = {
-    "cpus": CPUS, "speed": SPEED, "memory": SIZE, "platform": PART, "services": SERVICE,
-    "cluster": CLUSTER,
+    "cpus": CPUS, "speed": SPEED, "memory": SIZE, "gpus": GPUS, "platform": PART,
+    "services": SERVICE, "cluster": CLUSTER,
 }  # fmt: skip
 """The keys that `node set` changes; the rest is how a node is reached."""
 
 _PILOT_TYPES = {
     "login": LOGIN, "identity": IDENTITY, "via": WAY, "partition": ENGINE_WORD,
     "account": ENGINE_WORD, "qos": ENGINE_WORD, "constraint": CONSTRAINT, "cpus": CPUS,
-    "memory": SIZE, "wall-time": POSITIVE_TIME, "dir": ABSOLUTE, "python": PATH,
+    "memory": SIZE, "gpus": GPUS, "wall-time": POSITIVE_TIME, "dir": ABSOLUTE, "python": PATH,
     "max-queued": COUNT, "max-running": COUNT, "submit-rate": RATE, "idle": TIME,
     "poll": POSITIVE_TIME,
 }  # fmt: skip

@@ -26,6 +26,7 @@ class NodeEntry(Struct, frozen=True):
     accept_key: tuple[str, ...] = ()
     same_machine: bool = False
     """Whether it may be the same machine as another node."""
+    gpus: int | None = None
 
     @property
     def address(self) -> Address:
@@ -51,6 +52,7 @@ class Pilots(Struct, frozen=True):
     constraint: str = ""
     cpus: int = 1
     memory: int | None = None
+    gpus: int = 0
     wall_time: float = 3600.0
     dir: str = ""
     python: str = ""

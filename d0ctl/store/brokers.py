@@ -48,7 +48,8 @@ def question(
         "package": {
             "path": row["path"], "job": row["job"], "stage": row["stage"],
             "originator": row["originator"], "ready": requirement.ready,
-            "cpus": requirement.cpus, "memory": requirement.memory, "disk": requirement.space,
+            "cpus": requirement.cpus, "memory": requirement.memory, "gpus": requirement.gpus,
+            "disk": requirement.space,
             "platform": requirement.platform, "software": list(requirement.software),
             "needs": list(requirement.needs), "seconds": requirement.seconds,
         },
@@ -56,6 +57,7 @@ def question(
             {
                 "node": node.name, "cluster": clusters.get(node.id), "cpus": node.cpus,
                 "free": max(0.0, node.cpus - node.used), "memory": node.memory,
+                "gpus": node.gpus, "gpus_free": max(0, node.gpus - node.gpus_used),
                 "disk": node.disk_free, "platform": node.platform, "speed": node.speed,
                 "services": list(node.services), "input_bytes": places.get(node.cluster, 0),
             }

@@ -17,6 +17,9 @@ FITS = {
     "platform of a node": (
         "platform: sl7", "nodes: {localhost: {}}", "nodes: {localhost: {platform: sl7}}",
     ),
+    "gpus of a node": (
+        "gpus: 2", "nodes: {localhost: {gpus: 1}}", "nodes: {localhost: {gpus: 2}}",
+    ),
     "platform of a cluster": (
         "platform: sl7", "nodes: {localhost: {cluster: lab}}\nclusters: {lab: {}}",
         "nodes: {localhost: {cluster: lab}}\nclusters: {lab: {platform: sl7}}",

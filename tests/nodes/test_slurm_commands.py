@@ -20,6 +20,7 @@ from d0ctl.sitefile.spec import Pilots
         (Pilots(constraint="rome|milan"), '--constraint="rome|milan"'),
         (Pilots(cpus=8), "--cpus-per-task=8"),
         (Pilots(memory=2 * 2**30), "--mem=2048M"),
+        (Pilots(gpus=2), "--gres=gpu:2"),
         (Pilots(wall_time=7200), "--time=120"),
         (Pilots(wall_time=90), "--time=2"),
     ],

@@ -145,6 +145,7 @@ def test_each_misfit_says_why() -> None:
     assert "platform linux-aarch64" in (misfit(Requirement(1, 1, platform="x"), node) or "")
     assert misfit(Requirement(1, 1, cpus=3), node) == "2 CPUs, needs 3"
     assert misfit(Requirement(1, 1, memory=200), node) == ("100 B of memory, needs 200 B")
+    assert misfit(Requirement(1, 1, gpus=1), node) == "0 GPUs, needs 1"
 
 
 @given(
@@ -205,6 +206,14 @@ def test_packages_on_a_node_share_its_memory() -> None:
     assert len(decide([node], [Requirement(1, ready=9, memory=900)])) == 0
     assert len(decide([node], [Requirement(1, ready=9)])) == 8
     assert misfit(Requirement(1, ready=1, memory=900), node) is None
+
+
+def test_packages_on_a_node_share_its_gpus() -> None:
+    node = NodeRoom(1, "a", 1, cpus=8, used=0, gpus=4, gpus_used=1)
+
+    assert len(decide([node], [Requirement(1, ready=9, gpus=1)])) == 3
+    assert len(decide([node], [Requirement(1, ready=9, gpus=2)])) == 1
+    assert len(decide([node], [Requirement(1, ready=9, gpus=4)])) == 0
 
 
 def test_packages_on_a_node_share_its_free_disk() -> None:

@@ -105,8 +105,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "Package": {
         "name": "other", "nodes": "localhost", "exclude-nodes": "localhost",
-        "platform": "Linux_x86_64", "cpus": 3, "memory": "3GB", "disk": "4GB", "wall-time": "5h",
-        "looping": "6h", "layout": "flat", "priority": 63, "wrapper": "start.sh",
+        "platform": "Linux_x86_64", "cpus": 3, "memory": "3GB", "gpus": 2,
+        "disk": "4GB", "wall-time": "5h", "looping": "6h",
+        "layout": "flat", "priority": 63, "wrapper": "start.sh",
         "wrapper-parameters": {"IMAGE": "sl7"}, "environment": {"MODE": "fast"},
         "policy": {"lost": {"tries": 8}}, "binaries": [{"run": "another"}],
     },

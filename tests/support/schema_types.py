@@ -94,6 +94,7 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (of_job.COUNT, whole(0, 10_000_000)),
     (of_job.LIMIT, whole(1, 10_000_000)),
     (of_job.CPUS, whole(1, 100_000)),
+    (of_job.GPUS, whole(0, 1000)),
     (of_job.LOCATOR, {"type": ("string", "null"), "pattern": "[:/]"}),
     (of_job.CHECKSUM, {"type": ANY_SCALAR, "pattern": "^([A-Za-z0-9-]+:)?[0-9A-Fa-f]+$"}),
     (of_job.PATTERN, {"type": ANY_SCALAR}),

@@ -73,7 +73,7 @@ LINE: dict[str, Schema] = {
 PACKAGE: dict[str, Schema] = {
     "name": LABEL, "nodes": one_or_list(TEXT), "exclude-nodes": one_or_list(TEXT),
     "platform": TEXT, "layout": types.words(stages.LAYOUTS), "cpus": piece(t.CPUS),
-    "memory": SIZE, "disk": SIZE,
+    "memory": SIZE, "gpus": piece(t.GPUS), "disk": SIZE,
     "wall-time": piece(t.POSITIVE_TIME), "priority": PRIORITY, "looping": TIME, "wrapper": SCALAR,
     "wrapper-parameters": TEXTS | {"propertyNames": {"pattern": VARIABLE}},
     "environment": TEXTS | {"propertyNames": {"pattern": VARIABLE}},

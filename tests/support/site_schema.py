@@ -43,8 +43,8 @@ NODE: dict[str, Schema] = {
     "destination": TEXT, "cpus": piece(t.CPUS), "identity": piece(nodes.IDENTITY),
     "dir": piece(nodes.ABSOLUTE), "python": piece(nodes.PATH), "via": piece(nodes.WAY),
     "cluster": piece(nodes.CLUSTER), "platform": piece(fields.PART), "speed": piece(fields.SPEED),
-    "memory": SIZE, "services": _SERVICES, "accept-key": one_or_list(piece(nodes.FINGERPRINT)),
-    "same-machine": FLAG,
+    "memory": SIZE, "gpus": piece(t.GPUS), "services": _SERVICES,
+    "accept-key": one_or_list(piece(nodes.FINGERPRINT)), "same-machine": FLAG,
 }  # fmt: skip
 THROTTLE: dict[str, Schema] = {
     "max-running": piece(t.LIMIT), "max-launches": piece(shares.RATE),
@@ -59,7 +59,8 @@ CLUSTER: dict[str, Schema] = {
     "identity": piece(nodes.IDENTITY), "via": piece(nodes.WAY),
     "partition": piece(nodes.ENGINE_WORD), "account": piece(nodes.ENGINE_WORD),
     "qos": piece(nodes.ENGINE_WORD), "constraint": piece(nodes.CONSTRAINT),
-    "cpus": piece(t.CPUS), "memory": SIZE, "wall-time": piece(t.POSITIVE_TIME),
+    "cpus": piece(t.CPUS), "memory": SIZE, "gpus": piece(t.GPUS),
+    "wall-time": piece(t.POSITIVE_TIME),
     "dir": piece(nodes.ABSOLUTE), "python": piece(nodes.PATH), "max-queued": piece(t.COUNT),
     "max-running": piece(t.COUNT), "submit-rate": piece(nodes.RATE), "idle": TIME,
     "poll": piece(t.POSITIVE_TIME),

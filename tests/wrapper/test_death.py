@@ -290,5 +290,5 @@ def test_an_attempt_that_ends_while_it_is_adopted_is_not_dead(
     attempt_records.write_record(places.attempt(7), attempt_records.Record(1, 1, "boot", 1))
     context = RelayContext(places, "boot", {}, 0o077)
     pool = WrapperPool(context, lambda *_: None, lambda _: None, lambda *_: None)
-    supervisor = Supervisor(context, 1, pool, lambda _: None, lambda _: None, lambda _: None)
+    supervisor = Supervisor(context, 1, [], pool, lambda _: None, lambda _: None, lambda _: None)
     assert supervisor.adopt() == [{"attempt": 7, "state": "ended"}]

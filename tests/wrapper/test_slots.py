@@ -150,14 +150,14 @@ def test_the_cpu_is_never_idle_while_a_slow_transfer_is_under_way(
 
 def test_an_attempt_that_was_dropped_while_it_was_paused_starts_when_it_is_sent_again() -> None:
     queue = CpuQueue(cpus=1)
-    queue.add(launch(1, binary("true"), cpu=100))
+    queue.add(launch(1, binary("true"), cpu=100, gpus=0))
     queue.pause(1)
 
-    assert queue.next(used=0) is None
+    assert queue.next(used=0, gpus=0) is None
     assert queue.drop(1)
-    queue.add(launch(1, binary("true"), cpu=100))
+    queue.add(launch(1, binary("true"), cpu=100, gpus=0))
 
-    again = queue.next(used=0)
+    again = queue.next(used=0, gpus=0)
     assert again is not None and again.attempt == 1
 
 
@@ -179,3 +179,53 @@ def test_attempts_that_use_a_part_of_a_cpu_run_beside_each_other(connect: Connec
     for attempt in (1, 3, 4):
         go(node, attempt)
         node.end(attempt)
+
+
+def seen(node: Client, attempt: int) -> str:
+    """Return the GPUs that a binary sees."""
+    return (node.folder(attempt) / "1.out").read_text().strip()
+
+
+GPU = 'echo "$CUDA_VISIBLE_DEVICES"; ' + BUSY
+
+
+def test_a_gpu_belongs_to_one_attempt_whichever_relay_starts_it(connect: Connect) -> None:
+    first = connect(cpus=8, gpus=2)
+    first.launch(launch(1, binary(script=GPU), gpus=1))
+    wait_on(first, 1)
+    first.close()
+
+    second = connect(cpus=8, gpus=2)
+    second.launch(launch(2, binary(script=GPU), gpus=1))
+    second.launch(launch(3, binary(script=GPU), gpus=1))
+    second.launch(launch(4, binary(script=GPU)))
+    for attempt in (2, 4):
+        wait_on(second, attempt)
+    second.wait("pong", id=second.ping())
+    assert not is_on(second, 3)
+    assert [seen(second, attempt) for attempt in (1, 2, 4)] == ["0", "1", ""]
+
+    go(second, 1)
+    wait_on(second, 3)
+    assert seen(second, 3) == "0"
+    for attempt in (2, 3, 4):
+        go(second, attempt)
+        second.end(attempt)
+
+
+def test_an_attempt_that_needs_more_gpus_than_there_are_is_refused(connect: Connect) -> None:
+    node = connect(gpus=1)
+    node.launch(launch(1, binary("true"), gpus=2))
+
+    assert node.wait("refused")["message"] == "it needs 2 GPUs, and the node has 1"
+
+
+def test_the_gpus_of_an_allocation_are_those_that_its_environment_names(connect: Connect) -> None:
+    node = connect(environment={"CUDA_VISIBLE_DEVICES": "3,GPU-5f,x y"})
+
+    assert node.wait("hello")["facts"]["gpus"] == 2
+    node.launch(launch(1, binary(script=GPU), gpus=2))
+    wait_on(node, 1)
+    assert seen(node, 1) == "3,GPU-5f"
+    go(node, 1)
+    node.end(1)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from d0ctl.actions.action import Action, Author, NodeName, NodeRequest, Plan
-from d0ctl.actions.option import NAMES, NUMBER, Options, flag, maybe_argument, value, values
+from d0ctl.actions.option import COUNT, NAMES, NUMBER, Options, flag, maybe_argument, value, values
 from d0ctl.errors import BadUsage
 from d0ctl.model import Address
 from d0ctl.store.connection import Store
@@ -27,6 +27,9 @@ class AddOptions(Options):
     )
     cpus: int | None = value(
         "--cpus", "N", "Number of slots (default: the node's CPUs).", type=NUMBER, example="8"
+    )
+    gpus: int | None = value(
+        "--gpus", "N", "Number of GPUs (default: the node's).", type=COUNT, example="4"
     )
     identity: str | None = value("--identity", "FILE", "A private key to log in with.")
     accept_keys: tuple[str, ...] = values(
@@ -113,7 +116,7 @@ def plan(store: Store, request: NodeRequest[AddOptions], now: float) -> AddPlan:
 def add(store: Store, plan: AddPlan, by: Author) -> None:
     """Add the node with its facts; couriers connect to it next."""
     options = plan.request.options
-    node = registry.add(store, plan.address, cpus=options.cpus)
+    node = registry.add(store, plan.address, cpus=options.cpus, gpus=options.gpus)
     contact.up(store, node, options.facts, now=by.now)
     contact.unknown(store, node, now=by.now)
 
@@ -130,9 +133,10 @@ def report(plan: AddPlan) -> Iterator[str]:
     """Say what the node is."""
     facts = plan.request.options.facts
     cpus = plan.request.options.cpus or int(facts.get("cpus") or 1)
+    gpus = facts.get("gpus") if plan.request.options.gpus is None else plan.request.options.gpus
     parts = (f"{facts.get('hostname')}", f"{facts.get('os') or facts.get('system')}",
              count(cpus, "cpu"), size(facts.get("memory")),
-             f"python {facts.get('python')}")  # fmt: skip
+             *([count(gpus, "GPU")] if gpus else []), f"python {facts.get('python')}")  # fmt: skip
     yield f"added `{plan.address.name}`: {', '.join(parts)}"
 
 
@@ -157,12 +161,13 @@ ACTION = Action(
 
 
 def as_request(
-    address: Address, cpus: int | None, *, same_machine: bool
+    address: Address, cpus: int | None, gpus: int | None = None, *, same_machine: bool
 ) -> NodeRequest[AddOptions]:
     """Return the request that adds the node of an address."""
     options = AddOptions(
         destination=address.destination or None,
         cpus=cpus,
+        gpus=gpus,
         identity=address.identity or None,
         directory=address.directory or None,
         python=address.python or None,

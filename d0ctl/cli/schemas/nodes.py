@@ -47,6 +47,7 @@ class Node(TypedDict):
     launched: int
     assigned: int
     memory: int | None
+    gpus: int
     platform: str | None
     speed: Annotated[float, Meta(description="Of one CPU, compared with a standard node.")]
     speed_measured: Annotated[float | None, Meta(description="By `node benchmark`.")]

@@ -167,6 +167,7 @@ class Asked(TypedDict):
     """What the job file requests for a package; sizes in bytes, times in seconds."""
 
     memory: int | None
+    gpus: int
     disk: int | None
     wall_time: float | None
     looping: float | None

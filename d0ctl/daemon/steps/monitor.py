@@ -61,6 +61,7 @@ def assign_couriers(desk: Desk, turn: Turn) -> None:
             registry.address_of(row),
             desk.site,
             cpus=row["cpus_asked"],
+            gpus=row["gpus_asked"],
             deliver=desk.dropbox.deliver,
             unread=desk.dropbox.unread,
             report=desk.report,
@@ -72,7 +73,7 @@ def _is_replaced(courier: Courier, row: Row) -> bool:
     """Return whether a node was removed and added again, so that its id refers to another one."""
     return (
         courier.address != registry.address_of(row)
-        or courier.cpus != row["cpus_asked"]
+        or (courier.cpus, courier.gpus) != (row["cpus_asked"], row["gpus_asked"])
         or (row["state"] == "unknown" and courier.is_up)
     )
 

@@ -277,7 +277,7 @@ def _demand(desk: Desk, system: BatchSystem) -> float:
     """Return how many CPUs the ready packages need that a pilot could take."""
     quota = placement.quota(desk.store)
     return sum(
-        requirement.load
+        system.share(requirement)
         * max(0, min(requirement.ready, quota.left(requirement.stage, requirement.job)))
         for requirement in ready_requirements(desk.store, desk.job)
         if misfit(requirement, system.room) is None

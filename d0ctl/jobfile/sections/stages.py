@@ -12,6 +12,7 @@ from d0ctl.jobfile.language.field_types import (
     CPUS,
     FLAG,
     FRACTION,
+    GPUS,
     JOB,
     LABEL,
     LIMIT,
@@ -53,12 +54,12 @@ JOB_KEYS = words(
 STAGE_KEYS = words("name require after final priority max-running lines")
 LINE_KEYS = words("name early-start after priority for packages")
 PACKAGE_KEYS = words(
-    "name nodes exclude-nodes platform cpus memory disk wall-time layout priority wrapper "
+    "name nodes exclude-nodes platform cpus memory gpus disk wall-time layout priority wrapper "
     "wrapper-parameters environment policy looping binaries"
 )
 PLAIN_TYPES = {
-    "platform": TEXT, "cpus": CPUS, "priority": PERCENT, "memory": SIZE, "disk": SIZE,
-    "wall-time": POSITIVE_TIME, "looping": TIME,
+    "platform": TEXT, "cpus": CPUS, "priority": PERCENT, "memory": SIZE, "gpus": GPUS,
+    "disk": SIZE, "wall-time": POSITIVE_TIME, "looping": TIME,
 }  # fmt: skip
 """The keys of a package that hold one text."""
 

@@ -36,6 +36,7 @@ def submit(pilots: Pilots, name: str, count: int) -> tuple[str, bytes]:
         "partition": pilots.partition, "account": pilots.account, "qos": pilots.qos,
         "constraint": f'"{pilots.constraint}"' if pilots.constraint else "",
         "mem": f"{math.ceil(pilots.memory / 2**20)}M" if pilots.memory else "",
+        "gres": f"gpu:{pilots.gpus}" if pilots.gpus else "",
     }  # fmt: skip
     options = [f"--{key}={value}" for key, value in asked.items() if value]
     command = " ".join([

@@ -235,7 +235,7 @@ class Rehearsal:
             room = self.rooms[node] = replace(
                 room, used=used, bringing=bringing, disk_free=disk_free,
                 memory_used=sum(one.memory or one.memory_expected or 0 for one in wanted),
-                disk_used=promised,
+                gpus_used=sum(one.gpus for one in wanted), disk_used=promised,
             )  # fmt: skip
         return room
 

@@ -40,6 +40,7 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
     sheet.add(signs.mark(state, sheet.glyphs), (words, "faint"))
     facts = json.loads(row["facts"] or "{}")
     details = [f"{node.used} of {count(row['cpus'], 'slot')} in use", size(row["memory"]),
+            count(row["gpus"], "GPU") if row["gpus"] else "",
             row["platform"], speed(row), facts.get("os"), f"python {facts.get('python') or '?'}",
             f"cluster {row['cluster']}"]  # fmt: skip
     sheet.say("; ".join(str(word) for word in details if word), "faint")

@@ -80,6 +80,7 @@ def _head(sheet: Sheet, package: Package, now: float) -> None:
 def _requests(view: PackageView) -> list[str]:
     words = [count(view.cpus, "cpu")]
     words += [f"{size(view.memory)} of memory"] if view.memory else []
+    words += [count(view.gpus, "GPU")] if view.gpus else []
     words += [f"{size(view.disk)} of disk"] if view.disk else []
     words += [f"at most {duration(view.wall_time)}"] if view.wall_time else []
     words += [f"platform {view.platform}"] if view.platform else []

@@ -66,6 +66,8 @@ def _node(job: JobRows, stage: StageRows, package: PackageRows, word: str) -> It
     yield f"    request_cpus = {row['cpus']}"
     if row["memory"]:
         yield f"    request_memory = {-(-row['memory'] // 1024**2)}"
+    if row["gpus"]:
+        yield f"    request_gpus = {row['gpus']}"
     if row["disk"]:
         yield f"    request_disk = {-(-row['disk'] // 1024)}"
     yield f"    output = {name}.out"

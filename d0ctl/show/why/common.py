@@ -80,6 +80,7 @@ def room_of(row: Row, now: float | None = None) -> NodeRoom:
         used=row["used"], memory=row["memory"], platform=row["platform"],
         services=services_of(row), disk=row["disk"], disk_free=row["disk_free"],
         disk_used=row["disk_used"], memory_used=row["memory_used"], speed=row["speed"],
+        gpus=row["gpus"], gpus_used=row["gpus_used"],
         left_s=None if now is None or row["ends"] is None else row["ends"] - now,
     )  # fmt: skip
 
@@ -95,7 +96,7 @@ def requirement_of(store: Store, package: PackageView) -> Requirement:
         stay=package.stay, space=package.space, seconds=costs["seconds"], pace=costs["pace"],
         fetches=bool(costs["fetches"]), cpu=costs["cpu"],
         barred=catalogue.barred_of_job(package.job_id), memory_expected=costs["memory_expected"],
-        space_expected=costs["space_expected"],
+        space_expected=costs["space_expected"], gpus=package.gpus,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, convert
 
-from d0ctl.schedule.resources import NodeRoom
+from d0ctl.schedule.resources import NodeRoom, Requirement
 from d0ctl.sitefile.spec import Pilots
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import services_of
@@ -24,6 +24,12 @@ class BatchSystem(Struct, frozen=True):
     pilots: Pilots
     room: NodeRoom
     fault: Fault | None = None
+
+    def share(self, requirement: Requirement) -> float:
+        """Return how many CPUs of a pilot a package keeps from others, by itself or its GPUs."""
+        if not requirement.gpus:
+            return requirement.load
+        return max(requirement.load, self.pilots.cpus * requirement.gpus / self.pilots.gpus)
 
 
 class Pilot(Struct, frozen=True):
@@ -59,7 +65,7 @@ def _batch_system(row: Row) -> BatchSystem:
     pilots = convert(json.loads(row["pilots"]), Pilots)
     room = NodeRoom(
         -row["id"], row["name"], row["id"], pilots.cpus, 0, pilots.memory, row["platform"],
-        services_of(row), left_s=pilots.wall_time,
+        services_of(row), left_s=pilots.wall_time, gpus=pilots.gpus,
     )  # fmt: skip
     return BatchSystem(row["id"], row["name"], pilots, room, fault_of(row))
 
@@ -134,6 +140,7 @@ def add_node(store: Store, system: BatchSystem, pilot: Pilot, job: str) -> None:
         "add_pilot_node", name=name, cluster=cluster, destination=address.destination,
         identity=address.identity, directory=address.directory, python=address.python,
         via=address.via, job=job, cpus=system.pilots.cpus, memory=system.pilots.memory,
+        gpus=system.pilots.gpus,
     )  # fmt: skip
     store.change("pilot_has_node", pilot=pilot.id, node=node)
 

@@ -72,6 +72,7 @@ def _node(row: Row, clusters: Mapping[int, str]) -> NodeEntry:
         row["name"], row["destination"], row["identity"], row["directory"], row["python"],
         row["via"], None if cluster == own else cluster, row["cpus_asked"], row["platform_asked"],
         row["speed_asked"], row["memory_asked"], tuple(json.loads(row["services"])),
+        gpus=row["gpus_asked"],
     )  # fmt: skip
 
 
@@ -253,7 +254,8 @@ def make_node(store: Store, entry: NodeEntry, facts: dict[str, Any], now: float)
             store, entry.name, is_local=address.kind == "local", facts=facts,
             allow=f"if that is intended, give `{entry.name}` the key `same-machine: yes`",
         )  # fmt: skip
-    node = registry.add(store, address, cpus=entry.cpus, cluster=entry.cluster)
+    node = registry.add(store, address, cpus=entry.cpus, gpus=entry.gpus,
+                        cluster=entry.cluster)  # fmt: skip
     contact.up(store, node, facts, now=now)
     store.change("node_unknown", node=node, now=now)
 
@@ -263,8 +265,8 @@ def keep_node(store: Store, entry: NodeEntry, *, applied: bool) -> None:
     store.change(
         "keep_node", node=registry.named(store, entry.name)["id"], identity=entry.identity,
         python=entry.python, via=entry.via, cpus=entry.cpus, speed=entry.speed,
-        memory=entry.memory, services=json.dumps(entry.services), platform=entry.platform,
-        applied=int(applied),
+        memory=entry.memory, gpus=entry.gpus, services=json.dumps(entry.services),
+        platform=entry.platform, applied=int(applied),
     )  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import remake
 
 REQUIRED = (
-    "cpus", "cpu", "memory", "disk", "space", "platform", "nodes", "exclude_nodes", "software",
-    "needs", "early", "fetches", "priority", "rank", "seconds", "expected", "chain",
+    "cpus", "cpu", "memory", "gpus", "disk", "space", "platform", "nodes", "exclude_nodes",
+    "software", "needs", "early", "fetches", "priority", "rank", "seconds", "expected", "chain",
 )  # fmt: skip
 
 

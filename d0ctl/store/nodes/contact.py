@@ -40,6 +40,7 @@ def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str 
         cpus=facts.get("cpus") or 1,
         platform=f"{facts.get('system')}-{facts.get('machine')}".lower(),
         memory=facts.get("memory"),
+        gpus=facts.get("gpus") or 0,
     )
     return None
 

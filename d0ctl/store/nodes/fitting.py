@@ -117,6 +117,7 @@ def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
             stage.name,
             one.cpus,
             one.memory,
+            one.gpus,
             one.platform,
             one.nodes,
             one.exclude_nodes,
@@ -128,13 +129,13 @@ def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
         for one in line.packages
     }
     found = []
-    for stage, cpus, memory, platform, named, excluded, room, software, needs in sorted(
+    for stage, cpus, memory, gpus, platform, named, excluded, room, software, needs in sorted(
         asked, key=repr
     ):
         requirement = Requirement(
             0, 1, cpus, memory, platform, named, excluded,
             catalogue.platforms(json.dumps(software)),
-            catalogue.needs(json.dumps(software), json.dumps(needs)), space=room,
+            catalogue.needs(json.dumps(software), json.dumps(needs)), space=room, gpus=gpus,
             barred=catalogue.barred(spec.originator),
         )  # fmt: skip
         against = nodes.against(requirement)

@@ -39,6 +39,7 @@ def add_localhost(store: Store) -> None:
                 via="auto",
                 cpus=os.cpu_count() or 1,
                 cpus_asked=None,
+                gpus=None,
             )
 
 
@@ -85,7 +86,14 @@ def launched_on(store: Store, node: int) -> int:
     return int(store.value("node_in_use", node=node))
 
 
-def add(store: Store, address: Address, *, cpus: int | None, cluster: str | None = None) -> int:
+def add(
+    store: Store,
+    address: Address,
+    *,
+    cpus: int | None,
+    gpus: int | None = None,
+    cluster: str | None = None,
+) -> int:
     """Add a node, by default in a cluster of its own. Raises Refused if its name is taken."""
     check_new(store, address.name)
     if address.kind == "local" and cluster is None:
@@ -105,6 +113,7 @@ def add(store: Store, address: Address, *, cpus: int | None, cluster: str | None
             via=address.via,
             cpus=cpus or 1,
             cpus_asked=cpus,
+            gpus=gpus,
         )
     )
 

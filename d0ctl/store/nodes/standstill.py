@@ -181,7 +181,7 @@ def _node(row: Row, patience_s: float, now: float) -> NodeState:
     room = NodeRoom(
         id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"], used=0,
         memory=row["memory"], platform=row["platform"], services=services_of(row),
-        disk=row["disk"], speed=row["speed"], left_s=row["time_limit"],
+        disk=row["disk"], speed=row["speed"], left_s=row["time_limit"], gpus=row["gpus"],
     )  # fmt: skip
     return NodeState(
         room, row["state"], bool(row["drained"]), row["bad"] is not None,

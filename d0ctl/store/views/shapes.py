@@ -353,6 +353,7 @@ class PackageView(Struct, frozen=True):
     cpus: int
     priority: int | None
     memory: int | None
+    gpus: int
     disk: int | None
     space: int | None
     platform: str | None

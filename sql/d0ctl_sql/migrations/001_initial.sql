@@ -363,6 +363,7 @@ create table requirement (
     cpu           integer not null default 100 check (cpu between 1 and 100),
                                            -- percentage of these that it uses
     memory        integer,
+    gpus          integer not null default 0 check (gpus >= 0),
     disk          integer,                 -- as the job file says
     space         integer,                 -- `disk`, else estimated from files: reserved on a node
     memory_expected integer,               -- from earlier runs: reserved if nothing is asked for
@@ -947,6 +948,8 @@ create table node (
     cpus_asked     integer,
     memory         integer,
     memory_asked   integer,
+    gpus           integer not null default 0 check (gpus >= 0),
+    gpus_asked     integer check (gpus_asked >= 0),
     platform       text,
     platform_asked text,
     services       text not null default '[]',
@@ -1394,7 +1397,7 @@ create view v_package as
            job.name as job, stage.seq as stage, stage.name as stage_name, line.seq as line,
            line.name as line_name, package.seq as package, package.name, package.status,
            package.phase, package.note, node.name as node, package.attempts, requirement.cpus,
-           requirement.memory,
+           requirement.memory, requirement.gpus,
            strftime('%Y-%m-%dT%H:%M:%SZ', package.changed, 'unixepoch') as changed,
            package.changed as changed_s,
            strftime('%Y-%m-%dT%H:%M:%SZ', attempt.started, 'unixepoch') as started,

@@ -77,7 +77,8 @@ select package.id, package.node_id
 -- Everything that the wrapper must know of each package to launch.
 select package.attempt_id, package.attempts as number, package.id as package_id,
        requirement.stay is node.name as delivers, package.environment, package.accept,
-       requirement.cpus, requirement.cpu, requirement.memory, requirement.disk, package.wall_time, package.looping,
+       requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus, requirement.disk,
+       package.wall_time, package.looping,
        package.early, package.wrapper, package.wrapper_parameters, package.node_id, node.platform,
        node.cluster_id, job.parameters, package_path.path, package.job_id, stage.final
   from decision

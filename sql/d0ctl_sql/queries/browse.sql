@@ -67,7 +67,8 @@ select package.*, node.name as node, job.name as job, job.hold as job_hold,
        job.hold_note as job_hold_note, job.hold_actor as job_hold_actor, job.pause as job_pause,
        stage.seq as stage, stage.name as stage_name, line.seq as line, line.name as line_name,
        line.dropped as line_dropped, line.named as line_named, requirement.cpus,
-       requirement.priority, requirement.memory, requirement.disk, requirement.space, requirement.platform,
+       requirement.priority, requirement.memory, requirement.gpus, requirement.disk, requirement.space,
+       requirement.platform,
        requirement.nodes, requirement.exclude_nodes, requirement.software, requirement.needs,
        requirement.avoid, requirement.failed_on, requirement.stay
   from job
@@ -379,7 +380,7 @@ select distinct package_path.path
 -- name: node_rooms
 -- Every node with its properties, the resources in use as the scheduler counts them, and when one
 -- of its slots was last taken.
-select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.platform,
+select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.gpus, node.platform,
        node.services, cluster.services as cluster_services, node.state, node.since, node.drained,
        node.drain_note, node.last_error, node.speed,
        (select pilot.ends from pilot indexed by pilot_of_node
@@ -406,6 +407,11 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
           join requirement on requirement.id = package.requirement_id and requirement.stay is null
          where package.node_id = node.id
            and package.is_live = 1) as memory_used,
+       (select coalesce(sum(requirement.gpus), 0)
+          from package
+          join requirement on requirement.id = package.requirement_id and requirement.stay is null
+         where package.node_id = node.id
+           and package.is_live = 1) as gpus_used,
        (select coalesce(sum(coalesce(requirement.space_expected, requirement.space)), 0)
           from package
           join requirement on requirement.id = package.requirement_id and requirement.stay is null

@@ -22,7 +22,7 @@ select line_order.line_id, line_order.after_id
 select package.id, package.line_id, package.seq, package.name, package.phase, package.attempts,
        package.requirement_id, package.wall_time, package.looping, package.wrapper,
        package.wrapper_parameters,
-       package.environment, package.policy, requirement.cpus, requirement.cpu, requirement.memory,
+       package.environment, package.policy, requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus,
        requirement.disk, requirement.space, requirement.platform, requirement.nodes,
        requirement.exclude_nodes, requirement.software, requirement.needs, requirement.fetches,
        requirement.priority, package.early > 0 as early

@@ -135,7 +135,8 @@ select distinct input.package_id
 
 -- name: waiting_requirement
 -- The requirement of a waiting package.
-select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.space,
+select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus,
+       requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.seconds, requirement.rank, requirement.software,
        requirement.needs, requirement.early, requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,

@@ -44,9 +44,9 @@ returning id;
 -- name: add_node
 -- A node of which only the address is known.
 insert into node (name, cluster_id, kind, destination, identity, directory, python, via, cpus,
-                  cpus_asked)
+                  cpus_asked, gpus, gpus_asked)
 values (:name, :cluster, :kind, :destination, :identity, :directory, :python, :via, :cpus,
-        :cpus_asked)
+        :cpus_asked, coalesce(:gpus, 0), :gpus)
 returning id;
 
 -- name: remove_node
@@ -118,6 +118,7 @@ update node
        state = 'up', contact = :now, last_error = null, facts = :facts, load = :load,
        machine = coalesce(nullif(:machine, ''), machine),
        boot = :boot, base = :base, clock = :clock, memory = coalesce(memory_asked, :memory),
+       gpus = coalesce(gpus_asked, :gpus),
        platform = coalesce(platform_asked,
                            (select platform from cluster where cluster.id = node.cluster_id),
                            :platform),
@@ -213,7 +214,8 @@ select :node, :attempt
 
 -- name: requirements_of_job
 -- The requests of a job's packages to a node, and the stage of each requirement.
-select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.space,
+select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus,
+       requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
        requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stay,

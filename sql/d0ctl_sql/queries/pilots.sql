@@ -98,9 +98,9 @@ returning id;
 -- name: add_pilot_node
 -- The node in the allocation of a pilot.
 insert into node (name, cluster_id, kind, destination, identity, directory, python, via, job, cpus,
-                  cpus_asked, memory, memory_asked)
+                  cpus_asked, memory, memory_asked, gpus, gpus_asked)
 values (:name, :cluster, 'slurm', :destination, :identity, :directory, :python, :via, :job, :cpus,
-        :cpus, :memory, :memory)
+        :cpus, :memory, :memory, :gpus, :gpus)
 returning id;
 
 -- name: pilot_has_node

@@ -49,7 +49,7 @@ select other.id
   join requirement as other
     on other.job_id = requirement.job_id and other.stage_id = requirement.stage_id
    and other.cpus = requirement.cpus and other.cpu = requirement.cpu
-   and other.disk is requirement.disk
+   and other.gpus = requirement.gpus and other.disk is requirement.disk
    and other.space is requirement.space
    and other.platform is requirement.platform and other.nodes = requirement.nodes
    and other.exclude_nodes = requirement.exclude_nodes and other.software = requirement.software
@@ -63,11 +63,11 @@ select other.id
 
 -- name: make_requirement_like
 -- Copy a requirement with these values; a :priority of null keeps its own.
-insert into requirement (job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes,
+insert into requirement (job_id, stage_id, cpus, cpu, memory, gpus, disk, space, platform, nodes,
                     exclude_nodes, pace, software, needs, early, fetches, priority, avoid, boost,
                     failed_on, stay, rank, seconds, expected, chain, memory_expected,
                     space_expected)
-select job_id, stage_id, cpus, cpu, :memory, disk, space, platform, nodes, exclude_nodes, pace,
+select job_id, stage_id, cpus, cpu, :memory, gpus, disk, space, platform, nodes, exclude_nodes, pace,
        software, needs, early, fetches,
        coalesce(:priority, priority), :avoid, :boost, :failed_on, :stay,
        rank, seconds, expected, chain, memory_expected, space_expected

@@ -1,15 +1,15 @@
 -- name: schedulable_nodes
--- Nodes that may take packages, with the CPUs and memory that live packages use there, the disk
+-- Nodes that may take packages, with the CPUs, memory and GPUs that live packages use there, the disk
 -- that those of all nodes with the same cache use, the CPUs of packages whose inputs are in transit, the number of packages that wait there for inputs,
--- and of those that only deliver outputs, which use neither memory nor disk; also nodes that d0ctl
+-- and of those that only deliver outputs, which use neither memory, GPUs nor disk; also nodes that d0ctl
 -- drained and that one package is to try, with the stage that failed there.
-select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platform,
+select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.gpus, node.platform,
        node.services, cluster.services as cluster_services, node.speed,
        coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
        coalesce(live.open, 0) as open, coalesce(live.delivering, 0) as delivering,
        coalesce(live.running, 0) as running,
        bad_node.stage_id as on_trial,
-       coalesce(live.memory, 0) as memory_used,
+       coalesce(live.memory, 0) as memory_used, coalesce(live.gpus, 0) as gpus_used,
        cast(coalesce(sum(live.space) over (partition by node.cluster_id), 0) as integer) as disk_used,
        node_space.disk, node_space.disk_free,
        (select pilot.ends - :now from pilot indexed by pilot_of_node
@@ -21,6 +21,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
   left join (select taken.node_id,
                     sum(iif(requirement.stay is null, coalesce(requirement.memory, requirement.memory_expected, 0), 0)
                         * taken.n) as memory,
+                    sum(iif(requirement.stay is null, requirement.gpus, 0) * taken.n) as gpus,
                     sum(iif(requirement.stay is null, coalesce(requirement.space_expected, requirement.space, 0), 0)
                         * taken.n) as space,
                     sum(iif(taken.slot = 2, taken.n, 0)) as open,
@@ -50,7 +51,8 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.platfor
 -- the job), then by age of the job; within a job, packages that were tried already come first, as
 -- they delay its completion (D0 Job Definition, section 5), then those with which the longest chain
 -- of packages begins.
-select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.space,
+select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus,
+       requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
        requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,

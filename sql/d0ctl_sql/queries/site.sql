@@ -66,6 +66,7 @@ update node
    set identity = :identity, python = :python, via = :via,
        cpus = coalesce(:cpus, json_extract(facts, '$.cpus'), cpus), cpus_asked = :cpus, speed_asked = :speed,
        memory_asked = :memory, memory = coalesce(:memory, json_extract(facts, '$.memory')),
+       gpus_asked = :gpus, gpus = coalesce(:gpus, json_extract(facts, '$.gpus'), 0),
        services = :services, platform_asked = :platform,
        platform = coalesce(:platform,
                            (select platform from cluster where cluster.id = node.cluster_id),

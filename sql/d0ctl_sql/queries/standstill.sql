@@ -2,7 +2,7 @@
 -- Every node with the facts that decide whether work moves; those that d0ctl drained are tried again.
 -- system counts as a node that is about to come.
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
-       node.memory, node.platform, node.services, cluster.services as cluster_services, node.state,
+       node.memory, node.gpus, node.platform, node.services, cluster.services as cluster_services, node.state,
        node.since, node.drained, node.drain_note, node.last_error, node.contact,
        node.speed, bad_node.node_id as bad, node_space.disk, null as time_limit
   from node
@@ -10,8 +10,8 @@ select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, nod
   join node_space on node_space.node_id = node.id
   left join bad_node on bad_node.node_id = node.id
 union all
-select -id, name, id, 'slurm', pilots ->> 'cpus', pilots ->> 'cpus', pilots ->> 'memory', platform,
-       '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null,
+select -id, name, id, 'slurm', pilots ->> 'cpus', pilots ->> 'cpus', pilots ->> 'memory',
+       coalesce(pilots ->> 'gpus', 0), platform, '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null,
        pilots ->> 'wall_time'
   from cluster
  where pilots is not null
@@ -35,7 +35,8 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
 
 -- name: standing_requirements
 -- Requirements with ready packages of jobs that have not ended, or of one, even of held ones.
-select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.space,
+select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus,
+       requirement.space,
        requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
        requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
        requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,

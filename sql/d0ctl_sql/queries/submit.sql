@@ -101,11 +101,11 @@ returning seq;
 
 -- name: make_requirement
 -- One set of requirements, shared by the packages that have it.
-insert into requirement (job_id, stage_id, cpus, cpu, memory, disk, space, platform, nodes,
+insert into requirement (job_id, stage_id, cpus, cpu, memory, gpus, disk, space, platform, nodes,
                          exclude_nodes, software, needs, early, fetches, priority, rank, seconds,
                          expected, chain)
-values (:job, :stage, :cpus, :cpu, :memory, :disk, :space, :platform, :nodes, :exclude_nodes, :software,
-        :needs, :early, :fetches, :priority, :rank, :seconds, :expected, :chain)
+values (:job, :stage, :cpus, :cpu, :memory, :gpus, :disk, :space, :platform, :nodes, :exclude_nodes,
+        :software, :needs, :early, :fetches, :priority, :rank, :seconds, :expected, :chain)
 returning id;
 
 -- name: clear_incoming_requirements

@@ -180,7 +180,7 @@ delete from chosen where package_id = ?;
 -- A requirement of a stage with exactly these requests.
 select id from requirement
  where job_id = :job and stage_id = :stage and cpus = :cpus and cpu = :cpu and memory is :memory
-   and disk is :disk and space is :space and platform is :platform and nodes = :nodes
+   and gpus = :gpus and disk is :disk and space is :space and platform is :platform and nodes = :nodes
    and exclude_nodes = :exclude_nodes and software = :software and needs = :needs
    and early = :early and fetches = :fetches and priority is :priority and rank is :rank
    and seconds is :seconds and avoid is null and boost = 0 and stay is null;

@@ -1,7 +1,7 @@
 """The records that a node keeps of its attempts."""
 
 import os
-from typing import List, NamedTuple
+from typing import List, NamedTuple, Tuple
 
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.checks import shape
@@ -15,12 +15,15 @@ class Record(NamedTuple):
     started: int
     boot_id: str
     cpus: float
+    gpus: "Tuple[str, ...]" = ()
 
 
 def write_record(folder: AttemptFolder, record: Record) -> None:
     """Write the record of a wrapper; half a record counts as none."""
-    text = "%d %d %s %g\n" % record
-    write(folder.file(b"wrapper"), text.encode("ascii"))
+    words = ["%d %d %s %g" % record[:4]]
+    if record.gpus:
+        words.append(",".join(record.gpus))
+    write(folder.file(b"wrapper"), (" ".join(words) + "\n").encode("ascii"))
 
 
 def link_record(folder: AttemptFolder, previous: "AttemptFolder | None") -> bool:
@@ -38,8 +41,10 @@ def read_record(folder: AttemptFolder) -> "Record | None":
     """Read the record of an attempt's wrapper; None if there is none."""
     try:
         text = read(folder.file(b"wrapper")).decode("ascii")
-        pid, started, boot_id, cpus = text.rstrip("\n").split(" ")
-        return Record(int(pid), int(started), boot_id, float(cpus)) if text[-1:] == "\n" else None
+        pid, started, boot_id, cpus, *gpus = text.rstrip("\n").split(" ")
+        devices = tuple(gpus[0].split(",")) if gpus else ()
+        record = Record(int(pid), int(started), boot_id, float(cpus), devices)
+        return record if text[-1:] == "\n" else None
     except (OSError, ValueError):
         return None
 

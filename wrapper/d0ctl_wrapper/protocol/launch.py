@@ -185,6 +185,7 @@ _LAUNCH = shape.record(
     {
         "number": (shape.positive, 1),
         "cpu": (shape.positive, 100),
+        "gpus": (shape.whole, 0),
         "nice": (shape.whole, NICE),
         "deliver": (shape.many(_DELIVERY), []),
         "transfer": (_TRANSFER, _TRANSFER({})),

@@ -14,6 +14,7 @@ KEEP_LOGS_S = 30 * 86400
 
 _HELLO_DEFAULTS = {
     "cpus": None,
+    "gpus": None,
     "spool": None,
     "read_only": False,
     "silence": 120,
@@ -42,6 +43,7 @@ _HELLO = shape.record(
         "nonce": _nonce,
         "base": shape.filled,
         "cpus": shape.maybe(shape.positive),
+        "gpus": shape.maybe(shape.whole),
         "spool": shape.maybe(shape.absolute),
         "read_only": shape.boolean,
         "silence": shape.number,

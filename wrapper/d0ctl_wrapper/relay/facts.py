@@ -2,13 +2,17 @@
 
 import os
 import pwd
+import re
 import sys
 import time
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.host.machine import machine_id, read
 from d0ctl_wrapper.protocol.paths import to_text
+
+_GPU = re.compile(r"\d+\Z|(GPU|MIG)-[A-Za-z0-9/-]{1,100}\Z", re.ASCII)
+_DEVICE = re.compile(r"nvidia(\d+)\Z", re.ASCII)
 
 
 def gather(base: bytes) -> "Dict[str, Any]":
@@ -26,6 +30,22 @@ def cpus() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def gpus(asked: "int | None" = None) -> "List[str]":
+    """Return the indices of the GPUs of this node, as many as a user has said.
+
+    A batch system names those of an allocation in the environment.
+    """
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is not None:
+        found = [name for name in given.split(",") if _GPU.match(name)]
+    else:
+        devices = [device for device in map(_DEVICE.match, os.listdir("/dev")) if device]
+        found = sorted((device.group(1) for device in devices), key=int)
+    if asked is None or asked <= len(found):
+        return found[:asked]
+    return [str(number) for number in range(asked)]
+
+
 def _machine() -> "Dict[str, Any]":
     now = time.time()
     system = os.uname()
@@ -41,6 +61,7 @@ def _machine() -> "Dict[str, Any]":
         "python": "%d.%d.%d" % sys.version_info[:3],
         "executable": sys.executable,
         "cpus": cpus(),
+        "gpus": len(gpus()),
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "load": load(),
     }

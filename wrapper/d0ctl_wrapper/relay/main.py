@@ -71,7 +71,8 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
         from d0ctl_wrapper.relay.periodic import Periodic
 
         cpus = hello["cpus"] or facts.cpus()
-        periodic = Periodic(loop, paths, cpus, umask, hello["keep_logs"])
+        gpus = facts.gpus(hello["gpus"])
+        periodic = Periodic(loop, paths, cpus, gpus, umask, hello["keep_logs"])
         _greet(stream, paths, periodic.adopt(), attempt_records.cached(paths))
         loop.serve(lines, periodic.service.obey, periodic.work)
 

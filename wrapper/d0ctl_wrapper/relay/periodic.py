@@ -30,7 +30,13 @@ class Periodic:
     """One relay in charge of a BASE: its parts, and the work that is due."""
 
     def __init__(
-        self, loop: Loop, paths: NodePaths, cpus: int, umask: int, keep_logs: float
+        self,
+        loop: Loop,
+        paths: NodePaths,
+        cpus: int,
+        gpus: "List[str]",
+        umask: int,
+        keep_logs: float,
     ) -> None:
         paths.make()
         self.keep_logs = keep_logs
@@ -43,7 +49,7 @@ class Periodic:
         context = RelayContext(paths, process.boot_id(), environment.inherited(), umask)
         self.pool = WrapperPool(context, loop.watch, loop.unwatch, self.uplink.add)
         self.supervisor = Supervisor(
-            context, cpus, self.pool, loop.stream.send, self.uplink.send_again, self._clean
+            context, cpus, gpus, self.pool, loop.stream.send, self.uplink.send_again, self._clean
         )
         self.service = Service(
             paths, loop.stream, self.supervisor, self.uplink, self.helpers, self._set_keep_logs

@@ -56,7 +56,8 @@ def document(row: Row, used: int, bad: Row | None) -> "nodes.Node":
         "drained": bool(row["drained"]), "drain_note": row["drain_note"],
         "cpus": row["cpus"], "used": used, "free": max(0, row["cpus"] - used),
         "launched": row["launched"],
-        "assigned": row["assigned"], "memory": row["memory"], "platform": row["platform"],
+        "assigned": row["assigned"], "memory": row["memory"], "gpus": row["gpus"],
+        "platform": row["platform"],
         "speed": row["speed"], "speed_measured": row["speed_measured"],
         "burnt": _drained(bad),
     }  # fmt: skip

@@ -26,7 +26,7 @@ REQUESTS: Mapping[str, dict[str, Any]] = {
     "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},
     "its platform": {"platform": None}, "its software": {"software": {}},
     "the services it needs": {"needs": ()}, "its cpus": {"cpus": 1}, "its memory": {"memory": None},
-    "its disk": {"space": None},
+    "its GPUs": {"gpus": 0}, "its disk": {"space": None},
 }  # fmt: skip
 """Each thing that a package requests of a node, and the value that drops it."""
 

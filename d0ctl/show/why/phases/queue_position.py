@@ -42,7 +42,7 @@ def turn(subject: Subject, fits: Sequence[Row], requirement: Requirement) -> str
         if throttled and len(lacking) == len(fits):
             return f"throttles hold it back on {named(fits[:MOST], 'and')}"
         if len(lacking) == len(fits):
-            return f"it waits for memory or disk on {named(fits[:MOST], 'or')}"
+            return f"it waits for memory, GPUs or disk on {named(fits[:MOST], 'or')}"
         if len(fits) > MOST:
             return f"no slot is free on any of {len(fits)} nodes{since}"
         return f"no slot is free on {named(fits)}{since}"
@@ -75,12 +75,14 @@ def _limit(subject: Subject) -> str | None:
 
 
 def _lacks(row: Row, requirement: Requirement) -> str | None:
-    """Return which resource of a node is short, memory or disk; None if neither is."""
+    """Return which resource of a node is short, memory, GPUs or disk; None if none is."""
     memory, used = row["memory"], row["memory_used"]
     asked = requirement.memory or (requirement.memory_expected if used else None)
     if asked and memory and memory - used < asked:
         verb = "needs" if requirement.memory else "it takes about"
         return f"has {size(max(0, memory - used))} of memory left, {verb} {size(asked)}"
+    if (free_gpus := row["gpus"] - row["gpus_used"]) < requirement.gpus:
+        return f"has {count(free_gpus, 'GPU')} left, needs {requirement.gpus}"
     free, promised = row["disk_free"], row["disk_used"]
     if requirement.space and free is not None and free - promised < requirement.space:
         left = size(max(0, free - promised))

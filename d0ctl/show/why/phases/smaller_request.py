@@ -29,6 +29,9 @@ def _for_node(requirement: Requirement, node: NodeRoom) -> str | None:
     if requirement.memory and node.memory and requirement.memory > node.memory:
         requirement = replace(requirement, memory=_floor(node.memory))
         options += f" --memory {format_size(_floor(node.memory))}"
+    if requirement.gpus > node.gpus:
+        requirement = replace(requirement, gpus=node.gpus)
+        options += f" --gpus {node.gpus}"
     if requirement.space and node.disk and requirement.space > node.disk:
         space = _floor(node.disk if node.disk_free is None else node.disk_free)
         requirement = replace(requirement, space=space)

@@ -133,6 +133,8 @@ def _launch(
     }
     if deliver := input_sources.deliveries(outputs, package):
         launch["deliver"] = deliver
+    if package["gpus"] and not package["delivers"]:
+        launch["gpus"] = package["gpus"]
     if package["wrapper"] is not None:
         launch["startup"] = {
             "path": package["wrapper"],

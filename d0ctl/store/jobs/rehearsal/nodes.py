@@ -60,6 +60,8 @@ def _all_nodes(
                                                   else None),
             [*entry.services, *inside.services], disk=disk, disk_free=disk,
             speed=entry.speed or (there.room.speed if there is not None else 1.0),
+            gpus=entry.gpus if entry.gpus is not None
+            else there.room.gpus if there is not None else 0,
         ))  # fmt: skip
     if unsized:
         raise Refused(f"the site file does not give the CPUs of {listed(unsized)}",

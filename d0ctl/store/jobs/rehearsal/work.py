@@ -82,9 +82,9 @@ def work_of(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float])
             for place, package in enumerate(line.packages, 1):
                 step, sizes = steps.packages[stage, seq, place], steps.sizes.get(stage, NO_SIZES)
                 rank, usual = urgent.of(stage, seq, place)[:2]
-                key = (stage, package.cpus, package.cpu, package.memory, space(package),
-                       package.platform, package.nodes, package.exclude_nodes, package.priority,
-                       *wants(package), rank, usual)  # fmt: skip
+                key = (stage, package.cpus, package.cpu, package.memory, package.gpus,
+                       space(package), package.platform, package.nodes, package.exclude_nodes,
+                       package.priority, *wants(package), rank, usual)  # fmt: skip
                 kind = kinds.get(key)
                 if kind is None:
                     kind = kinds[key] = _requirement(
@@ -165,6 +165,7 @@ def _requirement(
         memory_expected=round(sizes.memory.high) if sizes.memory and not package.memory else None,
         space_expected=max(space(package) or 0, sizes.space) if sizes.space and not package.disk
         else None,
+        gpus=package.gpus,
     )  # fmt: skip
 
 

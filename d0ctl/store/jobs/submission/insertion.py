@@ -26,8 +26,9 @@ Binding a null takes Python ten times as long as binding a number, and most rows
 
 
 REQUIREMENT = (
-    "stage", "cpus", "cpu", "memory", "disk", "space", "platform", "nodes", "exclude_nodes",
-    "priority", "early", "fetches", "software", "needs", "rank", "seconds", "expected", "chain",
+    "stage", "cpus", "cpu", "memory", "gpus", "disk", "space", "platform", "nodes",
+    "exclude_nodes", "priority", "early", "fetches", "software", "needs", "rank", "seconds",
+    "expected", "chain",
 )  # fmt: skip
 """The fields of a requirement, in the order of the intake."""
 

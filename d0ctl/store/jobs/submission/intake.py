@@ -279,8 +279,8 @@ def asked_by(spec: PackageSpec, is_early: bool) -> Row:
         for one in binary.inputs:
             fetches = fetches or one.acquire == Acquire.PRE_FETCH
     return (
-        spec.cpus, spec.cpu, spec.memory, spec.disk, space(spec), spec.platform, spec.nodes,
-        spec.exclude_nodes, spec.priority, int(is_early), int(fetches), *wants(spec),
+        spec.cpus, spec.cpu, spec.memory, spec.gpus, spec.disk, space(spec), spec.platform,
+        spec.nodes, spec.exclude_nodes, spec.priority, int(is_early), int(fetches), *wants(spec),
     )  # fmt: skip
 
 

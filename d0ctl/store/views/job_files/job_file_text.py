@@ -76,7 +76,8 @@ def _package(package: PackageRows, known: Collection[str]) -> Entry:
     return {
         "name": _escaped(row["name"], known), "nodes": parsed(row["nodes"]),
         "exclude-nodes": parsed(row["exclude_nodes"]), "platform": row["platform"],
-        "cpus": row["cpus"], "memory": row["memory"], "disk": row["disk"],
+        "cpus": row["cpus"], "memory": row["memory"], "gpus": row["gpus"] or None,
+        "disk": row["disk"],
         "wall-time": row["wall_time"], "looping": row["looping"], "priority": row["priority"],
         "wrapper": startup[0] if startup else None,
         "wrapper-parameters": _all_escaped(parsed(row["wrapper_parameters"]), known),

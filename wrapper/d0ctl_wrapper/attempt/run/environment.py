@@ -5,7 +5,7 @@ import re
 from typing import Dict
 
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import AttemptFolder, to_path
+from d0ctl_wrapper.protocol.paths import AttemptFolder, to_path, to_text
 
 Environment = Dict[bytes, bytes]
 
@@ -19,6 +19,8 @@ same whichever user and folder the daemon was started from."""
 
 TEMPORARY = b"TMPDIR"
 
+GPUS = b"CUDA_VISIBLE_DEVICES"
+
 
 def inherited() -> Environment:
     """Return the environment of the account on the node, for all attempts."""
@@ -31,7 +33,8 @@ def inherited() -> Environment:
 def of_binary(inherits: Environment, folder: AttemptFolder, launch: Launch) -> Environment:
     """Return the environment of the binaries of an attempt; its marks identify lost processes.
 
-    Without a folder for temporary files on the node, that of the attempt is used.
+    Without a folder for temporary files on the node, that of the attempt is used. On a node with
+    GPUs they see those that they requested, and no others.
     """
     here = folder.path
     made = {
@@ -46,6 +49,9 @@ def of_binary(inherits: Environment, folder: AttemptFolder, launch: Launch) -> E
         b"D0CTL_COMMAND": here + b"/command",
         b"D0CTL_WORK": here + b"/work",
     }
+    devices = launch.get("devices")
+    if devices or (devices is not None and to_text(GPUS) not in launch["environment"]):
+        made[GPUS] = to_path(",".join(devices))
     if made.get(TEMPORARY) == b"":
         made[TEMPORARY] = here
     return made

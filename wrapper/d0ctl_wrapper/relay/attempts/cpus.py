@@ -23,6 +23,11 @@ class WaitingAttempt(NamedTuple):
     cpus: float
     launch: "Launch | None"
 
+    @property
+    def gpus(self) -> int:
+        """How many GPUs it still needs."""
+        return self.launch["gpus"] if self.launch else 0
+
 
 class CpuQueue:
     """Attempts that wait for CPUs, first come, first served."""
@@ -58,9 +63,17 @@ class CpuQueue:
         """Stop skipping an attempt."""
         self._paused.discard(attempt)
 
-    def next(self, used: float) -> "WaitingAttempt | None":
-        """Remove and return the first attempt, if it fits beside `used` CPUs or would run alone."""
-        attempt = next((key for key in self._waiting if key not in self._paused), None)
+    def next(self, used: float, gpus: int) -> "WaitingAttempt | None":
+        """Remove and return the first attempt, if it fits beside `used` CPUs or would run alone.
+
+        Those that need more than the free `gpus` let others pass.
+        """
+        able = (
+            attempt
+            for attempt, waiting in self._waiting.items()
+            if attempt not in self._paused and waiting.gpus <= gpus
+        )
+        attempt = next(able, None)
         if attempt is None:
             return None
         if used and used + self._waiting[attempt].cpus > self._cpus + EPSILON:

@@ -102,7 +102,7 @@ class WrapperPool:
         packet = channel.pack(launch)
         while packet is not None and self._idle:
             wrapper = self._idle.pop()
-            self._claim(folder, wrapper, load(launch))
+            self._claim(folder, wrapper, launch)
             if wrapper.take(packet, folder.attempt, launch):
                 break
             wrapper.release()
@@ -110,18 +110,21 @@ class WrapperPool:
             remove(folder.file(b"wrapper"))
         else:
             wrapper = self._fork(launch)
-            self._claim(folder, wrapper, load(launch))
+            self._claim(folder, wrapper, launch)
             wrapper.take(channel.INHERITED, folder.attempt)
         if needs_none(launch):
             self._close(wrapper)
         return wrapper.pid
 
-    def _claim(self, folder: AttemptFolder, wrapper: WrapperProcess, cpus: float) -> None:
+    def _claim(self, folder: AttemptFolder, wrapper: WrapperProcess, launch: Launch) -> None:
         """Record an idle wrapper as that of an attempt.
 
         An equal record of its previous attempt is linked, if it exists and has links left.
         """
-        record = attempt_records.Record(wrapper.pid, wrapper.started, self._context.boot_id, cpus)
+        boot_id, devices = self._context.boot_id, tuple(launch.get("devices") or ())
+        record = attempt_records.Record(
+            wrapper.pid, wrapper.started, boot_id, load(launch), devices
+        )
         try:
             if record != wrapper.record or not attempt_records.link_record(
                 folder, wrapper.recorded

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from typing import Any, Callable, Collection, Dict, List, NamedTuple
+from typing import Any, Callable, Collection, Dict, List, NamedTuple, Tuple
 
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.attempt.run.detach import RelayContext
@@ -26,6 +26,7 @@ class LiveWrapper(NamedTuple):
     pid: int
     cpus: float
     is_child: bool
+    gpus: "Tuple[str, ...]" = ()
 
 
 class Supervisor:
@@ -35,6 +36,7 @@ class Supervisor:
         self,
         context: RelayContext,
         cpus: int,
+        gpus: "List[str]",
         pool: WrapperPool,
         send: "Callable[[Frame], None]",
         send_again: "Callable[[bytes], None]",
@@ -46,6 +48,7 @@ class Supervisor:
         self.send_again = send_again
         self.clean = clean
         self.queue = CpuQueue(cpus)
+        self.gpus = gpus
         self.live: "Dict[int, LiveWrapper]" = {}
         self.pool = pool
         pool.on_end = self._forget
@@ -71,7 +74,7 @@ class Supervisor:
             return "dead"
         if record is not None and is_running:
             cpus = self.cpu_free.adopt(attempt, record.cpus)
-            self.live[attempt] = LiveWrapper(record.pid, cpus, False)
+            self.live[attempt] = LiveWrapper(record.pid, cpus, False, record.gpus)
         else:
             self.reaper.begin(attempt, "its wrapper is gone")
         return "running"
@@ -82,10 +85,14 @@ class Supervisor:
         already: "List[int]" = []
         for value in values:
             launch = self._check(value)
+            if launch is not None and launch["gpus"] > len(self.gpus):
+                why = "it needs %d GPUs, and the node has %d" % (launch["gpus"], len(self.gpus))
+                self._refuse(launch["attempt"], "launch-failed", why)
+                launch = None
             if launch is not None:
                 is_here = self._is_here(launch["attempt"])
                 (already if is_here else accepted).append(launch["attempt"])
-                if not is_here and needs_none(launch):
+                if not is_here and needs_none(launch) and launch["gpus"] <= len(self._free_gpus()):
                     self._start(launch)
                 elif not is_here:
                     self.queue.add(launch)
@@ -111,10 +118,17 @@ class Supervisor:
     def start_waiting(self) -> None:
         """Start waiting attempts while there are free CPUs."""
         used = sum(live.cpus for live in self.live.values())
-        waiting = self.queue.next(used)
+        waiting = self.queue.next(used, len(self._free_gpus()))
         while waiting is not None:
             used += self._start(waiting.launch) if waiting.launch else self._grant(waiting.attempt)
-            waiting = self.queue.next(used)
+            waiting = self.queue.next(used, len(self._free_gpus()))
+
+    def _free_gpus(self) -> "List[str]":
+        """Return the GPUs that no attempt has; none while processes of a dead one may be alive."""
+        if not self.gpus or self.reaper:
+            return []
+        taken = {name for live in self.live.values() for name in live.gpus}
+        return [name for name in self.gpus if name not in taken]
 
     def queue_cpu_requests(self) -> None:
         """Queue the running attempts that request CPUs."""
@@ -169,6 +183,7 @@ class Supervisor:
     def _start(self, launch: Launch) -> float:
         """Create the folder of an attempt, start it, and return the CPUs that it takes."""
         attempt: int = launch["attempt"]
+        launch["devices"] = self._free_gpus()[: launch["gpus"]] if self.gpus else None
         folder = self.paths.attempt(attempt).path
         try:
             os.mkdir(folder, 0o700)
@@ -186,7 +201,7 @@ class Supervisor:
             remove(folder)
             self._refuse_for(attempt, error)
             return 0
-        self.live[attempt] = LiveWrapper(pid, cpus, True)
+        self.live[attempt] = LiveWrapper(pid, cpus, True, tuple(launch["devices"] or ()))
         return cpus
 
     def _start_again(self, launch: Launch) -> None:
