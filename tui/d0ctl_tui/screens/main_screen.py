@@ -187,7 +187,7 @@ class MainScreen(Screen[None]):
 
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
-        self.find("search everything by path, name or word", search_results.everywhere, slow=True)
+        self.find("search by path, name or word", search_results.everywhere, slow=True)
 
     def action_filter(self) -> None:
         """Show only packages in some state."""
