@@ -138,6 +138,28 @@ def test_failures_happen_as_often_as_before_and_their_policy_answers(
     assert found["makespan"] > 20 * 5 * 60
 
 
+def test_failures_that_happen_everywhere_are_on_all_nodes_alike(
+    d0ctl: Type, files: tuple[str, str], store: Store
+) -> None:
+    job, site = files
+    one = '      - {for: {n: {range: [1, 2000]}}, run: "sim {n}", runtime: 10m}\n'
+    Path(job).write_text(f"job: mc\nstages:\n  - name: sim\n    lines:\n{one}")
+    names = [f"n{number}" for number in range(30)]
+    Path(site).write_text(
+        "nodes:\n" + "".join(f"  {n}: {{destination: {n}, cpus: 5}}\n" for n in names)
+    )
+    d0ctl("submit", job)
+    hands = Site.of(store)
+    for number in range(1, 10):
+        hands.finish(f"mc/1/{number}/1")
+    hands.fail("mc/1/10/1")
+
+    found = document(d0ctl("rehearse", job, "--site", site, "--json").stdout)["failures"]
+
+    assert found["failed_for_good"]["exit-code"] in range(190, 211)
+    assert (found["drained"], found["excluded"]) == ({}, [])
+
+
 def test_sizes_that_the_job_file_does_not_say_are_those_of_earlier_runs(
     d0ctl: Type, files: tuple[str, str], store: Store
 ) -> None:

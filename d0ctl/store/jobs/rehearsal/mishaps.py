@@ -3,6 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from random import Random
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -85,11 +86,15 @@ class Mishaps:
     def on(self, nodes: Sequence[NodeRoom]) -> Callable[[int, int], Failure | None]:
         """Return a function that says whether a task's next attempt on one of these nodes fails.
 
-        Each failure comes when after so many attempts one more is expected, so a
-        rehearsal has the average number, and the same each time.
+        Each failure comes at random among the attempts of which one is expected to fail, so a
+        rehearsal has the average number, and the same each time. At equal distances they would meet
+        the order in which nodes get packages, and all be on some of them.
         """
         rooms = {node.id: node for node in nodes}
-        due: dict[tuple[Group, str], float] = defaultdict(lambda: 0.5)
+        chance = Random(0)
+        due: dict[tuple[Group, str], float] = defaultdict(float)
+        marks: dict[tuple[Group, str], float] = defaultdict(chance.random)
+        """When the next failure is due."""
         past: dict[int, _Past] = defaultdict(_Past)
         fits: dict[int, int] = {}
         """How many nodes fit each requirement."""
@@ -99,8 +104,8 @@ class Mishaps:
             for group, reason in self._reasons(kind):
                 key, record = (group, reason), self._records[group]
                 due[key] += record.rate(reason, room.name)
-                if due[key] >= 1.0:
-                    due[key] -= 1.0
+                if due[key] >= marks[key]:
+                    marks[key] = int(marks[key]) + 1 + chance.random()
                     wanted = self._requirements[self._work.tasks[task].requirement]
                     if wanted.id not in fits:
                         fits[wanted.id] = sum(misfit(wanted, one) is None for one in nodes)
