@@ -9,9 +9,10 @@ Two questions are asked of the same records, and neither answers the other:
 * *Black holes*: does a node fail packages of a stage in a row that succeed on other nodes? A node
   that fails at once is always free, and would take one package after another. So it pauses
   after the first failure, and is drained when its failures can't be chance any more. It
-  needs three attempts, and never finds a node that fails every second package.
+  needs three attempts, and ten to some hundred if the node fails only every second package.
 """
 
+import math
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -25,7 +26,10 @@ NODE_GONE = frozenset({Reason.LOST, Reason.PLATFORM_FAILURE})
 """Reasons of attempts that ended because their node went down: that makes it no black hole."""
 
 CHANCE = 0.05
-"""A node is guilty if fewer such series of failures than this are expected in a stage by chance."""
+"""A node is guilty if fewer such records than this are expected in a stage by chance."""
+
+BAD_RATE = 0.5
+"""The failure rate of a bad node with which that of the other nodes is compared."""
 
 DOUBT = 0.25
 """The same for failures that are tried elsewhere, which costs one attempt if it is wrong."""
@@ -188,18 +192,47 @@ def is_doubtful(record: NodeRecord, others: Tally, job: Tally, limits: BlackHole
 
 
 def _expected(record: NodeRecord, others: Tally, job: Tally) -> float:
-    """Return how many series of so many failures the stage would have shown by chance.
+    """Return how many such records the stage would have shown by chance, at most.
 
-    The chance of one failure is the highest of three rates, each with one failure added: of the
-    stage elsewhere, of the job elsewhere, and of the node before the series if it has run the stage
-    successfully.
+    The smaller of two bounds, by the last failures in a row and by the whole record. They hold
+    however often a node is judged; `tests/policy/test_verdicts.py` counts wrong verdicts.
     """
-    known = [others, job]
+    elsewhere = max(_rate(others), _rate(job))
+    attempts = others.completed + record.tally.completed
+    return attempts * min(_of_series(record, elsewhere, attempts), _of_record(record, elsewhere))
+
+
+def _rate(tally: Tally) -> float:
+    """Return the rate of failures with one more attempt of either kind."""
+    return (tally.failed + 1) / (tally.completed + 2)
+
+
+def _of_series(record: NodeRecord, elsewhere: float, attempts: int) -> float:
+    """Return how likely so many failures in a row are, corrected for all series before.
+
+    The chance of one is that elsewhere, or that of the node before the series if this is higher. A
+    series in which the stage has had n attempts may be a wrong verdict with probability 0.05 / n,
+    by log10(n) squared once n is over 10: these add up to less than 0.3 for any number of
+    attempts (alpha spending: Foster and Stine, J. R. Stat. Soc. B 70, 2008, 429).
+    """
     if record.is_proven:
         before = max(0, record.tally.failed - record.streak)
-        known.append(Tally(record.tally.successful, before))
-    chance = max((tally.failed + 1) / (tally.completed + 2) for tally in known)
-    return float((others.completed + record.tally.completed) * chance**record.streak)
+        elsewhere = max(elsewhere, _rate(Tally(record.tally.successful, before)))
+    return float(math.log10(max(10, attempts)) ** 2 * elsewhere**record.streak)
+
+
+def _of_record(record: NodeRecord, elsewhere: float) -> float:
+    """Return the likelihood of a whole record on a good node over that on a bad one.
+
+    The ratio falls below a value with at most this probability, however often one looks (Wald,
+    Ann. Math. Stat. 16, 1945, 117, sequential probability ratio test).
+    """
+    if elsewhere >= BAD_RATE:
+        return 1.0
+    failed, successful = record.tally.failed, record.tally.successful
+    ratio = failed * math.log(elsewhere / BAD_RATE)
+    ratio += successful * math.log((1 - elsewhere) / (1 - BAD_RATE))
+    return math.exp(min(0.0, ratio))
 
 
 def rest_s(times: int, limits: BlackHoleLimits) -> float:

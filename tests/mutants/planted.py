@@ -105,9 +105,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/policy/bad_nodes.py",
-        "_expected: 1 becomes 2",
-        "chance = max((tally.failed + 1) / (tally.completed + 2) for tally in known)",
-        "chance = max((tally.failed + 2) / (tally.completed + 2) for tally in known)",
+        "_rate: 1 becomes 2",
+        "return (tally.failed + 1) / (tally.completed + 2)",
+        "return (tally.failed + 2) / (tally.completed + 2)",
         (
             "tests/policy",
             "tests/store/test_bad_nodes.py",

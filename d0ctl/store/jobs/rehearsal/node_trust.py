@@ -113,12 +113,22 @@ class NodeTrust(Trust):
         is_trial = began >= rest.until
         if reason is None:
             if is_trial or (stage == rest.stage and began >= rest.began):
-                del self.resting[node]
+                self._readmit(node)
             return ()
         if is_trial:
             self.drained[node] += 1
             rest.until = now + bad_nodes.rest_s(self.drained[node], self._black_holes)
         return [task]
+
+    def _readmit(self, node: int) -> None:
+        """Let a drained node take packages again; its counts start at zero."""
+        del self.resting[node]
+        for stage, records in self._records.items():
+            record = records.pop(node, NodeRecord(Tally()))
+            self._of_stage[stage] = _less(self._of_stage[stage], record.tally)
+            self._suspects[stage] -= bad_nodes.is_suspect(record, self._black_holes)
+            self._failed.pop((stage, node), None)
+        self._of_job = _less(self._of_job, self._of_node.pop(node, Tally()))
 
 
 def _more(tally: Tally, reason: str | None) -> Tally:
