@@ -11,10 +11,13 @@ from d0ctl.store.nodes.leases import leases, living_holder
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import Changed, ReadFailed
 
-LOOK_S = 0.05
-"""How often it checks whether anything was committed."""
+LOOK_S, QUIET_LOOK_S = 0.05, 0.1
+"""How often it checks whether anything was committed: usually; when nothing was for a while."""
 
-DRIVERS_EVERY = 40
+QUIET_AFTER = 40
+"""After so many checks without a commit it checks less often; each takes 0.2 ms of CPU."""
+
+DRIVERS_EVERY = 20
 """Polls between two checks of the driver: a process that dies commits nothing."""
 
 PATIENCE_MS = 2_000
@@ -35,6 +38,7 @@ class Poller(threading.Thread):
         self._drivers: tuple[str, ...] = ()
         self._error: str | None = None
         self._looks = 0
+        """Checks since the last change."""
 
     def stop(self) -> None:
         """End soon."""
@@ -42,7 +46,7 @@ class Poller(threading.Thread):
 
     def run(self) -> None:
         """Poll until it is stopped."""
-        while not self._end.wait(LOOK_S):
+        while not self._end.wait(QUIET_LOOK_S if self._looks >= QUIET_AFTER else LOOK_S):
             try:
                 self._look()
             except D0Error as error:
@@ -62,7 +66,7 @@ class Poller(threading.Thread):
                 self._seen = None
                 return
             self._seen = version
-            self._looks += 1
+            self._looks = 0 if moved else self._looks + 1
             if moved or self._error or self._looks % DRIVERS_EVERY == 0:
                 self._tell_change(moved or bool(self._error))
 
