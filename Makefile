@@ -57,11 +57,12 @@ hostile: .venv/ready-to-test  ## attack a daemon from a hostile node, and print 
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.hostile
 
-soak: .venv/ready-to-test  ## try EXAMPLES=10000 random lives, drops and messages
+soak: .venv/ready-to-test  ## try EXAMPLES=10000 random lives, drops, messages and damaged files
 	@EXAMPLES=$(EXAMPLES) $(python) -m pytest -q -n $(WORKERS) $(if $(SEED),--hypothesis-seed $(SEED)) \
 		tests/store/test_life.py::TestLife tests/store/test_early.py::TestEarlyLife tests/test_verbs.py \
 		tests/store/test_messages.py::test_any_order_and_any_repetition_gives_the_same_rows \
-		tests/cli/test_accepted.py
+		tests/cli/test_accepted.py tests/importers/test_hostile.py tests/jobfile/test_hostile.py \
+		tests/store/test_any_job.py
 
 mutants: .venv/ready-to-test  ## plant bugs one at a time, and count those that the tests notice
 	@$(python) -m tests.support.sshd --find >/dev/null

@@ -6,6 +6,8 @@ from msgspec import Struct, field
 
 from d0ctl.importers.draft import Unreadable
 
+MOST_FILES, MOST_NODES, MOST_EDGES = 10_000, 1_000_000, 5_000_000
+
 _NO_RETRY = "d0ctl: exit code {} is not retried"
 _ABORT = "d0ctl: exit code {} stops the job"
 
@@ -91,3 +93,29 @@ class Dag(Struct):
                 f"{self.nodes[first].where}: node `{first}` is in or behind a circle of "
                 "`PARENT` and `CHILD`"
             )
+
+
+class Work(Struct):
+    """How much a workflow has with all its parts: small files may name each other many times."""
+
+    files: int = 0
+    nodes: int = 0
+    settings: int = 0
+    """How many nodes the commands about nodes change, each as often as it is changed."""
+    edges: int = 0
+
+    def add(self, where: str, *, files: int = 0, nodes: int = 0, settings: int = 0,
+            edges: int = 0) -> None:  # fmt: skip
+        """Count more. Raises Unreadable if it is too much."""
+        self.files += files
+        self.nodes += nodes
+        self.settings += settings
+        self.edges += edges
+        for number, most, what in (
+            (self.files, MOST_FILES, "files"),
+            (self.nodes, MOST_NODES, "nodes"),
+            (self.settings, MOST_EDGES, "settings of nodes"),
+            (self.edges, MOST_EDGES, "pairs of nodes in order"),
+        ):
+            if number > most:
+                raise Unreadable(f"{where}: more than {most:,} {what}")

@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from d0ctl.importers.dag import Dag, Node, Script
+from d0ctl.importers.dag import Dag, Node, Script, Work
 from d0ctl.importers.draft import Unreadable
 from d0ctl.importers.submit_file import joined
 
-MOST_NODES, MOST_EDGES, MOST_NESTED = 1_000_000, 5_000_000, 20
-MOST_BYTES = 64_000_000
+MOST_NESTED, MOST_BYTES = 20, 64_000_000
 
 _VARIABLE = re.compile(r'(?<![\w.])\+?([\w.]+)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _IGNORED = {"DOT", "CONFIG", "NODE_STATUS_FILE", "JOBSTATE_LOG", "SAVE_POINT_FILE"}
@@ -36,23 +35,26 @@ def text_of(path: Path, where: str) -> str:
     """Return the text of a file. Raises Unreadable."""
     try:
         if not path.is_file() or path.stat().st_size > MOST_BYTES:
-            raise Unreadable(f"{where}: there is no file `{path.name}` that can be read")
+            raise Unreadable(f"{where}: there is no file `{path.name[:100]}` that can be read")
         return path.read_text(errors="replace")
     except (OSError, ValueError) as error:
-        raise Unreadable(f"{where}: `{path.name}` can't be read: {error}") from error
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise Unreadable(f"{where}: `{path.name[:100]}` can't be read: {reason}") from error
 
 
 def read(path: Path) -> Dag:
     """Read a file of DAGMan with all that it includes. Raises Unreadable."""
-    return _Reader(path.parent, ()).of_file(path, path.name)
+    return _Reader(path.parent, (), Work()).of_file(path, path.name)
 
 
 class _Reader:
     """Reads one file; `stack` has the files that include it."""
 
-    def __init__(self, directory: Path, stack: tuple[Path, ...]) -> None:
+    def __init__(self, directory: Path, stack: tuple[Path, ...], work: Work) -> None:
         self.directory = directory
         self.stack = stack
+        self.work = work
+        self.ends: dict[tuple[str, bool], list[str]] = {}
         self.dag = Dag()
         self.descriptions: dict[str, str] = {}
         self.relations: list[tuple[list[str], list[str], str]] = []
@@ -62,7 +64,9 @@ class _Reader:
         """Read a file and return its workflow."""
         self._include(path, where)
         for change, name, at in self.later:
-            for node in self._named(name, at):
+            nodes = self._named(name, at)
+            self.work.add(at, settings=len(nodes))
+            for node in nodes:
                 change(node)
         for parents, children, at in self.relations:
             self._relate(parents, children, at)
@@ -70,8 +74,11 @@ class _Reader:
 
     def _include(self, path: Path, where: str) -> None:
         real = path.resolve()
-        if real in self.stack or len(self.stack) > MOST_NESTED:
-            raise Unreadable(f"{where}: `{path.name}` includes itself")
+        if real in self.stack:
+            raise Unreadable(f"{where}: `{path.name[:100]}` includes itself")
+        if len(self.stack) > MOST_NESTED:
+            raise Unreadable(f"{where}: files include each other more than {MOST_NESTED} deep")
+        self.work.add(where, files=1)
         self.stack = (*self.stack, real)
         lines = iter(enumerate(joined(text_of(path, where)), 1))
         for number, line in lines:
@@ -122,8 +129,7 @@ class _Reader:
         return node
 
     def _add(self, node: Node) -> None:
-        if len(self.dag.nodes) >= MOST_NODES:
-            raise Unreadable(f"{node.where}: more than {MOST_NODES:,} nodes")
+        self.work.add(node.where, nodes=1)
         self.dag.nodes[node.name] = node
 
     def _read_submit_description(self, command: Command) -> None:
@@ -143,7 +149,7 @@ class _Reader:
         upper = [word.upper() for word in words]
         folder = self.directory / words[upper.index("DIR") + 1] if "DIR" in upper else None
         path = (folder or self.directory) / words[0]
-        inner = _Reader(folder or self.directory, self.stack).of_file(path, at)
+        inner = _Reader(folder or self.directory, self.stack, self.work).of_file(path, at)
         if name in self.dag.nodes or name in self.dag.parts:
             raise Unreadable(f"{at}: there are two nodes `{name}`")
         self.dag.left_out += inner.left_out
@@ -156,8 +162,7 @@ class _Reader:
             if node.is_final:
                 self.dag.left_out.append((node.where, f"`FINAL` node of the part `{name}`"))
                 continue
-            part.nodes[node.name] = node
-            self._add(node)
+            part.nodes[node.name] = self.dag.nodes[node.name] = node
         part.edges = [(f"{name}{joint}{a}", f"{name}{joint}{b}") for a, b in inner.edges]
         self.dag.edges += part.edges
         for category, most in inner.limits.items():
@@ -178,13 +183,14 @@ class _Reader:
     def _relate(self, parents: Sequence[str], children: Sequence[str], at: str) -> None:
         before = [name for parent in parents for name in self._side(parent, at, last=True)]
         behind = [name for child in children for name in self._side(child, at, last=False)]
-        if len(self.dag.edges) + len(before) * len(behind) > MOST_EDGES:
-            raise Unreadable(f"{at}: more than {MOST_EDGES:,} pairs of nodes in order")
+        self.work.add(at, edges=len(before) * len(behind))
         self.dag.edges += [(a, b) for a in before for b in behind]
 
     def _side(self, name: str, at: str, *, last: bool) -> list[str]:
         if name in self.dag.parts:
-            return self.dag.parts[name].ends(last=last)
+            if (name, last) not in self.ends:
+                self.ends[name, last] = self.dag.parts[name].ends(last=last)
+            return self.ends[name, last]
         if name not in self.dag.nodes:
             raise Unreadable(f"{at}: there is no node `{name}`")
         return [name]

@@ -3,11 +3,12 @@
 import os
 import re
 import shlex
+from functools import partial
 from pathlib import Path
 
 from d0ctl.importers import dag_file, submit_file
-from d0ctl.importers.dag import Dag, Node, Script
-from d0ctl.importers.descriptions import Descriptions
+from d0ctl.importers.dag import MOST_NODES, Dag, Node, Script
+from d0ctl.importers.descriptions import LATE, Descriptions, quoted
 from d0ctl.importers.draft import Draft, Entry, Unreadable, label, literal
 from d0ctl.importers.submit_file import SubmitFile
 
@@ -16,14 +17,6 @@ STAGE, FINAL = "jobs", "final"
 
 MIDDLE = 50
 """The priority of a node with priority 0."""
-
-_LATE = {
-    "retry": "$((D0CTL_ATTEMPT - 1))",
-    "dag_status": '$([ "$D0CTL_JOB_STATE" = successful ] && echo 0 || echo 2)',
-    "failed_count": "$D0CTL_JOB_FAILED",
-}
-"""Macros whose values are known only when a node runs, for its shell."""
-_SIGNS = {name: f"@d0ctl-{name}@" for name in _LATE}
 
 
 def read(path: Path, draft: Draft) -> None:
@@ -46,6 +39,7 @@ class _Import:
         self.folder = folder
         self.descriptions = Descriptions(draft)
         self.lines: dict[str, list[tuple[str, Entry]]] = {}
+        self.processes = 0
         self.made: dict[str, Entry] = {}
         """The line that makes each file."""
         self.wanted: list[tuple[Entry, str, str]] = []
@@ -101,6 +95,9 @@ class _Import:
         counts = [self.descriptions.count(node, file, macros) for file in files]
         if sum(counts) > submit_file.MOST_QUEUED:
             raise Unreadable(f"{node.where}: `{node.submit}` queues {sum(counts)}, too many")
+        self.processes += sum(counts)
+        if self.processes > MOST_NODES:
+            raise Unreadable(f"{node.where}: more than {MOST_NODES:,} processes in all")
         found: list[tuple[str, Entry]] = []
         for file in [file for file, count in zip(files, counts, strict=True) for _ in range(count)]:
             process = str(len(found))
@@ -114,34 +111,35 @@ class _Import:
 
     def _program(self, node: Node, file: SubmitFile, macros: dict[str, str], line: Entry) -> None:
         """Add what a process runs, with its files and requirements."""
-        program = file.command("executable", macros)
+        value = partial(self.descriptions.value, node, file, macros)
+        program = value("executable")
         if not program:
             raise Unreadable(f"{node.where}: `{node.submit}` has no `executable`")
         inputs: dict[str, None] = {}
-        folder = node.directory / (file.command("initialdir", macros) or "")
+        folder = node.directory / (value("initialdir") or "")
         called = self._executable(program, folder, inputs)
         if _is_missing(folder, program):
             self.wanted.append((line, os.path.normpath(program), node.submit))
-        late = {name: sign for name, sign in _SIGNS.items() if name == "retry" or node.is_final}
-        words = submit_file.words(file.command("arguments", {**macros, **late}) or "")
-        command = " ".join([shlex.quote(called), *map(_quoted, words)])
-        if source := file.command("input", macros):
+        words = submit_file.words(value("arguments", fills=True) or "")
+        command = " ".join([shlex.quote(called), *map(quoted, words)])
+        if source := value("input"):
             self._input(source, folder, inputs, node, line)
             command += f" < {shlex.quote(Path(source).name)}"
-        for name in re.split(r"[,\s]+", file.command("transfer_input_files", macros) or ""):
+        for name in dict.fromkeys(re.split(r"[,\s]+", value("transfer_input_files") or "")):
             if name:
                 self._input(name, folder, inputs, node, line)
+        command = self._environment(node, file, macros, line) + command
         line["run"] = self._script(node, command, inputs)
         if inputs:
             line["inputs"] = list(inputs)
-        outputs = re.split(r"[,\s]+", file.command("transfer_output_files", macros) or "")
+        outputs = re.split(r"[,\s]+", value("transfer_output_files") or "")
         for name in dict.fromkeys(name for name in outputs if name and not name.endswith("/")):
             if name in self.made:
                 self.leave_out(node.where, f"output `{name[:100]}`: another node makes it, too")
             else:
                 self.made[name] = line
                 line.setdefault("outputs", []).append(name)
-        if image := file.command("container_image", macros) or file.command("docker_image", macros):
+        if image := value("container_image") or value("docker_image"):
             line["image"] = literal(image.removeprefix("docker://"))
         self._requirements(node, file, macros, line)
 
@@ -175,22 +173,31 @@ class _Import:
     def _requirements(
         self, node: Node, file: SubmitFile, macros: dict[str, str], line: Entry
     ) -> None:
+        value = partial(self.descriptions.value, node, file, macros)
         for key, usual in (("cpus", 1), ("gpus", 0)):
-            asked = file.command(f"request_{key}", macros) or ""
+            asked = value(f"request_{key}") or ""
             if asked.isdigit() and int(asked) > usual:
                 line[key] = asked
         for key, unit in (("memory", 1024**2), ("disk", 1024)):
-            text = file.command(f"request_{key}", macros)
+            text = value(f"request_{key}")
             if text and (found := submit_file.size(text, unit)):
                 line[key] = found
             elif text:
                 self.leave_out(node.submit, f"`request_{key} = {text[:40]}`")
-        environment = file.command("environment", macros) or file.command("env", macros)
-        pairs = submit_file.variables(environment or "")
-        names = {key: value for key, value in pairs.items() if key.isidentifier()
+
+    def _environment(
+        self, node: Node, file: SubmitFile, macros: dict[str, str], line: Entry
+    ) -> str:
+        """Add the variables of a process; return those that its shell sets before the program."""
+        value = partial(self.descriptions.value, node, file, macros, fills=True)
+        pairs = submit_file.variables(value("environment") or value("env") or "")
+        names = {key: text for key, text in pairs.items() if key.isidentifier()
                  and key.isascii() and not key.startswith("D0CTL_")}  # fmt: skip
-        if names:
-            line["environment"] = {key: literal(value) for key, value in names.items()}
+        late = {key: text for key, text in names.items()
+                if quoted(text) != shlex.quote(text)}  # fmt: skip
+        if fixed := {key: literal(text) for key, text in names.items() if key not in late}:
+            line["environment"] = fixed
+        return "".join(f"{key}={quoted(text)} " for key, text in late.items())
 
     def _settings(self, node: Node, line: Entry) -> None:
         """Add the priority, retries and exit codes that the workflow sets for a node."""
@@ -244,27 +251,18 @@ class _Import:
             elif argument == "$JOB":
                 words.append(shlex.quote(node.name))
             elif argument == "$RETRY":
-                words.append(_LATE["retry"])
+                words.append(LATE["retry"])
             elif argument == "$MAX_RETRIES":
                 words.append(str(node.retries))
             elif argument == "$DAG_STATUS" and node.is_final:
-                words.append(f'"{_LATE["dag_status"]}"')
+                words.append(f'"{LATE["dag_status"]}"')
             elif argument == "$FAILED_COUNT" and node.is_final:
-                words.append(f'"{_LATE["failed_count"]}"')
+                words.append(f'"{LATE["failed_count"]}"')
             else:
                 if argument.startswith("$"):
                     self.leave_out(node.where, f"`{argument[:40]}` of a script of `{node.name}`")
                 words.append(shlex.quote(argument))
         return " ".join(words)
-
-
-def _quoted(word: str) -> str:
-    """Quote a word for the shell, which replaces the signs of late macros in it."""
-    quoted = shlex.quote(word)
-    for name, sign in _SIGNS.items():
-        value = f'"{_LATE[name]}"'
-        quoted = quoted.replace(sign, f"'{value}'" if quoted[0] == "'" else value)
-    return quoted
 
 
 def _is_file(path: Path) -> bool:

@@ -1,10 +1,12 @@
 """The submit descriptions of nodes, and what they say that has no counterpart in a job file."""
 
 import re
+import shlex
+from collections.abc import Mapping
 
 from d0ctl.importers import submit_file
 from d0ctl.importers.dag import Node
-from d0ctl.importers.dag_file import text_of
+from d0ctl.importers.dag_file import MOST_BYTES, text_of
 from d0ctl.importers.draft import Draft, Unreadable
 from d0ctl.importers.submit_file import SubmitFile
 
@@ -22,6 +24,14 @@ _NEEDLESS = re.compile(
 """Commands that d0ctl does not need."""
 _UNIVERSES = {"vanilla", "local", "scheduler", "container", "docker", "5", "7", "12"}
 
+LATE = {
+    "retry": "$((D0CTL_ATTEMPT - 1))",
+    "dag_status": '$([ "$D0CTL_JOB_STATE" = successful ] && echo 0 || echo 2)',
+    "failed_count": "$D0CTL_JOB_FAILED",
+}
+"""Macros whose values are known only when a node runs, for its shell."""
+_SIGNS = {name: f"@d0ctl-{name}@" for name in LATE}
+
 
 class Descriptions:
     """The descriptions of a workflow, each read once."""
@@ -29,6 +39,7 @@ class Descriptions:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.files: dict[str, list[SubmitFile]] = {}
+        self.characters = 0
 
     def of(self, node: Node) -> list[SubmitFile]:
         """Return the description of a node, once for each `queue`. Raises Unreadable."""
@@ -71,3 +82,38 @@ class Descriptions:
         if file.rest:
             self.draft.leave_out(node.submit, f"`queue ... {file.rest[:40]}`: queued once")
         return int(count)
+
+    def value(
+        self,
+        node: Node,
+        file: SubmitFile,
+        macros: Mapping[str, str],
+        name: str,
+        *,
+        fills: bool = False,
+    ) -> str | None:
+        """Return the value of a command; a sign is in it for each late macro if a node `fills` it.
+
+        Raises Unreadable if the commands of all nodes are too long.
+        """
+        late = {name: sign for name, sign in _SIGNS.items() if name == "retry" or node.is_final}
+        text = file.command(name, {**macros, **late})
+        self.characters += len(text or "")
+        if self.characters > MOST_BYTES:
+            most = f"{MOST_BYTES:,}"
+            raise Unreadable(f"{node.where}: the commands of all nodes have over {most} characters")
+        for macro, sign in late.items():
+            if text and not fills and sign in text:
+                what = f"`$({macro.upper()})` of `{name}`: it is 0 in each attempt"
+                self.draft.leave_out(node.submit, what)
+                text = text.replace(sign, "0")
+        return text
+
+
+def quoted(word: str) -> str:
+    """Quote a word for the shell, which replaces the signs of late macros in it."""
+    quoted = shlex.quote(word)
+    for name, sign in _SIGNS.items():
+        value = f'"{LATE[name]}"'
+        quoted = quoted.replace(sign, f"'{value}'" if quoted[0] == "'" else value)
+    return quoted

@@ -15,6 +15,10 @@ FORMATS = ("dagman", "wfcommons", "snakemake")
 """The formats that can be read."""
 
 
+MOST_SAID = 500
+"""The longest reason, in characters: it may quote a file."""
+
+
 class Imported(Struct, frozen=True):
     """The text of a job file, and a sentence for each thing that could not be converted."""
 
@@ -39,7 +43,9 @@ def read(path: Path, form: str | None = None) -> Imported:
         else:
             snakemake.read(text, path, draft)
     except Unreadable as error:
-        raise BadJobFile([clean(str(error))]) from error
+        text = clean(str(error))
+        cut = text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}..."
+        raise BadJobFile([cut]) from error
     return Imported(draft.text(), tuple(draft.left_out))
 
 

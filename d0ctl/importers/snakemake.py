@@ -9,8 +9,12 @@ from msgspec import Struct, field
 
 from d0ctl.importers.draft import Draft, Entry, Unreadable, label, literal
 
-_NODE = re.compile(r'^\s*(\d{1,9})\s*\[\s*label\s*=\s*"((?:[^"\\]|\\.)*)"', re.MULTILINE)
-_EDGE = re.compile(r"^\s*(\d{1,9})\s*->\s*(\d{1,9})\b", re.MULTILINE)
+_NODE = re.compile(r'^[^\S\n]*(\d{1,9})[^\S\n]*\[[^\S\n]*label[^\S\n]*=[^\S\n]*'
+                   r'"((?:[^"\\\n]|\\.)*)"', re.MULTILINE)  # fmt: skip
+_EDGE = re.compile(r"^[^\S\n]*(\d{1,9})[^\S\n]*->[^\S\n]*(\d{1,9})\b", re.MULTILINE)
+
+MOST_WILDCARDS = 100
+"""The most wildcards of a job; jobs behind it may have them, too."""
 
 
 SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
@@ -33,6 +37,8 @@ def read(text: str, path: Path, draft: Draft) -> None:
     if not labels:
         raise Unreadable(f"{path.name}: there is no job in it")
     jobs = {key: _job(words) for key, words in labels.items()}
+    if any(len(job.wildcards) > MOST_WILDCARDS for job in jobs.values()):
+        raise Unreadable(f"{path.name}: a job has more than {MOST_WILDCARDS} wildcards")
     for before, behind in dict.fromkeys(edges):
         if before not in jobs or behind not in jobs:
             raise Unreadable(f"{path.name}: an arrow goes from or to a job that is not listed")

@@ -17,6 +17,9 @@ _PLATFORM = {"iswindows": "0", "islinux": "1", "true": "1", "false": "0"}
 MOST_NESTED = 20
 """How deeply macros may be nested."""
 
+MOST_EXPANDED = 1_000_000
+"""How many characters the macros of one command are replaced by; others stay as they are."""
+
 MOST_STATEMENTS = 100
 """The most queue statements of one description."""
 
@@ -40,12 +43,17 @@ class SubmitFile(Struct):
     def expand(self, text: str, macros: Mapping[str, str]) -> str:
         """Replace macros by the settings of a node, else by commands of this description."""
 
+        length = 0
+
         def value(name: str, default: str) -> str:
             name = name.strip().lower()
             return macros.get(name, self.commands.get(name, _PLATFORM.get(name, default)))
 
         def replace(found: re.Match[str]) -> str:
-            return value(found[1], found[2] or "")
+            nonlocal length
+            new = value(found[1], found[2] or "")
+            length += len(new)
+            return new if length <= MOST_EXPANDED else found[0]
 
         def choose(found: re.Match[str]) -> str:
             items = found[2].split(",")
@@ -56,7 +64,7 @@ class SubmitFile(Struct):
 
         for _ in range(MOST_NESTED):
             new = _CHOICE.sub(choose, _MACRO.sub(replace, text))
-            if new == text or len(new) > 1_000_000:
+            if new == text:
                 break
             text = new
         return text
@@ -110,23 +118,26 @@ def words(text: str) -> list[str]:
     if not (len(text) > 1 and text.startswith('"') and text.endswith('"')):
         return text.replace('\\"', '"').split()
     found: list[str] = []
-    word, quoted, begun = "", False, False
+    word: list[str] = []
+    quoted, begun = False, False
     body = text[1:-1].replace('""', '"')
     at = 0
     while at < len(body):
         sign = body[at]
         if sign == "'" and quoted and body[at + 1 : at + 2] == "'":
-            word, at = word + "'", at + 1
+            word.append("'")
+            at += 1
         elif sign == "'":
             quoted, begun = not quoted, True
         elif sign.isspace() and not quoted:
             if begun:
-                found.append(word)
-            word, begun = "", False
+                found.append("".join(word))
+            word, begun = [], False
         else:
-            word, begun = word + sign, True
+            word.append(sign)
+            begun = True
         at += 1
-    return [*found, word] if begun else found
+    return [*found, "".join(word)] if begun else found
 
 
 def variables(text: str) -> dict[str, str]:

@@ -1,15 +1,13 @@
-"""Instances of WfCommons and lists of Snakemake as job files; files of any content."""
+"""Instances of WfCommons and lists of Snakemake as job files."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from d0ctl.errors import BadJobFile
-from d0ctl.importers.formats import FORMATS, read
+from d0ctl.importers.formats import read
 from d0ctl.jobfile.reader import read_text
 from d0ctl.jobfile.spec import JobSpec
 
@@ -170,42 +168,3 @@ def test_an_instance_of_ten_thousand_tasks_is_imported(tmp_path: Path) -> None:
     path.write_text(json.dumps(instance(10_000)))
 
     assert job_of(path).packages == 10_000
-
-
-WORDS = st.sampled_from(
-    ["JOB", "PARENT", "CHILD", "VARS", "RETRY", "FINAL", "SPLICE", "SCRIPT", "PRE", "A", "B", "1",
-     "a.dag", "s.sub", "{", "}", "\n", "\\\n", '"', 'x="1"', "digraph", "->", "0[label = \"a\"]",
-     '{"workflow":', '{"nodes": [', '"tasks": []', "]", "}", "null", "UNLESS-EXIT", "CATEGORY",
-     "MAXJOBS", "-1", "99999999999", "SUBDAG", "EXTERNAL", "INCLUDE", "\0", "\u2028", "../x"]
-)  # fmt: skip
-TREES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["workflow", "specification", "tasks", "id", "name", "inputFiles", "nodes",
-                         "outputFiles", "parents", "execution", "command", "program", "links",
-                         "value", "label", "files", "u", "v", "arguments"]), inner, max_size=5),
-    max_leaves=30,
-)  # fmt: skip
-CONTENT = (
-    st.binary(max_size=200)
-    | st.lists(WORDS, max_size=30).map(lambda words: " ".join(words).encode("utf-8", "replace"))
-    | TREES.map(lambda tree: json.dumps(tree).encode())
-    | TREES.map(lambda tree: json.dumps(
-        {"workflow": {"specification": {"tasks": [tree]}, "execution": tree}}).encode())
-)  # fmt: skip
-
-
-@given(content=CONTENT, form=st.sampled_from([*FORMATS, None]))
-@settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-def test_any_bytes_give_a_job_or_faults(tmp_path: Path, content: bytes, form: str | None) -> None:
-    path = tmp_path / "a.dag"
-    path.write_bytes(content)
-    (tmp_path / "s.sub").write_text("executable = /bin/true\nqueue\n")
-
-    try:
-        found = read(path, form)
-        read_text(found.text, str(path), tmp_path)
-    except BadJobFile as error:
-        assert error.faults

@@ -101,6 +101,23 @@ def test_a_node_that_does_nothing_has_its_scripts_and_retries(tmp_path: Path) ->
     assert Path(entry.file).name == "pre.sh"
 
 
+def test_a_value_known_only_when_a_node_runs_is_set_by_its_shell_or_listed(tmp_path: Path) -> None:
+    text = """executable = /bin/echo
+environment = "TRY='no $(RETRY)' MODE=fast"
+transfer_output_files = out$(RETRY)
+"""
+
+    job, found = imported(tmp_path, "JOB A a.sub\nRETRY A 2\n", a__sub=text)
+
+    (package,) = lines(job)["A"].packages
+    assert package.binaries[0].script == """TRY='no '"$((D0CTL_ATTEMPT - 1))"'' /bin/echo"""
+    assert dict(package.environment) == {"MODE": "fast"}
+    assert [output.file for output in package.binaries[0].outputs] == ["out0"]
+    assert found.left_out == (
+        "a.sub: `$(RETRY)` of `transfer_output_files`: it is 0 in each attempt",
+    )
+
+
 def test_values_that_are_known_only_when_a_node_runs_are_filled_in_by_its_shell(
     tmp_path: Path,
 ) -> None:
