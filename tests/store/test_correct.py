@@ -138,7 +138,7 @@ def test_what_has_not_begun_is_as_new_and_the_job_comes_to_its_end(
         idle = [row[0] for row in store.connection.execute(
             "select id from package where phase in ('waiting', 'ready', 'failed')"
         ) if row[0] not in busy]  # fmt: skip
-        stays = bool(busy or outline.found.outdated.keys() - outline.again)
+        stays = bool(busy or outline.found.outdated)
         whole = what(shape(other), stays=stays)
         for key, found in what(shape(store, idle), stays=stays).items():
             assert found == whole[key]
@@ -152,7 +152,8 @@ def what(shapes: dict[Key, Shape], *, stays: bool) -> dict[Key, Shape]:
     """What packages are to do, without what they wait for and what of theirs is there.
 
     Whether the list of inputs of one that starts early is closed depends on what has run. Files
-    go to results/ if nothing reads them, and what stays as it was may read others.
+    go to results/ if nothing reads them, and what stays as it was may read others; those that were
+    there are replaced when they are made again.
     """
     return {
         key: (
