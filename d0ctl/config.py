@@ -9,29 +9,10 @@ from d0ctl import access
 from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl_wrapper.protocol.paths import inside
 
-NETWORK_DISKS = frozenset(
-    [
-        "9p",
-        "acfs",
-        "afs",
-        "beegfs",
-        "ceph",
-        "cifs",
-        "fuse.ceph",
-        "fuse.glusterfs",
-        "fuse.sshfs",
-        "glusterfs",
-        "gpfs",
-        "lustre",
-        "nfs",
-        "nfs4",
-        "ocfs2",
-        "orangefs",
-        "smb2",
-        "smb3",
-        "smbfs",
-    ]
-)
+NETWORK_DISKS = frozenset({
+    "9p", "acfs", "afs", "beegfs", "ceph", "cifs", "fuse.ceph", "fuse.glusterfs", "fuse.sshfs",
+    "glusterfs", "gpfs", "lustre", "nfs", "nfs4", "ocfs2", "orangefs", "smb2", "smb3", "smbfs",
+})  # fmt: skip
 """File systems on which SQLite's locks and shared memory can't be trusted."""
 
 

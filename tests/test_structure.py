@@ -34,7 +34,7 @@ ONE_SUBJECT = """
     daemon dagman dropbox errors estimates eta explanation failures file finish forecast
     guards history input_stream intake inventory job jobs late_outputs leases live_status log_rules
     logs mail mail_queue node nodes orders outline outputs package pause peek pilot pilots
-    plugins policy preview reader rehearse replicas restore_line results retry run script
+    plugins policy preview progress reader rehearse replicas restore_line results retry run script
     selection shares site software spec standstill status stores submit throttle wfcommons
 """
 """Names of several modules: each of them is about the same thing, e.g. an action and its rows."""

@@ -8,13 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from msgspec import Struct
-
 from d0ctl import select
+from d0ctl.api.progress import Progress, look
 from d0ctl.api.verbs import Verbs
 from d0ctl.config import Home, find_home
 from d0ctl.errors import BadUsage
-from d0ctl.model import by_status
 from d0ctl.select import Selector
 from d0ctl.store import opening
 from d0ctl.store.connection import Store
@@ -26,18 +24,6 @@ if TYPE_CHECKING:
 LOOK_S = 0.1
 LOOK_ANYWAY_S = 5.0
 """How long to wait between two reads of the database, and at most if it does not change."""
-
-
-class Progress(Struct, frozen=True):
-    """The packages of a selection in each of the six statuses."""
-
-    status: str
-    packages: Mapping[str, int]
-
-    @property
-    def is_successful(self) -> bool:
-        """Whether everything has succeeded."""
-        return self.status == "successful"
 
 
 class Selection(Verbs):
@@ -144,7 +130,7 @@ class Selection(Verbs):
     def progress(self) -> Progress:
         """The present counts."""
         with self._reading() as store:
-            return self._look(store)[0]
+            return look(store, self.wanted)[0]
 
     @property
     def status(self) -> str:
@@ -197,7 +183,7 @@ class Selection(Verbs):
                 version = store.version()
                 if version != seen or time.monotonic() >= due:
                     seen, due = version, time.monotonic() + LOOK_ANYWAY_S
-                    found, is_settled = self._look(store)
+                    found, is_settled = look(store, self.wanted)
                     if found != last:
                         yield found
                     last = found
@@ -251,21 +237,6 @@ class Selection(Verbs):
         if failures:
             raise failures[0]
         return self.progress
-
-    def _look(self, store: Store) -> tuple[Progress, bool]:
-        """The counts, and whether nothing in it can move."""
-        from d0ctl.store.views.awaited import look
-
-        with store.reading():
-            parts = look(store, self.wanted, time.time())
-        states = {part.state for part in parts}
-        counts: dict[str, int] = {}
-        for part in parts:
-            for phase, number in part.counts.items():
-                counts[phase] = counts.get(phase, 0) + number
-        status = states.pop() if len(states) == 1 else "mixed"
-        is_settled = all(part.found.standing.is_settled for part in parts)
-        return Progress(str(status), by_status(counts)), is_settled
 
     # acting --------------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 """Commands of the actions, built from their table."""
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -13,7 +12,7 @@ from typer.core import TyperGroup
 
 from d0ctl import actions, select
 from d0ctl.actions import ACTIONS, Action, undo
-from d0ctl.actions.action import AnyRequest, NodeName, Person, Target
+from d0ctl.actions.action import AnyRequest, NodeName, Target
 from d0ctl.actions.jobs.submit import SubmitPlan
 from d0ctl.actions.option import Option, fields_of, read
 from d0ctl.actions.selection import one_by_one
@@ -32,11 +31,12 @@ from d0ctl.cli.global_options import finished
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.errors import report
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import can_ask, confirmed, emit, is_terminal, say
+from d0ctl.cli.terminal.output import emit, say
+from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.units import clean, count
+from d0ctl.units import clean
 
 TARGETS: dict[str, Any] = {
     "any": Annotated[
@@ -192,39 +192,6 @@ def _option(option: Option) -> Any:
 def parameter(name: str, annotation: Any, default: Any = Parameter.empty) -> Parameter:
     """Return a parameter of a command."""
     return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
-
-
-class AtTerminal(Person):
-    """The person at the terminal, if there is one."""
-
-    shown = 0
-
-    def agrees(self, words: str, question: str) -> bool | None:
-        """Return the answer to a question; None without a terminal."""
-        if not can_ask():
-            return None
-        say(clean(words))
-        return confirmed(question)
-
-    def hear(self, line: str) -> None:
-        """Print what has happened meanwhile."""
-        say(clean(line))
-
-    def follow(self, done: int, total: int) -> None:
-        """Show how many packages of a large action are done."""
-        if total >= MANY and is_terminal(sys.stderr):
-            self.shown = done
-            line = f"submitting: {count(done)} of {count(total)}"
-            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Clear the progress."""
-        if self.shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-MANY = 20_000
-"""From this number of packages on, an action shows its progress."""
 
 
 def carry_out(request: AnyRequest[Any, Any]) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct, field
 
-from d0ctl.select import Selector, Span, parse, union
+from d0ctl.select import Selector, parse, union
+from d0ctl.select.span import Span
 
 DEPTHS = {"": 0, "job": 1, "stage": 2, "line": 3, "package": 4}
 

@@ -8,7 +8,8 @@ from math import prod
 from msgspec.structs import replace
 
 from d0ctl.errors import NotFound
-from d0ctl.select import Selector, Span, union
+from d0ctl.select import Selector, union
+from d0ctl.select.span import Span
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.rows import make

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from d0ctl.cli import options, session
-from d0ctl.cli.action_command import Actions, AtTerminal
+from d0ctl.cli.action_command import Actions
 from d0ctl.cli.commands.nodes.check_report import report
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, glyphs, say, table
+from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.model import Address
 from d0ctl.show.cards import node as node_line

@@ -66,7 +66,7 @@ def apply(
 ) -> None:
     """Apply a site file, whole or not at all."""
     from d0ctl.actions import site_file
-    from d0ctl.cli.action_command import AtTerminal
+    from d0ctl.cli.terminal.person import AtTerminal
     from d0ctl.show.cards import site as site_text
     from d0ctl.store.clusters import site_changes
 

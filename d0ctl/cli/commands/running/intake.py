@@ -12,8 +12,8 @@ from d0ctl.actions.jobs import submit
 from d0ctl.actions.jobs.submit import ACTION, SubmitOptions, SubmitRequest
 from d0ctl.actions.option import read as read_options
 from d0ctl.cli import changing, session
-from d0ctl.cli.action_command import AtTerminal
 from d0ctl.cli.terminal.output import say
+from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store

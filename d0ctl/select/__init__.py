@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -11,10 +10,8 @@ from msgspec.structs import replace
 
 from d0ctl.errors import BadUsage
 from d0ctl.model import STATUS_OF, Phase, Reason, Status
+from d0ctl.select.span import ALL, Span, numbers, one_number, span_of
 from d0ctl.units import parse_time
-
-LAST = 2**31 - 1
-"""The last number of a range without an end."""
 
 MOST_NAMED = 3
 """How many parts of a selection a sentence names."""
@@ -22,59 +19,11 @@ MOST_NAMED = 3
 _LEVELS = ("job", "stage", "line", "package", "binary")
 # Strings, because each command imports this and few use all: re compiles them on first use.
 _JOB = r"(?a)[A-Za-z*?\[][A-Za-z0-9_*?\[\]!-]*"
-_RANGE = r"(?a)(\d{1,9})(-?)(\d{1,9})?|-(\d{1,9})"
-_SLICE = r"(?a)\[(?:(-?\d{1,9})|(-?\d{1,9})?:(-?\d{1,9})?)\]"
 _SPLIT = r"(?s)((?:\[[^][/]*:[^][/]*\]|[^:])*)(:?)(.*)"
 """A path, and the states after the first colon that is not in a slice."""
 _DOTTED = r"(?a)[A-Za-z][A-Za-z0-9_-]*(?:\.(?:last|[\d,-]*\d[\d,-]*))+"
 WILD = frozenset("*?[")
 """The characters that make the name of a job a pattern."""
-
-
-class Span(Struct, frozen=True):
-    """The selected numbers of a level, from `first` to `last`; -1 is the last one."""
-
-    first: int = 1
-    last: int = LAST
-
-    @property
-    def counts_back(self) -> bool:
-        """Whether the numbers depend on how many there are."""
-        return self.first < 0 or self.last < 0
-
-    def within(self, size: int) -> "Span":
-        """Return the selected numbers of so many; `last` is smaller if there is none."""
-        if not self.counts_back:
-            return self
-        first, last = (one + size + 1 if one < 0 else one for one in (self.first, self.last))
-        return Span(max(1, first), last)
-
-    @property
-    def is_one(self) -> bool:
-        """Whether just one number is selected."""
-        return self.first == self.last
-
-    def __str__(self) -> str:
-        if self.counts_back:
-            return _slice(self)
-        if self.first == self.last:
-            return str(self.first)
-        if self == ALL:
-            return "*"
-        return f"{self.first}-" if self.last == LAST else f"{self.first}-{self.last}"
-
-
-def _slice(span: Span) -> str:
-    """Write a span that counts from the end, with ids from 0."""
-    if span == Span(-1, -1):
-        return "last"
-    first = span.first - 1 if span.first > 0 else span.first
-    last = span.last + 1 if span.last < 0 else span.last
-    return f"[{first or ''}:{'' if last in (0, LAST) else last}]"
-
-
-ALL = Span()
-"""Every number of a level."""
 
 
 class Selector(Struct, frozen=True):
@@ -217,15 +166,15 @@ def parse(
             f"`{parts[0]}` in `{text}` can't be a job's name",
             hint="a selector reads JOB/STAGE/LINE/PACKAGE, as in `reco001/2/3/1`",
         )
-    spans = [_span(part, text) for part in parts[2:]]
+    spans = [span_of(part, text) for part in parts[2:]]
     stage = parts[1] if len(parts) > 1 else "*"
-    is_number = _numbers(stage) is not None
+    is_number = numbers(stage) is not None
     return Selector(
         job=parts[0],
-        stage=_span(stage, text) if is_number else ALL,
+        stage=span_of(stage, text) if is_number else ALL,
         line=spans[0] if spans else ALL,
         package=spans[1] if len(spans) > 1 else ALL,
-        binary=_one_binary(spans[2], text) if len(spans) > 2 else ALL,
+        binary=one_number(spans[2], text) if len(spans) > 2 else ALL,
         depth=len(parts),
         stage_name=None if is_number else _stage_name(stage, text),
         states=tuple(_state(word) for word in states),
@@ -249,8 +198,8 @@ def _alternatives(text: str) -> Iterator[str]:
     job, *parts = path.split("/")
     lists = [part.split(",") if "," in part else [part] for part in parts]
     choices = [
-        numbers if all(_numbers(number) for number in numbers) else [part]
-        for part, numbers in zip(parts, lists, strict=True)
+        items if all(numbers(item) for item in items) else [part]
+        for part, items in zip(parts, lists, strict=True)
     ]
     for chosen in product(*choices):
         yield "/".join((job, *chosen)) + colon + states
@@ -308,52 +257,6 @@ def states() -> list[str]:
     return list(dict.fromkeys([*map(str, Status), *map(str, Phase)]))
 
 
-def _span(part: str, text: str) -> Span:
-    span = _numbers(part)
-    if span is None:
-        forms = "a range as `1-10` or `5-`, a slice as `[0:10]`, `last` nor `*`"
-        raise BadUsage(f"`{part}` in `{text}` is neither a number, {forms}")
-    if not (span.counts_back or 1 <= span.first <= span.last):
-        count = "ids of a slice count up from 0" if part[0] == "[" else "numbers count up from 1"
-        raise BadUsage(f"`{part}` in `{text}` holds nothing: {count}")
-    return span
-
-
-@lru_cache(maxsize=4096)
-def _numbers(part: str) -> Span | None:
-    """Return the numbers of a level as they are written; None if it is no number or range."""
-    if part == "*":
-        return ALL
-    if part == "last":
-        return Span(-1, -1)
-    if sliced := re.fullmatch(_SLICE, part):
-        return _of_slice(sliced)
-    found = re.fullmatch(_RANGE, part)
-    if found is None:
-        return None
-    if found[4]:
-        return Span(1, int(found[4]))
-    first = int(found[1])
-    return Span(first, int(found[3] or LAST) if found[2] else int(found[0]))
-
-
-def _of_slice(found: re.Match[str]) -> Span:
-    """Return the numbers, from 1, of a slice or an id, which count from 0 or back from the end."""
-    if found[1]:
-        number = int(found[1])
-        return Span(number, number) if number < 0 else Span(number + 1, number + 1)
-    first, last = int(found[2] or 0), int(found[3] or LAST)
-    if found[3] and last == 0:
-        return Span(1, 0)
-    return Span(first + 1 if first >= 0 else first, last - 1 if last < 0 else last)
-
-
-def _one_binary(span: Span, text: str) -> Span:
-    if not span.is_one or span.counts_back:
-        raise BadUsage(f"`{text}` names several binaries", hint="name one, or its package")
-    return span
-
-
 def _stage_name(part: str, text: str) -> str:
     if not part or not part.isprintable() or WILD & set(part):
         raise BadUsage(f"`{part}` in `{text}` is no stage: name it, or give a number, "
@@ -362,30 +265,26 @@ def _stage_name(part: str, text: str) -> str:
 
 
 def _state(word: str) -> str:
-    known = states()
-    if word in known:
-        return word
-    from d0ctl.jobfile.yaml.faults import near
-
-    meant = near(word, known)
-    raise BadUsage(
-        f"`{word}` is neither a status nor a phase",
-        hint=f"did you mean `{meant}`?" if meant else f"one of {', '.join(known)}",
-    )
+    return _known(word, states(), f"`{word}` is neither a status nor a phase")
 
 
 def _reason(word: str) -> str:
     """A reason of a failure; a site's own begin with `site:`."""
     known = [*map(str, Reason), "unknown"]
-    if word in known or word.startswith("site:"):
+    if word.startswith("site:"):
+        return word
+    return _known(word, known, f"`{word}` is no reason for which packages fail", "site:NAME")
+
+
+def _known(word: str, known: list[str], fault: str, *more: str) -> str:
+    """Return a word that is known. Raises BadUsage, with a near miss."""
+    if word in known:
         return word
     from d0ctl.jobfile.yaml.faults import near
 
     meant = near(word, known)
-    raise BadUsage(
-        f"`{word}` is no reason for which packages fail",
-        hint=f"did you mean `{meant}`?" if meant else f"one of {', '.join(known)}, site:NAME",
-    )
+    hint = f"did you mean `{meant}`?" if meant else f"one of {', '.join((*known, *more))}"
+    raise BadUsage(fault, hint=hint)
 
 
 def _age(text: str) -> float:
