@@ -10,8 +10,40 @@ MODULES = {str(path.relative_to(TESTS)): path for path in sorted(TESTS.rglob("*.
 LONGEST = 300
 """How many lines a module may have."""
 
+PRODUCT = ("d0ctl", "tui", "wrapper", "sql")
+"""The folders of the product."""
+
 TABLES = {"mutants/planted.py"}
 """Modules that are one long list."""
+
+STILL_LONG = {
+    "d0ctl/api/verbs.py",
+    "d0ctl/daemon/desk.py",
+    "d0ctl/daemon/transfer_plan.py",
+    "d0ctl/jobfile/checks/job.py",
+    "d0ctl/jobfile/expand.py",
+    "d0ctl/jobfile/input_files.py",
+    "d0ctl/jobfile/language/placeholders.py",
+    "d0ctl/jobfile/sections/binaries.py",
+    "d0ctl/jobfile/sections/loops.py",
+    "d0ctl/nodes/courier.py",
+    "d0ctl/nodes/transports/openssh.py",
+    "d0ctl/nodes/transports/ssh.py",
+    "d0ctl/schedule/rehearsal/run.py",
+    "d0ctl/show/why/group.py",
+    "d0ctl/store/clusters/site_changes.py",
+    "d0ctl/store/connection.py",
+    "d0ctl/store/jobs/correction/correct.py",
+    "d0ctl/store/jobs/submission/intake.py",
+    "d0ctl/store/views/browse.py",
+    "d0ctl/store/views/shapes.py",
+    "wrapper/d0ctl_wrapper/attempt/chain/chain.py",
+    "wrapper/d0ctl_wrapper/attempt/chain/resumption.py",
+    "wrapper/d0ctl_wrapper/protocol/checks/shape.py",
+    "wrapper/d0ctl_wrapper/protocol/message.py",
+    "wrapper/d0ctl_wrapper/relay/attempts/supervisor.py",
+}
+"""Modules of the product that are longer; `api/verbs.py` is written by `make schemas`."""
 
 WITH_SQL = ("store/", "sql/", "bench/", "support/rows.py")
 """Where tests may use SQL: those of the store and of the schema, benchmarks, and one helper."""
@@ -54,6 +86,14 @@ def test_modules_of_tests_have_at_most_300_lines() -> None:
     assert {name for name, number in lines.items() if number > LONGEST} == TABLES
 
 
+def test_modules_of_the_product_have_at_most_300_lines() -> None:
+    root = TESTS.parent
+    paths = [path for name in PRODUCT for path in (root / name).rglob("*.py")]
+    lines = {str(path.relative_to(root)): len(path.read_text().splitlines()) for path in paths}
+
+    assert {name for name, number in lines.items() if number > LONGEST} == STILL_LONG
+
+
 def test_only_tests_of_the_store_use_sql() -> None:
     uses = Counter(
         {name: uses_of_sql(path) for name, path in MODULES.items() if not name.startswith(WITH_SQL)}
@@ -63,7 +103,7 @@ def test_only_tests_of_the_store_use_sql() -> None:
 
 
 def test_no_folder_of_the_product_has_more_than_fifteen_modules() -> None:
-    roots = [TESTS.parent / name for name in ("d0ctl", "tui", "wrapper", "sql")]
+    roots = [TESTS.parent / name for name in PRODUCT]
     folders = Counter(path.parent for root in roots for path in root.rglob("*.py"))
 
     assert {str(folder): number for folder, number in folders.items() if number > 15} == {}
