@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from d0ctl.config import Home
-from d0ctl_tui.app import Dashboard, Terminal
+from d0ctl_tui.app import Dashboard
+from d0ctl_tui.terminal import Terminal
 from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,8 +9,9 @@ import pytest
 from textual.pilot import Pilot
 
 from d0ctl.config import Home
-from d0ctl_tui.app import Dashboard, Terminal
+from d0ctl_tui.app import Dashboard
 from d0ctl_tui.screens.main_screen import MainScreen
+from d0ctl_tui.terminal import Terminal
 from d0ctl_tui.widgets.lines import LineView
 
 Hands = Pilot[None]

@@ -6,7 +6,7 @@ import pytest
 
 from d0ctl.model import Address
 from d0ctl.store.nodes import registry
-from d0ctl_tui.app import Terminal
+from d0ctl_tui.terminal import Terminal
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open

@@ -14,7 +14,7 @@ from d0ctl.config import Home
 from d0ctl.select import parse
 from d0ctl.store import open_store
 from d0ctl.store.nodes.registry import add_localhost
-from d0ctl_tui.app import Terminal
+from d0ctl_tui.terminal import Terminal
 from tests.support.building import job, line, package, production
 from tests.support.rows import change, checkpoint
 from tests.support.site import Site
@@ -206,7 +206,8 @@ def test_a_crash_says_where_its_traceback_is(tmp_path: Path, site: Site) -> None
         "import sys\n"
         "from pathlib import Path\n"
         "from d0ctl.config import Home\n"
-        "from d0ctl_tui.app import Dashboard, Terminal\n"
+        "from d0ctl_tui.app import Dashboard\n"
+        "from d0ctl_tui.terminal import Terminal\n"
         "class Broken(Dashboard):\n"
         "    def on_changed(self, news):\n"
         "        raise RuntimeError('it broke')\n"

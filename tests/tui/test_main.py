@@ -6,7 +6,7 @@ from d0ctl.config import Home
 from d0ctl.jobfile.spec import INPUTS, BinarySpec, OutputSpec, PackageSpec
 from d0ctl.store import open_store
 from d0ctl.store.nodes.registry import add_localhost
-from d0ctl_tui.app import Terminal
+from d0ctl_tui.terminal import Terminal
 from tests.support.building import job, line, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open

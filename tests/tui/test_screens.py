@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl_tui.app import Terminal
+from d0ctl_tui.terminal import Terminal
 from tests.cli.conftest import type_in
 from tests.support.building import production
 from tests.support.site import Site

@@ -4,7 +4,7 @@ import pytest
 from rich.color import Color, ColorSystem
 from textual.theme import Theme
 
-from d0ctl_tui.app import Terminal
+from d0ctl_tui.terminal import Terminal
 from d0ctl_tui.themes import COARSE, THEMES
 from tests.support.building import production
 from tests.support.site import Site

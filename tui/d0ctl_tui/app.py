@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
 from textual.app import App, ScreenStackError
 from textual.driver import Driver
 from textual.screen import Screen
@@ -40,6 +39,7 @@ from d0ctl_tui.screens.log import LogScreen
 from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.screens.nodes import NodesScreen
 from d0ctl_tui.screens.plan import PlanDialog
+from d0ctl_tui.terminal import Terminal
 
 SHORTEST_S = 0.08
 """The shortest time between two reads of the database."""
@@ -49,18 +49,6 @@ NOTICE_S = 8.0
 
 SHARE = 6
 """Reads may take this fraction of the time, also on a slow disk."""
-
-
-class Terminal(Struct, frozen=True):
-    """The abilities of the terminal, and the options for its colours."""
-
-    ascii: bool = False
-    plain: bool = False
-    theme: str = "dark"
-    coarse: bool = False
-    """Whether there are no more than 256 colours."""
-    interval: float = 0.0
-    """The shortest time between two updates of the screen, in seconds."""
 
 
 class Dashboard(App[None]):

@@ -45,7 +45,8 @@ def tui(
     if not all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise BadUsage("`tui` needs a terminal", hint="d0ctl status --watch")
     os.environ.setdefault("ESCDELAY", ESCAPE_MS)
-    from d0ctl_tui.app import Dashboard, Terminal
+    from d0ctl_tui.app import Dashboard
+    from d0ctl_tui.terminal import Terminal
     from d0ctl_tui.themes import NAMES, is_coarse
 
     if theme is not None and theme not in NAMES:
