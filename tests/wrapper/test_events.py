@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from d0ctl_wrapper.protocol.checks import ranges
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.test_progress import STAYS
-from tests.wrapper.test_resume import former
+from tests.wrapper.test_resume import former, ran, step
 
 EVENTS = {"first": 1, "last": 10, "part": "new"}
 
@@ -78,6 +78,43 @@ def test_events_done_before_the_wrapper_was_killed_are_not_done_again(node: Clie
     end = node.run(reco(node), attempt=2, keep=["all"], previous=[{"attempt": 1}])
     assert end["events"] == [{"binary": 1, "done": [(5, 10)]}]
     assert made(end) == list(range(1, 11))
+
+
+def test_a_part_that_has_another_name_is_copied_after_the_death_of_its_wrapper(
+    node: Client,
+) -> None:
+    links = f"cp new ../../other; chmod 640 ../../other; ln -f ../../other new; {STAYS}"
+    node.launch(launch(1, reco(node, f"test $event != 4 || {{ {links}; }}"), keep=["all"]))
+    wrapper = node.started(1)
+    work, other = node.folder(1) / "work" / "new", node.base / "attempts" / "other"
+    while not (other.exists() and other.samefile(work)):
+        node.wait("pong", id=node.ping())
+    os.kill(wrapper, signal.SIGKILL)
+    node.wait("dead")
+
+    end = node.run(reco(node), attempt=2, keep=["all"], previous=[{"attempt": 1}])
+
+    assert end["events"] == [{"binary": 1, "done": [(5, 10)]}]
+    assert made(end) == list(range(1, 11))
+    assert other.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_restart_copies_an_output_that_is_also_another_file(node: Client) -> None:
+    linked = "cp 1.out ../../other; chmod 740 ../../other; ln -f ../../other 1.out"
+    first = step(1, linked)
+    node.launch(launch(1, first, step(2, STAYS), keep=["1.out"]))
+    wrapper = node.started(1)
+    while ran(node) != "12":
+        node.wait("pong", id=node.ping())
+    os.kill(wrapper, signal.SIGKILL)
+    node.wait("dead")
+
+    end = node.run(first, step(2), attempt=2, keep=["1.out"], previous=[{"attempt": 1}])
+
+    other = node.base / "attempts" / "other"
+    assert (end["outcome"], end["began"]) == ("successful", 2)
+    assert other.stat().st_mode & 0o777 == 0o740
+    assert not other.samefile(end["outputs"][0]["path"])
 
 
 def test_a_part_that_is_gone_is_done_again(node: Client) -> None:

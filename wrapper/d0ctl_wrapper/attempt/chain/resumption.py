@@ -21,7 +21,15 @@ from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, remove, to_path, to_text, write
+from d0ctl_wrapper.protocol.paths import (
+    AttemptFolder,
+    inside,
+    is_below,
+    remove,
+    to_path,
+    to_text,
+    write,
+)
 from d0ctl_wrapper.protocol.retained import Retained
 from d0ctl_wrapper.protocol.text import one_line
 
@@ -119,6 +127,9 @@ class Resumption:
         if packing.is_folder(name):
             stage.unpack(path, target, self.digests.pause_point)
             return
+        if self._has_other_names(path):
+            self._copy(path, name)
+            return
         try:
             os.link(path, target)
         except FileExistsError:
@@ -129,15 +140,24 @@ class Resumption:
         os.chmod(target, status.st_mode & 0o700 | 0o600)  # a later binary may continue with it
         self.linked[status.st_dev, status.st_ino] = status.st_nlink
 
+    def _has_other_names(self, path: bytes) -> bool:
+        """Return whether a file that a dead wrapper left is also another one, such as an input.
+
+        That one must not become writable. Caches have copies of such files.
+        """
+        is_left = is_below(os.path.realpath(path), os.path.realpath(self._folder.node.attempts))
+        return is_left and os.lstat(path).st_nlink > 1
+
     def _copy(self, path: bytes, name: str) -> None:
-        """Copy a file of another job into the working directory, or unpack a directory there."""
+        """Copy a file into the working directory, or unpack a directory there."""
         target = self._work_path(name)
         os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
         if packing.is_folder(name):
             stage.unpack(path, target, self.digests.pause_point)
             return
         with open(path, "rb") as source:
-            copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            mode = os.fstat(source.fileno()).st_mode & 0o700 | 0o600
+            copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
             try:
                 disk.copy_pieces(source, copy, self.digests.pause_point)
             finally:
