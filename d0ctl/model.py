@@ -161,10 +161,9 @@ def known_eta(phase: str, eta: float | None, now: float) -> float | None:
 class Address(Struct, frozen=True):
     """How a node is reached.
 
-    `destination` is `[user@]host[:port]` as for OpenSSH, empty for a
-    node of kind `local`; a node of kind `slurm` is reached through the host that it names, or
-    through this machine. `directory`, `python` and `identity` are empty if not
-    requested.
+    `destination` is `[user@]host[:port]` as for OpenSSH, empty for a node of kind `local`; a node
+    with a `job` is an allocation of the batch system `kind`, reached through the host that it
+    names, or through this machine. `directory`, `python` and `identity` are empty if not requested.
     """
 
     name: str
@@ -175,4 +174,4 @@ class Address(Struct, frozen=True):
     python: str = ""
     via: str = "auto"
     job: str = ""
-    """The job of a batch system in whose allocation the node is, for a node of kind `slurm`."""
+    """The job of a batch system in whose allocation the node is."""

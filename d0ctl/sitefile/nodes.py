@@ -9,6 +9,7 @@ from d0ctl.jobfile.language.field_types import (
     FLAG,
     FRACTION,
     GPUS,
+    ONE_LINE,
     POSITIVE_TIME,
     SIZE,
     TEXT,
@@ -29,7 +30,8 @@ NODE_KEYS = words(
     " accept-key same-machine"
 )
 PILOT_KEYS = words(
-    "login accept-key identity via partition account qos constraint cpus memory gpus wall-time dir"
+    "login accept-key identity via partition account qos constraint requirements"
+    " rank concurrency-limits cpus memory gpus disk wall-time dir"
     " python max-queued max-running submit-rate idle poll"
 )
 """The keys that only a cluster with a `kind` has."""
@@ -39,11 +41,20 @@ CLUSTER_KEYS = (*words("kind platform services private capacity software-share")
 CONTROL = "control"
 """The cluster of this machine."""
 
+KINDS = ("slurm", "htcondor")
+
+KEYS_OF_KIND = {
+    "slurm": words("partition qos constraint"),
+    "htcondor": words("requirements rank concurrency-limits disk"),
+}
+"""The keys that only one kind of batch system has."""
+
 WAYS = ("auto", "fabric", "openssh")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+", re.ASCII)
 _ENGINE_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,-]*", re.ASCII)
+_LIMITS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,:-]*", re.ASCII)
 _CONSTRAINT = re.compile(r"[A-Za-z0-9(\[][A-Za-z0-9._,&|*()\[\]:-]*", re.ASCII)
 _FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}=?", re.ASCII)
 
@@ -86,13 +97,19 @@ def _fingerprint(value: str) -> str:
 
 
 def _kind(value: str) -> str:
-    if value != "slurm":
+    if value not in KINDS:
         raise ValueError
     return value
 
 
 def _engine_word(value: str) -> str:
     if not _ENGINE_WORD.fullmatch(value):
+        raise ValueError
+    return value
+
+
+def _limits(value: str) -> str:
+    if not _LIMITS.fullmatch(value):
         raise ValueError
     return value
 
@@ -107,8 +124,9 @@ def _login(value: str) -> str:
     return "" if value == "localhost" else value
 
 
-KIND = FieldType(_kind, "`slurm`")
+KIND = FieldType(_kind, "`slurm` or `htcondor`")
 ENGINE_WORD = FieldType(_engine_word, "names of letters, digits and `._,-`")
+LIMITS = FieldType(_limits, "names with letters, digits and `._,:-`")
 CONSTRAINT = FieldType(_constraint, "features with letters, digits and `._,&|*()[]:-`")
 LOGIN = FieldType(_login, "`[user@]host[:port]`, or `localhost`")
 RATE = FieldType(whole(1, 100_000), "a whole number, 1 or more")
@@ -133,8 +151,10 @@ SETTABLE: dict[str, FieldType] = {
 
 _PILOT_TYPES = {
     "login": LOGIN, "identity": IDENTITY, "via": WAY, "partition": ENGINE_WORD,
-    "account": ENGINE_WORD, "qos": ENGINE_WORD, "constraint": CONSTRAINT, "cpus": CPUS,
-    "memory": SIZE, "gpus": GPUS, "wall-time": POSITIVE_TIME, "dir": ABSOLUTE, "python": PATH,
+    "account": ENGINE_WORD, "qos": ENGINE_WORD, "constraint": CONSTRAINT,
+    "requirements": ONE_LINE, "rank": ONE_LINE, "concurrency-limits": LIMITS, "cpus": CPUS,
+    "memory": SIZE, "gpus": GPUS, "disk": SIZE, "wall-time": POSITIVE_TIME, "dir": ABSOLUTE,
+    "python": PATH,
     "max-queued": COUNT, "max-running": COUNT, "submit-rate": RATE, "idle": TIME,
     "poll": POSITIVE_TIME,
 }  # fmt: skip
@@ -189,11 +209,14 @@ def _pilots(level: Level) -> Pilots | None:
     """Read how pilots are requested, if the cluster is a batch system."""
     found = values(level, _PILOT_TYPES)
     if "kind" in level:
-        values(level, {"kind": KIND})
-        return Pilots(**found)
+        kind = values(level, {"kind": KIND}).get("kind", KINDS[0])
+        for key in (key for other in KINDS if other != kind for key in KEYS_OF_KIND[other]):
+            if key in level:
+                level.reading.fault(level.position(key), f"`{key}` is not for `kind: {kind}`")
+        return Pilots(kind, **found)
     for key in PILOT_KEYS:
         if key in level:
-            level.reading.fault(level.position(key), f"`{key}` needs `kind: slurm` beside it")
+            level.reading.fault(level.position(key), f"`{key}` needs a `kind` beside it")
     return None
 
 

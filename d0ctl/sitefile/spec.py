@@ -39,7 +39,7 @@ class NodeEntry(Struct, frozen=True):
 class Pilots(Struct, frozen=True):
     """How allocations of a batch system are requested, and how many; times are in seconds.
 
-    `login` is empty for this machine; `memory` is in bytes.
+    `login` is empty for this machine; `memory` and `disk` are in bytes.
     """
 
     kind: str = "slurm"
@@ -50,9 +50,13 @@ class Pilots(Struct, frozen=True):
     account: str = ""
     qos: str = ""
     constraint: str = ""
+    requirements: str = ""
+    rank: str = ""
+    concurrency_limits: str = ""
     cpus: int = 1
     memory: int | None = None
     gpus: int = 0
+    disk: int | None = None
     wall_time: float = 3600.0
     dir: str = ""
     python: str = ""

@@ -3,7 +3,7 @@
 from tests.support.site import Site
 from tests.support.waiting import wait_until
 
-KEYS = "kind: slurm, cpus: 2, memory: 200MB, poll: 1s, idle: 2s, dir: {}/pilots"
+KEYS = "cpus: 2, memory: 200MB, poll: 1s, idle: 2s"
 
 WAITING = """
 job: night
@@ -11,7 +11,7 @@ stages:
   - name: wait
     lines:
       - run: >-
-          echo $SLURM_JOB_ID >> {folder}/began;
+          echo $SLURM_JOB_ID$D0CTL_PILOT >> {folder}/began;
           until [ -e {folder}/go ]; do sleep 0.05; done; echo end > out.txt
         outputs: [out.txt]
 """
@@ -19,7 +19,12 @@ stages:
 
 def apply(batch: Site, more: str = "") -> None:
     """Put the batch system into the site."""
-    batch.write(f"clusters: {{batch: {{{KEYS.format(batch.folder)}{more}}}}}", "site.yaml")
+    write(batch, f"kind: slurm, {KEYS}, dir: {batch.folder}/pilots{more}")
+
+
+def write(batch: Site, keys: str) -> None:
+    """Put a batch system with these keys into the site."""
+    batch.write(f"clusters: {{batch: {{{keys}}}}}", "site.yaml")
     batch.ok("site", "apply", "site.yaml", "--yes")
 
 

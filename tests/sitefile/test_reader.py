@@ -232,3 +232,12 @@ def test_a_misspelt_cluster_is_a_fault(faults: Faults, site: Read) -> None:
     assert site(text % "farm").nodes[0].cluster == "farm"
     assert site(text % "n1").nodes[0].cluster == "n1"
     assert site("nodes:\n  n1: {destination: n1, cluster: any}\n").nodes[0].cluster == "any"
+
+
+def test_a_key_of_another_batch_system_is_a_fault(faults: Faults) -> None:
+    text = "clusters: {a: {kind: htcondor, qos: high, rank: Mips}, b: {kind: slurm, rank: Mips}}"
+
+    assert [str(fault).partition(": ")[2] for fault in faults(text)] == [
+        "`qos` is not for `kind: htcondor`",
+        "`rank` is not for `kind: slurm`",
+    ]

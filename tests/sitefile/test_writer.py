@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from d0ctl.sitefile.mail import is_address
 from d0ctl.sitefile.reader import read_text
-from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
+from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Pilots, Site, SoftwareEntry
 from d0ctl.sitefile.writer import document, text
 
 names = st.from_regex(r"[a-z][a-z0-9._-]{0,8}", fullmatch=True)
@@ -32,6 +32,7 @@ nodes = st.builds(
 clusters = st.builds(
     ClusterEntry, names, platform=st.none() | names, services=services, private=st.booleans(),
     capacity=st.none() | st.integers(0, 2**50),
+    pilots=st.sampled_from([None, Pilots(), Pilots("htcondor", rank="Mips", disk=2**30)]),
 )  # fmt: skip
 software = st.builds(
     SoftwareEntry, names, names, platform=st.just("") | names, script=lines,

@@ -27,12 +27,14 @@ GREETING_S = 5.0
 
 def address() -> str:
     """Return the abstract address of the socket of this allocation."""
-    return "\0d0ctl-pilot-%d-%s" % (os.getuid(), os.environ["SLURM_JOB_ID"])
+    job = os.environ.get("D0CTL_PILOT") or os.environ["SLURM_JOB_ID"]
+    return "\0d0ctl-pilot-%d-%s" % (os.getuid(), job)
 
 
 def serve() -> None:
     """Start commands, until nothing has run for `ABANDONED_S`."""
     _adopt_orphans()
+    _live_in_scratch()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(address())
     listener.listen(64)
@@ -59,6 +61,12 @@ def _adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     except (OSError, AttributeError):
         pass
+
+
+def _live_in_scratch() -> None:
+    """Let the folder that HTCondor gives a job be its home: it may have no other."""
+    if os.environ.get("_CONDOR_SCRATCH_DIR"):
+        os.environ["HOME"] = os.environ["_CONDOR_SCRATCH_DIR"]
 
 
 def _accept(listener: socket.socket, callers: "Dict[int, socket.socket]") -> None:

@@ -2,11 +2,12 @@
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from d0ctl.daemon.desk import BatchDesk, Desk
 from d0ctl.daemon.steps.schedule import ready_requirements
 from d0ctl.daemon.turn import Turn
+from d0ctl.errors import D0Error
 from d0ctl.nodes.batch.engine import Answer, Engine, Question
 from d0ctl.nodes.batch.tools import Job, Phase, Tools
 from d0ctl.policy.pilots import Supply, delay_s, is_closing, more, surplus
@@ -77,13 +78,17 @@ def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: 
                     pilots.ended(desk.store, pilot, answer.error, now=turn.now)
         _fault(desk, turn, system, batch, "submit" if kind == "submit" else "queue", answer.error)
         return
+    try:
+        if kind == "submit":
+            pilots.accepted(desk.store, answer.question.about, tools.submitted(answer.output))
+            batch.queue_due = 0.0
+        elif kind == "queue":
+            _follow(desk, turn, system, batch, answer, tools.read_queue(answer.output))
+    except D0Error as error:
+        _fault(desk, turn, system, batch, kind, str(error))
+        return
     if system.fault is not None and system.fault.kind == kind:
         site.works(desk.store, system.id)
-    if kind == "submit":
-        pilots.accepted(desk.store, answer.question.about, tools.submitted(answer.output))
-        batch.queue_due = 0.0
-    elif kind == "queue":
-        _follow(desk, turn, system, batch, answer)
 
 
 def _delay(batch: BatchDesk) -> None:
@@ -102,9 +107,12 @@ def _fault(
     site.fails(desk.store, system.id, kind, text, retry=retry, now=turn.now)
 
 
-def _follow(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer) -> None:
+def _follow(
+    desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer,
+    queue: Sequence[Job],
+) -> None:  # fmt: skip
     """Compare the queue with the pilots."""
-    jobs = {(job.name, job.index): job for job in batch.tools.read_queue(answer.output or "")}
+    jobs = {(job.name, job.index): job for job in queue}
     found, gone = pilots.alive(desk.store, system.id), dict[int, str]()
     for pilot in found:
         job = jobs.get((pilot.batch, pilot.seq))

@@ -12,8 +12,8 @@ CALL_S = 60.0
 
 MOST_OUTPUT = 32 << 20
 
-LATE = "timed out"
-"""What tools say if the controller answers too late; it may carry out the request all the same."""
+LATE = ("timed out", "Failed to commit")
+"""What tools say if the answer came too late; the request may be carried out all the same."""
 
 BEGIN, END, FAILED = "d0ctl-begin", "d0ctl-end", "d0ctl-failed"
 
@@ -44,7 +44,8 @@ def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CA
             if not has_failed(text):
                 raise NodeUnreachable(f"`{tool}` gave no answer{f': {said[-1]}' if said else ''}")
             message = f"`{tool}` failed: {said[-1] if said else 'no message'}"
-            raise NodeUnreachable(message) if LATE in message else ToolFailed(message)
+            is_late = any(word in line for line in said for word in LATE)
+            raise NodeUnreachable(message) if is_late else ToolFailed(message)
     return output
 
 

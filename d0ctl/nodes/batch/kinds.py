@@ -1,9 +1,9 @@
 """The batch systems that d0ctl knows."""
 
-from d0ctl.nodes.batch import slurm
+from d0ctl.nodes.batch import htcondor, slurm
 from d0ctl.nodes.batch.tools import Tools
 
-_SYSTEMS: dict[str, Tools] = {"slurm": slurm}
+_SYSTEMS: dict[str, Tools] = {"slurm": slurm, "htcondor": htcondor}
 
 
 def tools_of(kind: str) -> Tools:

@@ -48,7 +48,7 @@ def connect(
     Raises hostkeys.UntrustedKey for the first host on the route whose key is not trusted;
     after `hostkeys.accept` of its `name` and `key`, try again. `config` is as for `resolve`.
     """
-    if address.kind == "slurm":
+    if address.job:
         login = login_of(address)
         node = connect(
             login,
@@ -57,7 +57,7 @@ def connect(
             io_timeout=io_timeout,
             config=config,
         )
-        return PilotTransport(node, address.job, address.python, io_timeout)
+        return PilotTransport(node, address.kind, address.job, address.python, io_timeout)
     if address.kind == "local":
         return LocalTransport(address.name, io_timeout=io_timeout)
     try:

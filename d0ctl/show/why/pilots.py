@@ -33,8 +33,13 @@ REASONS: Mapping[str, str] = {
     "QOSGrpCpuLimit": "the CPUs of the QOS are in use",
     "QOSGrpJobsLimit": "the QOS has as many jobs as it may have",
     "None": "it was submitted just now",
+    "not negotiated": "the negotiator has not looked for a machine yet",
+    "no match found": "no machine that fits is free",
+    "insufficient priority": "jobs of users with a better priority come first",
+    "submitter limit exceeded": "the user has as many machines as the share allows",
+    "concurrency limit reached": "a concurrency limit is used up",
 }
-"""Slurm's pending reasons."""
+"""The pending reasons of Slurm, and of HTCondor."""
 
 
 STATES: Mapping[str, str] = {
@@ -43,13 +48,17 @@ STATES: Mapping[str, str] = {
 """What a pilot without a node does."""
 
 
+SEPARATORS = {"slurm": "_", "htcondor": "."}
+"""What stands in the id of a job between its batch and its number."""
+
+
 def waits_for(reason: str) -> str:
-    """Return why a job waits, with Slurm's own word."""
+    """Return why a job waits, with the own word of its batch system."""
     name = reason.partition(",")[0]
     words = REASONS.get(name)
     if words is None:
         return reason
-    return words if name == "None" else f"{words} ({reason})"
+    return words if name in ("None", "not negotiated") else f"{words} ({reason})"
 
 
 def summary(found: Sequence[Pilot]) -> str:
@@ -88,15 +97,19 @@ def system(store: Store, one: BatchSystem, now: float) -> Explanation:
     if not any_driver(store):
         explanation.facts.append("no daemon is running, so nothing is submitted")
         explanation.commands.append("d0ctl daemon start")
-    explanation.facts += [_living(pilot, now) for pilot in found[:MOST]]
+    explanation.facts += [_living(one, pilot, now) for pilot in found[:MOST]]
     if len(found) > MOST:
         explanation.facts.append(f"and {count(len(found) - MOST, 'more pilot')}")
-    explanation.facts += [_ended(row, now) for row in latest_ended(store, one.id, MOST)]
+    explanation.facts += [_ended(one, row, now) for row in latest_ended(store, one.id, MOST)]
     return explanation
 
 
-def _living(pilot: Pilot, now: float) -> str:
-    job = "" if pilot.job is None else f" (job {pilot.job}_{pilot.seq})"
+def _job(one: BatchSystem, job: str | None, seq: int) -> str:
+    return "" if job is None else f" (job {job}{SEPARATORS[one.pilots.kind]}{seq})"
+
+
+def _living(one: BatchSystem, pilot: Pilot, now: float) -> str:
+    job = _job(one, pilot.job, pilot.seq)
     if pilot.node is None:
         why = f": {waits_for(pilot.reason)}" if pilot.reason else ""
         return (
@@ -106,6 +119,6 @@ def _living(pilot: Pilot, now: float) -> str:
     return f"pilot `{pilot.node}`{job} has {count(pilot.packages, 'package')}{ends}"
 
 
-def _ended(row: Row, now: float) -> str:
-    job = "" if row["job"] is None else f" (job {row['job']}_{row['seq']})"
+def _ended(one: BatchSystem, row: Row, now: float) -> str:
+    job = _job(one, row["job"], row["seq"])
     return f"a pilot{job} ended at {moment(row['ended'], now)}: {row['reason']}"

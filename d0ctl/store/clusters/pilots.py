@@ -137,7 +137,8 @@ def add_node(store: Store, system: BatchSystem, pilot: Pilot, job: str) -> None:
     cluster = store.value("add_pilot_cluster", name=name, cluster=system.id)
     address = system.pilots.address(name, job)
     node = store.value(
-        "add_pilot_node", name=name, cluster=cluster, destination=address.destination,
+        "add_pilot_node", name=name, cluster=cluster, kind=address.kind,
+        destination=address.destination,
         identity=address.identity, directory=address.directory, python=address.python,
         via=address.via, job=job, cpus=system.pilots.cpus, memory=system.pilots.memory,
         gpus=system.pilots.gpus,

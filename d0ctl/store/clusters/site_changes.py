@@ -49,7 +49,7 @@ def current(store: Store, *, applied: bool = False) -> Site:
         nodes=tuple(
             replace(_node(row, names), same_machine=row["name"] in seconds)
             for row in store.rows("nodes")
-            if row["kind"] != "slurm" and _is(row, applied)
+            if not row["job"] and _is(row, applied)
         ),
         clusters=tuple(
             entry

@@ -935,7 +935,7 @@ create table node (
     applied        integer not null default 0 check (applied in (0, 1)),  -- 1: from the site file
 
     -- How to reach it.
-    kind           text not null check (kind in ('local', 'ssh', 'slurm')),
+    kind           text not null check (kind in ('local', 'ssh', 'slurm', 'htcondor')),
     via            text not null default 'auto' check (via in ('auto', 'fabric', 'openssh')),
     destination    text not null default '',
     identity       text not null default '',  -- file of the private key

@@ -21,7 +21,7 @@ select node.*, cluster.name as cluster
 
 -- name: machines
 -- Which machine each node is, the oldest node first; pilots may share theirs.
-select name, kind, machine from node where kind <> 'slurm' order by id;
+select name, kind, machine from node where job = '' order by id;
 
 -- name: node_by_id
 -- One node.

@@ -99,7 +99,7 @@ returning id;
 -- The node in the allocation of a pilot.
 insert into node (name, cluster_id, kind, destination, identity, directory, python, via, job, cpus,
                   cpus_asked, memory, memory_asked, gpus, gpus_asked)
-values (:name, :cluster, 'slurm', :destination, :identity, :directory, :python, :via, :job, :cpus,
+values (:name, :cluster, :kind, :destination, :identity, :directory, :python, :via, :job, :cpus,
         :cpus, :memory, :memory, :gpus, :gpus)
 returning id;
 

@@ -10,8 +10,9 @@ select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, nod
   join node_space on node_space.node_id = node.id
   left join bad_node on bad_node.node_id = node.id
 union all
-select -id, name, id, 'slurm', pilots ->> 'cpus', pilots ->> 'cpus', pilots ->> 'memory',
-       coalesce(pilots ->> 'gpus', 0), platform, '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null,
+select -id, name, id, pilots ->> 'kind', pilots ->> 'cpus', pilots ->> 'cpus',
+       pilots ->> 'memory', coalesce(pilots ->> 'gpus', 0), platform,
+       '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null,
        pilots ->> 'wall_time'
   from cluster
  where pilots is not null
