@@ -24,8 +24,6 @@ STILL_LONG = {
     "d0ctl/jobfile/expand.py",
     "d0ctl/jobfile/input_files.py",
     "d0ctl/jobfile/language/placeholders.py",
-    "d0ctl/jobfile/sections/binaries.py",
-    "d0ctl/jobfile/sections/loops.py",
     "d0ctl/nodes/courier.py",
     "d0ctl/nodes/transports/openssh.py",
     "d0ctl/nodes/transports/ssh.py",
@@ -64,8 +62,8 @@ OTHERS_WITH_SQL = {
 ONE_SUBJECT = """
     app archive backup bad_nodes behind benchmark broker candidates catalogues courier_reports
     daemon dagman dropbox errors estimates eta explanation failures file finish forecast
-    guards history input_stream intake inventory job jobs late_outputs leases live_status log_rules
-    logs mail mail_queue node nodes orders outline outputs package pause peek pilot pilots
+    guards history inputs input_stream intake inventory job jobs late_outputs leases live_status
+    log_rules logs mail mail_queue node nodes orders outline outputs package pause peek pilot pilots
     plugins policy preview progress reader rehearse replicas restore_line results retry run script
     selection shares site software spec standstill status stores submit throttle wfcommons
 """

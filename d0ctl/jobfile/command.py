@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from d0ctl.errors import BadUsage
 from d0ctl.jobfile import local_files
-from d0ctl.jobfile.sections.loops import MAX_VALUES
+from d0ctl.jobfile.sections.loop_sources import MAX_VALUES
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 
 _PART = re.compile(r"([0-9]{1,15})(?:-([0-9]{1,15})(?::([0-9]{1,9}))?)?", re.ASCII)

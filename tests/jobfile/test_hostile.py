@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from d0ctl.errors import MOST_FAULTS, BadJobFile
 from d0ctl.jobfile.reader import read_text
-from d0ctl.jobfile.sections.binaries import BINARY_KEYS, INPUT_KEYS, OUTPUT_KEYS
+from d0ctl.jobfile.sections.binaries import BINARY_KEYS
+from d0ctl.jobfile.sections.files.inputs import INPUT_KEYS
+from d0ctl.jobfile.sections.files.outputs import OUTPUT_KEYS
 from d0ctl.jobfile.sections.loops import SOURCES
 from d0ctl.jobfile.sections.stages import JOB_KEYS, LINE_KEYS, PACKAGE_KEYS, STAGE_KEYS
 from tests.support.examples import examples

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from d0ctl.jobfile.sections.binaries import BINARY_KEYS, INPUT_KEYS, OUTPUT_KEYS
+from d0ctl.jobfile.sections.binaries import BINARY_KEYS
+from d0ctl.jobfile.sections.files.inputs import INPUT_KEYS
+from d0ctl.jobfile.sections.files.outputs import OUTPUT_KEYS
 from d0ctl.jobfile.sections.stages import JOB_KEYS, LINE_KEYS, PACKAGE_KEYS, STAGE_KEYS
 
 from .conftest import Read

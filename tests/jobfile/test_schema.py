@@ -10,6 +10,7 @@ from hypothesis import event, example, given, settings
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile.reader import read_text
 from d0ctl.jobfile.sections import binaries, groups, loops, stages
+from d0ctl.jobfile.sections.files import inputs, outputs
 from tests.support import schemas
 from tests.support.examples import examples
 from tests.support.key_tables import documented
@@ -71,9 +72,9 @@ def test_the_schemas_are_those_of_this_program(path: Path) -> None:
 def test_the_schema_has_each_key_of_the_reader_with_what_the_reference_says() -> None:
     parts = schemas.job_schema()["$defs"]
     known = {
-        "stage": stages.STAGE_KEYS, "line": stages.SHORT_LINE_KEYS, "input": binaries.INPUT_KEYS,
+        "stage": stages.STAGE_KEYS, "line": stages.SHORT_LINE_KEYS, "input": inputs.INPUT_KEYS,
         "package": stages.SHORT_PACKAGE_KEYS, "binary": binaries.BINARY_KEYS,
-        "output": binaries.OUTPUT_KEYS,
+        "output": outputs.OUTPUT_KEYS,
     }  # fmt: skip
 
     for part, keys in known.items():

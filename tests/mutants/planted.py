@@ -390,7 +390,7 @@ PLANTED: tuple[Mutant, ...] = (
         ("tests/jobfile",),
     ),
     Mutant(
-        "d0ctl/jobfile/sections/loops.py",
+        "d0ctl/jobfile/sections/loop_sources.py",
         "_lines: `not` is lost",
         "if not values:",
         "if values:",

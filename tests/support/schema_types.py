@@ -11,7 +11,8 @@ from typing import Any
 
 from d0ctl.jobfile.language import field_types as of_job
 from d0ctl.jobfile.language.field_types import FieldType
-from d0ctl.jobfile.sections import binaries, log_rules, policy
+from d0ctl.jobfile.sections import log_rules, policy
+from d0ctl.jobfile.sections.files import inputs
 from d0ctl.jobfile.spec import Acquire, Disposition, MailMode
 from d0ctl.sitefile import bad_nodes, fields, mail, nodes, settings
 from d0ctl.sitefile.people import shares
@@ -102,7 +103,7 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (of_job.MAIL_MODE, words(MailMode)),
     (of_job.OUTPUT_DISPOSITION, words(Disposition)),
     (of_job.INPUT_DISPOSITION, words(list(Disposition)[2:])),
-    (binaries.AS, _TEXT),
+    (inputs.AS, _TEXT),
     (log_rules.REASON, REASON),
     (log_rules.EVENT_TYPES["of"], whole(1, log_rules.MAX_EVENTS)),
     (log_rules.EVENT_TYPES["first"], whole(0, log_rules.MAX_EVENTS)),

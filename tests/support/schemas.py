@@ -20,6 +20,7 @@ from d0ctl.jobfile.sections import (
     policy,
     stages,
 )
+from d0ctl.jobfile.sections.files import inputs, outputs
 from d0ctl.model import Reason
 from tests.support import schema_types as types
 from tests.support.key_tables import loop_values, of_level
@@ -91,7 +92,7 @@ BINARY: dict[str, Schema] = {
 INPUT: dict[str, Schema] = {
     "file": SCALAR, "from": SCALAR, "match": SCALAR, "glob": SCALAR, "list": SCALAR,
     "catalogue": SCALAR, "cache": SCALAR, "unread": FLAG,
-    "as": piece(binaries.AS),
+    "as": piece(inputs.AS),
     "locator": piece(t.LOCATOR), "size": SIZE, "checksum": piece(t.CHECKSUM),
     "acquire": piece(t.ACQUIRE), "disposition": piece(t.INPUT_DISPOSITION), "required": FLAG,
     "writable": FLAG,
@@ -258,9 +259,9 @@ def job_schema() -> Schema:
         "line": {**short_line, "allOf": [_needs_program("packages", "binaries"), packages, chain]},
         "package": {**short_package, "allOf": [_needs_program("binaries"), chain]},
         "binary": {**record(binary), **any_of(("run", "software"))},
-        "input": {**record(level("Input", binaries.INPUT_KEYS, INPUT)), "type": ANY_OR_PART,
+        "input": {**record(level("Input", inputs.INPUT_KEYS, INPUT)), "type": ANY_OR_PART,
                   **any_of(("file", "from", "glob", "list"))},
-        "output": {**record(level("Output", binaries.OUTPUT_KEYS, OUTPUT), "file"),
+        "output": {**record(level("Output", outputs.OUTPUT_KEYS, OUTPUT), "file"),
                    "type": ANY_OR_PART},
         "for": for_schema(), "log-rule": log_rule(), "progress": progress(), "events": events(),
         "policy": rules, "rule": rule, "template": template(),

@@ -29,7 +29,7 @@ from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.order import Order
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe, LineRecipe, PackageRecipe
 from d0ctl.jobfile.sections.late_outputs import check_early_start, check_late_groups
-from d0ctl.jobfile.sections.loops import MAX_VALUES
+from d0ctl.jobfile.sections.loop_sources import MAX_VALUES
 from d0ctl.jobfile.sections.other_files import of_stage
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, shown

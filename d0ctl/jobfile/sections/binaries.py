@@ -1,20 +1,11 @@
-"""The lower levels of a job file: binary, input and output."""
-
-from collections.abc import Iterable
-from typing import Any
+"""The level of a binary in a job file."""
 
 from msgspec.structs import replace
 
 from d0ctl.jobfile.language.field_types import (
-    ACQUIRE,
-    CHECKSUM,
-    COUNT,
     FLAG,
     IMAGE,
-    INPUT_DISPOSITION,
     LABEL,
-    LOCATOR,
-    OUTPUT_DISPOSITION,
     PATTERN,
     PERCENT,
     SIZE,
@@ -25,21 +16,15 @@ from d0ctl.jobfile.language.field_types import (
     FieldType,
     words,
 )
-from d0ctl.jobfile.language.file_names import renaming
-from d0ctl.jobfile.language.placeholders import Scope, Template, constant
+from d0ctl.jobfile.language.placeholders import Scope, Template
 from d0ctl.jobfile.language.script import Run, compile_arguments, compile_script
 from d0ctl.jobfile.language.values import Fields, TextValue, mapping_value
-from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, OutputRecipe
+from d0ctl.jobfile.recipe import BinaryRecipe
 from d0ctl.jobfile.sections import file_commands
-from d0ctl.jobfile.sections.catalogues import read_rows
-from d0ctl.jobfile.sections.groups import row_members
-from d0ctl.jobfile.sections.late_outputs import check_late_keys
+from d0ctl.jobfile.sections.files.inputs import check_groups, read_inputs, read_stdin
+from d0ctl.jobfile.sections.files.outputs import entries, read_outputs
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
-from d0ctl.jobfile.sections.locators import locator_type
 from d0ctl.jobfile.sections.log_rules import read_verification
-from d0ctl.jobfile.sections.loops import MAX_VALUES, read_lines
-from d0ctl.jobfile.sections.other_files import of_cache
-from d0ctl.jobfile.spec import Acquire
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.plugins import PluginFailed
@@ -49,17 +34,9 @@ BINARY_KEYS = words(
     "name run merge shell image software parameters inputs stdin outputs runtime work-size cpu "
     "needs log-rules progress check check-timeout events"
 )
-INPUT_KEYS = words(
-    "file from match glob list catalogue cache unread as locator size checksum acquire disposition "
-    "required writable"
-)
-SEVERAL = ("list", "catalogue", "cache")
-"""The keys of an entry that names several files when the job file is read."""
-OUTPUT_KEYS = words("file locator size min-size checksum disposition result late min-count")
 PLAIN_TYPES = {"runtime": TIME, "work-size": SIZE, "cpu": PERCENT, "image": IMAGE}
 """The keys of a binary that hold one text."""
 
-AS = FieldType(renaming, "a relative path without `..`; a folder has `/` at its end")
 SHELLS = ("bash", "sh")
 PROGRESS_TYPES = {"log": PATTERN, "output": TEXT, "of": SIZE}
 """The keys of `progress` with their types."""
@@ -82,13 +59,13 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     text = level.scalar("check")
     run = _run(level, inner) if "merge" not in level else _merge(level, inner)
     check = compile_script(text, inner.scope, reading.faults) if text is not None else None
-    inputs = _inputs(level.get("inputs"), reading)
-    stdin = _stdin(level, reading)
+    inputs = read_inputs(level.get("inputs"), reading)
+    stdin = read_stdin(level, reading)
     inputs += [stdin] if stdin is not None else []
-    outputs = _outputs(level.get("outputs"), reading)
+    outputs = read_outputs(level.get("outputs"), reading)
     constant = all(entry.is_constant for entry in inputs)
     binary = BinaryRecipe(node.position, fields, run, check, inputs, outputs, constant, stdin)
-    _check_groups(binary, reading)
+    check_groups(binary, reading)
     return binary
 
 
@@ -176,11 +153,11 @@ def _merge(level: Level, reading: Reading) -> Run | None:
     for key in ("run", "shell", "software", "stdin"):
         if key in level:
             reading.fault(level.position(key), f"`merge` replaces `{key}`: remove one")
-    name = _name_of_only(_entries(level.get("outputs")))
+    name = _name_of_only(entries(level.get("outputs")))
     if name is None:
         reading.fault(scalar.position, "`merge` needs one output, by its name, and no other")
         return None
-    if not _entries(level.get("inputs")):
+    if not entries(level.get("inputs")):
         reading.fault(scalar.position, "`merge` needs `inputs`")
     text = name.text.lower()
     try:
@@ -230,171 +207,3 @@ def _name_of_only(outputs: list[Node]) -> Scalar | None:
     if isinstance(node, Mapping):
         node = node.items["file"][1] if "file" in node.items and "late" not in node.items else None
     return node if isinstance(node, Scalar) else None
-
-
-def _entries(node: Node | None) -> list[Node]:
-    if node is None:
-        return []
-    return node.items if isinstance(node, Sequence) else [node]
-
-
-def _inputs(node: Node | None, reading: Reading) -> list[InputRecipe]:
-    return [recipe for item in _entries(node) for recipe in _input(item, reading)]
-
-
-def _stdin(level: Level, reading: Reading) -> InputRecipe | None:
-    """Read the name of the file for the standard input."""
-    scalar = level.scalar("stdin")
-    if scalar is None:
-        return None
-    if scalar.text.endswith("/") or _group(scalar, reading) is not None:
-        reading.fault(scalar.position, f"`stdin` takes one file, not {shown(scalar.text)}")
-        return None
-    file = reading.template(scalar, strict=True)
-    return InputRecipe(scalar.position, Fields(), file=file, is_flat=reading.is_flat)
-
-
-def _input(node: Node, reading: Reading) -> list[InputRecipe]:
-    """Read one entry; one that names several files makes one entry for each."""
-    if isinstance(node, Mapping) and not set(SEVERAL).isdisjoint(node.items):
-        return _several(node, reading)
-    recipe = _one_input(node, reading)
-    return [] if recipe is None else [recipe]
-
-
-def _several(node: Mapping, reading: Reading) -> list[InputRecipe]:
-    """Read an entry whose files a list, a catalogue or the cache of a node names."""
-    level = Level(node, "an input", INPUT_KEYS, reading)
-    way, *others = [key for key in (*SEVERAL, "file", "from", "glob") if key in level]
-    scalar = level.scalar(way)
-    if way != "cache":
-        others += [key for key in ("match", "unread") if key in level]
-    if others:
-        reading.fault(level.position(others[0]), f"`{others[0]}` can't be combined with `{way}`")
-    fields = _input_fields(level, reading)
-    if scalar is None or others:
-        return []
-    if way == "cache":
-        fields.fixed.setdefault("required", False)
-        names: Iterable[str] = [file.name for file in of_cache(node, reading)]
-    elif way == "catalogue":
-        rows, columns = read_rows(scalar, MAX_VALUES, reading)
-        names = (
-            [member.name for member in row_members(rows, columns, node, reading)] if rows else ()
-        )
-    else:
-        names = [name.strip() for name in read_lines(scalar, reading)]
-    return [
-        InputRecipe(scalar.position, fields, file=constant(scalar, name), is_flat=reading.is_flat)
-        for name in names
-    ]
-
-
-def _one_input(node: Node, reading: Reading) -> InputRecipe | None:
-    if isinstance(node, Scalar):
-        group = _group(node, reading)
-        if group is not None:
-            return InputRecipe(node.position, Fields(), group=group, is_flat=reading.is_flat)
-        return InputRecipe(
-            node.position,
-            Fields(),
-            file=reading.template(node, strict=True),
-            is_flat=reading.is_flat,
-        )
-    if not isinstance(node, Mapping):
-        reading.fault(node.position, f"an input takes a file name or keys, not {kind_of(node)}")
-        return None
-    level = Level(node, "an input", INPUT_KEYS, reading)
-    ways = [key for key in ("file", "from", "glob") if key in level]
-    if len(ways) != 1:
-        written = " and ".join(f"`{way}`" for way in ways) if ways else "none"
-        reading.fault(
-            node.position,
-            "an input needs one of `file`, `from`, `glob`, `list`, `catalogue` and `cache`, but "
-            f"has {written}",
-        )
-        return None
-    if "unread" in level:
-        reading.fault(level.position("unread"), "`unread` needs `cache`")
-    if "match" in level and ways != ["from"]:
-        reading.fault(level.position("match"), "`match` needs `from` or `cache`")
-    fields = _input_fields(level, reading)
-    scalar, match = level.scalar(ways[0]), level.scalar("match")
-    if scalar is None:
-        return None
-    if ways == ["from"]:
-        pattern = reading.template(match, strict=True) if match is not None else None
-        return InputRecipe(
-            scalar.position,
-            fields,
-            stage=reading.text(scalar),
-            match=pattern,
-            is_flat=reading.is_flat,
-        )
-    group = _group(scalar, reading)
-    if ways == ["file"] and group is not None:
-        return InputRecipe(scalar.position, fields, group=group, is_flat=reading.is_flat)
-    template = reading.template(scalar, strict=True)
-    if ways == ["glob"]:
-        return InputRecipe(scalar.position, fields, glob=template, is_flat=reading.is_flat)
-    return InputRecipe(scalar.position, fields, file=template, is_flat=reading.is_flat)
-
-
-def _input_fields(level: Level, reading: Reading) -> Fields:
-    """Read the fields of an entry about its files, however it names them."""
-    fields = Fields()
-    types = {"size": SIZE, "acquire": ACQUIRE, "disposition": INPUT_DISPOSITION, "required": FLAG,
-             "writable": FLAG}  # fmt: skip
-    level.fields({"checksum": CHECKSUM, "as": AS, **types}, fields)
-    if "locator" in level:
-        is_brought = fields.fixed.get("acquire", Acquire.PRE_FETCH) is Acquire.PRE_FETCH
-        level.fields({"locator": locator_type(reading, "fetch") if is_brought else LOCATOR}, fields)
-    return fields
-
-
-def _group(scalar: Scalar, reading: Reading) -> int | None:
-    """Return the index of the loop value whose files an input takes, e.g. `{part}`."""
-    loop = reading.scope.loops.get(scalar.text.strip("{}"))
-    is_whole = loop is not None and loop.is_group and scalar.text[:1] + scalar.text[-1:] == "{}"
-    return loop.index if loop is not None and is_whole else None
-
-
-def _check_groups(binary: BinaryRecipe, reading: Reading) -> None:
-    """Record a fault for a group in a text whose files are not among the inputs."""
-    taken = {entry.group for entry in binary.inputs}
-    for text in binary.texts:
-        for insertion in text.insertions:
-            name = insertion.placeholder.name
-            if insertion.group is None or insertion.group in taken:
-                continue
-            if reading.scope.loops[name].are_files:
-                message = f'`{{{name}}}` needs `inputs: "{{{name}}}"`, so that its files are there'
-                reading.fault(insertion.position, message)
-
-
-def _outputs(node: Node | None, reading: Reading) -> list[OutputRecipe]:
-    recipes = (_output(item, reading) for item in _entries(node))
-    return [recipe for recipe in recipes if recipe is not None]
-
-
-def _output(node: Node, reading: Reading) -> OutputRecipe | None:
-    if isinstance(node, Scalar):
-        return OutputRecipe(node.position, reading.template(node, strict=True), Fields())
-    if not isinstance(node, Mapping):
-        reading.fault(node.position, f"an output takes a file name or keys, not {kind_of(node)}")
-        return None
-    level = Level(node, "an output", OUTPUT_KEYS, reading)
-    fields = Fields()
-    types = {"size": SIZE, "min-size": SIZE, "result": FLAG, "late": FLAG, "min-count": COUNT}
-    level.fields({"locator": locator_type(reading, "store"), "checksum": CHECKSUM, **types}, fields)
-    check_late_keys(level, fields)
-    disposition = level.get("disposition")
-    if disposition is not None:
-        list_value = reading.list_value("disposition", disposition, OUTPUT_DISPOSITION, frozenset)
-        fields.set("dispositions", list_value, reading.faults)
-    scalar: Any = level.scalar("file")
-    if scalar is None:
-        if "file" not in level:
-            reading.fault(node.position, "an output needs `file`")
-        return None
-    return OutputRecipe(scalar.position, reading.template(scalar, strict=True), fields)

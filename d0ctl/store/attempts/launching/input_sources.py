@@ -6,7 +6,7 @@ from typing import Any
 
 from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.sections.file_commands import transport
-from d0ctl.jobfile.sections.locators import WITHOUT_COMMAND
+from d0ctl.jobfile.sections.files.locators import WITHOUT_COMMAND
 from d0ctl.plugins import PluginFailed
 from d0ctl.sitefile.transfer import stores
 from d0ctl.store.connection import Row, Store

@@ -1,0 +1,1 @@
+"""The keys for the files that binaries read and make."""
