@@ -33,7 +33,7 @@ from d0ctl.store.sqlite_errors import database_errors
 
 log = logging.getLogger("d0ctl")
 
-CHECK_S = 5.0
+CHECK_S = 1.0
 """How long the start of a daemon may check for damaged pages."""
 
 MOST_NEW = 20_000

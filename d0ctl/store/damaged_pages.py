@@ -29,7 +29,7 @@ def damage(connection: sqlite3.Connection) -> str | None:
 def refuse_damage(store: Store, limit_s: float) -> None:
     """Raise DatabaseUnavailable if a damaged page is found within `limit_s` seconds.
 
-    The check takes about 4 s for a million packages; `d0ctl doctor` makes all of it.
+    A million packages take 2 s; `d0ctl doctor` makes the whole check.
     """
     deadline = time.monotonic() + limit_s
     store.connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
