@@ -9,7 +9,7 @@ from d0ctl.actions.action import Person
 from d0ctl.config import Home
 from d0ctl.errors import NotFound
 from d0ctl.sitefile.spec import Site
-from d0ctl.store.clusters.site_changes import Difference, logins_to_meet, to_meet
+from d0ctl.store.clusters.site_comparison import Difference, logins_to_meet, to_meet
 from d0ctl.store.connection import Store
 
 

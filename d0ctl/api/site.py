@@ -12,8 +12,8 @@ from d0ctl.config import find_home
 from d0ctl.show.cards.site import outcome
 from d0ctl.sitefile import spec, writer
 from d0ctl.store import opening
-from d0ctl.store.clusters import site_changes
-from d0ctl.store.clusters.site_changes import Difference
+from d0ctl.store.clusters import site_changes, site_comparison
+from d0ctl.store.clusters.site_comparison import Difference
 
 
 class Site:
@@ -36,7 +36,7 @@ class Site:
         """Return what `apply` would add, change and remove."""
         wanted = self.check()
         with opening.rehearsal(self.home) as store:
-            return tuple(site_changes.compare(store, wanted))
+            return tuple(site_comparison.compare(store, wanted))
 
     def apply(self, *, reason: str | None = None, dry_run: bool = False) -> Done:
         """Apply a site file, whole or not at all.
@@ -47,7 +47,7 @@ class Site:
             return Done(0, "\n".join(outcome(self.diff(), would=True)))
         wanted = self.check()
         with opening.founder(self.home) as store:
-            facts = site_file.meet(store, wanted, site_changes.compare(store, wanted), Person())
+            facts = site_file.meet(store, wanted, site_comparison.compare(store, wanted), Person())
             found = site_changes.apply(
                 store, wanted, facts, actor=actor(), note=reason, now=time.time(),
                 source=str(site_file.path_of(self.file, self.home)),
@@ -58,4 +58,4 @@ class Site:
     def text(self) -> str:
         """The settings in force, as a site file."""
         with opening.reader(self.home) as store, store.reading():
-            return writer.text(site_changes.current(store))
+            return writer.text(site_comparison.current(store))

@@ -8,7 +8,8 @@ from pathlib import Path
 from d0ctl.config import Home, find_home
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store import opening
-from d0ctl.store.connection import Store, no_home
+from d0ctl.store.connection import Store
+from d0ctl.store.opening import no_home
 
 
 class Settings:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
-from d0ctl.store.connection import Store, refuse_newer, remove_database, schema_version
+from d0ctl.store.connection import Store
 from d0ctl.store.damaged_pages import damage
 from d0ctl.store.locks import daemon_lock, turn
 from d0ctl.store.migrate import migrate
 from d0ctl.store.nodes.holder import is_dead
+from d0ctl.store.opening import refuse_newer, remove_database, schema_version
 from d0ctl_wrapper.disk import sync
 
 PAGES = 2_000

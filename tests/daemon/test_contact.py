@@ -12,7 +12,7 @@ from d0ctl.daemon.loop import STEPS, Loop
 from d0ctl.daemon.steps.monitor import record_contact
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes import health_check
-from d0ctl.store import connection, open_store
+from d0ctl.store import open_store, opening
 from tests.daemon.contact import PATIENCE_S, turn, turn_until
 from tests.daemon.couriers import contact_localhost, outcomes, reach_localhost
 from tests.support.jobs import job, phases, simple, submitted
@@ -70,7 +70,7 @@ def test_a_node_that_talks_all_the_time_is_written_down_once_a_minute(desk: Desk
 def test_a_long_look_at_the_database_leaves_no_large_file_behind(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "LARGEST_WAL", 1 << 20)
+    monkeypatch.setattr(opening, "LARGEST_WAL", 1 << 20)
     wal = home.database.with_name(f"{home.database.name}-wal")
     row = {"at": 0.0, "actor": "a", "verb": "b", "target": "c", "note": "x" * 3000}
 
@@ -95,4 +95,4 @@ def test_the_daemon_keeps_little_of_the_database_in_memory(home: Home) -> None:
     with driving(home, None) as desk:
         kept = pragma(desk.store, "cache_size")
 
-    assert kept == -connection.RESIDENT_CACHE_KIB
+    assert kept == -opening.RESIDENT_CACHE_KIB

@@ -16,7 +16,7 @@ from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
 from d0ctl.show.drawing.spans import Line, Span, fit, foreign
-from d0ctl.store.connection import open_store
+from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes

@@ -6,8 +6,9 @@ from contextlib import suppress
 
 from d0ctl.config import Home
 from d0ctl.errors import D0Error, DatabaseUnavailable
-from d0ctl.store.connection import Store, open_store
+from d0ctl.store.connection import Store
 from d0ctl.store.nodes.leases import leases, living_holder
+from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import Changed, ReadFailed
 

@@ -14,7 +14,8 @@ from d0ctl.actions.option import fields_of, hint, read_words
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, Refused
 from d0ctl.select import Selector
-from d0ctl.store.connection import Store, open_store
+from d0ctl.store.connection import Store
+from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.marks import DEPTHS, Marks
 

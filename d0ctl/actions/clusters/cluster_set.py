@@ -10,7 +10,7 @@ from d0ctl.actions.option import Options, arguments
 from d0ctl.actions.site_keys import SetPlan
 from d0ctl.errors import NotFound
 from d0ctl.sitefile.spec import ClusterEntry
-from d0ctl.store.clusters import site_changes
+from d0ctl.store.clusters import site_changes, site_comparison
 from d0ctl.store.connection import Store
 
 KEYS = ("platform", "services", "private", "capacity", "software-share")
@@ -29,9 +29,9 @@ class SetOptions(Options):
 def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises NotFound and BadUsage."""
     name = request.target.brief
-    if name not in site_changes.known_clusters(store):
+    if name not in site_comparison.known_clusters(store):
         raise NotFound(f"there is no cluster `{name}`", hint="d0ctl cluster list")
-    known = {one.name: one for one in site_changes.current(store).clusters}
+    known = {one.name: one for one in site_comparison.current(store).clusters}
     before = known.get(name, ClusterEntry(name))
     texts = site_keys.texts(request, KEYS)
     (read,) = site_keys.read({"clusters": {name: site_keys.values(texts)}}).clusters
@@ -47,7 +47,7 @@ def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
 
 def change(store: Store, plan: SetPlan, by: Author) -> None:
     """Change the row of the cluster."""
-    row = site_changes.known_clusters(store)[plan.entry.name]
+    row = site_comparison.known_clusters(store)[plan.entry.name]
     site_changes.keep_cluster(store, plan.entry, applied=bool(row["applied"]))
     store.forget()
 

@@ -13,7 +13,7 @@ from d0ctl.errors import BadUsage
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.sitefile import nodes as keys
 from d0ctl.sitefile.fields import SERVICE
-from d0ctl.store.clusters import site_changes
+from d0ctl.store.clusters import site_changes, site_comparison
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 
@@ -31,7 +31,7 @@ class SetOptions(Options):
 def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises NotFound, BadUsage, or Refused for a node in use."""
     row = registry.named(store, request.target.brief)
-    before = next(node for node in site_changes.current(store).nodes if node.name == row["name"])
+    before = next(node for node in site_comparison.current(store).nodes if node.name == row["name"])
     texts = site_keys.texts(request, keys.SETTABLE)
     fields = {key: key.replace("-", "_") for key in texts}
     after = replace(before, **{fields[key]: _value(key, text) for key, text in texts.items()})

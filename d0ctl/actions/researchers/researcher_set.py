@@ -6,7 +6,7 @@ from d0ctl.actions import site_keys
 from d0ctl.actions.action import Action, Author, NodeRequest
 from d0ctl.actions.option import Options, arguments
 from d0ctl.actions.site_keys import SetPlan
-from d0ctl.store.clusters import site_changes
+from d0ctl.store.clusters import site_changes, site_comparison
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.site import setting
 
@@ -27,7 +27,7 @@ def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises BadUsage."""
     name, said = request.target.brief, dict(setting(store, "researchers") or {})
     before, texts = said.get(name, {}), site_keys.texts(request, KEYS)
-    rows = site_changes.known_clusters(store)
+    rows = site_comparison.known_clusters(store)
     private = {other: {"private": "yes"} for other, row in rows.items() if row["private"]}
     found = site_keys.read({"researchers": {name: site_keys.values(texts)}, "clusters": private})
     kept = {key: value for key, value in before.items() if key not in texts}

@@ -5,7 +5,7 @@ from typing import Any
 
 from d0ctl.sitefile.spec import Site
 from d0ctl.sitefile.writer import plain_text
-from d0ctl.store.clusters.site_changes import Difference
+from d0ctl.store.clusters.site_comparison import Difference
 from d0ctl.units import clean, count
 
 SIGNS = {"add": "+", "change": "~", "remove": "-"}

@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from d0ctl.config import Home
 from d0ctl.errors import Refused
-from d0ctl.store.connection import Store, open_store, remove_database
+from d0ctl.store.connection import Store
 from d0ctl.store.migrate import migrate
+from d0ctl.store.opening import open_store, remove_database
 from d0ctl.store.views import browse
 from d0ctl_wrapper.disk import sync
 

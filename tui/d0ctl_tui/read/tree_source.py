@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
-from d0ctl.store.connection import Store, open_store
+from d0ctl.store.connection import Store
+from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import activity, browse, outline
 from d0ctl.store.views.shapes import (

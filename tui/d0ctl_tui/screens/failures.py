@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 
 from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import Line, Span, foreign, spread
-from d0ctl.store.connection import open_store
+from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import activity, outline
 from d0ctl.store.views.shapes import PackageRow

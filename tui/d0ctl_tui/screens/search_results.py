@@ -12,7 +12,8 @@ from d0ctl.errors import BadUsage, D0Error
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector
 from d0ctl.show.drawing import signs
-from d0ctl.store.connection import Store, open_store
+from d0ctl.store.connection import Store
+from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import outline, search
 from d0ctl.store.views.search import Found

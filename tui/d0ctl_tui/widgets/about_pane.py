@@ -15,7 +15,7 @@ from d0ctl.show.cards.part import Part
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.signs import Glyphs, is_live
 from d0ctl.show.drawing.spans import Line
-from d0ctl.store.connection import open_store
+from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import Handed
 from d0ctl_tui.read import logs

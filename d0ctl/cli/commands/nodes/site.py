@@ -13,7 +13,7 @@ from d0ctl.cli.terminal.output import emit, emit_json, say
 from d0ctl.errors import ExitCode
 
 if TYPE_CHECKING:
-    from d0ctl.store.clusters.site_changes import Difference
+    from d0ctl.store.clusters.site_comparison import Difference
 
 app = group("Settings of the site, in one file: check, diff, apply, show.")
 
@@ -46,11 +46,11 @@ def diff(file: SiteFile = None, json: options.Json = False) -> None:
     """Show what `site apply` would change, with values."""
     from d0ctl.actions import site_file
     from d0ctl.show.cards import site as site_text
-    from d0ctl.store.clusters import site_changes
+    from d0ctl.store.clusters import site_comparison
 
     wanted = site_file.read(file, session.home())
     with changing.rehearsal() as store:
-        found = site_changes.compare(store, wanted)
+        found = site_comparison.compare(store, wanted)
     if json:
         emit_json({"changes": [{"verb": one.verb, "kind": one.kind, "name": one.name,
                                 "keys": list(one.keys)} for one in found]})  # fmt: skip
@@ -68,16 +68,16 @@ def apply(
     from d0ctl.actions import site_file
     from d0ctl.cli.terminal.person import AtTerminal
     from d0ctl.show.cards import site as site_text
-    from d0ctl.store.clusters import site_changes
+    from d0ctl.store.clusters import site_changes, site_comparison
 
     path = site_file.path_of(file, session.home())
     wanted = site_file.read(file, session.home())
     if changing.is_rehearsal():
         with changing.rehearsal() as store:
-            _print(site_changes.compare(store, wanted), would=True)
+            _print(site_comparison.compare(store, wanted), would=True)
         return
     with session.founder() as store:
-        found = site_changes.compare(store, wanted)
+        found = site_comparison.compare(store, wanted)
         if found:
             changing.confirm("apply this?", site_text.differences(found))
         facts = site_file.meet(store, wanted, found, AtTerminal())
@@ -118,7 +118,7 @@ def show(json: options.Json = False) -> None:
     """Print the current settings, as a file for `site apply`."""
     from d0ctl.sitefile.spec import Site
     from d0ctl.sitefile.writer import document, text
-    from d0ctl.store.clusters.site_changes import current
+    from d0ctl.store.clusters.site_comparison import current
 
     site = Site()
     if session.has_home():

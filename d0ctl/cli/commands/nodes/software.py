@@ -134,7 +134,8 @@ def add(
 ) -> None:
     """Add software to the catalogue, and check its tar file."""
     from d0ctl.show.cards import software as software_text
-    from d0ctl.store.clusters.site_changes import keep_software, software_name
+    from d0ctl.store.clusters.site_changes import keep_software
+    from d0ctl.store.clusters.site_comparison import software_name
     from d0ctl.store.lifecycle import keep_action
 
     if changing.is_rehearsal():
@@ -154,7 +155,7 @@ def add(
 
 
 def _check_new(store: "Store", entry: "SoftwareEntry") -> None:
-    from d0ctl.store.clusters.site_changes import software_name
+    from d0ctl.store.clusters.site_comparison import software_name
     from d0ctl.store.nodes import catalogue
 
     if catalogue.has_entry(store, entry.name, entry.version, entry.platform):
@@ -202,7 +203,8 @@ def remove(
 ) -> None:
     """Remove software from the catalogue, but from no node."""
     from d0ctl.show.cards import software as software_text
-    from d0ctl.store.clusters.site_changes import current, remove_software
+    from d0ctl.store.clusters.site_changes import remove_software
+    from d0ctl.store.clusters.site_comparison import current
     from d0ctl.store.lifecycle import keep_action
     from d0ctl.store.nodes import catalogue
 

@@ -23,8 +23,7 @@ from d0ctl.store.jobs.correction.comparison import (
     line_numbers,
 )
 from d0ctl.store.jobs.correction.revision import Known, Revision, Rewriting, known_files
-from d0ctl.store.jobs.submission.intake import line_row
-from d0ctl.store.jobs.submission.intake_rows import Chunk
+from d0ctl.store.jobs.submission.intake_rows import Chunk, line_row
 from d0ctl.store.jobs.submission.submit import job_columns
 from d0ctl.store.jobs.submission.urgency import Urgency, urgency
 

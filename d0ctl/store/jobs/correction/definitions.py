@@ -9,8 +9,8 @@ from d0ctl.jobfile.language.file_names import base_name
 from d0ctl.jobfile.spec import InputSpec, PackageSpec
 from d0ctl.store.connection import Row, as_json
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
-from d0ctl.store.jobs.submission.intake import (
-    STARTUP,
+from d0ctl.store.jobs.submission.intake import STARTUP
+from d0ctl.store.jobs.submission.intake_rows import (
     asked_by,
     binary_row,
     input_row,

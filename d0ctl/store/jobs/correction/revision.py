@@ -8,8 +8,8 @@ from d0ctl.jobfile.spec import LineSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction.comparison import NewLine
 from d0ctl.store.jobs.submission.insertion import Insertion
-from d0ctl.store.jobs.submission.intake import Intake, Reserve, line_row
-from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow, PackageRow, Row
+from d0ctl.store.jobs.submission.intake import Intake, Reserve
+from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow, PackageRow, Row, line_row
 from d0ctl.store.jobs.submission.urgency import Urgency
 
 

@@ -15,7 +15,7 @@ from d0ctl.schedule.resources import NodeRoom, misfit
 from d0ctl.sitefile.spec import Site
 from d0ctl.store.attempts import node_record
 from d0ctl.store.clusters import throttles
-from d0ctl.store.clusters.site_changes import current
+from d0ctl.store.clusters.site_comparison import current
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.rehearsal.mishaps import Mishaps
 from d0ctl.store.jobs.rehearsal.node_trust import NodeTrust

@@ -1,33 +1,31 @@
 """From the lines of a JobSpec to rows: ids, counters and references."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.jobfile.language.file_names import base_name, foreign, is_pattern
+from d0ctl.jobfile.language.file_names import base_name, foreign
 from d0ctl.jobfile.spec import (
-    Acquire,
-    BinarySpec,
     InputSpec,
     LineSpec,
-    OutputSpec,
     PackageSpec,
     StageSpec,
 )
 from d0ctl.store.connection import as_json
 from d0ctl.store.jobs.submission.intake_rows import (
-    BinaryRow,
     Chunk,
     FileRow,
-    InputRow,
     PackageRow,
     Row,
+    asked_by,
+    binary_row,
+    input_row,
+    line_row,
+    listed,
+    output_row,
 )
 from d0ctl.store.jobs.submission.urgency import Expected, Urgency
-from d0ctl.store.nodes.fitting import space, wants
 
 STARTUP = 0
 """The number that stands for the startup script among the inputs of the binaries."""
@@ -272,61 +270,8 @@ class Intake:
         return number
 
 
-def asked_by(spec: PackageSpec, is_early: bool) -> Row:
-    """Return the requests of a package to a node."""
-    fetches = spec.wrapper is not None and spec.wrapper.acquire == Acquire.PRE_FETCH
-    for binary in spec.binaries:  # plain loops: a generator for each took three times as long
-        for one in binary.inputs:
-            fetches = fetches or one.acquire == Acquire.PRE_FETCH
-    return (
-        spec.cpus, spec.cpu, spec.memory, spec.gpus, spec.disk, space(spec), spec.platform,
-        spec.nodes, spec.exclude_nodes, spec.priority, int(is_early), int(fetches), *wants(spec),
-    )  # fmt: skip
-
-
-def listed(requirement: Row) -> list[Any]:
-    """Return a requirement as it is stored."""
-    return [json.dumps(value) if isinstance(value, tuple) else value for value in requirement]
-
-
 def _inputs(spec: PackageSpec) -> Iterator[InputSpec]:
     """Return all files that a package reads, including its startup script."""
     yield from (one for binary in spec.binaries for one in binary.inputs)
     if spec.wrapper is not None:
         yield spec.wrapper
-
-
-def line_row(line: int, stage: int, seq: int, spec: LineSpec) -> Row:
-    """Return the row of a line."""
-    return (line, stage, seq, spec.name, int(spec.early_start), int(spec.is_open))
-
-
-def output_row(file: int, job: int, package: int, binary: int, spec: OutputSpec) -> FileRow:
-    """Return the row of an output of a binary."""
-    return FileRow(
-        file, job, spec.file, package, binary, 0, " ".join(sorted(spec.dispositions)),
-        int(spec.result), int(spec.late and is_pattern(spec.file)), spec.locator, spec.size,
-        spec.min_size, spec.checksum,
-    )  # fmt: skip
-
-
-def input_row(
-    package: int, binary: int, file: int, position: int, own: int, spec: InputSpec
-) -> InputRow:
-    """Return the row of an input."""
-    return InputRow(
-        package, binary, file, position, own, str(spec.acquire), int(spec.required),
-        str(spec.disposition) if spec.disposition else None, spec.locator, spec.size,
-        spec.checksum, 1 if spec.writable else None, spec.local,
-    )  # fmt: skip
-
-
-def binary_row(package: int, seq: int, spec: BinarySpec) -> BinaryRow:
-    """Return the row of a binary."""
-    progress: Mapping[str, Any] | None = spec.progress
-    return BinaryRow(
-        package, seq, spec.name, spec.script, spec.shell, as_json(spec.argv), spec.software,
-        as_json(spec.parameters), as_json(spec.needs), spec.cpu, spec.runtime, spec.work_size,
-        as_json(spec.log_rules), as_json(progress), spec.check, spec.check_timeout,
-        as_json(spec.events), spec.image, spec.stdin,
-    )  # fmt: skip

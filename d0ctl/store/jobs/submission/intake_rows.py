@@ -1,8 +1,22 @@
 """Rows of a job that is submitted."""
 
+import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
+
+from d0ctl.jobfile.language.file_names import is_pattern
+from d0ctl.jobfile.spec import (
+    Acquire,
+    BinarySpec,
+    InputSpec,
+    LineSpec,
+    OutputSpec,
+    PackageSpec,
+)
+from d0ctl.store.connection import as_json
+from d0ctl.store.nodes.fitting import space, wants
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -107,3 +121,56 @@ class Chunk(Struct):
     """Lines that come after others."""
     results: list[Row] = field(default_factory=list)
     """Files for results/."""
+
+
+def asked_by(spec: PackageSpec, is_early: bool) -> Row:
+    """Return the requests of a package to a node."""
+    fetches = spec.wrapper is not None and spec.wrapper.acquire == Acquire.PRE_FETCH
+    for binary in spec.binaries:  # plain loops: a generator for each took three times as long
+        for one in binary.inputs:
+            fetches = fetches or one.acquire == Acquire.PRE_FETCH
+    return (
+        spec.cpus, spec.cpu, spec.memory, spec.gpus, spec.disk, space(spec), spec.platform,
+        spec.nodes, spec.exclude_nodes, spec.priority, int(is_early), int(fetches), *wants(spec),
+    )  # fmt: skip
+
+
+def listed(requirement: Row) -> list[Any]:
+    """Return a requirement as it is stored."""
+    return [json.dumps(value) if isinstance(value, tuple) else value for value in requirement]
+
+
+def line_row(line: int, stage: int, seq: int, spec: LineSpec) -> Row:
+    """Return the row of a line."""
+    return (line, stage, seq, spec.name, int(spec.early_start), int(spec.is_open))
+
+
+def output_row(file: int, job: int, package: int, binary: int, spec: OutputSpec) -> FileRow:
+    """Return the row of an output of a binary."""
+    return FileRow(
+        file, job, spec.file, package, binary, 0, " ".join(sorted(spec.dispositions)),
+        int(spec.result), int(spec.late and is_pattern(spec.file)), spec.locator, spec.size,
+        spec.min_size, spec.checksum,
+    )  # fmt: skip
+
+
+def input_row(
+    package: int, binary: int, file: int, position: int, own: int, spec: InputSpec
+) -> InputRow:
+    """Return the row of an input."""
+    return InputRow(
+        package, binary, file, position, own, str(spec.acquire), int(spec.required),
+        str(spec.disposition) if spec.disposition else None, spec.locator, spec.size,
+        spec.checksum, 1 if spec.writable else None, spec.local,
+    )  # fmt: skip
+
+
+def binary_row(package: int, seq: int, spec: BinarySpec) -> BinaryRow:
+    """Return the row of a binary."""
+    progress: Mapping[str, Any] | None = spec.progress
+    return BinaryRow(
+        package, seq, spec.name, spec.script, spec.shell, as_json(spec.argv), spec.software,
+        as_json(spec.parameters), as_json(spec.needs), spec.cpu, spec.runtime, spec.work_size,
+        as_json(spec.log_rules), as_json(progress), spec.check, spec.check_timeout,
+        as_json(spec.events), spec.image, spec.stdin,
+    )  # fmt: skip
