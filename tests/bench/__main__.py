@@ -24,6 +24,7 @@ from tests.bench import (
     commands,
     dashboard,
     failures,
+    farm,
     hanging,
     makespan,
     messages,
@@ -56,6 +57,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P12", carrying.measure),
     ("scale", scale.measure),
     ("P13", makespan.measure),
+    ("P13", farm.measure),
     ("P14", batch.measure),
     ("soak", soak.measure),
 )
@@ -66,7 +68,9 @@ ROW = "{:3} {:44} {:>10} {:3} {:32} {}"
 def options() -> Options:
     """What was asked for on the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--full", action="store_true", help="measure 10^6 packages, too")
+    parser.add_argument(
+        "--full", action="store_true", help="measure 10^6 packages and P13 on real nodes, too"
+    )
     parser.add_argument("--packages", type=int, default=10_000, help="of P1 (default 10,000)")
     parser.add_argument("--soak", type=int, default=40_000, help="of the soak (default 40,000)")
     parser.add_argument("--within", type=float, default=300.0, metavar="SECONDS",

@@ -57,17 +57,17 @@ def measure(options: Options) -> Iterator[Figure]:
     """Each shape's makespan over its bound, with HEFT and FIFO; then the median."""
     ours = []
     try:
-        shapes = {name: _read(_made(name)) for name in RECIPES}
+        shapes = {name: read(made(name)) for name in RECIPES}
     except (OSError, subprocess.SubprocessError) as error:
         yield Figure("P13", "makespan of workflow shapes", None, "x", note=f"skipped: {error}")
         return
     for name, shape in shapes.items():
-        bound = _bound(shape)
-        found = _rehearsed(shape, is_informed=True) / bound
-        plan = _heft(shape)
-        heft = _Planned(shape, plan).run().makespan_s
-        note = (f"HEFT {heft / bound:.3f} (planned {max(plan.ends) / bound:.3f}),"
-                f" FIFO {_rehearsed(shape) / bound:.2f}")  # fmt: skip
+        least = bound(shape)
+        found = rehearsed(shape, is_informed=True) / least
+        plan = heft(shape)
+        carried_out = Planned(shape, plan).run().makespan_s
+        note = (f"HEFT {carried_out / least:.3f} (planned {max(plan.ends) / least:.3f}),"
+                f" FIFO {rehearsed(shape) / least:.2f}")  # fmt: skip
         ours.append(found)
         yield Figure("P13", f"{name}, {len(shape.seconds)} tasks, over the bound", found, "x",
                      note=note)  # fmt: skip
@@ -83,7 +83,7 @@ def _folder() -> Path:
     return folder
 
 
-def _made(recipe: str) -> Path:
+def made(recipe: str) -> Path:
     """Return the instance of a recipe, which is made once."""
     path = CACHE / f"shape-{recipe}-{TASKS}.json"
     if not path.exists():
@@ -93,7 +93,7 @@ def _made(recipe: str) -> Path:
     return path
 
 
-def _read(path: Path) -> Shape:
+def read(path: Path) -> Shape:
     """Read an instance; the sizes of its files are scaled to the speed of the links."""
     workflow: dict[str, Any] = json.loads(path.read_text())["workflow"]
     specification = workflow["specification"]
@@ -109,31 +109,31 @@ def _read(path: Path) -> Shape:
         )
     )
     places = {name: place for place, name in enumerate(names)}
-    read = [[name for name in dict.fromkeys(task["inputFiles"]) if makers.get(name) != number]
-            for number, task in enumerate(tasks)]  # fmt: skip
+    reads = [[name for name in dict.fromkeys(task["inputFiles"]) if makers.get(name) != number]
+             for number, task in enumerate(tasks)]  # fmt: skip
     seconds = [took[task["id"]] for task in tasks]
     cpus = sum(node.cpus for node in NODES)
     most = TRANSFER_PART * sum(seconds) / cpus * LINK_RATE
-    scale = most / max(1, sum(sizes.get(name, 0) for of_task in read for name in of_task))
+    scale = most / max(1, sum(sizes.get(name, 0) for of_task in reads for name in of_task))
     return Shape(
         seconds,
-        [[places[name] for name in of_task] for of_task in read],
+        [[places[name] for name in of_task] for of_task in reads],
         [[places[name] for name in task["outputFiles"]] for task in tasks],
         [{makers[name] for name in of_task if name in makers}
          | {numbers[parent] for parent in task["parents"]}
-         for of_task, task in zip(read, tasks, strict=True)],
+         for of_task, task in zip(reads, tasks, strict=True)],
         [File(int(sizes.get(name, 0) * scale), None if name in makers else 1) for name in names],
     )  # fmt: skip
 
 
-def _bound(shape: Shape) -> float:
+def bound(shape: Shape) -> float:
     """The longest chain on the fastest node, or all work on all CPUs."""
     ranks = critical_path.ranks(shape.seconds, shape.before)
     capacity = sum(node.cpus * node.speed for node in NODES)
     return max(max(ranks) / max(node.speed for node in NODES), sum(shape.seconds) / capacity)
 
 
-def _rehearsed(shape: Shape, *, is_informed: bool = False) -> float:
+def rehearsed(shape: Shape, *, is_informed: bool = False) -> float:
     """Seconds by d0ctl's scheduler; without run times it is first come, first served."""
     wanted = _wanted(shape) if is_informed else [Requirement(1, 0, fetches=True)]
     return rehearse(NODES, wanted, _tasks(shape, is_informed), shape.files).makespan_s
@@ -169,7 +169,7 @@ class Plan(Struct):
     ends: list[float]
 
 
-class _Planned(Rehearsal):
+class Planned(Rehearsal):
     """A plan carried out on the links, caches and launches of a rehearsal.
 
     Each task goes to its node as soon as its inputs exist, and is run there in the order of the
@@ -192,7 +192,7 @@ class _Planned(Rehearsal):
         super()._start_next(node)
 
 
-def _heft(shape: Shape) -> Plan:
+def heft(shape: Shape) -> Plan:
     """Plan by HEFT (Topcuoglu, Hariri and Wu, 2002), which fills gaps.
 
     It takes it that links carry any number of files at a time.

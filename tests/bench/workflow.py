@@ -131,7 +131,7 @@ def job_text(tasks: Sequence[Task]) -> str:
     return "\n".join([*lines, ""])
 
 
-def hyperqueue(tasks: Sequence[Task]) -> float:
+def hyperqueue(tasks: Sequence[Task], slots: int = SLOTS) -> float:
     """Seconds of HyperQueue, all files in one folder."""
     with tempfile.TemporaryDirectory(prefix="d0ctl-bench-") as folder:
         path = Path(folder) / "tasks.json"
@@ -139,7 +139,7 @@ def hyperqueue(tasks: Sequence[Task]) -> float:
         work = Path(folder) / "work"
         work.mkdir()
         done = subprocess.run(
-            [sys.executable, "-c", HYPERQUEUE, str(path), str(SLOTS), str(work)],
+            [sys.executable, "-c", HYPERQUEUE, str(path), str(slots), str(work)],
             check=True,
             capture_output=True,
             text=True,
@@ -150,7 +150,7 @@ def hyperqueue(tasks: Sequence[Task]) -> float:
         return float(done.stdout.split()[-1])
 
 
-def make(tasks: Sequence[Task]) -> float:
+def make(tasks: Sequence[Task], slots: int = SLOTS) -> float:
     """Seconds of make, all files in one folder."""
     program = debian_program("make", "make")
     with tempfile.TemporaryDirectory(prefix="d0ctl-bench-") as folder:
@@ -158,6 +158,6 @@ def make(tasks: Sequence[Task]) -> float:
         goals = f"all: {' '.join(one.output for one in tasks)}\n"
         (Path(folder) / "Makefile").write_text(goals + "".join(rules))
         began = time.monotonic()
-        command = [str(program), f"-j{SLOTS}", "--silent", "all"]
+        command = [str(program), f"-j{slots}", "--silent", "all"]
         subprocess.run(command, check=True, cwd=folder, timeout=PROCESS_PATIENCE_S)
         return time.monotonic() - began
