@@ -31,7 +31,7 @@ NODE_KEYS = words(
 )
 PILOT_KEYS = words(
     "login accept-key identity via partition account qos constraint requirements"
-    " rank concurrency-limits cpus memory gpus disk wall-time dir"
+    " rank concurrency-limits event-log cpus memory gpus disk wall-time dir"
     " python max-queued max-running submit-rate idle poll"
 )
 """The keys that only a cluster with a `kind` has."""
@@ -45,7 +45,7 @@ KINDS = ("slurm", "htcondor")
 
 KEYS_OF_KIND = {
     "slurm": words("partition qos constraint"),
-    "htcondor": words("requirements rank concurrency-limits disk"),
+    "htcondor": words("requirements rank concurrency-limits event-log disk"),
 }
 """The keys that only one kind of batch system has."""
 
@@ -152,7 +152,8 @@ SETTABLE: dict[str, FieldType] = {
 _PILOT_TYPES = {
     "login": LOGIN, "identity": IDENTITY, "via": WAY, "partition": ENGINE_WORD,
     "account": ENGINE_WORD, "qos": ENGINE_WORD, "constraint": CONSTRAINT,
-    "requirements": ONE_LINE, "rank": ONE_LINE, "concurrency-limits": LIMITS, "cpus": CPUS,
+    "requirements": ONE_LINE, "rank": ONE_LINE, "concurrency-limits": LIMITS,
+    "event-log": ABSOLUTE, "cpus": CPUS,
     "memory": SIZE, "gpus": GPUS, "disk": SIZE, "wall-time": POSITIVE_TIME, "dir": ABSOLUTE,
     "python": PATH,
     "max-queued": COUNT, "max-running": COUNT, "submit-rate": RATE, "idle": TIME,

@@ -53,6 +53,7 @@ class Pilots(Struct, frozen=True):
     requirements: str = ""
     rank: str = ""
     concurrency_limits: str = ""
+    event_log: str = ""
     cpus: int = 1
     memory: int | None = None
     gpus: int = 0

@@ -105,6 +105,21 @@ def test_packages_of_a_pilot_that_is_removed_run_again(batch: Site, pool: Pool) 
     assert lost(batch) == "pilot `batch-1` has ended: removed: via condor_rm (by user emmy)"
 
 
+def test_the_event_log_tells_who_removed_a_pilot_that_the_history_forgot(
+    batch: Site, pool: Pool, tools: Path
+) -> None:
+    put(tools, "condor_history", "exit 1")
+    apply(batch, f", event-log: {batch.folder}/events.log")
+    batch.start_daemon()
+    begin(batch)
+
+    pool.call("condor_rm", *[job["id"] for job in pool.jobs()])
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    assert lost(batch) == "pilot `batch-1` has ended: removed: via condor_rm (by user emmy)"
+
+
 def test_packages_of_a_pilot_that_is_evicted_run_again_in_another(batch: Site, pool: Pool) -> None:
     apply(batch)
     batch.start_daemon()

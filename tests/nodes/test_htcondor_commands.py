@@ -33,6 +33,7 @@ def described(pilots: Pilots, count: int = 3) -> Any:
         (Pilots("htcondor", concurrency_limits="db:2,x"), "concurrency_limits", "db:2,x"),
         (Pilots("htcondor", cpus=8), "request_cpus", "8"),
         (Pilots("htcondor", memory=2 * 2**30), "request_memory", "2048"),
+        (Pilots("htcondor", event_log="/var/x.log"), "log", "/var/x.log"),
         (Pilots("htcondor", gpus=2), "request_gpus", "2"),
         (Pilots("htcondor", disk=5 * 2**30), "request_disk", str(5 * 2**20)),
         (Pilots("htcondor", wall_time=90), "MY.D0ctlSeconds", "90"),
@@ -170,7 +171,7 @@ def test_the_history_tells_how_jobs_have_ended() -> None:
 
     assert htcondor.read_accounts(text) == {"12.0": "removed: via condor_rm (by user root)"}
     assert htcondor.read_accounts("Error: no history") == {}
-    assert htcondor.accounts(["12.0", "12.1"]).endswith(" 12.0 12.1")
+    assert htcondor.accounts(Pilots("htcondor"), ["12.0", "12.1"]).endswith(" 12.0 12.1")
 
 
 @pytest.mark.parametrize("output", ["12.0 - 12.4\n", "WARNING: x\n12.0 - 12.0\n"])
@@ -185,7 +186,7 @@ def test_what_is_no_id_is_no_cluster() -> None:
 
 def test_commands_have_nothing_that_a_login_shell_would_change() -> None:
     for command in (
-        htcondor.QUEUE, htcondor.cancel(["12.0"]), htcondor.accounts(["12.0"]),
+        htcondor.QUEUE, htcondor.cancel(["12.0"]), htcondor.accounts(Pilots("htcondor"), ["12.0"]),
         htcondor.submit(Pilots("htcondor"), "x", 1)[0],
         *(htcondor.version(tool) for tool in htcondor.NAMES),
     ):  # fmt: skip

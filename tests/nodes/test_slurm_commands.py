@@ -76,7 +76,7 @@ def test_accounts_tell_how_jobs_have_ended() -> None:
     text = "70_0|CANCELLED by 1000\n70_1|TIMEOUT\n70_2|RUNNING\n70_[3-4]|PENDING\n\nnote\n"
 
     assert slurm.read_accounts(text) == {"70_0": "CANCELLED by 1000", "70_1": "TIMEOUT"}
-    assert slurm.accounts(["70_0", "70_1"]).endswith(" --jobs=70_0,70_1")
+    assert slurm.accounts(Pilots(), ["70_0", "70_1"]).endswith(" --jobs=70_0,70_1")
 
 
 @pytest.mark.parametrize(("output", "array"), [("12\n", "12"), ("note\n12;farm\n", "12")])

@@ -63,6 +63,7 @@ class Queue:
                 "ClusterId": cluster, "ProcId": proc, "JobStatus": IDLE, "NumJobStarts": 0,
                 "D0ctlPilot": json.loads(keys["+D0ctlPilot"]),
                 "D0ctlSeconds": int(keys["+D0ctlSeconds"]),
+                "log": keys.get("log", ""),
                 "args": unquoted(keys["arguments"]),
                 "env": unquoted(keys["environment"].replace("$(ProcId)", str(proc))),
             })  # fmt: skip
@@ -77,6 +78,11 @@ class Queue:
         self.kill(ad)
         self.jobs.remove(ad)
         self.left.append({**ad, **more})
+        if ad["log"]:
+            job = f"({ad['ClusterId']:03}.{ad['ProcId']:03}.000)"
+            reason = more.get("RemoveReason", "unknown")
+            with Path(ad["log"]).open("a") as log:
+                log.write(f"009 {job} 2026-11-23 10:00:00 Job was aborted.\n\t{reason}\n...\n")
 
     def kill(self, ad: Ad) -> None:
         """End all processes of a job, found by their environment and their parents."""

@@ -60,7 +60,7 @@ CLUSTER: dict[str, Schema] = {
     "partition": piece(nodes.ENGINE_WORD), "account": piece(nodes.ENGINE_WORD),
     "qos": piece(nodes.ENGINE_WORD), "constraint": piece(nodes.CONSTRAINT),
     "requirements": piece(t.ONE_LINE), "rank": piece(t.ONE_LINE),
-    "concurrency-limits": piece(nodes.LIMITS), "disk": SIZE,
+    "concurrency-limits": piece(nodes.LIMITS), "event-log": piece(nodes.ABSOLUTE), "disk": SIZE,
     "cpus": piece(t.CPUS), "memory": SIZE, "gpus": piece(t.GPUS),
     "wall-time": piece(t.POSITIVE_TIME),
     "dir": piece(nodes.ABSOLUTE), "python": piece(nodes.PATH), "max-queued": piece(t.COUNT),

@@ -139,7 +139,9 @@ def _follow(
         one for one in found if one.state != "ending" and gone.get(one.id) in (VANISHED, CANCELLED)
     ])  # fmt: skip
     if unclear and batch.has_accounts:
-        batch.engine.ask(Question("accounts", batch.tools.accounts(unclear), about=gone))
+        batch.engine.ask(
+            Question("accounts", batch.tools.accounts(batch.settings, unclear), about=gone)
+        )
     else:
         _end_all(desk, turn, system, batch, gone)
 

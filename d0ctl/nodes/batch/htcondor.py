@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from d0ctl.errors import D0Error
+from d0ctl.nodes.batch import condor_log
 from d0ctl.nodes.batch.tools import Job, Phase
 from d0ctl.nodes.ship import PYTHONS
 from d0ctl.sitefile.spec import Pilots
@@ -29,6 +30,9 @@ _ATTRIBUTES = ",".join([
 
 QUEUE = f'condor_q -constraint "isString(D0ctlPilot)" -json -attributes {_ATTRIBUTES} && date +%s'
 """Lists the user's pilots, and tells the time there, by which they began."""
+
+MOST_LOG = 8 << 20
+"""How many bytes of an event log are read, from its end."""
 
 IDLE, RUNNING, REMOVED, COMPLETED, HELD, TRANSFERRING, SUSPENDED = range(1, 8)
 """Values of JobStatus."""
@@ -85,6 +89,7 @@ def submit(pilots: Pilots, name: str, count: int) -> tuple[str, bytes]:
         "accounting_group": pilots.account,
         "rank": pilots.rank,
         "concurrency_limits": pilots.concurrency_limits,
+        "log": pilots.event_log,
     }
     lines = {
         "universe": "vanilla",
@@ -170,8 +175,7 @@ def _phase(ad: Mapping[str, Any]) -> tuple[Phase, str, str]:
     """Return how far a job has come, in which state it is, and what it waits for."""
     status, has_run = ad.get("JobStatus"), bool(ad.get("NumJobStarts"))
     if status == IDLE and has_run:
-        vacated = ad.get("VacateReason")
-        return Phase.STUCK, f"evicted: {vacated}" if vacated else "evicted", ""
+        return Phase.STUCK, _evicted(ad), ""
     if status == IDLE:
         return Phase.WAITING, "idle", str(ad.get("LastRejMatchReason") or "not negotiated")
     if status == HELD:
@@ -195,10 +199,15 @@ def _held(ad: Mapping[str, Any]) -> str:
     return f"held: {': '.join(said) or 'no reason'} (code {code}, subcode {subcode})"
 
 
+def _evicted(ad: Mapping[str, Any]) -> str:
+    reason = ad.get("VacateReason")
+    return f"evicted: {reason}" if reason else "evicted"
+
+
 def _removed(ad: Mapping[str, Any]) -> str:
     reason = str(ad.get("RemoveReason") or "no reason")
     if reason.startswith(RULE):
-        return "evicted" if ad.get("LastJobStatus") == IDLE else TIME_LIMIT
+        return _evicted(ad) if ad.get("LastJobStatus") == IDLE else TIME_LIMIT
     return f"removed: {reason}"
 
 
@@ -215,8 +224,10 @@ def cancel(jobs: Sequence[str]) -> str:
     return f'condor_rm -reason "by d0ctl" {" ".join(jobs)} || :'
 
 
-def accounts(jobs: Sequence[str]) -> str:
-    """Return the command that asks how jobs have ended."""
+def accounts(pilots: Pilots, jobs: Sequence[str]) -> str:
+    """Return the command that asks how jobs have ended: the end of their log, or the history."""
+    if pilots.event_log:
+        return f"tail -c {MOST_LOG} {pilots.event_log}"
     wanted = f"ClusterId,ProcId,{','.join(_ENDS)}"
     return f"condor_history -limit {len(jobs)} -json -attributes {wanted} {' '.join(jobs)}"
 
@@ -224,7 +235,9 @@ def accounts(jobs: Sequence[str]) -> str:
 def read_accounts(output: str) -> dict[str, str]:
     """Return how jobs have ended, by their ids."""
     try:
-        ends = {ad["id"]: _phase(ad) for ad in _ads(output)}
+        is_history = output.lstrip()[:1] in ("", "[")
+        ads = {ad["id"]: ad for ad in _ads(output)} if is_history else condor_log.jobs(output)
     except D0Error:
         return {}
-    return {job: state for job, (phase, state, _) in ends.items() if phase is Phase.OVER}
+    ends = {job: _phase(ad) for job, ad in ads.items()}
+    return {job: end for job, (phase, end, _) in ends.items() if phase in (Phase.STUCK, Phase.OVER)}

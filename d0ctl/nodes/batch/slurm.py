@@ -66,7 +66,7 @@ def cancel(jobs: Sequence[str]) -> str:
     return f"scancel --quiet {' '.join(jobs)}"
 
 
-def accounts(jobs: Sequence[str]) -> str:
+def accounts(pilots: Pilots, jobs: Sequence[str]) -> str:
     """Return the command that asks how jobs have ended."""
     listed = ",".join(jobs)
     return f"sacct --noheader --parsable2 --allocations --format=JobID,State --jobs={listed}"

@@ -63,7 +63,7 @@ class Tools(Protocol):
     def cancel(self, jobs: Sequence[str]) -> str:
         """Return the command that ends jobs; a job that has ended already is no error."""
 
-    def accounts(self, jobs: Sequence[str]) -> str:
+    def accounts(self, pilots: Pilots, jobs: Sequence[str]) -> str:
         """Return the command that asks how jobs have ended."""
 
     def read_accounts(self, output: str) -> dict[str, str]:
