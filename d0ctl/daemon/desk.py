@@ -1,33 +1,36 @@
 """The desk of a process that drives packages: its couriers and their work."""
 
-import dataclasses
 import queue
-import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from d0ctl.config import Home
 from d0ctl.daemon import streams
+from d0ctl.daemon.in_progress import (
+    Archiver,
+    ArchiveTransfer,
+    AttemptOrder,
+    BatchDesk,
+    CopyJob,
+    Inventory,
+    PurgeOrder,
+    RefusedEnd,
+    Transfer,
+)
 from d0ctl.daemon.streams import THIS_MACHINE, Pair, Streams
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error, NotFound
-from d0ctl.nodes.batch.engine import Engine
-from d0ctl.nodes.batch.kinds import tools_of
-from d0ctl.nodes.batch.tools import Tools
-from d0ctl.nodes.carry import Copy, copy_here
+from d0ctl.nodes.carry import copy_here
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import Report, TransferEnded
-from d0ctl.nodes.inventory import Survey
 from d0ctl.nodes.link import Site
-from d0ctl.sitefile.spec import Pilots
 from d0ctl.store import Store
 from d0ctl.store.files.copies import Arrival
-from d0ctl.store.files.inventory import CacheFinding
 
 if TYPE_CHECKING:
     from d0ctl.daemon.broker import Broker
@@ -36,123 +39,6 @@ if TYPE_CHECKING:
 
 FORGET_ORDERS_S = 3600.0
 """How long a sent order is remembered."""
-
-CONTROL_HOST = 1
-"""The cluster of the control host."""
-
-
-class Transfer(NamedTuple):
-    """A copy of a file that a cluster needs; `result` is 1 for a copy in results/."""
-
-    file: int
-    cluster: int
-    result: int
-
-    @property
-    def is_here(self) -> bool:
-        """Whether the target is the control host."""
-        return self.cluster == CONTROL_HOST
-
-
-class CopyJob(NamedTuple):
-    """A transfer with the paths of its copy: the name under which its end is reported."""
-
-    transfer: Transfer
-    copy: Copy
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class ArchiveTransfer:
-    """An archive of software that a node needs: the name under which its end is reported."""
-
-    node: int
-    checksum: str
-    archive: str = dataclasses.field(compare=False)
-
-
-class AttemptOrder(NamedTuple):
-    """An attempt and the request for it: `kill`, `pause`, `resume` ..."""
-
-    attempt: int
-    request: str
-
-
-class Purge(NamedTuple):
-    """The row of a purge, and the attempt or the path that the node has to remove."""
-
-    id: int
-    attempt: int | None
-    path: str | None
-
-
-class PurgeOrder(NamedTuple):
-    """Files that a node was asked to remove and has not confirmed, and when it was asked."""
-
-    sent: float
-    purges: list[Purge]
-
-
-NO_PURGE_ORDER = PurgeOrder(0.0, [])
-
-
-class RefusedEnd(Struct):
-    """An end message that can't be read or applied: why, since when, and how often it came."""
-
-    why: str
-    since: float
-    times: int = 0
-    asked: int = 0
-    """How often the node was asked to send it again."""
-
-
-class Archiver(Struct):
-    """The process that archives ended jobs, if it runs; when it last began, and for which age."""
-
-    process: "subprocess.Popen[str] | None" = None
-    begun: float = 0.0
-    age: float | None = None
-
-
-class Inventory(Struct):
-    """The list of the files of a node, and its comparison with the recorded copies."""
-
-    id: str
-    began: float
-    """When it was requested, by the wall clock."""
-    asked: float
-    """The same by the monotonic clock."""
-    survey: Survey = field(default_factory=Survey)
-    is_whole: bool = False
-    after: int = 0
-    """The last file whose copy was compared."""
-    known: set[str] = field(default_factory=set)
-    copies: int = 0
-    """How many copies were compared."""
-    missing: list[CacheFinding] = field(default_factory=list)
-    """Missing or changed copies, until they are recorded."""
-    is_compared: bool = False
-    is_doubtful: bool = False
-    """Whether so many are missing that none counts as lost."""
-
-
-class BatchDesk(Struct):
-    """What a process knows of a batch system in addition to the database; times are monotonic."""
-
-    engine: Engine
-    settings: Pilots
-    """As the site file had them; a change lets it submit again at once."""
-    has_accounts: bool = True
-    """Whether it tells how jobs have ended that its queue does not list; found out by trying."""
-    failures: int = 0
-    submit_due: float = 0.0
-    queue_due: float = 0.0
-    idle: dict[tuple[int, bool], float] = field(default_factory=dict)
-    """Since when pilots have no packages, by their number and whether they answer."""
-
-    @property
-    def tools(self) -> Tools:
-        """The commands of this kind of batch system."""
-        return tools_of(self.settings.kind)
 
 
 class Desk(Struct):

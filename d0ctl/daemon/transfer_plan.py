@@ -9,10 +9,12 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from d0ctl.config import ASIDE
-from d0ctl.daemon.desk import CopyJob, Desk, Transfer
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.in_progress import CopyJob, Transfer
+from d0ctl.daemon.room import NoRoom, check_space, size_of
 from d0ctl.daemon.streams import DIRECT, THIS_MACHINE, Limits, Pair, Streams, cut
 from d0ctl.daemon.turn import Turn
-from d0ctl.errors import D0Error, Refused
+from d0ctl.errors import Refused
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier, TransferWork
@@ -22,7 +24,6 @@ from d0ctl.store.files import copies
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import direct_logins, registry
 from d0ctl.store.nodes.site import default
-from d0ctl.units import size
 from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol import locator as locators
 from d0ctl_wrapper.protocol.locator import OnNode
@@ -46,14 +47,6 @@ class Alone(NamedTuple):
     job: CopyJob
     courier: Courier
     work: TransferWork
-
-
-class NoRoom(D0Error):
-    """A node has no space on its disk for a file of `size` bytes."""
-
-    def __init__(self, message: str, size: int) -> None:
-        super().__init__(message)
-        self.size = size
 
 
 class TransferPlan(Struct, frozen=True):
@@ -124,7 +117,7 @@ class TransferPlan(Struct, frozen=True):
             courier = self.desk.courier(node["id"])
             target = _cached(node, transfer, row) if target_node is None else target_node.path
             if target_node is None:
-                _check_space(node, _size(row, here))
+                check_space(node, size_of(row, here))
             # an order to remove a file of this path could remove the new one
             if courier is None or unneeded_files.is_being_removed(self.desk.store, target):
                 continue
@@ -147,7 +140,7 @@ class TransferPlan(Struct, frozen=True):
         self.put_off(transfer)
         for node in registry.in_cluster(self.desk.store, transfer.cluster):
             target = _cached(node, transfer, row)
-            _check_space(node, row["size"])
+            check_space(node, row["size"])
             if self.desk.courier(node["id"]) is not None and not (
                 unneeded_files.is_being_removed(self.desk.store, target)
             ):
@@ -277,25 +270,6 @@ class TransferPlan(Struct, frozen=True):
         stored = locators.on_node(row["locator"])
         assert stored is not None
         return stored.path
-
-
-def _size(row: Row, here: str) -> int | None:
-    """Return the size of a file on the control host; a user's own file may have changed."""
-    if row["package_id"] is not None:
-        known: int | None = row["size"]
-        return known
-    try:
-        return Path(here).stat().st_size
-    except OSError:
-        return None
-
-
-def _check_space(node: Row, bytes_needed: int | None) -> None:
-    """Raise NoRoom if a file is larger than the free space of a node, if that is known."""
-    free = node["disk_free"]
-    if free is not None and bytes_needed is not None and bytes_needed > free:
-        raise NoRoom(f"node `{node['name']}` has {size(free)} of disk left,"
-                     f" but the file has {size(bytes_needed)}", bytes_needed)  # fmt: skip
 
 
 def _cached(node: Row, transfer: Transfer, row: Row) -> str:

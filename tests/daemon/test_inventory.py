@@ -8,7 +8,8 @@ import pytest
 
 from d0ctl.actions import apply, request
 from d0ctl.actions.nodes.node_accept_loss import LossPlan
-from d0ctl.daemon.desk import Desk, Transfer
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.in_progress import Transfer
 from d0ctl.daemon.steps import inventory
 from d0ctl.doctor.node_files import caches_in_doubt, unknown_files
 from d0ctl.errors import Refused

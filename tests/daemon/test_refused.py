@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.daemon.desk import CopyJob, Desk, Transfer
+from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.drive import driving
+from d0ctl.daemon.in_progress import CopyJob, Transfer
 from d0ctl.daemon.loop import Loop
 from d0ctl.daemon.steps.apply_messages import MOST_REFUSED, RESEND_S, settle_refused_ends
 from d0ctl.daemon.steps.schedule import schedule

@@ -2,7 +2,8 @@
 
 from collections import Counter, defaultdict
 
-from d0ctl.daemon.desk import CopyJob, Desk, Transfer
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.in_progress import CopyJob, Transfer
 from d0ctl.daemon.steps.transfers import end_stream, end_transfers, note_login
 from d0ctl.daemon.streams import DIRECT, MOST_BYTES, MOST_FILES, Limits, Pair, Streams, cut
 from d0ctl.daemon.transfer_plan import TransferPlan

@@ -5,7 +5,8 @@ import time
 from collections.abc import Iterable
 from itertools import groupby
 
-from d0ctl.daemon.desk import NO_PURGE_ORDER, ArchiveTransfer, Desk, PurgeOrder
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.in_progress import NO_PURGE_ORDER, ArchiveTransfer, PurgeOrder
 from d0ctl.daemon.steps import inventory, software, transfers
 from d0ctl.daemon.steps.orders import kill_orders
 from d0ctl.daemon.turn import Turn

@@ -9,7 +9,8 @@ import time
 import uuid
 from collections.abc import Iterable
 
-from d0ctl.daemon.desk import Desk, Inventory, Transfer
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.in_progress import Inventory, Transfer
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.inventory import is_another

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from d0ctl.daemon.desk import NO_PURGE_ORDER, AttemptOrder, Desk, Purge, PurgeOrder
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.in_progress import NO_PURGE_ORDER, AttemptOrder, Purge, PurgeOrder
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier import Courier, launch
 from d0ctl.nodes.link import Frame

@@ -4,7 +4,8 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 
-from d0ctl.daemon.desk import BatchDesk, Desk
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.in_progress import BatchDesk
 from d0ctl.daemon.steps.schedule import ready_requirements
 from d0ctl.daemon.turn import Turn
 from d0ctl.errors import D0Error

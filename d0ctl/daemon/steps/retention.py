@@ -4,7 +4,8 @@ import logging
 import subprocess
 import sys
 
-from d0ctl.daemon.desk import Archiver, Desk
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.in_progress import Archiver
 from d0ctl.daemon.turn import Turn
 from d0ctl.store.nodes.site import default
 from d0ctl.units import clean, format_time

@@ -6,7 +6,8 @@ See InGrid, use cases VI and VII.
 import logging
 from functools import partial
 
-from d0ctl.daemon.desk import ArchiveTransfer, Desk
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.in_progress import ArchiveTransfer
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy

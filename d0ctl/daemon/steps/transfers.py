@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from d0ctl.daemon import transfer_plan
-from d0ctl.daemon.desk import CopyJob, Desk, Transfer
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.in_progress import CopyJob, Transfer
 from d0ctl.daemon.steps import inventory
 from d0ctl.daemon.streams import THIS_MACHINE, Pair
 from d0ctl.daemon.transfer_plan import MOST_TRANSFERS, TransferPlan, delay

@@ -3,7 +3,6 @@
 It copies files by a fixed command at the end of a stream, which needs no sftp.
 """
 
-import math
 import os
 import re
 import shutil
@@ -19,7 +18,7 @@ from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.transports.download import Download, Limits
 from d0ctl.nodes.transports.local import ProcessStream
 from d0ctl.nodes.transports.login_slots import login_slot
-from d0ctl.nodes.transports.resolve import config_from_environment, parse, resolve
+from d0ctl.nodes.transports.resolve import parse, resolve, ssh_config
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stream
 
 CHUNK = 1 << 18
@@ -272,52 +271,3 @@ class ClientStream(ProcessStream):
         if self._process.returncode == LOST:
             raise NodeUnreachable(f"the connection to `{self.name}` broke")
         return b""
-
-
-def ssh_config(
-    known_hosts: Path,
-    connect: float,
-    io: float,
-    config: Path | None,
-    ciphers: str = "",
-    *,
-    is_attended: bool = False,
-) -> str:
-    """The settings that hold for the node and, unlike options of a command, for each jump host.
-
-    ssh takes the first value it finds, so d0ctl's stand before the user's.
-    """
-    chosen = config or config_from_environment()
-    user = [chosen] if chosen else [Path("~/.ssh/config"), Path("/etc/ssh/ssh_config")]
-    return "\n".join(
-        [
-            "Host *",
-            f"UserKnownHostsFile {quoted(known_hosts)}",
-            "GlobalKnownHostsFile /dev/null",
-            "KnownHostsCommand none",
-            "StrictHostKeyChecking yes",
-            "VerifyHostKeyDNS no",
-            "UpdateHostKeys no",
-            "CheckHostIP no",
-            f"BatchMode {'no' if is_attended else 'yes'}",
-            "ControlPath none",
-            "ControlMaster no",
-            "ControlPersist no",
-            "ClearAllForwardings yes",
-            "PermitLocalCommand no",
-            "RemoteCommand none",
-            "RequestTTY no",
-            "LogLevel ERROR",
-            f"ConnectTimeout {math.ceil(connect)}",
-            f"ServerAliveInterval {math.ceil(io / 4)}",
-            "ServerAliveCountMax 3",
-            *([f"Ciphers {ciphers}"] if ciphers else []),
-            *(f"Include {quoted(path)}" for path in user),
-            "",
-        ]
-    )
-
-
-def quoted(path: Path) -> str:
-    """Return a path as ssh_config reads it."""
-    return '"' + str(path).replace("%", "%%") + '"'

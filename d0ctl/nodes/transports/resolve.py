@@ -1,6 +1,7 @@
-"""The route to a destination with its jump hosts, as OpenSSH resolves it by `ssh -G`."""
+"""The route to a destination, as OpenSSH resolves it by `ssh -G`, and the settings it gets."""
 
 import getpass
+import math
 import os
 import re
 import shutil
@@ -212,3 +213,52 @@ def expand(text: str, hop: Hop) -> str:
         "d": str(Path.home()),
     }
     return re.sub(r"%(.)", lambda found: tokens.get(found[1], found[0]), text)
+
+
+def ssh_config(
+    known_hosts: Path,
+    connect: float,
+    io: float,
+    config: Path | None,
+    ciphers: str = "",
+    *,
+    is_attended: bool = False,
+) -> str:
+    """The settings that hold for the node and, unlike options of a command, for each jump host.
+
+    ssh takes the first value it finds, so d0ctl's stand before the user's.
+    """
+    chosen = config or config_from_environment()
+    user = [chosen] if chosen else [Path("~/.ssh/config"), Path("/etc/ssh/ssh_config")]
+    return "\n".join(
+        [
+            "Host *",
+            f"UserKnownHostsFile {quoted(known_hosts)}",
+            "GlobalKnownHostsFile /dev/null",
+            "KnownHostsCommand none",
+            "StrictHostKeyChecking yes",
+            "VerifyHostKeyDNS no",
+            "UpdateHostKeys no",
+            "CheckHostIP no",
+            f"BatchMode {'no' if is_attended else 'yes'}",
+            "ControlPath none",
+            "ControlMaster no",
+            "ControlPersist no",
+            "ClearAllForwardings yes",
+            "PermitLocalCommand no",
+            "RemoteCommand none",
+            "RequestTTY no",
+            "LogLevel ERROR",
+            f"ConnectTimeout {math.ceil(connect)}",
+            f"ServerAliveInterval {math.ceil(io / 4)}",
+            "ServerAliveCountMax 3",
+            *([f"Ciphers {ciphers}"] if ciphers else []),
+            *(f"Include {quoted(path)}" for path in user),
+            "",
+        ]
+    )
+
+
+def quoted(path: Path) -> str:
+    """Return a path as ssh_config reads it."""
+    return '"' + str(path).replace("%", "%%") + '"'

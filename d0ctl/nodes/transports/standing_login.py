@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 from urllib.parse import quote
 
-from d0ctl.nodes.transports.openssh import MasterTransport, failure, ssh, ssh_config, words
-from d0ctl.nodes.transports.resolve import config_from_environment
+from d0ctl.nodes.transports.openssh import MasterTransport, failure, ssh, words
+from d0ctl.nodes.transports.resolve import config_from_environment, ssh_config
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address
 
 ANSWER_S = 10.0

@@ -15,32 +15,15 @@ from d0ctl_wrapper.protocol.checks import parts, quick, ranges, shape
 Message = Dict[str, Any]
 
 REASONS = (
-    "platform-failure",
-    "looping",
-    "seg-fault",
-    "signal",
-    "exit-code",
-    "missing-output",
-    "verification",
-    "log-message",
-    "out-of-memory",
-    "disk-full",
-    "wall-time",
-    "missing-input",
-    "no-inputs",
-    "stage-in",
-    "stage-out",
-    "software-missing",
-    "hook",
-    "launch-failed",
-    "lost",
+    "platform-failure", "looping", "seg-fault", "signal", "exit-code", "missing-output",
+    "verification", "log-message", "out-of-memory", "disk-full", "wall-time", "missing-input",
+    "no-inputs", "stage-in", "stage-out", "software-missing", "hook", "launch-failed", "lost",
     "killed",
-)
+)  # fmt: skip
 """The reasons of failures; a site adds its own as `site:NAME`."""
 
 STDERR_LIMIT = 2000
 """The most characters of the last binary's stderr in an end message."""
-
 
 LINE_LIMIT = 1000
 """The most characters of a line in a message."""
@@ -62,7 +45,6 @@ LONGEST_SPAN_S = 2.0**40
 
 LARGEST_COUNT = 1e18
 """The largest count of progress, in the binary's own unit."""
-
 
 _TOKEN = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -171,7 +153,6 @@ def _stderr(value: Any) -> str:
 
 _TOKEN_FIELD = re.compile(rb'("token": ?")([0-9a-f]+)')
 _SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
-
 LOG_REASON = re.compile(r"(?:log-message|site:[A-Za-z0-9._-]{1,100})\Z")
 """The reasons that a log rule may give."""
 
