@@ -67,7 +67,7 @@ def test_a_running_package_says_where_and_for_how_long(site: Site) -> None:
 
     answer = why(site, "prod/1/1/1")
 
-    assert answer.answer.startswith("package `prod/1/1/1` is running on `localhost` for ")
+    assert answer.answer.startswith("package `prod/1/1/1` has been running on `localhost` for ")
     assert answer.commands == ["d0ctl logs prod/1/1/1", "d0ctl kill prod/1/1/1"]
 
 
@@ -79,7 +79,7 @@ def test_a_suspended_package_says_why_it_is_suspended(site: Site) -> None:
 
     answer = why(site, "prod/1/1/1")
 
-    assert answer.answer.startswith("package `prod/1/1/1` is suspended on `localhost` for ")
+    assert answer.answer.startswith("package `prod/1/1/1` is suspended on `localhost`; it began ")
     assert answer.facts == ["because: the disk has 7 MB left"]
 
 

@@ -18,7 +18,12 @@ def end(found: Range | None, now: float) -> str:
 
 
 def span(found: Range, now: float) -> str:
-    """Write a time with its range; if it is soon, only the time left."""
+    """Write a time with its range; if it is soon, only the time left.
+
+    The estimate of a package that runs for longer than ever before is the present time.
+    """
+    if found.high <= now:
+        return "later than estimated"
     if found.high - now < 60:
         return f"in about {duration(max(0.0, found.middle - now))}"
     low, high = moment(found.low, now), moment(found.high, now)

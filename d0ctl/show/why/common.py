@@ -6,12 +6,13 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from d0ctl.model import Phase
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import Catalogue, costs_of, services_of
 from d0ctl.store.views.shapes import JobSummary, PackageView
-from d0ctl.units import count, listed, moment
+from d0ctl.units import count, duration, listed, moment
 
 MOST = 5
 """How many files, nodes or packages an explanation names; the rest is counted."""
@@ -33,6 +34,16 @@ class Explanation(Struct):
     stderr: str | None = None
     commands: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
+
+
+def for_time(phase: str, node: str | None, began: float | None, now: float) -> str:
+    """Say in which state a launched package is on its node, and since when it has an attempt."""
+    if began is None:
+        return f"is {phase} on `{node}`"
+    age = duration(now - began)
+    if phase == Phase.RUNNING:
+        return f"has been running on `{node}` for {age}"
+    return f"is {phase} on `{node}`; it began {age} ago"
 
 
 def line_name(name: str) -> str:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from d0ctl.model import STATUS_OF, Counts, Group, Phase, Status, by_status, roll_up
 from d0ctl.select import parse
 from d0ctl.show.why import stragglers
-from d0ctl.show.why.common import MOST, Explanation, blocked, kept_back, line_name
+from d0ctl.show.why.common import MOST, Explanation, blocked, for_time, kept_back, line_name
 from d0ctl.show.why.production import job_obstacles, obstacles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
@@ -20,7 +20,7 @@ from d0ctl.store.views.shapes import (
     PackageRow,
     StageSummary,
 )
-from d0ctl.units import count, duration, listed, moment
+from d0ctl.units import count, listed, moment
 
 MOST_LATE = 1_000
 """How many stragglers are counted."""
@@ -272,8 +272,9 @@ def _moving(
         launched = count(running, "package is", "packages are")
         _add(explanation, f"{part.title} is running: {launched} launched", [])
         for row in rows:
-            age = f" for {duration(now - row.started)}" if row.started is not None else ""
-            explanation.facts.append(f"`{row.path}` is {row.phase} on `{row.node}`{age}")
+            explanation.facts.append(
+                f"`{row.path}` {for_time(row.phase, row.node, row.started, now)}"
+            )
         if running > len(rows) and rows:
             explanation.facts.append(f"and {count(running - len(rows))} more")
         explanation.commands.append(f"d0ctl status {part.job.name} --watch")

@@ -109,7 +109,7 @@ def _node(node: NodeLine, name: int, columns: int, now: float, glyphs: Glyphs) -
     if node.load is not None and columns >= 56:
         spans.append((f"  load {node.load:.1f}", "faint"))
     if node.contact is not None and columns >= 48:
-        spans.append((f"  heard {clock(node.contact, now)}", "faint"))
+        spans.append((f"  last heard {clock(node.contact, now)}", "faint"))
     if node.note:
         spans.append((f"  {foreign(node.note)}", look))
     return fit(spans, columns, ellipsis=glyphs.ellipsis)

@@ -200,10 +200,10 @@ class PlanDialog(Dialog[bool]):
             return (("enter", "key"), (" close   ", "plain"), *(OTHERWISE if more else ()))
         if self.state == "changed":
             return (("enter", "key"), (" plan with it   ", "plain"), ("esc", "key"),
-                    (" not", "plain"))  # fmt: skip
+                    (" cancel", "plain"))  # fmt: skip
         if self.state != "planned":
             return (("esc", "key"), (" close", "plain"))
-        spans = [("enter", "key"), (" do it   ", "plain"), ("esc", "key"), (" not   ", "plain")]
+        spans = [("enter", "key"), (" do it   ", "plain"), ("esc", "key"), (" cancel   ", "plain")]
         if way := self.action.next_way:
             spans += [("^o", "key"), (f" {way.title}   ", "plain")]
         if self.action.hint:

@@ -2,12 +2,12 @@
 
 from d0ctl.model import Phase
 from d0ctl.show.why import stragglers
-from d0ctl.show.why.common import MOST, transfer_text
+from d0ctl.show.why.common import MOST, for_time, transfer_text
 from d0ctl.show.why.phases import broker, recovery
 from d0ctl.show.why.phases.waiting import prerequisites_of, suggest
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.views import activity, browse, dependencies
-from d0ctl.units import count, duration, moment
+from d0ctl.units import count, moment
 
 MOST_STRAGGLERS = 10_000
 """How many packages of a job are searched for stragglers."""
@@ -17,10 +17,8 @@ def live(subject: Subject) -> None:
     """Explain a package that is starting, staging in, running or suspended."""
     one, explanation = subject.package, subject.explanation
     tries = browse.attempts(subject.store, one.id)
-    since = (
-        f" for {duration(subject.now - tries[-1].started)}" if tries and tries[-1].started else ""
-    )
-    explanation.answer = f"{subject.name} is {one.phase} on `{one.node}`{since}"
+    began = tries[-1].started if tries else None
+    explanation.answer = f"{subject.name} {for_time(one.phase, one.node, began, subject.now)}"
     if one.phase == Phase.SUSPENDED and one.note:
         subject.fact(f"because: {one.note}")
     if len(tries) > 1:
