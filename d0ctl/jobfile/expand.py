@@ -1,15 +1,11 @@
-"""The lines of a job, made again from its recipes each time they are read.
+"""Lines, packages and binaries, made from their recipes and the values of loops.
 
 Anything common to all lines of a recipe is determined once, before its first line is made.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
 
-from msgspec import Struct, field
-
-from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
 from d0ctl.jobfile.language.file_names import base_name, input_name, output_name
@@ -22,7 +18,6 @@ from d0ctl.jobfile.recipe import (
     LineRecipe,
     OutputRecipe,
     PackageRecipe,
-    StageRecipe,
 )
 from d0ctl.jobfile.sections.loops import plain_names
 from d0ctl.jobfile.spec import Acquire, BinarySpec, InputSpec, LineSpec, OutputSpec, PackageSpec
@@ -36,86 +31,7 @@ class LineOrder(Protocol):
     ) -> tuple[tuple[int, int], ...]: ...
 
 
-class StageLines(Struct, frozen=True):
-    """The lines of one stage."""
-
-    stage: StageRecipe
-    files: InputFiles
-    order: LineOrder
-    outputs: Sequence[str]
-    """The names of all outputs, in the order of their makers, as the check has made them."""
-    kept: list[LineSpec] = field(default_factory=list)
-    """Lines without loops, which take more to make than to keep beside their recipes."""
-
-    def __iter__(self) -> Iterator[LineSpec]:
-        if not self.kept and not has_loops(self.stage):
-            with without_collector():
-                self.kept.extend(self._made())
-        return iter(self.kept) if self.kept else self._made()
-
-    def _made(self) -> Iterator[LineSpec]:
-        number = 0
-        name = iter(self.outputs).__next__
-        for line in self.stage.lines:
-            make = _line_maker(line, self.stage.name, self.files, self.order, name)
-            for at, values in enumerate(line.loop):
-                number += 1
-                yield make(values, at, number)
-
-    def __len__(self) -> int:
-        return sum(line.loop.size for line in self.stage.lines)
-
-    def __repr__(self) -> str:
-        return f"<lines of stage {self.stage.name}>"
-
-
-def has_loops(stage: StageRecipe) -> bool:
-    """Return whether a recipe of the stage makes several lines."""
-    return any(line.loop.size > 1 for line in stage.lines)
-
-
-class LineKinds(Struct, frozen=True):
-    """The various requests of the lines of one stage."""
-
-    stage: StageRecipe
-    files: InputFiles
-    order: LineOrder
-
-    def __iter__(self) -> Iterator[LineSpec]:
-        number = 1
-        for line in self.stage.lines:
-            make = _line_maker(line, self.stage.name, self.files, self.order, None)
-            most = 1 if _ask_alike(line) else None
-            for at, values in enumerate(islice(line.loop, most)):
-                yield make(values, at, number + at)
-            number += line.loop.size
-
-
-_ASKED = frozenset(
-    {
-        "cpus", "memory", "gpus", "disk", "platform", "nodes", "exclude_nodes", "software", "needs",
-        "work_size", "size",
-    }
-)  # fmt: skip
-"""The fields with the requests of a package."""
-
-
-def _ask_alike(line: LineRecipe) -> bool:
-    """Return whether all lines of a recipe have the same requests."""
-    binaries = [binary for package in line.packages for binary in package.binaries]
-    inputs = [entry for binary in binaries for entry in binary.inputs]
-    fields = [
-        *(package.fields for package in line.packages),
-        *(binary.fields for binary in binaries),
-        *(entry.fields for entry in inputs),
-        *(output.fields for binary in binaries for output in binary.outputs),
-    ]
-    return not any(_ASKED & one.varying.keys() for one in fields) and not any(
-        "size" in entry.fields.fixed and entry.file is None for entry in inputs
-    )
-
-
-def _line_maker(
+def line_maker(
     line: LineRecipe,
     stage: str,
     files: InputFiles,

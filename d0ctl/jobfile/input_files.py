@@ -22,6 +22,7 @@ from d0ctl.jobfile.language.file_names import (
 )
 from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.language.quoting import as_word
+from d0ctl.jobfile.local_files import Globs
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe
 from d0ctl.jobfile.yaml.faults import shown
 
@@ -92,48 +93,6 @@ class StageOutputs:
         ]
         found += enumerate(self._patterns)
         return [name for _, name in sorted(found)]
-
-
-class Globs:
-    """The files beside the job file that patterns match.
-
-    Each pattern is searched once, so that the expansion gets the files of the check. After one
-    that is too wide, no other is searched.
-    """
-
-    def __init__(self, directory: str) -> None:
-        self._directory = directory
-        self._found: dict[str, tuple[str, ...]] = {}
-        self._unfit: dict[str, str] = {}
-        self._too_wide = ""
-
-    def matching(self, pattern: str) -> tuple[str, ...]:
-        """Return the files that match and may be inputs."""
-        if pattern not in self._found:
-            self._found[pattern] = tuple(self._search(pattern))
-        return self._found[pattern]
-
-    def problem(self, pattern: str) -> str | None:
-        """Return why a pattern gives no file, or not all of its files; None if it does."""
-        names = self.matching(pattern)
-        if pattern in self._unfit:
-            return self._unfit[pattern]
-        return None if names else self._too_wide or f"no file matches {shown(pattern)}"
-
-    def _search(self, pattern: str) -> Iterable[str]:
-        try:
-            found = [] if self._too_wide else local_files.matching(pattern, self._directory)
-        except local_files.TooWideError as error:
-            self._too_wide = str(error)
-            return
-        for name in found:
-            path = local_files.absolute(self._directory, name)
-            if name.endswith("/") or local_files.is_file(path):
-                try:
-                    input_name(name)
-                    yield name
-                except BadValueError as error:
-                    self._unfit[pattern] = str(error)
 
 
 class InputFiles(Struct, frozen=True):

@@ -11,10 +11,12 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from d0ctl.jobfile.language.field_types import BadValueError
+from d0ctl.jobfile.language.file_names import input_name
 from d0ctl.jobfile.yaml.faults import shown
 from d0ctl_wrapper.host import packing
 
@@ -176,3 +178,45 @@ def lines_of(path: str) -> list[str]:
     """Return the lines of a text file. Raises OSError, or ValueError if it is not UTF-8."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         return list(file)
+
+
+class Globs:
+    """The files beside the job file that patterns match.
+
+    Each pattern is searched once, so that the expansion gets the files of the check. After one
+    that is too wide, no other is searched.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._found: dict[str, tuple[str, ...]] = {}
+        self._unfit: dict[str, str] = {}
+        self._too_wide = ""
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """Return the files that match and may be inputs."""
+        if pattern not in self._found:
+            self._found[pattern] = tuple(self._search(pattern))
+        return self._found[pattern]
+
+    def problem(self, pattern: str) -> str | None:
+        """Return why a pattern gives no file, or not all of its files; None if it does."""
+        names = self.matching(pattern)
+        if pattern in self._unfit:
+            return self._unfit[pattern]
+        return None if names else self._too_wide or f"no file matches {shown(pattern)}"
+
+    def _search(self, pattern: str) -> Iterable[str]:
+        try:
+            found = [] if self._too_wide else matching(pattern, self._directory)
+        except TooWideError as error:
+            self._too_wide = str(error)
+            return
+        for name in found:
+            path = absolute(self._directory, name)
+            if name.endswith("/") or is_file(path):
+                try:
+                    input_name(name)
+                    yield name
+                except BadValueError as error:
+                    self._unfit[pattern] = str(error)

@@ -14,7 +14,6 @@ from d0ctl.jobfile import local_files
 from d0ctl.jobfile.checks.job import Checked, check_job
 from d0ctl.jobfile.checks.warnings import advise
 from d0ctl.jobfile.collector import without_collector
-from d0ctl.jobfile.expand import LineKinds, StageLines, has_loops
 from d0ctl.jobfile.language.placeholders import Scope
 from d0ctl.jobfile.recipe import JobRecipe
 from d0ctl.jobfile.sections.late_outputs import late_stages
@@ -23,6 +22,7 @@ from d0ctl.jobfile.sections.stages import read_job
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.source import mapping_of, text_of
 from d0ctl.jobfile.spec import JobSpec, StageSpec
+from d0ctl.jobfile.stage_lines import LineKinds, StageLines, has_loops
 from d0ctl.jobfile.yaml.faults import Faults, few_suggestions
 
 __all__ = ["KnownNames", "read", "read_text"]

@@ -15,7 +15,7 @@ from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store.jobs import restore_line as restoring
 from d0ctl.store.jobs import retry as retrying
-from d0ctl.store.jobs.correction import correct
+from d0ctl.store.jobs.correction import correct, planning
 from d0ctl.store.nodes import placement
 from tests.store.two_jobs import FIRST, SECOND, changed
 from tests.support.homes import make_home
@@ -269,7 +269,7 @@ class Moves(RuleBasedStateMachine):
         number = pick % len(self.jobs)
         job, spec = self.jobs[number], changed(self.specs[number], changes)
         with suppress(Refused), self.store.writing():
-            outline = correct.plan(self.store, job, spec, again=again)
+            outline = planning.plan(self.store, job, spec, again=again)
             correct.correct(
                 self.store, job, spec, outline, actor="tester", note="x", now=self.site.now
             )

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec
 from d0ctl.store import Store, open_store
-from d0ctl.store.jobs.correction import correct
-from d0ctl.store.jobs.correction.correct import Outline
+from d0ctl.store.jobs.correction import correct, planning
+from d0ctl.store.jobs.correction.planning import Outline
 from d0ctl.store.nodes import placement
 from tests.store.correcting import Key, Shape, jobs, shape
 from tests.support.examples import examples
@@ -35,7 +35,7 @@ def fresh() -> Iterator[Store]:
 def change(store: Store, spec: JobSpec, *, again: bool = False) -> Outline:
     """Correct the first job."""
     with store.writing():
-        outline = correct.plan(store, 1, spec, again=again)
+        outline = planning.plan(store, 1, spec, again=again)
         correct.correct(store, 1, spec, outline, actor="me", note="corrected", now=NOW + 1e6)
     return outline
 
@@ -62,7 +62,7 @@ def test_what_was_read_before_is_as_good_once_phases_are_read_again(
 ) -> None:
     with fresh() as store:
         submitted(store, old)
-        before = correct.read_before(store, 1, new)
+        before = planning.read_before(store, 1, new)
         site = Site.of(store, cpus=2)
         for number in turns:
             turn(site, failing=number)
@@ -72,11 +72,11 @@ def test_what_was_read_before_is_as_good_once_phases_are_read_again(
         assert found[0] == found[1]
 
 
-def outcome(store: Store, spec: JobSpec, before: correct.Reading | None) -> object:
+def outcome(store: Store, spec: JobSpec, before: planning.Reading | None) -> object:
     """What a correction would do, or why not."""
     with store.writing():
         try:
-            plan = correct.plan(store, 1, spec, before=before)
+            plan = planning.plan(store, 1, spec, before=before)
         except Refused as refusal:
             return str(refusal)
         places = (plan.found.rewritten, plan.found.outdated, plan.found.busy)

@@ -13,9 +13,9 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs.correction import correct
+from d0ctl.store.jobs.correction import correct, planning
 from d0ctl.store.jobs.correction.comparison import Place
-from d0ctl.store.jobs.correction.correct import Outline, Reading
+from d0ctl.store.jobs.correction.planning import Outline, Reading
 from d0ctl.store.jobs.correction.texts import former_text, keep_text
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
@@ -84,7 +84,7 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
                   **options.parameters}  # fmt: skip
         path = _path(job, options.file, known.source if known else None)
         spec = reader.read(path, values, known_names(store, job.id))
-    before = correct.read_before(store, job.id, spec)
+    before = planning.read_before(store, job.id, spec)
     return replace(request, options=replace(options, spec=spec, before=before))
 
 
@@ -115,7 +115,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     options, job = request.options, _job(store, request)
     spec = options.spec
     assert spec is not None
-    outline = correct.plan(store, job.id, spec, again=options.again, before=options.before)
+    outline = planning.plan(store, job.id, spec, again=options.again, before=options.before)
     found = outline.found
     settings = (*_settings(job, spec), *["to be held"] * (options.hold and not job.hold))
     packages = len({*outline.written, *outline.again}) + len(found.added) + len(found.removed)

@@ -16,7 +16,6 @@ from d0ctl.jobfile.checks.wait_graph import WaitGraph
 from d0ctl.jobfile.input_files import (
     BaseNames,
     BinaryFiles,
-    Globs,
     InputFile,
     InputFiles,
     Origin,
@@ -26,6 +25,7 @@ from d0ctl.jobfile.input_files import (
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import input_name
 from d0ctl.jobfile.language.placeholders import LoopValues
+from d0ctl.jobfile.local_files import Globs
 from d0ctl.jobfile.order import Order
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe, LineRecipe, PackageRecipe
 from d0ctl.jobfile.sections.late_outputs import check_early_start, check_late_groups

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from d0ctl.jobfile.language.calculation import formatter
-from d0ctl.jobfile.language.misspelt import SLIP, is_misspelt
 from d0ctl.jobfile.yaml.document import Scalar
-from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, near
+from d0ctl.jobfile.yaml.faults import did_you_mean
 
 LoopValues = tuple[Any, ...]
 """The loop values of one line: a text for each name, a tuple of columns for a csv row, or a
@@ -249,116 +248,3 @@ def _parts(placeholder: Placeholder, value: Getter, attributes: tuple[str, ...])
 
 def _then(first: Getter, second: Callable[[str], str]) -> Getter:
     return lambda values: second(first(values))
-
-
-def split(
-    scalar: Scalar, scope: Scope, faults: Faults, words: tuple[str, ...] = (), strict: bool = False
-) -> list[str | Placeholder]:
-    """Split a text into literals and the placeholders of known names.
-
-    A near miss of a known name is a fault; with `strict` every unknown name is.
-    """
-    if "{" not in scalar.text:
-        return [scalar.text] if scalar.text else []
-    text, names = scalar.text, scope.names(words)
-    pieces: list[str | Placeholder] = []
-    literal, end, counts = "", 0, dict[str, int]()
-    for found in PLACEHOLDER.finditer(text):
-        literal, end = literal + text[end : found.start()], found.end()
-        name, form = found[4], found[6]
-        if name is None or name not in names or (form and name in words):
-            if found[1] in names:
-                literal += found[0][1:-1]
-                continue
-            if name in names:
-                message = f"`{found[0]}`: names of files are not calculated or formatted"
-                faults.add(scalar.position_of(found[0], 0), message)
-            elif name is not None and (strict or not form):
-                _check(scalar, found[0], name, (names, faults, strict), counts)
-            literal += found[0]
-            continue
-        if literal:
-            pieces.append(literal)
-        literal = ""
-        attributes = tuple(found[5].split(".")[1:])
-        pieces.append(Placeholder(name, attributes, found.start(), form))
-    if literal + text[end:]:
-        pieces.append(literal + text[end:])
-    return pieces
-
-
-def _check(
-    scalar: Scalar,
-    written: str,
-    name: str,
-    rules: tuple[list[str], Faults, bool],
-    counts: dict[str, int],
-) -> None:
-    """Record a fault for an unknown name that is probably misspelt, or is not allowed at all."""
-    names, faults, strict = rules
-    if name in RUN_WORDS:
-        faults.add(
-            scalar.position_of(written, 0), f"`{written}` can only be used in `run` and `check`"
-        )
-        return
-    nth = counts.get(written, 0)
-    counts[written] = nth + 1
-    is_slip = is_misspelt(name, tuple(names))
-    if not is_slip and not strict:
-        return
-    message = f"`{written}` is not a known name"
-    if is_slip:
-        meant = near(name, names, SLIP)
-        question = f"did you mean `{meant}`? " if meant else ""
-        message += f" ({question}`{{{written}}}` gives a literal `{written}`)"
-    faults.add(scalar.position_of(written, nth), message)
-
-
-def resolve(scalar: Scalar, placeholder: Placeholder, scope: Scope, faults: Faults) -> Getter:
-    """Return the getter of a placeholder; record a fault if it has no value."""
-    try:
-        return scope.getter(placeholder)
-    except ValueError as error:
-        nth = scalar.text[: placeholder.at].count(placeholder.text)
-        faults.add(scalar.position_of(placeholder.text, nth), str(error))
-        return lambda values: ""
-
-
-def compile_text(scalar: Scalar, scope: Scope, faults: Faults, strict: bool = False) -> Template:
-    """Compile a text whose values are inserted as they are, without quotes."""
-    if "{" not in scalar.text:
-        return constant(scalar)
-    noted = faults.noted
-    pieces = split(scalar, scope, faults, strict=strict)
-    if all(isinstance(piece, str) for piece in pieces):
-        text = "".join(str(piece) for piece in pieces)
-        return Template(scalar, text, lambda values: text, faults.noted > noted)
-    getters = [resolve(scalar, m, scope, faults) for m in pieces if isinstance(m, Placeholder)]
-    layout = "".join(p.replace("%", "%%") if isinstance(p, str) else "%s" for p in pieces)
-    if not any(_varies(m, scope) for m in pieces if isinstance(m, Placeholder)):
-        fixed = layout % tuple([getter(()) for getter in getters])
-        return Template(scalar, fixed, lambda values: fixed, faults.noted > noted)
-    return Template(scalar, None, _renderer(layout, getters), faults.noted > noted)
-
-
-def _varies(placeholder: Placeholder, scope: Scope) -> bool:
-    """Return whether the value of a placeholder varies between lines."""
-    if placeholder.name in scope.loops:
-        return True
-    template = scope.parameter(placeholder)
-    return template is not None and template.constant is None
-
-
-def constant(scalar: Scalar, text: str | None = None) -> Template:
-    """Make the template of a text without placeholders."""
-    fixed = scalar.text if text is None else text
-    return Template(scalar, fixed, lambda values: fixed)
-
-
-def _renderer(layout: str, getters: list[Getter]) -> Getter:
-    if layout == "%s":
-        return getters[0]
-    if len(getters) == 1:
-        only = getters[0]
-        return lambda values: layout % only(values)
-    return lambda values: layout % tuple([getter(values) for getter in getters])

@@ -10,15 +10,8 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from d0ctl.jobfile.language.placeholders import (
-    RUN_WORDS,
-    Getter,
-    LoopValues,
-    Placeholder,
-    Scope,
-    resolve,
-    split,
-)
+from d0ctl.jobfile.language.compiled_text import resolve, split
+from d0ctl.jobfile.language.placeholders import RUN_WORDS, Getter, LoopValues, Placeholder, Scope
 from d0ctl.jobfile.language.quoting import UNSAFE, group_of, is_plain, quote
 from d0ctl.jobfile.language.shell import Context, contexts
 from d0ctl.jobfile.spec import GROUP, INPUTS

@@ -8,8 +8,9 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from d0ctl.jobfile.language.compiled_text import compile_text
 from d0ctl.jobfile.language.field_types import FieldType, native
-from d0ctl.jobfile.language.placeholders import Scope, Template, compile_text
+from d0ctl.jobfile.language.placeholders import Scope, Template
 from d0ctl.jobfile.language.values import Fields, ListValue, TextValue, TreeValue, Value
 from d0ctl.jobfile.recipe import StageRecipe
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames

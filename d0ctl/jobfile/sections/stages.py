@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from d0ctl.jobfile.language.compiled_text import constant
 from d0ctl.jobfile.language.field_types import (
     COUNT,
     CPUS,
@@ -29,7 +30,7 @@ from d0ctl.jobfile.language.field_types import (
     unfit_variable,
     words,
 )
-from d0ctl.jobfile.language.placeholders import RESERVED, Scope, Template, constant
+from d0ctl.jobfile.language.placeholders import RESERVED, Scope, Template
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import (
     InputRecipe,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from d0ctl.jobfile.language.compiled_text import constant
 from d0ctl.jobfile.language.field_types import (
     ACQUIRE,
     CHECKSUM,
@@ -13,7 +14,6 @@ from d0ctl.jobfile.language.field_types import (
     words,
 )
 from d0ctl.jobfile.language.file_names import renaming
-from d0ctl.jobfile.language.placeholders import constant
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe
 from d0ctl.jobfile.sections.catalogues import read_rows

@@ -13,15 +13,13 @@ from d0ctl.store import lifecycle
 from d0ctl.store.attempts.late_outputs import FORGET
 from d0ctl.store.connection import Store
 from d0ctl.store.files import copies
-from d0ctl.store.jobs import audit, restore_line, retry
-from d0ctl.store.jobs.correction import comparison, standing
-from d0ctl.store.jobs.correction.checks import check
+from d0ctl.store.jobs import restore_line, retry
 from d0ctl.store.jobs.correction.comparison import (
     Comparison,
     NewStage,
-    Sides,
     line_numbers,
 )
+from d0ctl.store.jobs.correction.planning import Outline, declared_results
 from d0ctl.store.jobs.correction.revision import Known, Revision, Rewriting, known_files
 from d0ctl.store.jobs.submission.intake_rows import Chunk, line_row
 from d0ctl.store.jobs.submission.submit import job_columns
@@ -29,60 +27,6 @@ from d0ctl.store.jobs.submission.urgency import Urgency, urgency
 
 LINES_AT_ONCE = 1_000
 """The number of lines whose rows are inserted together."""
-
-
-class Outline(Struct):
-    """The changes by a correction, and the packages that they affect."""
-
-    found: Comparison
-    readers: frozenset[int]
-    """Packages that have succeeded with files of outdated ones."""
-    again: frozenset[int]
-    """Packages that will run again, and have succeeded or failed."""
-    written: frozenset[int]
-    """Packages that get another definition."""
-
-
-class Reading(Struct):
-    """A job and a job file as they were read before the transaction, and the last action then."""
-
-    sides: Sides
-    seen: int
-
-
-def read_before(store: Store, job: int, spec: JobSpec) -> Reading:
-    """Read both sides, which takes most of the time of a correction: 0.2 ms per package."""
-    with store.reading():
-        return Reading(comparison.read(store, job, spec), audit.latest(store))
-
-
-def _sides(store: Store, job: int, spec: JobSpec, before: Reading | None) -> Sides | None:
-    """Return the sides as read before if nothing but phases has changed since."""
-    if before is None or audit.latest(store) != before.seen:
-        return None
-    return before.sides if standing.refresh(store, job, before.sides.old) else None
-
-
-def plan(
-    store: Store, job: int, spec: JobSpec, *, again: bool = False, before: Reading | None = None
-) -> Outline:
-    """Return the changes of a job file to a job. Raises Refused."""
-    sides = _sides(store, job, spec, before) or comparison.read(store, job, spec)
-    found = comparison.compare(sides, spec)
-    readers = frozenset(_readers_done(store, found.outdated)) - found.unlisted
-    rerun = frozenset(readers.union(found.outdated) if again else ())
-    written = frozenset(found.rewritten).union(rerun - readers, rerun & found.requests)
-    check(store, job, spec, found, written, known_files(store, job))
-    return Outline(found, readers, rerun, written)
-
-
-def _readers_done(store: Store, packages: Iterable[int]) -> list[int]:
-    """Return the packages that have succeeded with files of these, directly or indirectly."""
-    first = set(packages)
-    lifecycle.choose(store, first)
-    while store.change("choose_readers_done") > 0:
-        pass
-    return [row[0] for row in store.rows("ids_of_choice") if row[0] not in first]
 
 
 def correct(
@@ -336,19 +280,6 @@ def make_absent_again(store: Store, packages: Iterable[int], *, now: float) -> N
     store.change("clear_lost")
     store.change("lose_absent_inputs")
     copies.remake(store, now=now)
-
-
-def declared_results(spec: JobSpec) -> list[str]:
-    """Return the files that a job file sends to results/."""
-    return [
-        output.file
-        for stage in spec.stages
-        for line in stage.lines
-        for package in line.packages
-        for binary in package.binaries
-        for output in binary.outputs
-        if output.result
-    ]
 
 
 def named_by_number(spec: LineSpec, number: int, seq: int) -> LineSpec:

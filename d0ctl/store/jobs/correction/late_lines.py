@@ -22,10 +22,10 @@ from d0ctl.store.jobs.correction.comparison import Comparison, NewLine, NewStage
 from d0ctl.store.jobs.correction.correct import (
     Correction,
     count_anew,
-    declared_results,
     make_absent_again,
     named_by_number,
 )
+from d0ctl.store.jobs.correction.planning import declared_results
 from d0ctl.store.jobs.correction.revision import Known, Revision, Rewriting, known_files
 from d0ctl.store.jobs.submission.intake import CHUNK_ROWS
 from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow
