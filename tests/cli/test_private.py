@@ -65,6 +65,22 @@ def test_the_scheduler_leaves_a_private_cluster_to_its_researchers_and_why_says_
     assert "cluster `lab` is private to emmy" in json.dumps(why)
 
 
+def test_this_machine_may_be_private_too_and_the_site_as_shown_is_a_site_file(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    site.up()
+    assert d0ctl("cluster", "set", "control", "private=yes").exit_code == 0
+    assert d0ctl("researcher", "set", "emmy", "clusters=control").exit_code == 0
+
+    assert d0ctl("submit", written(tmp_path, "emmy", "emmy")).exit_code == 0
+    assert "cluster `control` is private to emmy" in (
+        d0ctl("submit", written(tmp_path, "lise", "lise")).stderr
+    )
+    (tmp_path / "shown.yaml").write_text(d0ctl("site", "show").stdout)
+    again = d0ctl("site", "check", str(tmp_path / "shown.yaml"))
+    assert (again.exit_code, again.stderr) == (0, ""), again.stderr
+
+
 def test_a_cluster_that_is_private_to_no_one_takes_no_package(
     d0ctl: Type, site: Site, tmp_path: Path
 ) -> None:

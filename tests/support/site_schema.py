@@ -50,7 +50,7 @@ THROTTLE: dict[str, Schema] = {
     "max-running": piece(t.LIMIT), "max-launches": piece(shares.RATE),
 }  # fmt: skip
 RESEARCHER: dict[str, Schema] = {
-    "mail": piece(mail.ADDRESS), "clusters": one_or_list(piece(nodes.CLUSTER)),
+    "mail": piece(mail.ADDRESS), "clusters": one_or_list(piece(fields.PART)),
 }  # fmt: skip
 CLUSTER: dict[str, Schema] = {
     "platform": piece(fields.PART), "services": _SERVICES, "private": FLAG, "capacity": SIZE,

@@ -19,7 +19,10 @@ SOFTWARE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._+-]*)/([A-Za-z0-9][A-Za-z0-9._+-
 """The name and the version of software."""
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
-_FLAGS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
+YES = ("yes", "true", "on")
+"""How people write that something is so."""
+
+_FLAGS = {**dict.fromkeys(YES, True), "no": False, "false": False, "off": False}
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 
 MAX_NAME_LENGTH = 200

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import words
+from d0ctl.jobfile.language.field_types import YES, words
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
 from d0ctl.jobfile.yaml.document import Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
-from d0ctl.sitefile.fields import list_value, named, value
+from d0ctl.sitefile.fields import PART, list_value, named, value
 from d0ctl.sitefile.mail import ADDRESS
-from d0ctl.sitefile.nodes import CLUSTER
 
 RESEARCHER_KEYS = words("mail clusters")
 
@@ -33,7 +32,7 @@ def _researcher(level: Level) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if (mail := value(level, "mail", ADDRESS)) is not None:
         found["mail"] = mail
-    if clusters := list_value(level, "clusters", CLUSTER):
+    if clusters := list_value(level, "clusters", PART):
         found["clusters"] = list(clusters)
     return found
 
@@ -47,11 +46,14 @@ def check_private(researchers: Node, clusters: Node | None, reading: Reading) ->
             message = f"`clusters`: there is no {shown(name.text)} under `clusters`{hint}"
             reading.fault(name.position, message)
             continue
-        entry = known[name.text][1]
-        flag = entry.items.get("private") if isinstance(entry, MappingNode) else None
-        if flag is None or not isinstance(flag[1], Scalar) or flag[1].text.lower() != "yes":
+        if not _is_private(known[name.text][1]):
             message = f"cluster {shown(name.text)} is not `private: yes`, so all may use it"
             reading.faults.warnings.add(name.position, message)
+
+
+def _is_private(cluster: Node) -> bool:
+    pair = cluster.items.get("private") if isinstance(cluster, MappingNode) else None
+    return pair is not None and isinstance(pair[1], Scalar) and pair[1].text.lower() in YES
 
 
 def _clusters(researchers: Node) -> Iterator[Scalar]:
