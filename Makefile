@@ -8,6 +8,7 @@ requirements := examples/zpeak/requirements.txt
 
 SCHEDULES := 1000
 SEED :=
+SLURM :=
 WORKERS := 2
 EXAMPLES := 10000
 
@@ -49,9 +50,9 @@ bench: .venv/ready-to-test  ## measure what performance promises
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.bench
 
-chaos: .venv/ready-to-test  ## kill and cut all there is, by SCHEDULES=1000 random schedules
+chaos: .venv/ready-to-test  ## kill and cut all there is, by SCHEDULES=1000 random schedules, SLURM=yes in allocations
 	@$(python) -m tests.support.sshd --find >/dev/null
-	@$(python) -m tests.chaos --schedules $(SCHEDULES) --workers $(WORKERS) $(if $(SEED),--seed $(SEED))
+	@$(python) -m tests.chaos --schedules $(SCHEDULES) --workers $(WORKERS) $(if $(SEED),--seed $(SEED)) $(if $(SLURM),--slurm)
 
 hostile: .venv/ready-to-test  ## attack a daemon from a hostile node, and print what it costs
 	@$(python) -m tests.support.sshd --find >/dev/null

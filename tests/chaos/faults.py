@@ -2,6 +2,7 @@
 
 import random
 import signal
+import subprocess
 from collections.abc import Callable
 from functools import partial
 
@@ -10,6 +11,7 @@ from tests.chaos import links, tamper, work
 from tests.chaos.field import Field
 from tests.chaos.links import send_all
 from tests.chaos.plan import PARTITION
+from tests.support.slurm import CONTROLLER
 from tests.support.waiting import Pid, descendants, kill_all
 
 Fault = Callable[[Field, random.Random], bool]
@@ -108,6 +110,37 @@ def fill_node(field: Field, chance: random.Random) -> bool:
     return fill(name if name in field.sshds else "home", field, chance)
 
 
+def kill_slurm(what: str, field: Field, chance: random.Random) -> bool:
+    """The controller of Slurm, or the daemon of one of its machines, is killed, and comes back."""
+    assert field.engine is not None
+    engine = field.engine
+    there = [name for name in engine.daemons if (name == CONTROLLER) == (what == CONTROLLER)]
+    if not there:
+        return False
+    name = chance.choice(there)
+    engine.kill(name)
+    field.later(chance.uniform(0.2, 3.0), lambda: engine.start(name))
+    return True
+
+
+def cancel_allocation(field: Field, chance: random.Random) -> bool:
+    """A running pilot is cancelled from outside."""
+    assert field.engine is not None
+    try:
+        jobs = field.engine.call("squeue", "--noheader", "--states=R", "--format=%A").split()
+        if jobs:
+            field.engine.call("scancel", chance.choice(sorted(jobs)))
+    except subprocess.CalledProcessError:  # the controller is away
+        return False
+    return bool(jobs)
+
+
+def kill_step(field: Field, chance: random.Random) -> bool:
+    """The way to a pilot breaks: the client of its step is killed."""
+    steps = [pid for pid in field.processes() if "/srun " in pid.command_line()[:200]]
+    return _kill_one(chance, sorted(steps, key=lambda pid: pid.number))
+
+
 def _kill_one(chance: random.Random, found: list[Pid] | list[Pid | None]) -> bool:
     there = [pid for pid in found if pid]
     if not there:
@@ -148,5 +181,9 @@ FAULTS: dict[str, Fault] = {
     "node rebooted": links.reboot,
     "power cut": partial(links.reboot, is_power_cut=True),
     PARTITION: links.part,
+    "controller killed": partial(kill_slurm, CONTROLLER),
+    "slurmd killed": partial(kill_slurm, "slurmd"),
+    "allocation cancelled": cancel_allocation,
+    "step killed": kill_step,
 }
 """What is done for each kind of a plan."""

@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,11 +17,12 @@ from d0ctl.store.nodes import leases, registry
 from tests.chaos import work
 from tests.chaos.disk import Disk
 from tests.chaos.orders import Orders
-from tests.chaos.plan import Schedule
+from tests.chaos.plan import SLURM, Schedule
 from tests.support.homes import make_home
 from tests.support.rows import change
 from tests.support.site import Site
 from tests.support.site.daemons import has_ended
+from tests.support.slurm import Slurm
 from tests.support.waiting import Pid, kill_all, wait_until
 
 NODE = Path(__file__).with_name("node.py")
@@ -28,6 +30,14 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 IMPATIENT = "defaults: {lease: 1s, unreachable-after: 2s}\n"
 """The site file of a schedule that puts a node out of contact beyond the lease."""
+
+BATCH = """\
+clusters:
+  batch:
+    {{kind: slurm, cpus: 2, memory: 200MB, poll: 1s, idle: 1s, max-running: 3, submit-rate: 1000,
+    dir: {}}}
+"""
+"""The site file of a schedule with a Slurm."""
 
 CALL_S = 60.0
 """How long a command may take."""
@@ -50,13 +60,14 @@ class Field(Site):
         self.pilot: Pid | None = None
         self.spoiled: list[str] = []
         self._undone: list[tuple[float, Callable[[], object]]] = []
+        self.engine: Slurm | None = None
         self._make_nodes()
 
     # the site ----------------------------------------------------------------------------
 
     def _make_nodes(self) -> None:
         self._make_python("localhost")
-        for name in sorted({*self.plan.nodes} - {"localhost"}):
+        for name in sorted({*self.plan.nodes} - {"localhost", SLURM}):
             self.disks[name] = Disk(self.folder / name / "work", "24m")
             self._make_python(name)
             self._add_node(name)
@@ -64,8 +75,20 @@ class Field(Site):
             with open_store(self.home) as store, store.writing():
                 change(store, "node", {"name": "localhost"}, drained=1)
         if self.plan.is_impatient:
-            self.home.site_file.write_text(IMPATIENT)
-            self.call("site", "apply", str(self.home.site_file), "--yes")
+            self._apply(IMPATIENT)
+        if self.plan.has_slurm:
+            self._start_slurm()
+
+    def _start_slurm(self) -> None:
+        """Start a Slurm beside this folder, as its daemons are not ours to kill or to miss."""
+        folder = self.stack.enter_context(tempfile.TemporaryDirectory(prefix="d0ctl-slurm-"))
+        self.engine = self.stack.enter_context(Slurm(Path(folder)))
+        self.variables = self.engine.variables
+        self._apply(BATCH.format(self.folder / "pilots"))
+
+    def _apply(self, site: str) -> None:
+        self.home.site_file.write_text(site)
+        self.call("site", "apply", str(self.home.site_file), "--yes")
 
     def _add_node(self, name: str) -> None:
         """Add a node behind an sshd of its own, whose python lays traps."""
@@ -172,7 +195,10 @@ class Field(Site):
         """Type a command, perhaps killed after so many seconds; its exit code."""
         command = [sys.executable, "-m", "tests.chaos.process", *self._words("call"), *words]
         with (self.folder / "drivers.log").open("ab") as log:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env=os.environ | self.variables,
+            )  # fmt: skip
         try:
             return process.wait(CALL_S if lasts is None else lasts)
         except subprocess.TimeoutExpired:
@@ -212,4 +238,12 @@ class Field(Site):
 
     def _left(self) -> list[Pid]:
         servers = {one.pid for one in self.sshds.values() if one.process}
-        return [pid for pid in self.processes() if pid.number not in servers]
+        return [
+            pid for pid in self.processes() if pid.number not in servers and not _is_of_slurm(pid)
+        ]
+
+
+def _is_of_slurm(pid: Pid) -> bool:
+    """Whether a process is a batch script: a killed controller may forget it, and ends it later."""
+    parent = Pid.of(pid.parent)
+    return parent is not None and "slurmstepd" in parent.command_line()

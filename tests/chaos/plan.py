@@ -41,10 +41,28 @@ WEIGHTS = {
 }
 """The kinds of faults, and how often each comes beside the others."""
 
+SLURM_WEIGHTS = {
+    "controller killed": 5,
+    "slurmd killed": 4,
+    "allocation cancelled": 4,
+    "step killed": 4,
+    "wrapper killed": 4,
+    "binary killed": 3,
+    "kill and retry": 2,
+    "process asleep": 3,
+    "daemon killed": 4,
+    "daemon killed at a point": 5,
+    "second driver": 2,
+}
+"""The same for a site whose packages run in allocations of Slurm."""
+
 REMOTE = ("connections cut", "sshd frozen", "sshd away", PARTITION)
 """Faults that only a node behind ssh can have."""
 
 SITES = (("localhost",), ("north",), ("localhost", "north"), ("north", "south"))
+
+SLURM = "batch"
+SLURM_SITES = ((SLURM,), ("localhost", SLURM))
 
 MOST_LINES = 20
 """About how many lines the journal of an undisturbed run has."""
@@ -73,22 +91,28 @@ class Schedule:
     killed_calls: frozenset[str]
 
     @property
+    def has_slurm(self) -> bool:
+        """Whether packages run in allocations of Slurm."""
+        return SLURM in self.nodes
+
+    @property
     def is_impatient(self) -> bool:
         """Whether this site gives nodes up after seconds."""
         return any(strike.kind == PARTITION for strike in self.strikes)
 
 
-def calm() -> Schedule:
+def calm(slurm: bool = False) -> Schedule:
     """The schedule of an undisturbed run."""
-    return Schedule(0, ("localhost", "north"), (), frozenset())
+    return Schedule(0, (SLURM,) if slurm else ("localhost", "north"), (), frozenset())
 
 
-def schedule(seed: int) -> Schedule:
+def schedule(seed: int, slurm: bool = False) -> Schedule:
     """The schedule of this number."""
     chance = random.Random(seed)
-    nodes = chance.choice(SITES)
-    kinds = [kind for kind in WEIGHTS if _suits(kind, nodes)]
-    weights = [WEIGHTS[kind] for kind in kinds]
+    nodes = chance.choice(SLURM_SITES if slurm else SITES)
+    all_weights = SLURM_WEIGHTS if slurm else WEIGHTS
+    kinds = [kind for kind in all_weights if _suits(kind, nodes)]
+    weights = [all_weights[kind] for kind in kinds]
     drawn = chance.choices(kinds, weights, k=chance.randint(2, 5))
     strikes = [_strike(kind, chance) for kind in drawn]
     calls = [verb for verb in ("submit", "kill-line") if chance.random() < 0.3]

@@ -33,6 +33,7 @@ class Outcome:
     """What came of a run: the faults that hit and those that found nothing, and what is wrong."""
 
     seed: int
+    slurm: bool = False
     results: Results = field(default_factory=dict)
     hit: Counter[str] = field(default_factory=Counter)
     missed: Counter[str] = field(default_factory=Counter)
@@ -49,7 +50,7 @@ class Outcome:
 
 def play(schedule: Schedule, expected: Results | None) -> Outcome:
     """Play a schedule in a folder of its own, of which nothing stays."""
-    outcome = Outcome(schedule.seed)
+    outcome = Outcome(schedule.seed, schedule.has_slurm)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="d0ctl-chaos-") as folder:
         site = Field(Path(folder), schedule)
@@ -178,7 +179,13 @@ class Player:
         return bool(self.phases) and all(phase in FINAL for phase in self.phases.values())
 
     def _is_done(self) -> bool:
-        return self._has_ended() and self.site.undo()
+        return self._has_ended() and self.site.undo() and not self._pilots()
+
+    def _pilots(self) -> int:
+        """How many jobs of Slurm have not ended."""
+        if self.site.engine is None:
+            return 0
+        return len(self.site.engine.call("squeue", "--noheader").splitlines())
 
     def _is_quiet(self) -> bool:
         """Whether nothing is on its way any more, of messages or of results."""

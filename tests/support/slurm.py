@@ -14,6 +14,7 @@ from tests.support.openssh import free_port
 from tests.support.waiting import wait_until
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge")
+CONTROLLER = "slurmctld"
 TOOLS = ("srun", "sbatch", "squeue", "scancel", "scontrol", "sinfo")
 
 
@@ -25,7 +26,8 @@ class Slurm:
         self._nodes = [f"s{number}" for number in range(1, nodes + 1)]
         self._controller = debian_program("slurmctld-wlm", *PACKAGES)
         self._running: list[subprocess.Popen[bytes]] = []
-        self._controlling: subprocess.Popen[bytes]
+        self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+        """The controller, and the daemon of each node by its name."""
         self.tools = beside(self._controller, "srun").parent
         for tool in (*TOOLS, "munged", "slurmd-wlm", "slurmstepd-wlm"):
             beside(self._controller, tool)
@@ -61,12 +63,30 @@ class Slurm:
     @contextmanager
     def without_controller(self) -> Iterator[None]:
         """Kill the controller, and start it again."""
-        self._controlling.kill()
-        self._controlling.wait()
-        self._running.remove(self._controlling)
+        self.kill(CONTROLLER)
         yield
-        self._controlling = self._start("slurmctld-wlm", "-D")
+        self.start(CONTROLLER)
         wait_until(self._answers, 60, "the controller answers")
+
+    @property
+    def daemons(self) -> list[str]:
+        """The daemons that run."""
+        return sorted(self._daemons)
+
+    def kill(self, name: str) -> None:
+        """Kill the controller, or the daemon of a node."""
+        process = self._daemons.pop(name)
+        process.kill()
+        process.wait()
+        self._running.remove(process)
+
+    def start(self, name: str) -> None:
+        """Start the controller, or the daemon of a node."""
+        if name == CONTROLLER:
+            self._daemons[name] = self._start("slurmctld-wlm", "-D")
+        else:
+            stepd = beside(self._controller, "slurmstepd-wlm")
+            self._daemons[name] = self._start("slurmd-wlm", "-D", "-N", name, "-d", str(stepd))
 
     def clear(self) -> None:
         """End all jobs, which would outlive their node daemons; return when they are gone."""
@@ -84,10 +104,8 @@ class Slurm:
             f"--pid-file={munge}/pid", f"--seed-file={munge}/seed", f"--log-file={munge}/log",
         )  # fmt: skip
         wait_until((munge / "socket").exists, 20, "munge listens")
-        self._controlling = self._start("slurmctld-wlm", "-D")
-        for node in self._nodes:
-            stepd = beside(self._controller, "slurmstepd-wlm")
-            self._start("slurmd-wlm", "-D", "-N", node, "-d", str(stepd))
+        for name in (CONTROLLER, *self._nodes):
+            self.start(name)
         wait_until(self._is_idle, 60, "the nodes of Slurm are idle")
         return self
 

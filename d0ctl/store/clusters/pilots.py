@@ -147,5 +147,5 @@ def add_node(store: Store, system: BatchSystem, pilot: Pilot, job: str) -> None:
 
 
 def keeps_needed_file(store: Store, node: int) -> bool:
-    """Return whether a pilot has the only copy of a file that a package still reads."""
+    """Return whether a pilot has the only copy of a file that is read or copied yet."""
     return store.row("keeps_needed_file", node=node) is not None

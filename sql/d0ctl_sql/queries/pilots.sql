@@ -108,16 +108,19 @@ returning id;
 update pilot set node_id = :node where id = :pilot;
 
 -- name: keeps_needed_file
--- Whether a pilot has the only copy of a file that a package still reads; in this order, as few
--- copies are on a pilot.
+-- Whether a pilot has the only copy of a file that a package still reads, or that is being copied,
+-- such as a result; in this order, as few copies are on a pilot.
 select 1
   from node
  cross join location on location.cluster_id = node.cluster_id
- cross join input on input.file_id = location.file_id
- cross join package on package.id = input.package_id
-                   and package.phase not in ('done', 'canceled', 'dropped')
  where node.id = :node
    and not exists (select 1 from location as other
                     where other.file_id = location.file_id
                       and other.cluster_id <> location.cluster_id)
+   and (exists (select 1 from transfer where transfer.file_id = location.file_id)
+        or exists (select 1
+                     from input
+                    cross join package on package.id = input.package_id
+                                      and package.phase not in ('done', 'canceled', 'dropped')
+                    where input.file_id = location.file_id))
  limit 1;
