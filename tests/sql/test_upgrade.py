@@ -11,7 +11,7 @@ import pytest
 import d0ctl_sql
 from d0ctl.config import Home
 from d0ctl.errors import DatabaseUnavailable
-from d0ctl.store import connection, migrate, open_store, opening
+from d0ctl.store import migrate, open_store, opening
 from d0ctl.store.checks import check
 from d0ctl.store.nodes import registry
 from d0ctl_sql import migrations
@@ -33,7 +33,7 @@ def release(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:
     known = {FIRST: migrations()[FIRST]}
     known |= {f"{number:03}_next": text for number, text in enumerate(texts, start=2)}
     monkeypatch.setattr(d0ctl_sql, "migrations", lambda: known)
-    monkeypatch.setattr(connection, "migrations", lambda: known)
+    monkeypatch.setattr(opening, "migrations", lambda: known)
     monkeypatch.setattr(migrate, "migrations", lambda: known)
 
 
