@@ -11,6 +11,9 @@ from d0ctl.store.connection import Row, as_json
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
 from d0ctl.store.jobs.submission.intake import STARTUP
 from d0ctl.store.jobs.submission.intake_rows import (
+    BinaryRow,
+    FileRow,
+    InputRow,
     asked_by,
     binary_row,
     input_row,
@@ -47,11 +50,11 @@ def of_spec(spec: PackageSpec, is_early: bool) -> Definition:
     """Return the definition of a package in a job file."""
     parts = _Parts(attrgetter)
     for number, binary in enumerate(spec.binaries, 1):
-        parts.binary(number, binary_row(0, number, binary))
+        parts.binary(number, BinaryRow(*binary_row(0, number, binary)))
         for place, entry in enumerate(binary.inputs):
             _read(parts, number, place, entry)
         for output in binary.outputs:
-            row = output_row(0, 0, 0, number, output)
+            row = FileRow(*output_row(0, 0, 0, number, output))
             parts.output(number, row.name, row.late, output.min_count if row.late else None, row)
     if spec.wrapper is not None:
         _read(parts, STARTUP, 0, spec.wrapper)
@@ -66,7 +69,7 @@ def of_spec(spec: PackageSpec, is_early: bool) -> Definition:
 
 
 def _read(parts: "_Parts", binary: int, place: int, entry: InputSpec) -> None:
-    row = input_row(0, binary, 0, place, 0, entry)
+    row = InputRow(*input_row(0, binary, 0, place, 0, entry))
     parts.input(binary, place, entry.file, entry.match, int(entry.writable), row)
 
 

@@ -5,7 +5,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from d0ctl.jobfile.language.file_names import base_name, foreign
+from d0ctl.jobfile.language.file_names import base_name, foreign, is_pattern
 from d0ctl.jobfile.spec import (
     InputSpec,
     LineSpec,
@@ -15,8 +15,6 @@ from d0ctl.jobfile.spec import (
 from d0ctl.store.connection import as_json
 from d0ctl.store.jobs.submission.intake_rows import (
     Chunk,
-    FileRow,
-    PackageRow,
     Row,
     asked_by,
     binary_row,
@@ -168,7 +166,7 @@ class Intake:
             chunk.early.append((self._gathered(spec, own) - missing, missing, package))
         requirement = self._requirement(chunk, stage, spec, is_early, expected)
         self.work[stage] = self.work.get(stage, 0.0) + expected.assumed * spec.cpus * spec.cpu / 100
-        chunk.packages.append(PackageRow(
+        chunk.packages.append((
             package, self._job, stage, line, seq, spec.name, "waiting" if missing else "ready",
             missing, requirement, self._now, spec.wall_time, spec.looping,
             base_name(spec.wrapper.file) if spec.wrapper else None,
@@ -186,7 +184,7 @@ class Intake:
                 if not output.dispositions and output.locator is None:
                     self._plain.append(file)
                 row = output_row(file, self._job, package, number, output)
-                if row.late:
+                if output.late and is_pattern(output.file):
                     chunk.late.append((output.min_count, file))
                 chunk.files.append(row)
         return own
@@ -217,7 +215,7 @@ class Intake:
             self._consumed.add(file)
         elif named := foreign(spec.file):
             row = input_row(package, binary, 0, position, 0, spec)
-            chunk.foreign.append((*named, tuple(row), spec.match))
+            chunk.foreign.append((*named, row, spec.match))
             return 0
         else:
             self._late.append((package, binary, position, spec))
@@ -249,8 +247,8 @@ class Intake:
         if file is None:
             file = self._outside[spec.file] = self._file_ids.take()
             size, checksum = (spec.size, spec.checksum) if spec.locator else (None, None)
-            chunk.files.append(FileRow(file, self._job, spec.file, None, None, 1, "", 0, 0,
-                                       spec.locator, size, None, checksum))  # fmt: skip
+            chunk.files.append((file, self._job, spec.file, None, None, 1, "", 0, 0, spec.locator,
+                                size, None, checksum))  # fmt: skip
         return file
 
     def _requirement(
