@@ -1,5 +1,7 @@
 """Packages in jobs of HTCondor, whose tools have stand-ins: pilots come, work and go."""
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,9 +29,9 @@ def batch(site: Site, pool: Pool, tools: Path) -> Iterator[Site]:
     pool.clear()
 
 
-def apply(batch: Site, more: str = "") -> None:
+def apply(batch: Site, more: str = "", idle: str = "10m") -> None:
     """Put the pool into the site."""
-    write(batch, f"kind: htcondor, {KEYS}{more}")
+    write(batch, f"kind: htcondor, {KEYS.replace('idle: 2s', f'idle: {idle}')}{more}")
 
 
 def put(tools: Path, tool: str, text: str) -> None:
@@ -48,7 +50,7 @@ def lost(batch: Site) -> str:
 
 
 def test_a_production_runs_in_the_scratch_folders_of_jobs(batch: Site, pool: Pool) -> None:
-    apply(batch)
+    apply(batch, idle="2s")
     batch.start_daemon()
 
     batch.submit((EXAMPLES / "hello/job.yaml").read_text())
@@ -86,11 +88,27 @@ def test_pilots_are_reached_through_an_access_point(batch: Site, pool: Pool) -> 
     batch.start_daemon()
 
     begin(batch)
-    finish(batch)
-
     assert batch.ask("select kind, destination from node where job <> ''") == [
         ("htcondor", login.destination)
     ]
+    finish(batch)
+
+
+def test_a_pilot_that_is_killed_loses_only_what_ran(batch: Site, pool: Pool) -> None:
+    apply(batch)
+    batch.start_daemon()
+    batch.submit("job: day\nstages: [{name: go, lines: [{run: 'true'}]}]\n")
+    batch.wait_phase("day/1/1/1", "done")
+    begin(batch)
+
+    (job,) = pool.jobs()
+    os.kill(job["pid"], signal.SIGKILL)
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    (batch.folder / "go").touch()
+    batch.wait(lambda: batch.look() == {"done": 2}, what="both are done")
+
+    assert lost(batch) == "pilot `batch-1` has ended: it ended with exit code 1"
+    assert len(batch.package("day/1/1/1")["attempts"]) == 1
 
 
 def test_packages_of_a_pilot_that_is_removed_run_again(batch: Site, pool: Pool) -> None:

@@ -90,11 +90,10 @@ def test_pilots_are_reached_through_a_login_node(batch: Site, engine: Slurm) -> 
     batch.start_daemon()
 
     begin(batch)
-    finish(batch)
-
     assert batch.ask("select destination, via from node where kind = 'slurm'") == [
         (login.destination, "openssh")
     ]
+    finish(batch)
 
 
 def test_packages_live_on_when_the_way_to_their_pilot_breaks(batch: Site) -> None:

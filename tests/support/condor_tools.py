@@ -183,6 +183,9 @@ def call(folder: Path, tool: str, arguments: list[str]) -> None:
             else:
                 queue.kill(named)
                 named.update(changes)
+        elif tool == "clear":
+            for ad in [*queue.jobs]:
+                queue.leave(ad, JobStatus=REMOVED)
         elif tool == "jobs":
             print(json.dumps([{**ad, "id": f"{ad['ClusterId']}.{ad['ProcId']}"}
                               for ad in queue.jobs]))  # fmt: skip

@@ -50,5 +50,4 @@ class Pool:
 
     def clear(self) -> None:
         """Remove all jobs."""
-        if ids := [job["id"] for job in self.jobs()]:
-            self.call("condor_rm", *ids)
+        self.call("clear")

@@ -9,6 +9,7 @@ WAITING = {"chaos", "e2e", "hostile"}
 
 LONGEST = (
     "slurm",
+    "htcondor",
     "pilot_ends",
     "kept",
     "clock",
