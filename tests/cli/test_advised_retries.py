@@ -97,7 +97,7 @@ def test_of_a_job_held_for_alike_failures_the_hold_is_named_before_the_daemon(
 
     answer = d0ctl(*asked.split()).stdout
 
-    hold = answer.index("nothing of job `prod` starts: job `prod` is held by d0ctl")
+    hold = answer.index("nothing of job `prod` starts: job `prod` has been held by d0ctl")
     assert "stands still" not in answer
     assert "no daemon is running" in answer[hold:] or asked == "status prod"
 

@@ -140,7 +140,7 @@ def test_the_status_of_the_daemon_lists_unsent_notifications(d0ctl: Type, site: 
 
     answer = d0ctl("daemon", "status").stdout.splitlines()
     assert answer[0] == "not running: d0ctl daemon start"
-    assert answer[1].startswith("✘ 1 message can't be delivered since ")
+    assert answer[1].startswith("✘ 1 message undelivered since ")
     assert answer[1].endswith(": busy\\x1b")
     assert answer[2] == "  d0ctl notify list"
     unsent = document(d0ctl("daemon", "status", "--json").stdout)["unsent"]

@@ -33,7 +33,7 @@ def test_a_paused_job_starts_nothing_and_says_who_paused_it(site: Site, d0ctl: T
     assert placement.requirements(site.store) == []
     answer = document(d0ctl("status", name, "--json").stdout)
     assert (answer["paused"], answer["pause"]["reason"]) == (True, "disk check")
-    assert "is paused by" in d0ctl("why", "prod/1/1/1").stdout
+    assert "has been paused by" in d0ctl("why", "prod/1/1/1").stdout
     assert "d0ctl resume prod" in d0ctl("status", name).stdout
     again = d0ctl("pause", name)
     assert again.exit_code == 4
@@ -158,7 +158,7 @@ def test_a_paused_package_says_so_and_how_to_go_on(site: Site, d0ctl: Type) -> N
 
     answer = d0ctl("why", "prod/1/2/1").stdout
 
-    assert "is paused by" in answer
+    assert "has been paused by" in answer
     assert "d0ctl resume prod/1/2/1" in answer
 
 

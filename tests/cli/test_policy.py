@@ -92,7 +92,7 @@ def test_what_the_policy_holds_says_who_why_and_until_when(d0ctl: Type, site: Si
     site.fail("prod/1/1/1")
 
     answer = d0ctl("why", "prod/1/1/1").stdout
-    assert "is held by the policy since" in answer
+    assert "has been held by the policy since" in answer
     assert "the policy releases it in" in answer
     assert "the policy releases it in" in d0ctl("status", "prod/1/1/1").stdout
     assert d0ctl("release", "prod/1/1/1").exit_code == 0

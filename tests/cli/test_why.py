@@ -68,7 +68,7 @@ CAUSES = {
         "d0ctl logs reco001/1/1/1",
     ),
     "reco001/1/2/1": (
-        "package `reco001/1/2/1` is held by emmy since TIME: bad seed", [],
+        "package `reco001/1/2/1` has been held by emmy since TIME: bad seed", [],
         "d0ctl release reco001/1/2/1",
     ),
     "reco001/1/3/1": (
@@ -79,7 +79,8 @@ CAUSES = {
     "reco001/1/4/1": (
         "package `reco001/1/4/1` is ready, and no node can take it",
         ["node `localhost` is ruled out: platform linux-x86_64, not linux-aarch64",
-         "node `farm02` is drained: new disk", "node `farm03` is down since TIME: no route to host",
+          "node `farm02` is drained: new disk",
+          "node `farm03` has been down since TIME: no route to host",
          "without its platform, `localhost` could take it"],
         "d0ctl node list",
     ),

@@ -220,7 +220,7 @@ def test_a_node_that_is_down_at_launch_makes_packages_wait_or_go_elsewhere(site:
     assert "no node can take it" in why["answer"]
     (fact,) = [fact for fact in why["facts"] if "`south`" in fact]
     assert "down" in fact
-    assert "is down since" in site.ok("why", "south")
+    assert "has been down since" in site.ok("why", "south")
 
     site.sshds["south"].start()
     assert site.ok("wait", "pinned") == "`pinned` is successful\n"

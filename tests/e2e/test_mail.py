@@ -102,7 +102,7 @@ def test_a_server_that_is_away_slows_nothing_and_gets_all_when_it_is_back(site: 
     wait_until(lambda: site.json("daemon", "status")["unsent"], PATIENCE_S)
 
     assert (one["recipient"], one["title"]) == ("reco@fnal.gov", "good: successful, 1 package")
-    assert "1 message can't be delivered since" in site.ok("daemon", "status")
+    assert "1 message undelivered since" in site.ok("daemon", "status")
     assert "Connection refused\n  d0ctl notify list\n" in site.ok("daemon", "status")
     site.kill_daemon()
     with away as back:

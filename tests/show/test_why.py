@@ -82,7 +82,7 @@ def test_a_ready_package_says_which_nodes_are_ruled_out_by_what(site: Site) -> N
 
     facts = "\n".join(answer.facts)
     assert answer.answer == "package `prod/1/1/1` is ready, and no node can take it"
-    assert "node `away` is down since" in facts
+    assert "node `away` has been down since" in facts
     assert "no answer within 20 s" in facts
     assert "node `resting` is drained: new disk" in facts
     assert "node `other` is ruled out: excluded by the package" in facts

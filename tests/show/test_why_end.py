@@ -29,7 +29,7 @@ def test_a_held_package_says_by_whom_and_why(site: Site) -> None:
 
     answer = why(site, "prod/1/1/1")
 
-    assert answer.answer.startswith("package `prod/1/1/1` is held by ada since ")
+    assert answer.answer.startswith("package `prod/1/1/1` has been held by ada since ")
     assert answer.answer.endswith(": bad seed")
     assert answer.commands == ["d0ctl release prod/1/1/1"]
 
@@ -37,8 +37,8 @@ def test_a_held_package_says_by_whom_and_why(site: Site) -> None:
 def test_a_held_job_holds_what_is_ready_and_what_waits(site: Site) -> None:
     site.submit(production(), hold=True)
 
-    assert "but job `prod` is held by me" in why(site, "prod/1/1/1").answer
-    assert any("is held by me" in fact for fact in why(site, "prod/2/1/1").facts)
+    assert "but job `prod` has been held by me" in why(site, "prod/1/1/1").answer
+    assert any("has been held by me" in fact for fact in why(site, "prod/2/1/1").facts)
     assert "d0ctl release prod" in why(site, "prod/2/1/1").commands
 
 
@@ -182,7 +182,7 @@ def test_a_job_explains_itself_by_what_tells_most(site: Site) -> None:
 def test_a_job_that_is_held_or_done_says_so(site: Site) -> None:
     site.submit(job(("a", [line(make("x"))])), hold=True)
     one = browse.job(site.store, "prod")
-    assert "starts: job `prod` is held by me" in group.job(site.store, one, NOW).answer
+    assert "starts: job `prod` has been held by me" in group.job(site.store, one, NOW).answer
 
     with site.store.writing():
         lifecycle.release_job(site.store, one.id)
@@ -206,7 +206,8 @@ def test_stages_and_lines_explain_themselves(site: Site) -> None:
 @pytest.mark.parametrize(
     ("state", "expected"),
     [("unknown", "was not contacted yet"), ("up", "is up, with 4 of 4 cpus free"),
-     ("down", "is down since"), ("drained", "is drained and takes no new packages: new disk")],
+     ("down", "has been down since"),
+     ("drained", "is drained and takes no new packages: new disk")],
 )  # fmt: skip
 def test_a_node_explains_itself(site: Site, state: str, expected: str) -> None:
     row = registry.named(site.store, "localhost")

@@ -25,6 +25,6 @@ def draw(sheet: Sheet, status: Mapping[str, Any], now: float) -> None:
         sheet.add("not running: d0ctl daemon start")
     if unsent := status["unsent"]:
         number, since = count(unsent["messages"], "message"), moment(unsent["since"], now)
-        text = f" {number} can't be delivered since {since}: {unsent['trouble']}"
+        text = f" {number} undelivered since {since}: {unsent['trouble']}"
         sheet.add(signs.glyph("failed", sheet.glyphs), text)
         sheet.add("  d0ctl notify list")

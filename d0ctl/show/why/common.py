@@ -54,14 +54,15 @@ def line_name(name: str) -> str:
 def held_job(job: JobSummary, now: float) -> str:
     """Return who holds a job, since when and why."""
     why = f": {job.hold_note}" if job.hold_note else ""
-    return f"job `{job.name}` is held by {job.hold_actor} since {moment(job.hold_since, now)}{why}"
+    since = moment(job.hold_since, now)
+    return f"job `{job.name}` has been held by {job.hold_actor} since {since}{why}"
 
 
 def paused_job(job: JobSummary, now: float) -> str:
     """Return who paused a job, since when and why."""
     why = f": {job.pause_note}" if job.pause_note else ""
     since = moment(job.pause_since, now)
-    return f"job `{job.name}` is paused by {job.pause_actor} since {since}{why}"
+    return f"job `{job.name}` has been paused by {job.pause_actor} since {since}{why}"
 
 
 def kept_back(job: JobSummary, now: float) -> tuple[str, str] | None:
@@ -114,7 +115,9 @@ def requirement_of(store: Store, package: PackageView) -> Requirement:
 def objection(row: Row, requirement: Requirement, now: float) -> str | None:
     """Return why a node can't take a package, other than being full; None if it can."""
     if row["state"] == "down":
-        return f"is down since {moment(row['since'], now)}: {row['last_error'] or 'no answer'}"
+        return (
+            f"has been down since {moment(row['since'], now)}: {row['last_error'] or 'no answer'}"
+        )
     if row["drained"]:
         return "is drained" + (f": {row['drain_note']}" if row["drain_note"] else "")
     is_known = row["state"] == "up"

@@ -30,7 +30,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
     explanation = Explanation(name, row["state"], "")
     free = row["cpus"] - room["used"]
     if row["state"] == "down":
-        explanation.answer = (f"node `{name}` is down since {moment(row['since'], now)}: "
+        explanation.answer = (f"node `{name}` has been down since {moment(row['since'], now)}: "
                        f"{row['last_error'] or 'it does not answer'}")  # fmt: skip
         explanation.facts.append(
             "its running packages continue; packages that were assigned to it run elsewhere"
@@ -64,7 +64,7 @@ def _in_doubt(row: Row, explanation: Explanation, now: float) -> None:
     """Explain a node most of whose cache is missing."""
     since = moment(row["doubted"], now)
     explanation.answer = (
-        f"the cache of node `{row['name']}` is in doubt since {since}: "
+        f"the cache of node `{row['name']}` has been in doubt since {since}: "
         "most of its files are missing, so the node takes no new packages"
     )
     explanation.facts += [

@@ -106,7 +106,9 @@ def grouped(out: Mapping[str, str]) -> list[str]:
 
 def _kind(why: str) -> str:
     """Return an objection without its times, notes and errors, to group similar ones."""
-    return why if why.startswith("is ruled out") else re.split(_OWN_PART, why, maxsplit=1)[0]
+    if why.startswith("is ruled out"):
+        return why
+    return re.split(_OWN_PART, why, maxsplit=1)[0].replace("has been", "is", 1)
 
 
 def _plural(kind: str) -> str:

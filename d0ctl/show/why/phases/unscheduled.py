@@ -60,7 +60,7 @@ def held(subject: Subject) -> None:
     by = f" by {'the policy' if is_by_policy else one.actor}" if one.actor else ""
     why = f": {one.note}" if one.note else ""
     state = "paused" if one.parked else "held"
-    subject.explanation.answer = f"{subject.name} is {state}{by} since {subject.since()}{why}"
+    subject.explanation.answer = f"{subject.name} has been {state}{by} since {subject.since()}{why}"
     subject.command(f"d0ctl {'resume' if one.parked else 'release'} {one.path}")
     subject.explanation.details["held"] = {
         "by": one.actor,
