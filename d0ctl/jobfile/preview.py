@@ -98,13 +98,15 @@ class Preview:
 
     def lines(self, stage: StagePreview) -> Iterator[LinePreview]:
         """Yield the lines of a stage, if they are listed."""
+        folder = f"{self.job.directory.rstrip('/')}/"
         for number, line in enumerate((self._lines or {}).get(stage.number, ()), 1):
             reads: dict[Source, list[str]] = {}
             for one in line.inputs:
                 source = self._source(stage, number, one)
                 if source.kind != "line":
                     names = reads.setdefault(source, [])
-                    names += [name] if (name := one.file.rpartition(":")[2]) not in names else []
+                    name = one.file.rpartition(":")[2].removeprefix(folder)
+                    names += [name] if name not in names else []
             path = f"{stage.number}/{number}"
             yield LinePreview(path, line.name, line.packages, reads, line.makes)
 

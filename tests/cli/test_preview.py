@@ -78,6 +78,18 @@ def test_each_line_is_listed_with_its_files(file: str, d0ctl: Type) -> None:
     assert any(row.split() == ["3/2", "f=y", "all.txt", "->", "y.png"] for row in rows)
 
 
+def test_files_of_a_glob_are_listed_by_their_paths(tmp_path: Path, d0ctl: Type) -> None:
+    for folder in ("run1", "run2"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "AOD.root").touch()
+    path = tmp_path / "merge.yaml"
+    path.write_text("stages: [{lines: [{run: 'cat {inputs}', inputs: {glob: '*/AOD.root'}}]}]")
+
+    rows = d0ctl("validate", str(path), "--list").stdout.splitlines()
+
+    assert "1/1  run1/AOD.root and run2/AOD.root  ->  nothing" in rows
+
+
 def test_the_graph_has_a_row_for_each_edge(file: str, d0ctl: Type) -> None:
     rows = [" ".join(row.split()) for row in d0ctl("validate", file, "--graph").stdout.splitlines()]
 

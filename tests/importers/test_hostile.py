@@ -129,9 +129,10 @@ def answer(folder: Path, name: str, data: bytes, form: str | None = None) -> Non
     for other, text in OTHERS.items():
         (folder / other).write_text(text)
     (folder / name).write_bytes(data)
-    with in_time(len(data)):
+    with in_time(len(data)) as sizes:
         try:
             found = read(folder / "flow", form)
+            sizes.append(len(found.text))
             spec = read_text(found.text, "flow.yaml", folder)
         except BadJobFile as error:
             assert error.faults

@@ -181,3 +181,9 @@ def test_a_requirement_of_no_stage(warnings: Warnings) -> None:
     more = "- {name: b, require: 50%, lines: [{run: 'y {inputs}', inputs: WAY}]}\n"
     for way in ("f", "{from: a}"):
         assert warnings(text.replace(", require: 50%", "") + more.replace("WAY", way)) == []
+
+
+def test_a_parameter_that_nothing_can_use(warnings: Warnings) -> None:
+    text = "parameters: {energy: 13, cuts: {low: 1}}\n" + line("run: echo {energy}")
+
+    assert warnings(text) == ["parameter `cuts` is not a text, so no placeholder can use it"]

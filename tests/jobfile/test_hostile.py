@@ -1,19 +1,21 @@
 """Whatever a file holds, the reader answers with a job or with faults."""
 
 import json
+from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.errors import MOST_FAULTS, BadJobFile
-from d0ctl.jobfile.reader import read_text
+from d0ctl.jobfile.reader import read, read_text
 from d0ctl.jobfile.sections.binaries import BINARY_KEYS
 from d0ctl.jobfile.sections.files.inputs import INPUT_KEYS
 from d0ctl.jobfile.sections.files.outputs import OUTPUT_KEYS
 from d0ctl.jobfile.sections.loops import SOURCES
 from d0ctl.jobfile.sections.stages import JOB_KEYS, LINE_KEYS, PACKAGE_KEYS, STAGE_KEYS
 from tests.support.examples import examples
+from tests.support.mutating import CALM, Piece, damaged, in_time, joined, pieces
 
 WORDS = [*JOB_KEYS, *STAGE_KEYS, *LINE_KEYS, *PACKAGE_KEYS, *BINARY_KEYS]
 WORDS += [*INPUT_KEYS, *OUTPUT_KEYS, *SOURCES, "zip", "<<", "n", "raw"]
@@ -55,7 +57,12 @@ short = record((*LINE_KEYS, *BINARY_KEYS), packages=packages, **files, **{"for":
 stages = st.lists(record(STAGE_KEYS, lines=st.lists(short, max_size=3)), max_size=3)
 jobs = record(JOB_KEYS, stages=stages)
 
-CALM = settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
+ROOT = Path(__file__).resolve().parents[2]
+FILES = [path.read_bytes() for folder in ("examples", "d0ctl/jobfile/templates")
+           for path in sorted((ROOT / folder).rglob("*.yaml"))]  # fmt: skip
+PARTS = [word for word in [*WORDS, *VALUES, *MARKS, "$(", "${", "`", "<<: *a", "{n", "?"] if word]
+
+FEW = settings(parent=CALM, max_examples=examples(50))
 
 
 def answer(text: str) -> None:
@@ -79,21 +86,49 @@ def answer(text: str) -> None:
 @example("<<: [1, 2]")
 @example('{"\\ud800": 1}')
 @example("%YAML 9.9\n---\na")
-@CALM
+@FEW
 def test_any_text_is_answered(text: str) -> None:
     answer(text)
 
 
 @given(st.lists(st.sampled_from([*WORDS, *VALUES, *MARKS])))
-@CALM
+@FEW
 def test_what_looks_like_yaml_is_answered(parts: list[str]) -> None:
     answer("".join(parts))
 
 
 @given(trees)
-@CALM
+@FEW
 def test_any_tree_is_answered(tree: Any) -> None:
     answer(json.dumps(tree))
+
+
+def answer_file(folder: Path, data: bytes) -> None:
+    """Read a file with this content, in time."""
+    path = folder / "job.yaml"
+    path.write_bytes(data)
+    with in_time(len(data)):
+        try:
+            read(path)
+        except BadJobFile as error:
+            assert error.faults
+            assert all(fault.isprintable() and len(fault) < 2000 for fault in error.faults)
+
+
+@given(damaged(FILES, PARTS))
+@FEW
+def test_a_damaged_job_file_is_answered(tmp_path: Path, data: bytes) -> None:
+    answer_file(tmp_path, data)
+
+
+@given(pieces(FILES, PARTS))
+@settings(parent=CALM, max_examples=max(20, examples(20) // 20))
+@example((b'stages: [{lines: [{run: "', b"/-1{", b'"}]}]'))
+@example((b'stages: [{lines: [{run: "', b"$((`", b'"}]}]'))
+@example((b'parameters: {nnn: 1}\nstages: [{lines: [{run: "', b"/{nn} ", b'"}]}]'))
+@example((b'stages: [{lines: [{run: x, outputs: "', b":{n}", b'"}]}]'))
+def test_much_of_the_same_is_answered_in_time(tmp_path: Path, piece: Piece) -> None:
+    answer_file(tmp_path, joined(piece))
 
 
 @given(jobs)

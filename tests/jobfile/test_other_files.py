@@ -71,11 +71,16 @@ def test_groups_take_what_a_cache_has(folder: Path) -> None:
         ("{catalogue: csv no.csv}", "catalogue `csv`: there is no file `no.csv`"),
         ("{catalogue: csv runs.csv energi > 3}", "no such column: energi"),
         ("{catalogue: csv runs.csv energy > 99}", "catalogue `csv` has nothing for"),
+        ("{catalogue: csv}", "catalogue `csv` takes a file, as in `csv FILE CONDITION`"),
+        ("{catalogue: runs 7}", "has a catalogue `runs`; there are `csv` and `sqlite`"),
         ("{catalogue: csv bad.csv}", "`bad.csv`: row 1 has 1 values, but the header has 2"),
         ("{catalogue: sqlite runs.db delete from runs}", "not authorized"),
         ("{catalogue: \"sqlite runs.db attach 'x' as y\"}", "not authorized"),
         ("{catalogue: sqlite runs.csv select * from runs}", "not a database"),
-        ("{catalogue: sqlite runs.db select run from runs}", "need a column `file`"),
+        (
+            "{catalogue: sqlite runs.db select run from runs}",
+            "files of a catalogue need a column `file`",
+        ),
     ],
 )
 def test_files_that_are_not_there_are_reported(

@@ -23,7 +23,7 @@ _WRITTEN = re.compile(r">\s*[\"']?([^\s;|&()<>\"'`]+)")
 _CALLED = re.compile(r"(?:^|[;&|(])[ \t]*\./([^\s;|&()<>\"'`/]+)", re.MULTILINE)
 """A file that a text calls by `./NAME`."""
 
-_EXPANDED = re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{[^}]*\}")
+_EXPANDED = re.compile(r"\$\{[^}]{0,100}\}|\$\([^)]{0,100}\)|\$\w+|\{[^}]{0,100}\}")
 _LISTS = ("D0CTL_INPUTS", INPUTS)
 
 

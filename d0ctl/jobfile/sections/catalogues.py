@@ -10,6 +10,7 @@ from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.yaml.document import Node, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, escape, shown
 from d0ctl.plugins import Plugin, PluginFailed, installed, named
+from d0ctl.units import listed
 
 Rows = tuple[Sequence[tuple[str, ...]], tuple[str, ...]]
 """Rows, and the names of their columns."""
@@ -43,7 +44,7 @@ def _of_plugin(name: str, query: str, scalar: Scalar, most: int, reading: Readin
             rows, columns = [], ()
             known = [*BUILT_IN, *(one.name for one in installed("catalogue"))]
             message = f"no installed package has a catalogue {shown(name)}"
-            message += did_you_mean(name, known)
+            message += did_you_mean(name, known) or f"; there are {listed(map(shown, known))}"
     except PluginFailed as error:
         rows, columns, message = [], (), str(error)
     if not rows:
@@ -54,6 +55,10 @@ def _of_plugin(name: str, query: str, scalar: Scalar, most: int, reading: Readin
 def _built_in(name: str, query: str, scalar: Scalar, most: int, reading: Reading) -> Rows:
     """Query a built-in catalogue with `FILE CONDITION`."""
     file, _, condition = query.partition(" ")
+    if not file:
+        rest = "FILE QUERY" if name == "sqlite" else "FILE CONDITION"
+        reading.fault(scalar.position, f"catalogue `{name}` takes a file, as in `{name} {rest}`")
+        return (), ()
     path = Path(local_files.absolute(reading.directory, file))
     try:
         rows = list(islice(BUILT_IN[name](path, condition.strip()), most + 1))

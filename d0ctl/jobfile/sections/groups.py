@@ -275,7 +275,7 @@ def row_members(
     position = node.items[source][1].position
     if "file" not in columns:
         what = "csv file" if source == "csv" else source
-        reading.fault(position, f"groups of a {what} need a column `file`")
+        reading.fault(position, f"files of a {what} need a column `file`")
         return []
     members = []
     for row in rows:

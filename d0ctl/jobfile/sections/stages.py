@@ -105,6 +105,8 @@ def _parameters(
             known[name] = constant(value, text), text
         else:
             known[name] = None, level.reading.tree_value(value, typed=False).root
+            message = f"parameter {shown(name)} is not a text, so no placeholder can use it"
+            level.reading.faults.warnings.add(key.position, message)
     for name in replaced:
         if name not in known:
             others = ", ".join(f"`{other}`" for other in known)

@@ -9,6 +9,9 @@ from msgspec import Struct, field
 
 from d0ctl.jobfile.yaml.faults import Position
 
+MOST_PLACED = 200
+"""How many of the same parts of a scalar are looked for; a text may have 10^5 of them."""
+
 _NOTHING = frozenset({"", "~", "null", "Null", "NULL"})
 
 
@@ -38,6 +41,8 @@ class Scalar(Node, gc=False):
 
     def position_of(self, part: str, nth: int) -> Position:
         """Return the position of the nth `part` of the text, or else of the scalar."""
+        if nth > MOST_PLACED:
+            return self.position
         at = -1
         for _ in range(nth + 1):
             at = self.source.find(part, at + 1)

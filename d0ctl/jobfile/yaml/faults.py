@@ -12,6 +12,9 @@ from msgspec import Struct, field
 MAX_SHOWN = 80
 """The number of characters of a value that a fault shows."""
 
+MAX_SAID = 1000
+"""The number of characters of a fault, which may quote words of the file."""
+
 _NAMES_SEARCHED = 5000
 
 _MOST_COMPARED = 20_000
@@ -62,7 +65,10 @@ class Notes:
         texts = []
         for (position, _), entry in sorted(self._found.items(), key=_by_position):
             more = f", and {entry.count - 1:,} more like it" if entry.more else ""
-            texts.append(escape(f"{self._where(position)}{entry.message}{more}"))
+            message = entry.message
+            if len(message) > MAX_SAID:
+                message = f"{message[:MAX_SAID]}..."
+            texts.append(escape(f"{self._where(position)}{message}{more}"))
         return texts
 
     def _where(self, position: Position) -> str:

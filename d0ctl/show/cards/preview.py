@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Sequence
 from math import ceil
 
-from d0ctl.jobfile.language.file_names import base_name
 from d0ctl.jobfile.preview import LinePreview, Preview, Source, StagePreview
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.store.nodes.fitting import Fit
@@ -180,8 +179,7 @@ def line(one: LinePreview, absent: Absent) -> list[Cell]:
 
 def _named(source: Source, names: Sequence[str], absent: Absent) -> str:
     """Return files by their names if they are few."""
-    short = [base_name(name) for name in names]
-    what = _some(short) if len(names) <= MOST_NAMED else _files(source, len(names))
+    what = _some(names) if len(names) <= MOST_NAMED else _files(source, len(names))
     if source.kind == "job":
         missing = absent(source.name, names)
         said = [f"job `{source.name}`"] if len(names) <= MOST_NAMED else []
