@@ -274,3 +274,15 @@ def test_a_refused_submission_is_shown_with_its_reason(batch: Site) -> None:
     seen = " ".join(batch.ok("why", "night/1/1/1").split())
     assert "cluster `batch` takes no pilots since" in seen
     assert "ERROR: no such system" in seen
+
+
+def test_a_batch_system_with_pilots_keeps_its_kind(batch: Site) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+
+    for rest in ("{batch: {kind: slurm}}", "{}"):
+        batch.write(f"clusters: {rest}", "site.yaml")
+        done = batch.d0ctl("site", "apply", "site.yaml", "--yes")
+        assert (done.code, "cluster `batch` has 1 pilot" in done.err) == (4, True)
+    finish(batch)

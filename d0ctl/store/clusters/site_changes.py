@@ -74,10 +74,10 @@ def keep_setting(store: Store, name: str, value: Any) -> None:
 
 
 def _check_pilots(store: Store, site: Site) -> None:
-    """Raise Refused for the removal of a batch system with pilots: nothing would end them."""
-    kept = {entry.name for entry in site.clusters if entry.pilots is not None}
+    """Raise Refused if a batch system with pilots would go: nothing else would end them."""
+    kept = {entry.name: entry.pilots.kind for entry in site.clusters if entry.pilots is not None}
     for row in store.rows("pilots_of_systems"):
-        if row["name"] not in kept:
+        if kept.get(row["name"]) != row["kind"]:
             raise Refused(
                 f"cluster `{row['name']}` has {count(row['pilots'], 'pilot')}",
                 hint="apply it with `max-running: 0` and `idle: 0s` first, until they have ended",

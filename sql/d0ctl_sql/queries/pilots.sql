@@ -20,7 +20,7 @@ update cluster set fault = null, fault_of = null, fault_since = null, retry = nu
 
 -- name: pilots_of_systems
 -- How many pilots of each batch system have not ended.
-select cluster.name, count(*) as pilots
+select cluster.name, cluster.pilots ->> 'kind' as kind, count(*) as pilots
   from pilot indexed by pilot_alive
   join cluster on cluster.id = pilot.cluster_id
  where pilot.state <> 'ended'
