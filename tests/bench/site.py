@@ -135,7 +135,10 @@ def daemon(home: Home, up: int, around: Mapping[str, str] | None = None) -> Iter
     )
     try:
         with open_store(home) as store:
-            wait_until(lambda: nodes_up(store) >= up or process.poll() is not None, 60.0, "nodes")
+            patience = 60.0 + up  # on two cores, 200 nodes take 50 s of CPU to connect
+            wait_until(
+                lambda: nodes_up(store) >= up or process.poll() is not None, patience, "nodes"
+            )
         yield process.pid
     finally:
         process.send_signal(signal.SIGTERM)
