@@ -23,7 +23,7 @@ from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.source import mapping_of, text_of
 from d0ctl.jobfile.spec import JobSpec, StageSpec
 from d0ctl.jobfile.stage_lines import LineKinds, StageLines, has_loops
-from d0ctl.jobfile.yaml.faults import Faults, few_suggestions
+from d0ctl.jobfile.yaml.faults import Faults, few_comparisons
 
 __all__ = ["KnownNames", "read", "read_text"]
 
@@ -42,7 +42,7 @@ def read(
 
 
 @without_collector()
-@few_suggestions()
+@few_comparisons()
 def read_text(
     text: str,
     source: str = "-",

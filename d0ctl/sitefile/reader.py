@@ -13,7 +13,7 @@ from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.placeholders import Scope
 from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.source import mapping_of, text_of
-from d0ctl.jobfile.yaml.faults import Faults, Position, few_suggestions
+from d0ctl.jobfile.yaml.faults import Faults, Position, few_comparisons
 from d0ctl.sitefile.nodes import check_clusters, read_clusters, read_nodes
 from d0ctl.sitefile.people.researchers import check_private
 from d0ctl.sitefile.people.shares import check_known
@@ -33,7 +33,7 @@ def read(path: Path, inspect: Inspect = inspect) -> Site:
     return read_text(text_of(path, "site file"), str(path), path.parent, inspect)
 
 
-@few_suggestions()
+@few_comparisons()
 def read_text(
     text: str, source: str = "-", directory: Path | None = None, inspect: Inspect = inspect
 ) -> Site:

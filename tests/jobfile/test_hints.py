@@ -1,11 +1,13 @@
 """Faults that come with a hint, an example or a bound."""
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from d0ctl.errors import MOST_FAULTS, BadJobFile
 from d0ctl.jobfile.reader import KnownNames, read_text
+from tests.support.mutating import in_time
 
 from .conftest import Faults, Read
 
@@ -210,6 +212,20 @@ def test_a_misspelt_placeholder_is_found_among_any_number_of_names(faults: Fault
     )
 
     assert "`{seeed}` is not a known name" in found
+
+
+def test_many_words_and_names_are_rather_refused_than_compared_for_long(faults: Faults) -> None:
+    random = Random(7)
+    names, words = (
+        ["".join(random.choices("abcdefghijklm", k=100)) for _ in range(2000)] for _ in range(2)
+    )
+    parameters = ", ".join(f"{name}: x" for name in names)
+    runs = " ".join(f"{{{word}}}" for word in words)
+
+    with in_time(10_000_000):  # a tenth of what all comparisons take
+        found = faults(f"parameters: {{{parameters}}}\nstages: [{{lines: [{{run: '{runs}'}}]}}]")
+
+    assert len(found) == 2000
 
 
 def test_a_word_with_the_letters_of_too_many_names_to_compare_is_a_fault(faults: Faults) -> None:

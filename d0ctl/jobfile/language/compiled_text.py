@@ -81,8 +81,7 @@ def resolve(scalar: Scalar, placeholder: Placeholder, scope: Scope, faults: Faul
     try:
         return scope.getter(placeholder)
     except ValueError as error:
-        nth = scalar.text[: placeholder.at].count(placeholder.text)
-        faults.add(scalar.position_of(placeholder.text, nth), str(error))
+        faults.add(scalar.position_at(placeholder.text, placeholder.at), str(error))
         return lambda values: ""
 
 

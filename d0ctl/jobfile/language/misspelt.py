@@ -1,11 +1,14 @@
 """Whether an unknown word is a misspelt name.
 
-This decides which job files are accepted, so every name counts, however many there are.
+This decides which job files are accepted, so every name counts, however many there are. A file
+with more words and names than can be compared is rather refused than accepted without a look.
 """
 
 from collections import Counter
 from difflib import SequenceMatcher
 from functools import lru_cache
+
+from d0ctl.jobfile.yaml.faults import COMPARING, COMPARISON, VISIT, Comparing
 
 SLIP = 0.66
 """The similarity at which an unknown word counts as a misspelt name, e.g. `rwa` for `raw`."""
@@ -14,10 +17,7 @@ _LONGEST = 200
 """The length of the longest word that is compared; similar names are at most twice as long."""
 
 _MOST_COMPARED = 100
-"""With how many names of nearly the same letters a word is compared; with more it is misspelt.
-
-So a file is rather refused than accepted without a look, and takes at most 2 ms per word.
-"""
+"""With how many names of nearly the same letters a word is compared; with more it is misspelt."""
 
 _CODES = 128
 
@@ -39,15 +39,22 @@ class _NearNames:
         self._answers: dict[str, bool] = {}
 
     def has_one_near(self, word: str) -> bool:
-        if word not in self._answers:
-            self._answers[word] = len(word) <= _LONGEST and (
-                word.casefold() in self._folded or self._has_similar(word)
-            )
-        return self._answers[word]
+        if word in self._answers:
+            return self._answers[word]
+        comparing = COMPARING.get() or Comparing()
+        answer = len(word) <= _LONGEST and (
+            word.casefold() in self._folded or self._has_similar(word, comparing)
+        )
+        if comparing.for_slips >= 0:
+            self._answers[word] = answer
+        return answer
 
-    def _has_similar(self, word: str) -> bool:
+    def _has_similar(self, word: str, comparing: Comparing) -> bool:
         matcher, letters, size = SequenceMatcher[str](b=word), _letters(word), len(word)
         compared = 0
+        comparing.for_slips -= VISIT * len(self._by_letters)
+        if comparing.for_slips < 0:
+            return True
         for others, names in self._by_letters.items():
             common, both = (letters & others).bit_count(), size + others.bit_count()
             if 2 * common < SLIP * both:
@@ -55,6 +62,9 @@ class _NearNames:
             for name in names:
                 matcher.set_seq1(name)
                 compared += 1
+                comparing.for_slips -= COMPARISON + size * len(name)
+                if comparing.for_slips < 0:
+                    return True
                 if matcher.ratio() >= SLIP or compared > _MOST_COMPARED:
                     return True
         return False

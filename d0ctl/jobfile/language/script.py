@@ -106,8 +106,7 @@ class Insertion(Struct, frozen=True):
     @property
     def position(self) -> Position:
         """Its position in the job file."""
-        before = self.scalar.text[: self.placeholder.at]
-        return self.scalar.position_of(self.written, before.count(self.written))
+        return self.scalar.position_at(self.written, self.placeholder.at)
 
 
 class Script(Struct, frozen=True):

@@ -12,6 +12,9 @@ from d0ctl.jobfile.yaml.faults import Position
 MOST_PLACED = 200
 """How many of the same parts of a scalar are looked for; a text may have 10^5 of them."""
 
+MOST_SEARCHED = 50_000
+"""In how many characters of a scalar the place of a fault is looked for."""
+
 _NOTHING = frozenset({"", "~", "null", "Null", "NULL"})
 
 
@@ -38,6 +41,12 @@ class Scalar(Node, gc=False):
     def is_nothing(self) -> bool:
         """Return whether it stands for an absent value."""
         return self.plain and self.text in _NOTHING
+
+    def position_at(self, part: str, at: int) -> Position:
+        """Return the position of the `part` that begins there in the text, else of the scalar."""
+        if at > MOST_SEARCHED:
+            return self.position
+        return self.position_of(part, self.text.count(part, 0, at))
 
     def position_of(self, part: str, nth: int) -> Position:
         """Return the position of the nth `part` of the text, or else of the scalar."""

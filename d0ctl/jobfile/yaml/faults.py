@@ -17,8 +17,11 @@ MAX_SAID = 1000
 
 _NAMES_SEARCHED = 5000
 
-_MOST_COMPARED = 20_000
-"""How often a word is compared with a name for one file: a comparison takes up to 15 us."""
+FOR_HINTS, FOR_SLIPS = 10_000_000, 40_000_000
+"""How much words are compared with names for one file, in steps of about 20 ns."""
+
+VISIT, COMPARISON = 10, 300
+"""The steps to look at a name, and to begin to compare it with a word."""
 
 
 class Position(NamedTuple):
@@ -115,44 +118,47 @@ def shown(value: str) -> str:
     return f"`{value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + '...'}`"
 
 
-class _Compared(Struct):
-    """The comparisons that are left for a file, and what the ones before have found."""
+class Comparing(Struct):
+    """The steps of comparisons that are left for a file, and what the ones before have found."""
 
-    left: int = _MOST_COMPARED
+    for_hints: int = FOR_HINTS
+    for_slips: int = FOR_SLIPS
     found: dict[tuple[str, float, tuple[str, ...]], str | None] = field(default_factory=dict)
 
 
-_COMPARED = ContextVar[_Compared | None]("compared", default=None)
+COMPARING = ContextVar[Comparing | None]("comparing", default=None)
+"""What is left for the file that is being read."""
 
 
 @contextmanager
-def few_suggestions() -> Iterator[None]:
-    """Compare words with names for the first faults only, while one file is read.
+def few_comparisons() -> Iterator[None]:
+    """Compare words with names for a limited time, while one file is read.
 
     A file may have 10^5 wrong words and as many names.
     """
-    token = _COMPARED.set(_Compared())
+    token = COMPARING.set(Comparing())
     try:
         yield
     finally:
-        _COMPARED.reset(token)
+        COMPARING.reset(token)
 
 
 def near(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the name that a misspelt word most probably means."""
     if len(word) > 200:
         return None
-    compared = _COMPARED.get()
-    if compared is None:
+    comparing = COMPARING.get()
+    if comparing is None:
         return _nearest(word, cutoff, tuple(islice(names, _NAMES_SEARCHED)))
-    if compared.left < 0:
+    if comparing.for_hints < 0:
         return None
     candidates = tuple(islice(names, _NAMES_SEARCHED))
     question = (word, cutoff, candidates)
-    if question not in compared.found:
-        compared.left -= len(candidates)
-        compared.found[question] = _nearest(*question)
-    return compared.found[question]
+    if question not in comparing.found:
+        letters = sum(map(len, candidates))
+        comparing.for_hints -= COMPARISON * len(candidates) + len(word) * letters
+        comparing.found[question] = _nearest(*question)
+    return comparing.found[question]
 
 
 def _nearest(word: str, cutoff: float, names: tuple[str, ...]) -> str | None:
