@@ -23,8 +23,6 @@ STILL_LONG = {
     "d0ctl/nodes/transports/ssh.py",
     "d0ctl/schedule/rehearsal/run.py",
     "d0ctl/show/why/group.py",
-    "d0ctl/store/views/browse.py",
-    "d0ctl/store/views/shapes.py",
     "wrapper/d0ctl_wrapper/attempt/chain/chain.py",
     "wrapper/d0ctl_wrapper/attempt/chain/resumption.py",
     "wrapper/d0ctl_wrapper/protocol/checks/shape.py",

@@ -11,10 +11,10 @@ from d0ctl.model import known_eta
 from d0ctl.show.cards.binary import Binary
 from d0ctl.show.live_status import LiveStatus
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse
+from d0ctl.store.views import one_package
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import shortfall as find_shortfall
-from d0ctl.store.views.shapes import (
+from d0ctl.store.views.shapes.of_package import (
     AttemptView,
     BinaryView,
     InputView,
@@ -49,19 +49,19 @@ def package(store: Store, one: PackageView, now: float) -> packages.Package:
         one,
         package=one.seq,
         asked=fill(packages.Asked, one),
-        attempts=[attempt(each) for each in browse.attempts(store, one.id)],
+        attempts=[attempt(each) for each in one_package.attempts(store, one.id)],
         failures=[
             fill(packages.Failures, each, node=each.node_name)
-            for each in browse.failure_history(store, one.id)
+            for each in one_package.failure_history(store, one.id)
         ],
         estimated_start=time_range(times.start if times else None),
         estimated_end=time_range(times.end if times else None),
-        progress=_progress(browse.progress(store, one.id), one.phase, now),
-        notes=[note(each) for each in browse.notes(store, one.id)],
-        binaries=[_binary(each) for each in browse.binaries(store, one.id)],
+        progress=_progress(one_package.progress(store, one.id), one.phase, now),
+        notes=[note(each) for each in one_package.notes(store, one.id)],
+        binaries=[_binary(each) for each in one_package.binaries(store, one.id)],
         left_out=shortfall(find_shortfall(store, one.id, one.path)),
-        inputs=[_input(each) for each in browse.inputs(store, one.id, MOST_FILES)],
-        outputs=[_output(each) for each in browse.outputs(store, one.id, MOST_FILES)],
+        inputs=[_input(each) for each in one_package.inputs(store, one.id, MOST_FILES)],
+        outputs=[_output(each) for each in one_package.outputs(store, one.id, MOST_FILES)],
     )
 
 

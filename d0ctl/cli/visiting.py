@@ -10,9 +10,9 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.nodes.site import site_name
-from d0ctl.store.views import browse, selection
+from d0ctl.store.views import one_package, selection
 from d0ctl.store.views.selection import located
-from d0ctl.store.views.shapes import AttemptView, PackageView
+from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count
 
 MOST = 20
@@ -48,7 +48,7 @@ def refuse_archive(store: Store, wanted: Selector) -> None:
 
 def attempt_of(store: Store, one: PackageView, number: int | None) -> AttemptView:
     """An attempt at a package by its number, else the last one. Raises NotFound."""
-    tries = browse.attempts(store, one.id)
+    tries = one_package.attempts(store, one.id)
     if not tries:
         raise NotFound(f"package `{one.path}` has not run yet: it is {one.phase}",
                        hint=f"d0ctl why {one.path}")  # fmt: skip

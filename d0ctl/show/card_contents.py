@@ -16,12 +16,13 @@ from d0ctl.show.why import group
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill
-from d0ctl.store.views import activity, browse, dependencies, file_locations, outline
+from d0ctl.store.views import activity, browse, dependencies, file_locations, one_package, outline
 from d0ctl.store.views.activity import NO_HEADWAY
 from d0ctl.store.views.file_locations import FileView
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import short_packages
-from d0ctl.store.views.shapes import JobSummary, PackageView
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl.store.views.shapes.of_package import PackageView
 
 if TYPE_CHECKING:
     from d0ctl.show.cards.binary import Binary
@@ -97,14 +98,14 @@ def package(store: Store, view: PackageView, now: float) -> "Package":
         view,
         browse.is_package_blocked(store, browse.job(store, view.job), view),
         explain_package.package(store, view, now),
-        browse.attempts(store, view.id),
-        browse.binaries(store, view.id),
-        browse.inputs(store, view.id),
-        browse.outputs(store, view.id),
-        browse.failure_history(store, view.id),
-        browse.events(store, view.id),
-        browse.progress(store, view.id),
-        browse.notes(store, view.id, MOST_NOTES),
+        one_package.attempts(store, view.id),
+        one_package.binaries(store, view.id),
+        one_package.inputs(store, view.id),
+        one_package.outputs(store, view.id),
+        one_package.failure_history(store, view.id),
+        one_package.events(store, view.id),
+        one_package.progress(store, view.id),
+        one_package.notes(store, view.id, MOST_NOTES),
     )
 
 
@@ -123,10 +124,10 @@ def binary(store: Store, view: PackageView, number: int) -> "Binary":
 
     return Binary(
         view,
-        browse.binary(store, view, number),
-        browse.binary_records(store, view.id, number),
-        [file for file in browse.inputs(store, view.id) if file.binary == number],
-        [file for file in browse.outputs(store, view.id) if file.binary == number],
+        one_package.binary(store, view, number),
+        one_package.binary_records(store, view.id, number),
+        [file for file in one_package.inputs(store, view.id) if file.binary == number],
+        [file for file in one_package.outputs(store, view.id) if file.binary == number],
     )
 
 

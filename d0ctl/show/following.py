@@ -1,6 +1,6 @@
 """The remarks of `logs` beside the logs: on attempts that wait, end, or are out of reach."""
 
-from d0ctl.store.views.shapes import AttemptView, PackageView
+from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import clean
 
 NOT_RECORDED = "it has ended, but no daemon is running to record that: d0ctl daemon start"

@@ -1,14 +1,18 @@
 """Lists of packages and failures, and the short texts that cards share."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from d0ctl.model import STATUS_OF, Phase, Status, known_eta
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.spans import cut
 from d0ctl.show.why.common import NOT_PRODUCED
-from d0ctl.store.views.shapes import FailureView, PackageRow, PackageView
+from d0ctl.store.views.shapes import FailureView, PackageRow
 from d0ctl.units import duration, moment
+
+if TYPE_CHECKING:
+    from d0ctl.store.views.shapes.of_package import PackageView
 
 STDERR_LINES = 5
 """How many lines of a failed package's stderr are shown."""
@@ -85,7 +89,7 @@ def cause(reason: str | None, message: str | None) -> str:
     return ": ".join(word for word in (reason, message) if word) or "for no known reason"
 
 
-def package_state(sheet: Sheet, view: PackageView, blocked: bool = False) -> list[Cell]:
+def package_state(sheet: Sheet, view: "PackageView", blocked: bool = False) -> list[Cell]:
     """Return the state of a package and its node."""
     mark = signs.mark(signs.phase_name(view.phase, blocked=blocked), sheet.glyphs)
     return [mark, (" on ", "faint"), view.node] if view.node else [mark]

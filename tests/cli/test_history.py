@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.store.views import browse
+from d0ctl.store.views import one_package
 from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.rows import change, insert
@@ -57,7 +57,7 @@ def test_a_part_has_its_own_history(site: Site, d0ctl: Type) -> None:
 
 def write_logs(site: Site, path: str, **logs: bytes) -> None:
     """What the attempt's binary printed, where its node keeps it."""
-    attempt = browse.attempts(site.store, site.id_of(path))[-1]
+    attempt = one_package.attempts(site.store, site.id_of(path))[-1]
     folder = Path(str(attempt.base)) / "attempts" / str(attempt.id)
     folder.mkdir(parents=True)
     for name, text in logs.items():

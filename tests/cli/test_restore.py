@@ -1,7 +1,7 @@
 """restore-line, and what goes without inputs, as it is typed."""
 
 from d0ctl.store.checks.check import faults
-from d0ctl.store.views import browse
+from d0ctl.store.views import one_package
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
 from tests.support.rows import change, delete
@@ -168,7 +168,7 @@ def test_a_failed_consumer_of_a_dropped_line_is_not_waited_for_in_vain(
     d0ctl("retry", "prod/2/1/1")
 
     assert site.phase("prod/2/1/1") == "ready"
-    inputs = browse.inputs(site.store, site.id_of("prod/2/1/1"))
+    inputs = one_package.inputs(site.store, site.id_of("prod/2/1/1"))
     assert {one.name: one.dropped for one in inputs} == {"x": 0, "y": 1}
 
 

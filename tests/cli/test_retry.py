@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.store.checks.check import faults
-from d0ctl.store.views import browse
+from d0ctl.store.views import one_package
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
 from tests.support.rows import change, read
@@ -161,7 +161,7 @@ def cuts(site: Site, d0ctl: Type, tmp_path: Path) -> Path:
 
 def script(site: Site, path: str) -> str:
     """What the only binary of a package runs."""
-    return str(browse.binaries(site.store, site.id_of(path))[0].script)
+    return str(one_package.binaries(site.store, site.id_of(path))[0].script)
 
 
 @pytest.mark.usefixtures("cuts")

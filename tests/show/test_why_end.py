@@ -9,7 +9,7 @@ from d0ctl.show.why import group, node, slots
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, registry
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, one_package
 from tests.show.asking import NOW, why
 from tests.support.building import job, line, production
 from tests.support.building import package as make
@@ -117,7 +117,7 @@ def _only_started(site: Site, path: str) -> int:
     row = registry.named(site.store, "localhost")
     with site.store.writing():
         launches.launch(site.store, [row["id"]], limit=1, now=NOW)
-    return browse.attempts(site.store, site.id_of(path))[-1].id
+    return one_package.attempts(site.store, site.id_of(path))[-1].id
 
 
 def test_a_failed_package_says_why_where_and_what_it_said_last(site: Site) -> None:

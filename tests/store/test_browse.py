@@ -13,7 +13,7 @@ from d0ctl.errors import NotFound
 from d0ctl.model import Phase
 from d0ctl.select import parse
 from d0ctl.store.nodes.standstill import is_settled
-from d0ctl.store.views import browse, search, selection
+from d0ctl.store.views import browse, one_package, search, selection
 from tests.support.building import job, line, package, production
 from tests.support.rows import change
 from tests.support.site import Site
@@ -137,17 +137,17 @@ def test_what_is_missing_of_many_inputs_comes_first(site: Site) -> None:
     site.finish("prod/1/3/1")
     site.finish("prod/1/3/2")
 
-    shown = browse.inputs(site.store, site.id_of("prod/2/1/1"), 3)
+    shown = one_package.inputs(site.store, site.id_of("prod/2/1/1"), 3)
 
     assert [one.present for one in shown] == [0, 0, 0]
-    assert len(browse.inputs(site.store, site.id_of("prod/2/1/1"))) == 8
+    assert len(one_package.inputs(site.store, site.id_of("prod/2/1/1"))) == 8
 
 
 def test_outputs_tell_where_their_copies_are(site: Site) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
 
-    (output,) = browse.outputs(site.store, site.id_of("prod/1/1/1"))
+    (output,) = one_package.outputs(site.store, site.id_of("prod/1/1/1"))
 
     assert output.copies == ["control:/tmp/base/cache/1/gen-1"]
     assert json.loads(output.places) == output.copies

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import InputSpec, OutputSpec
 from d0ctl.store import Store
-from d0ctl.store.views import browse
+from d0ctl.store.views import one_package
 from tests.store.test_early import drop, early, turn
 from tests.store.test_files import lose
 from tests.support.homes import faults
@@ -144,7 +144,7 @@ def test_a_name_that_can_not_be_is_a_failure_with_a_sentence(
     end_with(site, begun(store, site), "part-1", name)
 
     assert phases(store)["late/1/1/1"] == "failed"
-    last = browse.attempts(store, 1)[-1]
+    last = one_package.attempts(store, 1)[-1]
     assert (last.reason, last.message) == ("verification", detail)
     assert phases(store)[MERGE] == "waiting"
     assert faults(store) == {}

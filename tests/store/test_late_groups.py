@@ -9,7 +9,7 @@ from d0ctl.actions import apply, request
 from d0ctl.jobfile.reader import read_text
 from d0ctl.select import parse
 from d0ctl.store import Store
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.job_files import definition, job_file_text
 from tests.store.test_early import drop
 from tests.store.test_files import lose
@@ -170,7 +170,7 @@ def test_a_remake_has_to_make_what_is_in_groups(
 
     site.deliver(node, [end_message(attempt, outputs=outputs)])
 
-    state = browse.attempts(site.store, 1)[-1]
+    state = one_package.attempts(site.store, 1)[-1]
     assert (state.reason == "verification") == (len(names) == 3)
     assert "part-3" in (state.message or "part-3")
     assert faults(site.store) == {}

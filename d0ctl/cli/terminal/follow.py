@@ -11,8 +11,8 @@ from d0ctl.select import Selector
 from d0ctl.show import following, outcome
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.store.views import browse
-from d0ctl.store.views.shapes import AttemptView, PackageView
+from d0ctl.store.views import browse, one_package
+from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 
 LOOK_S = 0.2
 """How often the database is read while nothing runs."""
@@ -45,7 +45,7 @@ class Following:
         is_reported = False
         while True:
             one = self._package()
-            tries = browse.attempts(self._store, one.id)
+            tries = one_package.attempts(self._store, one.id)
             if _is_final(one) or (tries and (self._number or 0) <= tries[-1].number):
                 return visiting.attempt_of(self._store, one, self._number)
             if not is_reported:
@@ -74,7 +74,7 @@ class Following:
             time.sleep(LOOK_S)
 
     def _has_ended(self, tried: AttemptView) -> bool:
-        tries = browse.attempts(self._store, self._package().id)
+        tries = one_package.attempts(self._store, self._package().id)
         return any(one.id == tried.id and one.ended is not None for one in tries)
 
     def _package(self) -> PackageView:

@@ -12,7 +12,7 @@ from d0ctl.errors import NodeUnreachable, NotFound
 from d0ctl.nodes.visits.peek import PIECE, Visit, visit
 from d0ctl.show import following
 from d0ctl.store.connection import Store
-from d0ctl.store.views.shapes import AttemptView
+from d0ctl.store.views.shapes.of_package import AttemptView
 
 SOONEST_S, LATEST_S = 0.1, 1.0
 """How long to wait between two reads of the node: after new output, and after none for long."""

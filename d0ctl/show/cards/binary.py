@@ -10,7 +10,13 @@ from d0ctl.show.cards.file_lists import Limits, inputs, outputs
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.lists import package_state
-from d0ctl.store.views.shapes import BinaryRecord, BinaryView, InputView, OutputView, PackageView
+from d0ctl.store.views.shapes.of_package import (
+    BinaryRecord,
+    BinaryView,
+    InputView,
+    OutputView,
+    PackageView,
+)
 from d0ctl.units import duration, moment, size
 
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.spans import cut_front
-from d0ctl.store.views.shapes import InputView, OutputView
+from d0ctl.store.views.shapes.of_package import InputView, OutputView
 from d0ctl.units import count, size
 
 NAME = 60

@@ -13,7 +13,7 @@ from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
 from d0ctl.show.lists import cause, how_far, package_state
 from d0ctl.show.why.common import Explanation
-from d0ctl.store.views.shapes import (
+from d0ctl.store.views.shapes.of_package import (
     AttemptView,
     BinaryView,
     EventView,

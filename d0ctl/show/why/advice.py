@@ -10,8 +10,8 @@ from d0ctl.show.why.common import requirement_of
 from d0ctl.show.why.missing_command import AGAIN, missing
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import NodeView, node_views
-from d0ctl.store.views import browse
-from d0ctl.store.views.shapes import AttemptView, PackageView
+from d0ctl.store.views import browse, one_package
+from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import format_size, format_time, listed, size
 
 DETERMINISTIC = frozenset({
@@ -109,7 +109,7 @@ def _grown(used: int) -> int:
 
 
 def _dropped_input(store: Store, package: PackageView) -> str | None:
-    for file in browse.inputs(store, package.id):
+    for file in one_package.inputs(store, package.id):
         is_needed = file.required and not file.dropped and not file.own
         if is_needed and file.file_dropped and not file.present:
             return file.name
@@ -135,7 +135,7 @@ def for_alike(store: Store, selector: str, paths: list[str], reason: str) -> Adv
     best: Advice | None = None
     for path in paths:
         one = browse.package(store, parse(path))
-        found = advice(store, one, browse.attempts(store, one.id)[-1])
+        found = advice(store, one, one_package.attempts(store, one.id)[-1])
         if found.options is None:
             continue
         if best is None or _requested(found) > _requested(best):
@@ -143,7 +143,7 @@ def for_alike(store: Store, selector: str, paths: list[str], reason: str) -> Adv
     if best is not None:
         return Advice((), f" {target}{best.options}")
     one = browse.package(store, parse(paths[0]))
-    found = advice(store, one, browse.attempts(store, one.id)[-1])
+    found = advice(store, one, one_package.attempts(store, one.id)[-1])
     fix = _fix(one.path)
     return Advice(tuple(_fix(target) if fact == fix else fact for fact in found.facts), None)
 

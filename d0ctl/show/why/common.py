@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
@@ -11,8 +11,11 @@ from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import Catalogue, costs_of, services_of
-from d0ctl.store.views.shapes import JobSummary, PackageView
+from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count, duration, listed, moment
+
+if TYPE_CHECKING:
+    from d0ctl.store.views.shapes.of_package import PackageView
 
 MOST = 5
 """How many files, nodes or packages an explanation names; the rest is counted."""
@@ -97,7 +100,7 @@ def room_of(row: Row, now: float | None = None) -> NodeRoom:
     )  # fmt: skip
 
 
-def requirement_of(store: Store, package: PackageView) -> Requirement:
+def requirement_of(store: Store, package: "PackageView") -> Requirement:
     """Return the resources and nodes that a package requests."""
     catalogue, costs = Catalogue(store), costs_of(store, package.id)
     return Requirement(

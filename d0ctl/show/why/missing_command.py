@@ -7,8 +7,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse
-from d0ctl.store.views.shapes import AttemptView, PackageView
+from d0ctl.store.views import browse, one_package
+from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 
 _SHELL_MESSAGES = (
     r"(?:^|: )(?:line \d+: )?([^\s:][^:]*): "
@@ -46,7 +46,7 @@ def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | 
 
 def _file(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
     """A file beside the job file that is no input."""
-    names = {Path(file.name).name for file in browse.inputs(store, package.id)}
+    names = {Path(file.name).name for file in one_package.inputs(store, package.id)}
     folder = browse.directory(store, package.job_id)
     for found in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):
         name = next(filter(None, found.groups())).rstrip(".,;")
@@ -108,7 +108,7 @@ def _beside(store: Store, package: PackageView, name: str, last: AttemptView) ->
     folder = browse.directory(store, package.job_id)
     here = Path(folder) / name
     base = here.name
-    is_input = any(Path(file.name).name == base for file in browse.inputs(store, package.id))
+    is_input = any(Path(file.name).name == base for file in one_package.inputs(store, package.id))
     if last.exit_code == 126:
         where = f": chmod +x {here}" if here.is_file() else ""
         return Missing(f"`{name}` is not executable{where}")

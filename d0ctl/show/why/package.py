@@ -9,10 +9,10 @@ from d0ctl.show.forecast import eta
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.job_files import eta as views_eta
 from d0ctl.store.views.left_out import shortfall
-from d0ctl.store.views.shapes import BinaryView, PackageView
+from d0ctl.store.views.shapes.of_package import BinaryView, PackageView
 from d0ctl.units import moment
 
 
@@ -47,7 +47,7 @@ def _expected_sizes(store: Store, one: PackageView, explanation: Explanation) ->
 
 def binary(store: Store, one: PackageView, number: int, now: float) -> Explanation:
     """Explain how a binary of a package ended. Raises NotFound."""
-    found = browse.binary(store, one, number)
+    found = one_package.binary(store, one, number)
     whole = package(store, one, now)
     name = f"binary {number} ({found.name}) of `{one.path}`"
     answer = f"{name} {_outcome(found, one, now)}"

@@ -4,8 +4,9 @@ from msgspec import Struct
 
 from d0ctl.show.why.common import Explanation, kept_back, line_name
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse
-from d0ctl.store.views.shapes import EventView, JobSummary, PackageView
+from d0ctl.store.views import one_package
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl.store.views.shapes.of_package import EventView, PackageView
 from d0ctl.units import moment
 
 
@@ -34,7 +35,7 @@ class Subject(Struct, frozen=True):
 
     def last_action(self) -> EventView | None:
         """Return the last change that a person made to it."""
-        events = browse.events(self.store, self.package.id)
+        events = one_package.events(self.store, self.package.id)
         return next((event for event in reversed(events) if event.actor), None)
 
     def since(self) -> str:

@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Iterable
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING
 
 from d0ctl.errors import NotFound
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
@@ -14,30 +13,16 @@ from d0ctl.store.rows import make
 from d0ctl.store.views import names
 from d0ctl.store.views.shapes import (
     ActionView,
-    AttemptView,
-    BinaryRecord,
-    BinaryView,
-    EventView,
-    Failures,
     FailureView,
-    InputView,
     JobSettings,
     JobSummary,
     LineSummary,
-    NoteView,
-    OutputView,
     PackageRow,
-    PackageView,
-    ProgressView,
     StageSummary,
 )
-from d0ctl.units import count
 
-MOST_INPUTS = 50
-"""How many inputs or outputs of a package are shown."""
-
-MOST_LOOKED_AT = 5_000
-"""How many inputs of a package are read to choose those to show."""
+if TYPE_CHECKING:
+    from d0ctl.store.views.shapes.of_package import PackageView
 
 
 def jobs(store: Store, pattern: str = "*") -> list[JobSummary]:
@@ -175,7 +160,7 @@ def is_stuck(counts: Counts) -> bool:
     return bool(counts.get("failed") and counts.get("waiting")) and not can_move(counts)
 
 
-def is_package_blocked(store: Store, job: JobSummary, one: PackageView) -> bool:
+def is_package_blocked(store: Store, job: JobSummary, one: "PackageView") -> bool:
     """Return whether a package waits for a file that can't come any more."""
     if one.phase != Phase.WAITING:
         return False
@@ -195,7 +180,7 @@ def line(store: Store, job: JobSummary, stage: StageSummary, number: int) -> Lin
     return found[0]
 
 
-def package(store: Store, wanted: Selector) -> PackageView:
+def package(store: Store, wanted: Selector) -> "PackageView":
     """Return one package. Raises NotFound, saying what there is instead."""
     of_job = job(store, wanted.job)
     of_stage = stage(store, of_job, wanted)
@@ -211,6 +196,8 @@ def package(store: Store, wanted: Selector) -> PackageView:
             f"so there is no package {wanted.package}",
             hint=f"d0ctl status {path}",
         )
+    from d0ctl.store.views.shapes.of_package import PackageView  # few pages show a package
+
     return make(PackageView, row)
 
 
@@ -246,84 +233,6 @@ def where(store: Store, job: int) -> dict[str, int]:
 def dropped_lines(store: Store, job: int) -> int:
     """How many lines of a job are dropped."""
     return int(store.value("dropped_lines", job=job) or 0)
-
-
-def attempts(store: Store, package: int) -> list[AttemptView]:
-    """Every try at a package."""
-    return [make(AttemptView, row) for row in store.rows("attempts", package=package)]
-
-
-def binaries(store: Store, package: int) -> list[BinaryView]:
-    """The binaries of a package, their commands as people wrote them."""
-    return [_readable(make(BinaryView, row)) for row in store.rows("binaries", package=package)]
-
-
-def _readable(one: BinaryView) -> BinaryView:
-    """Return a binary with `{inputs}` in place of the stand-in for its inputs until the launch."""
-    script, words, check = one.script or "", json.loads(one.argv or "[]"), one.check or ""
-    if not any(mark in text for mark in "\1\2" for text in (script, *words, check)):
-        return one
-    from d0ctl.jobfile.language.quoting import as_written  # seldom needed, and slow to import
-
-    return replace(
-        one,
-        script=one.script and as_written(script),
-        check=one.check and as_written(check),
-        argv=one.argv and json.dumps([as_written(word) for word in words]),
-    )
-
-
-def binary(store: Store, package: PackageView, number: int) -> BinaryView:
-    """One binary of a package. Raises NotFound."""
-    found = binaries(store, package.id)
-    for one in found:
-        if one.seq == number:
-            return one
-    raise NotFound(
-        f"package `{package.path}` has {count(len(found), 'binary', 'binaries')}, "
-        f"so there is no binary {number}",
-        hint=f"d0ctl status {package.path}",
-    )
-
-
-def binary_records(store: Store, package: int, number: int) -> list[BinaryRecord]:
-    """Return the record of a binary in each attempt that ran it, the first attempt first."""
-    rows = store.rows("binary_records", package=package, binary=number)
-    return [make(BinaryRecord, row) for row in rows]
-
-
-def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputView]:
-    """Return the inputs of a package, missing ones first."""
-    rows = store.rows("inputs", package=package, limit=limit, window=MOST_LOOKED_AT)
-    return [make(InputView, row) for row in rows]
-
-
-def outputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[OutputView]:
-    """The outputs of a package."""
-    return [make(OutputView, row) for row in store.rows("outputs", package=package, limit=limit)]
-
-
-def progress(store: Store, package: int) -> ProgressView | None:
-    """Return the progress of a package; None until its wrapper has reported."""
-    row = store.row("package_progress", package=package)
-    return None if row is None else make(ProgressView, row)
-
-
-def notes(store: Store, package: int, limit: int = 100) -> list[NoteView]:
-    """Return the remarks of the wrappers of a package."""
-    return [
-        make(NoteView, row) for row in store.rows("attempt_notes", package=package, limit=limit)
-    ]
-
-
-def failure_history(store: Store, package: int) -> list[Failures]:
-    """The failures of a package by reason."""
-    return [make(Failures, row) for row in store.rows("failures", package=package)]
-
-
-def events(store: Store, package: int) -> list[EventView]:
-    """Every change of phase of a package."""
-    return [make(EventView, row) for row in store.rows("events", package=package)]
 
 
 def actions(store: Store, job: str, limit: int) -> list[ActionView]:

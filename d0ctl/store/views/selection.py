@@ -15,7 +15,6 @@ from d0ctl.store.nodes import registry
 from d0ctl.store.rows import make
 from d0ctl.store.views import names
 from d0ctl.store.views.browse import (
-    MOST_LOOKED_AT,
     jobs,
     line,
     listing,
@@ -28,6 +27,9 @@ from d0ctl.store.views.browse import (
 )
 from d0ctl.store.views.shapes import PackageRow, StageSummary
 from d0ctl.units import duration
+
+MOST_BY_LINE = 5_000
+"""From more lines on, packages in some phases are found by their phase."""
 
 
 def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False) -> int:
@@ -87,7 +89,7 @@ def _choose(store: Store, wanted: Selector, now: float) -> int:
     if wanted.node is not None:
         check_node(store, wanted.node)
     phases = wanted.phases
-    by_phase = phases is not None and wanted.line.last - wanted.line.first > MOST_LOOKED_AT
+    by_phase = phases is not None and wanted.line.last - wanted.line.first > MOST_BY_LINE
     return store.change(
         "choose_by_phase" if by_phase else "choose_by_path",
         job=wanted.job, stage_name=wanted.stage_name, stage_from=wanted.stage.first,

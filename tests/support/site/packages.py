@@ -9,7 +9,7 @@ from d0ctl.select import parse
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, placement, registry
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, one_package
 from tests.support import homes, jobs
 from tests.support.rows import change, delete, read, value
 from tests.support.site.machines import Machines
@@ -79,7 +79,7 @@ class Packages(Machines):
         self.assign(path, node)
         with self.store.writing():
             launches.launch(self.store, [row["id"]], limit=10, now=time.time())
-        attempt = browse.attempts(self.store, self.id_of(path))[-1].id
+        attempt = one_package.attempts(self.store, self.id_of(path))[-1].id
         start = {"attempt": attempt, "kind": "start", "seq": 1, "time": time.time()}
         self.tell({**start, "utc_offset": 0, "phase": "running"})
         return attempt
@@ -92,11 +92,11 @@ class Packages(Machines):
     def end(self, path: str, outcome: str = "successful", **more: Any) -> None:
         """running -> what the end message says; results arrive at once."""
         package = browse.package(self.store, parse(path))
-        attempt = browse.attempts(self.store, package.id)[-1].id
+        attempt = one_package.attempts(self.store, package.id)[-1].id
         outputs = [
             {"name": file.name, "path": f"/tmp/base/cache/{attempt}/{file.name}", "size": 10,
              "checksum": "sha256:00"}
-            for file in browse.outputs(self.store, package.id)
+            for file in one_package.outputs(self.store, package.id)
         ]  # fmt: skip
         now = time.time()
         fields = {

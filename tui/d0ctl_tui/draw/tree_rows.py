@@ -13,14 +13,8 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, width
 from d0ctl.store.views.activity import NO_HEADWAY, Headway
-from d0ctl.store.views.shapes import (
-    BinaryView,
-    JobSummary,
-    LineSummary,
-    OnlyPackage,
-    PackageRow,
-    StageSummary,
-)
+from d0ctl.store.views.shapes import JobSummary, LineSummary, OnlyPackage, PackageRow, StageSummary
+from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl.units import moment
 from d0ctl_tui.draw.columns import BAR, GAP, Columns, Need
 from d0ctl_tui.draw.estimate import Estimate

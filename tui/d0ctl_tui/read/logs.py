@@ -14,7 +14,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.nodes.site import site_name
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, one_package
 
 if TYPE_CHECKING:
     from d0ctl.nodes.visits.peek import Visit
@@ -106,7 +106,7 @@ class Log(Struct):
 def find(store: Store, package: str, number: int | None = None) -> Log:
     """Return the log of an attempt at a package, by default the last. Raises NotFound."""
     one = browse.package(store, parse(package))
-    tries = browse.attempts(store, one.id)
+    tries = one_package.attempts(store, one.id)
     if not tries:
         raise NotFound(f"package `{one.path}` has not run yet: it is {one.phase}")
     tried = next((attempt for attempt in tries if attempt.number == number), tries[-1])
@@ -117,5 +117,5 @@ def find(store: Store, package: str, number: int | None = None) -> Log:
     return Log(
         store.home, site_name(store), address_of(row), tried.base or row["base"] or "",
         one.path, tried.id, tried.number, tuple(attempt.number for attempt in tries),
-        len(browse.binaries(store, one.id)), is_live,
+        len(one_package.binaries(store, one.id)), is_live,
     )  # fmt: skip

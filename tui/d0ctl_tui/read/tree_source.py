@@ -10,15 +10,9 @@ from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
-from d0ctl.store.views import activity, browse, outline
-from d0ctl.store.views.shapes import (
-    BinaryView,
-    JobSummary,
-    LineSummary,
-    OnlyPackage,
-    PackageRow,
-    StageSummary,
-)
+from d0ctl.store.views import activity, one_package, outline
+from d0ctl.store.views.shapes import JobSummary, LineSummary, OnlyPackage, PackageRow, StageSummary
+from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl_tui.read.outline import Path
 
 T = TypeVar("T")
@@ -174,7 +168,7 @@ class Source:
             case [_, _, LineSummary() as line]:
                 return [*outline.packages(store, line.id, first + 1, last)]
             case [*_, PackageRow() as package]:
-                return [*browse.binaries(store, package.id)[first:last]]
+                return [*one_package.binaries(store, package.id)[first:last]]
         return []
 
     def _open(self) -> None:

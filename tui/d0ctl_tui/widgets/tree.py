@@ -10,7 +10,8 @@ from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line
 from d0ctl.store.views import outline as store_outline
 from d0ctl.store.views.activity import Headway
-from d0ctl.store.views.shapes import BinaryView, JobSummary, PackageRow
+from d0ctl.store.views.shapes import JobSummary, PackageRow
+from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl_tui.app_events import ColumnsMoved, RowChosen, RowOpened
 from d0ctl_tui.commands import TREE, bindings
 from d0ctl_tui.draw import tree_rows

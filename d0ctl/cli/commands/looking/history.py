@@ -15,9 +15,9 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.lists import STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.views import browse, failure_counts, selection
+from d0ctl.store.views import browse, failure_counts, one_package, selection
 from d0ctl.store.views.selection import located
-from d0ctl.store.views.shapes import EventView
+from d0ctl.store.views.shapes.of_package import EventView
 from d0ctl.units import count, moment
 
 app = single()
@@ -62,10 +62,10 @@ def _read(store: Store, wanted: Selector, limit: int) -> documents.History:
         failed = failure_counts.attempts_of_chosen(store, limit)
     if wanted.is_one and wanted.level == "package":
         one = browse.package(store, wanted)
-        events = [_event(event) for event in browse.events(store, one.id)]
+        events = [_event(event) for event in one_package.events(store, one.id)]
         now = fill(documents.Current, one)
         notes = [fill(packages.Note, note, attempt=note.number)
-                 for note in browse.notes(store, one.id)]  # fmt: skip
+                 for note in one_package.notes(store, one.id)]  # fmt: skip
     return {
         "selector": str(wanted),
         "reasons": [fill(documents.Reason, row) for row in reasons],

@@ -12,8 +12,8 @@ from d0ctl.cli.terminal.output import refuse_both, say
 from d0ctl.cli.terminal.passthrough import Passthrough
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse
-from d0ctl.store.views.shapes import PackageView
+from d0ctl.store.views import browse, one_package
+from d0ctl.store.views.shapes.of_package import PackageView
 
 app = single()
 
@@ -65,8 +65,8 @@ def logs(
 
 def _binaries(store: Store, one: PackageView, number: int | None) -> list[int]:
     if number is not None:
-        return [browse.binary(store, one, number).seq]
-    return [binary.seq for binary in browse.binaries(store, one.id)]
+        return [one_package.binary(store, one, number).seq]
+    return [binary.seq for binary in one_package.binaries(store, one.id)]
 
 
 def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]) -> None:

@@ -10,7 +10,7 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import refuse_both
 from d0ctl.errors import BadUsage
 from d0ctl.select import Selector
-from d0ctl.store.views import browse
+from d0ctl.store.views import browse, one_package
 from d0ctl.units import parse_size
 
 app = single()
@@ -54,7 +54,7 @@ def peek(
             one = browse.package(store, wanted)
             tried = visiting.attempt_of(store, one, attempt)
             where = visiting.where(store, tried)
-            seen = peek_folder.Seen(one, tried, where, browse.progress(store, one.id))
+            seen = peek_folder.Seen(one, tried, where, one_package.progress(store, one.id))
             if path is None:
                 peek_folder.show(seen, json)
             else:

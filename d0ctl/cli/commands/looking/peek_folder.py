@@ -19,7 +19,7 @@ from d0ctl.show.cards import package
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.live_status import LiveStatus
-from d0ctl.store.views.shapes import AttemptView, PackageView, ProgressView
+from d0ctl.store.views.shapes.of_package import AttemptView, PackageView, ProgressView
 from d0ctl.units import clean, count, moment, size
 
 MOST = 200

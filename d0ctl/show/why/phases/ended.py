@@ -12,8 +12,8 @@ from d0ctl.show.why.subject import Subject
 from d0ctl.store.jobs import accept
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import default
-from d0ctl.store.views import browse, dependencies
-from d0ctl.store.views.shapes import AttemptView
+from d0ctl.store.views import dependencies, one_package
+from d0ctl.store.views.shapes.of_package import AttemptView
 from d0ctl.units import listed, moment, size
 from d0ctl_wrapper import merge_types
 
@@ -32,7 +32,7 @@ _EXCEPTION = (
 def failed(subject: Subject) -> None:
     """Explain a failed package: its last attempt, who waits for it, and what can be done."""
     one, explanation = subject.package, subject.explanation
-    tries = browse.attempts(subject.store, one.id)
+    tries = one_package.attempts(subject.store, one.id)
     last = tries[-1] if tries else None
     words = [word for word in (last and last.reason, last and last.message) if word]
     explanation.answer = (
@@ -97,7 +97,7 @@ def _may_overrule(subject: Subject, last: AttemptView) -> bool:
         return False
     if re.search(_EXCEPTION, last.stderr or ""):
         return False
-    failed = [binary for binary in browse.binaries(subject.store, subject.package.id)
+    failed = [binary for binary in one_package.binaries(subject.store, subject.package.id)
               if binary.seq == last.binary]  # fmt: skip
     return not any(merge_types.PROGRAM in (one.argv or "") for one in failed)
 

@@ -6,7 +6,7 @@ from d0ctl.show.why.common import MOST, for_time, transfer_text
 from d0ctl.show.why.phases import broker, recovery
 from d0ctl.show.why.phases.waiting import prerequisites_of, suggest
 from d0ctl.show.why.subject import Subject
-from d0ctl.store.views import activity, browse, dependencies
+from d0ctl.store.views import activity, dependencies, one_package
 from d0ctl.units import count, moment
 
 MOST_STRAGGLERS = 10_000
@@ -16,7 +16,7 @@ MOST_STRAGGLERS = 10_000
 def live(subject: Subject) -> None:
     """Explain a package that is starting, staging in, running or suspended."""
     one, explanation = subject.package, subject.explanation
-    tries = browse.attempts(subject.store, one.id)
+    tries = one_package.attempts(subject.store, one.id)
     began = tries[-1].started if tries else None
     explanation.answer = f"{subject.name} {for_time(one.phase, one.node, began, subject.now)}"
     if one.phase == Phase.SUSPENDED and one.note:

@@ -6,7 +6,7 @@ from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views.policies import of_package
-from d0ctl.store.views.shapes import AttemptView, PackageView
+from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count, duration, moment
 
 ESCALATED = {"out-of-memory": "memory: 1.5", "wall-time": "wall-time: 2"}

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from d0ctl.model import Phase
 from d0ctl.show.why.subject import Subject
-from d0ctl.store.views import browse
-from d0ctl.store.views.shapes import AttemptView
+from d0ctl.store.views import browse, one_package
+from d0ctl.store.views.shapes.of_package import AttemptView
 from d0ctl.units import count, duration
 
 MOST_ACTIONS = 1000
@@ -15,7 +15,7 @@ MOST_ACTIONS = 1000
 
 def done(subject: Subject) -> None:
     """Explain a successful package."""
-    tries = browse.attempts(subject.store, subject.package.id)
+    tries = one_package.attempts(subject.store, subject.package.id)
     took = ""
     if tries and tries[-1].ended is not None and tries[-1].started is not None:
         took = f" in {duration(tries[-1].ended - tries[-1].started)} on `{tries[-1].node_name}`"

@@ -7,7 +7,7 @@ from d0ctl.show.why.phases.free_slots import room
 from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.files import links
 from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.store.views import browse, dependencies
+from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.dependencies import Transfer
 from d0ctl.units import count, duration, iso, moment, size
 
@@ -26,7 +26,7 @@ def ready(subject: Subject) -> None:
 
 def _remade(subject: Subject) -> bool:
     """Add that a package that had succeeded runs again, and why; return whether it does."""
-    events = browse.events(subject.store, subject.package.id)
+    events = one_package.events(subject.store, subject.package.id)
     back = [event for event in events if event.old in (Phase.DONE, Phase.TRANSFERRING)]
     is_again = bool(back) and back[-1].new != Phase.DONE
     if is_again:

@@ -16,7 +16,7 @@ from d0ctl.show.cards.file_lists import SCREEN
 from d0ctl.show.live_status import LiveStatus
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
-from d0ctl.store.views.shapes import AttemptView
+from d0ctl.store.views.shapes.of_package import AttemptView
 from d0ctl.units import clean
 
 

@@ -1,129 +1,8 @@
-"""The records in which jobs, stages, lines and packages are shown."""
+"""The records in which a package is shown, with its attempts, binaries and files."""
 
 import json
-from typing import Any
 
 from msgspec import Struct
-
-from d0ctl.model import Counts, Group, job_status, roll_up
-
-
-class JobSummary(Struct, frozen=True):
-    """A job with its counts."""
-
-    id: int
-    name: str
-    title: str
-    originator: str
-    priority: int
-    hold: int
-    hold_actor: str | None
-    hold_note: str | None
-    hold_since: float | None
-    pause: int
-    pause_running: int
-    pause_actor: str | None
-    pause_note: str | None
-    pause_since: float | None
-    finish: str | None
-    finish_actor: str | None
-    finish_note: str | None
-    finish_since: float | None
-    submitted: float
-    ended: float | None
-    max_running: int | None
-    max_failures: int | None
-    counts: Counts
-    blocked: bool
-    final: Counts
-    """The counts of its final stages."""
-
-    @property
-    def status(self) -> Group:
-        """Its status, a function of the counts alone."""
-        return job_status(self.counts, self.final, blocked=self.blocked)
-
-    @property
-    def packages(self) -> int:
-        """How many packages it has."""
-        return sum(self.counts.values())
-
-
-class JobSettings(Struct, frozen=True):
-    """The job file's settings for a job as a whole, besides its summary."""
-
-    mail: str | None
-    most_alike: int | None
-    parameters: dict[str, Any]
-    policy: dict[str, Any]
-
-
-class StageSummary(Struct, frozen=True):
-    """A stage with its counts."""
-
-    id: int
-    seq: int
-    name: str
-    require: float
-    lines: int
-    max_running: int | None
-    final: int
-    counts: Counts
-    blocked: bool
-
-    @property
-    def status(self) -> Group:
-        """Its status, a function of the counts alone."""
-        return roll_up(self.counts, blocked=self.blocked)
-
-
-class LineSummary(Struct, frozen=True):
-    """A line with the counts of its packages."""
-
-    id: int
-    seq: int
-    name: str
-    early_start: int
-    dropped: float | None
-    named: int
-    counts: Counts
-    blocked: bool
-
-    @property
-    def status(self) -> Group:
-        """Its status, a function of the counts alone."""
-        return roll_up(self.counts, blocked=self.blocked)
-
-
-class PackageRow(Struct, frozen=True):
-    """A package in a list, with its last attempt."""
-
-    id: int
-    path: str
-    name: str
-    phase: str
-    status: str
-    node: str | None
-    request: str | None
-    attempts: int
-    note: str | None
-    changed: float
-    started: float | None
-    ended: float | None
-    reason: str | None
-    message: str | None
-    percent: float | None
-    eta: float | None
-    line: str | None
-
-
-class OnlyPackage(PackageRow, frozen=True):
-    """The package of a line with just one: one row shows both."""
-
-    line_id: int
-    line_seq: int
-    line_name: str
-    dropped: float | None
 
 
 class ProgressView(Struct, frozen=True):
@@ -150,22 +29,6 @@ class NoteView(Struct, frozen=True):
     at: float
     binary: int | None
     text: str
-
-
-class FailureView(Struct, frozen=True):
-    """A failed package, with the attempt that says why."""
-
-    path: str
-    name: str
-    number: int
-    ended: float
-    reason: str | None
-    message: str | None
-    exit_code: int | None
-    signal: int | None
-    node_name: str
-    binary: int | None
-    stderr: str | None
 
 
 class AttemptView(Struct, frozen=True):
@@ -387,15 +250,3 @@ class EventView(Struct, frozen=True):
     note: str | None
     attempt: int | None
     node: str | None
-
-
-class ActionView(Struct, frozen=True):
-    """An action of a person."""
-
-    at: float
-    actor: str
-    verb: str
-    target: str
-    note: str | None
-    packages: int
-    undo: str | None

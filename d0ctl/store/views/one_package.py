@@ -1,0 +1,106 @@
+"""The attempts, binaries, files and changes of one package; every read is limited."""
+
+import json
+
+from msgspec.structs import replace
+
+from d0ctl.errors import NotFound
+from d0ctl.store.connection import Store
+from d0ctl.store.rows import make
+from d0ctl.store.views.shapes.of_package import (
+    AttemptView,
+    BinaryRecord,
+    BinaryView,
+    EventView,
+    Failures,
+    InputView,
+    NoteView,
+    OutputView,
+    PackageView,
+    ProgressView,
+)
+from d0ctl.units import count
+
+MOST_INPUTS = 50
+"""How many inputs or outputs of a package are shown."""
+
+MOST_LOOKED_AT = 5_000
+"""How many inputs of a package are read to choose those to show."""
+
+
+def attempts(store: Store, package: int) -> list[AttemptView]:
+    """Every try at a package."""
+    return [make(AttemptView, row) for row in store.rows("attempts", package=package)]
+
+
+def binaries(store: Store, package: int) -> list[BinaryView]:
+    """The binaries of a package, their commands as people wrote them."""
+    return [_readable(make(BinaryView, row)) for row in store.rows("binaries", package=package)]
+
+
+def _readable(one: BinaryView) -> BinaryView:
+    """Return a binary with `{inputs}` in place of the stand-in for its inputs until the launch."""
+    script, words, check = one.script or "", json.loads(one.argv or "[]"), one.check or ""
+    if not any(mark in text for mark in "\1\2" for text in (script, *words, check)):
+        return one
+    from d0ctl.jobfile.language.quoting import as_written  # seldom needed, and slow to import
+
+    return replace(
+        one,
+        script=one.script and as_written(script),
+        check=one.check and as_written(check),
+        argv=one.argv and json.dumps([as_written(word) for word in words]),
+    )
+
+
+def binary(store: Store, package: PackageView, number: int) -> BinaryView:
+    """One binary of a package. Raises NotFound."""
+    found = binaries(store, package.id)
+    for one in found:
+        if one.seq == number:
+            return one
+    raise NotFound(
+        f"package `{package.path}` has {count(len(found), 'binary', 'binaries')}, "
+        f"so there is no binary {number}",
+        hint=f"d0ctl status {package.path}",
+    )
+
+
+def binary_records(store: Store, package: int, number: int) -> list[BinaryRecord]:
+    """Return the record of a binary in each attempt that ran it, the first attempt first."""
+    rows = store.rows("binary_records", package=package, binary=number)
+    return [make(BinaryRecord, row) for row in rows]
+
+
+def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputView]:
+    """Return the inputs of a package, missing ones first."""
+    rows = store.rows("inputs", package=package, limit=limit, window=MOST_LOOKED_AT)
+    return [make(InputView, row) for row in rows]
+
+
+def outputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[OutputView]:
+    """The outputs of a package."""
+    return [make(OutputView, row) for row in store.rows("outputs", package=package, limit=limit)]
+
+
+def progress(store: Store, package: int) -> ProgressView | None:
+    """Return the progress of a package; None until its wrapper has reported."""
+    row = store.row("package_progress", package=package)
+    return None if row is None else make(ProgressView, row)
+
+
+def notes(store: Store, package: int, limit: int = 100) -> list[NoteView]:
+    """Return the remarks of the wrappers of a package."""
+    return [
+        make(NoteView, row) for row in store.rows("attempt_notes", package=package, limit=limit)
+    ]
+
+
+def failure_history(store: Store, package: int) -> list[Failures]:
+    """The failures of a package by reason."""
+    return [make(Failures, row) for row in store.rows("failures", package=package)]
+
+
+def events(store: Store, package: int) -> list[EventView]:
+    """Every change of phase of a package."""
+    return [make(EventView, row) for row in store.rows("events", package=package)]
