@@ -79,7 +79,7 @@ def _read(name: str, folder: int) -> str:
     with os.fdopen(os.open(name, flags, dir_fd=folder), "rb", buffering=0) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise ValueError("it is no plain file")
+            raise ValueError("it is not a regular file")
         most = LARGEST_BATCH if name.endswith(BATCH) else LARGEST
         data = file.read(status.st_size + 1) if status.st_size <= most else b""
         if len(data) > status.st_size:  # it grows

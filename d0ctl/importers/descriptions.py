@@ -78,7 +78,9 @@ class Descriptions:
         """Return how many processes a node queues. Raises Unreadable."""
         count = file.expand(file.count, macros)
         if not re.fullmatch("0*[1-9][0-9]{0,5}", count):
-            raise Unreadable(f"{node.where}: `queue {count[:40]}` of `{node.submit}` is no number")
+            raise Unreadable(
+                f"{node.where}: `queue {count[:40]}` of `{node.submit}` is not a number"
+            )
         if file.rest:
             self.draft.leave_out(node.submit, f"`queue ... {file.rest[:40]}`: queued once")
         return int(count)

@@ -155,5 +155,5 @@ def _from_json(text: str, path: Path) -> tuple[dict[str, list[str]], list[tuple[
         pairs = [(str(link.get("u", link.get("source"))), str(link.get("v", link.get("target"))))
                  for link in links]  # fmt: skip
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        raise Unreadable(f"{path.name}: it is no list of `snakemake --d3dag`") from error
+        raise Unreadable(f"{path.name}: it is not a list of `snakemake --d3dag`") from error
     return labels, pairs

@@ -259,8 +259,8 @@ def states() -> list[str]:
 
 def _stage_name(part: str, text: str) -> str:
     if not part or not part.isprintable() or WILD & set(part):
-        raise BadUsage(f"`{part}` in `{text}` is no stage: name it, or give a number, "
-                       "a range as `1-3` or `*`")  # fmt: skip
+        raise BadUsage(f"`{part}` in `{text}` is not a stage: give a name, a number, "
+                       "a range such as `1-3`, or `*`")  # fmt: skip
     return part
 
 
@@ -273,7 +273,7 @@ def _reason(word: str) -> str:
     known = [*map(str, Reason), "unknown"]
     if word.startswith("site:"):
         return word
-    return _known(word, known, f"`{word}` is no reason for which packages fail", "site:NAME")
+    return _known(word, known, f"`{word}` is not a failure reason", "site:NAME")
 
 
 def _known(word: str, known: list[str], fault: str, *more: str) -> str:

@@ -36,7 +36,7 @@ def test_a_script_beside_the_job_file_that_is_no_input_is_named(
 
     answer = why(real_site, "./sim.sh", shell=shell)
 
-    assert "`sim.sh` is beside the job file but is no input, so it is not on the node" in answer
+    assert "`sim.sh` is beside the job file but is not an input, so it is not on the node" in answer
     assert "add `inputs: sim.sh` to the job file, then `d0ctl run FILE --as NAME`" in answer
     assert "d0ctl retry" not in answer
 
@@ -97,7 +97,7 @@ def test_a_file_beside_the_job_file_that_a_program_did_not_find_is_named(
 
     answer = why(real_site, script)
 
-    assert "`cuts.dat` is beside the job file but is no input" in answer
+    assert "`cuts.dat` is beside the job file but is not an input" in answer
     assert "add `inputs: cuts.dat` to the job file" in answer
     assert "d0ctl retry" not in answer
 

@@ -147,7 +147,7 @@ def test_an_unknown_reason_is_refused(site: Site, d0ctl: Type) -> None:
     result = d0ctl("status", "--reason", "looping-out")
 
     assert result.exit_code == 2
-    assert "`looping-out` is no reason for which packages fail" in result.stderr
+    assert "`looping-out` is not a failure reason" in result.stderr
     assert "did you mean `looping`?" in d0ctl("status", "--reason", "loopin").stderr
 
 

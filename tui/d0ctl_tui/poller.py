@@ -60,7 +60,7 @@ class Poller(threading.Thread):
         with database_errors(self.home):
             version = self._store.version()
             if version == (0, 0):
-                raise DatabaseUnavailable(f"`{self.home.database}` has gone")
+                raise DatabaseUnavailable(f"`{self.home.database}` is gone")
             moved = version != self._seen
             if self._seen is not None and version[0] != self._seen[0]:
                 self._close()

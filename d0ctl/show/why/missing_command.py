@@ -62,7 +62,7 @@ def _is_beside(folder: str, name: str) -> bool:
 def _no_input(name: str) -> Missing:
     name = posixpath.normpath(name)
     return Missing(
-        f"`{name}` is beside the job file but is no input, so it is not on the node: "
+        f"`{name}` is beside the job file but is not an input, so it is not on the node: "
         f"add `inputs: {name}` to the job file, then {AGAIN}", may_retry=False,
     )  # fmt: skip
 

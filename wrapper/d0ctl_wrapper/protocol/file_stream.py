@@ -39,7 +39,7 @@ ANSWER, CALL = "answer", "call"
 DIRECT = shape.record(
     {
         "role": shape.one_of(ANSWER, CALL),
-        "name": shape.match(re.compile("[0-9a-f]{32}"), "is no name of a login"),
+        "name": shape.match(re.compile("[0-9a-f]{32}"), "is not the name of a login"),
     },
     {"public": (shape.string, "")},
 )
