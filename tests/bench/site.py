@@ -135,7 +135,7 @@ def daemon(home: Home, up: int, around: Mapping[str, str] | None = None) -> Iter
     )
     try:
         with open_store(home) as store:
-            patience = 60.0 + up  # on two cores, 200 nodes take 50 s of CPU to connect
+            patience = 60.0 + up  # 200 nodes took 25 s on two busy cores
             wait_until(
                 lambda: nodes_up(store) >= up or process.poll() is not None, patience, "nodes"
             )
