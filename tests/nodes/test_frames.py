@@ -17,7 +17,8 @@ from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl_wrapper.protocol.frames import LISTED, LONGEST
 
 FACTS = {
-    "boot_id": "b", "machine_id": "", "base": "/x", "cpus": 2, "memory": 5, "system": "Linux",
+    "boot_id": "b", "machine_id": "", "base": "/x", "cpus": 2, "gpus": 1, "memory": 5,
+    "system": "Linux",
     "machine": "x86_64", "hostname": "n1", "time": 1.5, "user": "emmy", "home": "/home/emmy",
     "shell": "/bin/sh", "os": "", "python": "3.6.8", "executable": "/usr/bin/python3",
     "filesystem": "ext4", "utc_offset": 0, "load": 0.5, "disk_total": 9, "disk_free": 1,
