@@ -45,7 +45,9 @@ def parse(text: str, faults: Faults) -> Node | None:
         message = f"the character {found[0]!a} is not allowed in {faults.what}"
         raise _fatal(faults, _position_at(text, found.start()), message)
     try:
-        return _Builder(_PAIR.sub(_one_escape, text), faults).build()
+        if "\\u" in text:
+            text = _PAIR.sub(_one_escape, text)
+        return _Builder(text, faults).build()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         at = Position(mark.line + 1, mark.column + 1) if mark else Position(1, 1)
@@ -140,9 +142,13 @@ class _Builder:
             items.append(node)
 
     def _fill_mapping(self, parent: Mapping) -> None:
-        items, next_event, read = parent.items, self._next, self._node
+        items, next_event, read, read_scalar = parent.items, self._next, self._node, self._scalar
         while type(event := next_event()) is not yaml.MappingEndEvent:
-            key, node = read(event), read(next_event())
+            is_plain = type(event) is yaml.ScalarEvent and event.anchor is event.tag is None
+            key = read_scalar(event) if is_plain else read(event)
+            event = next_event()
+            is_plain = type(event) is yaml.ScalarEvent and event.anchor is event.tag is None
+            node = read_scalar(event) if is_plain else read(event)
             parent.weight += key.weight + node.weight
             if type(key) is Scalar and key.text not in items and key.text not in ("", "<<"):
                 items[key.text] = key, node
