@@ -221,7 +221,7 @@ def test_a_cache_that_vanishes_as_a_whole_is_in_doubt_until_its_files_are_back(d
     assert len(read(desk.store, "location", "path", by="path")) == MANY
     assert phases(desk.store) == {"job/1/1/1": "done", "job/1/2/1": "ready"}
     explained = why_node(desk.store, "localhost", time.time())
-    assert "the cache of node `localhost` is in doubt" in explained.answer
+    assert "the cache of node `localhost` has been in doubt since" in explained.answer
     assert f"{MANY} of {MANY} copies are missing in its cache, all at once" in explained.facts
     assert "whose cache is in doubt: d0ctl why --node localhost" in why(desk, "f00")
     (finding,) = caches_in_doubt(desk.store)
