@@ -100,7 +100,7 @@ OTHERS = {"flow": DAG, "inner.dag": INNER, "s.sub": SUBMIT, "prog.sh": "true", "
 WORDS = [
     *"\n \t\\\"'=()[]{},:#/\r\0\x85\u2028é", "\\\n", "$(", "$(n)", "$(a)", "$$(x)", "$CHOICE(",
     "{n}", "{inputs}", "JOB", "A", "CHILD", "PARENT", "VARS", "ALL_NODES", "SPLICE", "inner.dag",
-    "s.sub", "DIR", "..", "flow", "queue", "queue 9999", "RETRY", "-1", "0", "NaN", "null", "true",
+    "s.sub", "DIR", "..", "flow", "queue", "queue 9", "RETRY", "-1", "0", "NaN", "null", "true",
     "99999999999999999999", "1e999", "0[label=\"", "0 -> 1\n", "JOB B s.sub\n", "executable",
     "arguments", "environment", "VARS A a=\"b\"\n", "\\n", "x: y", "\\ud800", "\U0001f600",
 ]  # fmt: skip

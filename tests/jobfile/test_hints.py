@@ -222,7 +222,7 @@ def test_many_words_and_names_are_rather_refused_than_compared_for_long(faults: 
     parameters = ", ".join(f"{name}: x" for name in names)
     runs = " ".join(f"{{{word}}}" for word in words)
 
-    with in_time(10_000_000):  # a tenth of what all comparisons take
+    with in_time():  # all comparisons would take more than twice as long
         found = faults(f"parameters: {{{parameters}}}\nstages: [{{lines: [{{run: '{runs}'}}]}}]")
 
     assert len(found) == 2000
