@@ -189,8 +189,12 @@ def test_an_attempt_whose_own_log_fills_the_disk_ends(connect: Connect, disk: Pa
     kept = disk / "kept"
     kept.write_bytes(bytes(3_000_000))
     flood = f"echo first; ln {kept} $D0CTL_WORK/../other.out; dd if=/dev/zero bs=1M status=none"
+    waits = "until test -e ../go; do sleep 0.05; done"
 
-    node.launch(launch(1, binary(script=flood)))
+    node.launch(launch(1, binary(script=f"{waits}; {flood}")))
+    node.message(1, "start")
+    node.wait("pong", id=node.ping())  # the start message is removed: nothing frees space later
+    (node.folder(1) / "go").touch()
     end = node.end(1)
 
     assert (end["outcome"], end["reason"]) == ("failed", "disk-full"), end
