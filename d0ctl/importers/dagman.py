@@ -9,7 +9,7 @@ from pathlib import Path
 from d0ctl.importers import dag_file, submit_file
 from d0ctl.importers.dag import MOST_NODES, Dag, Node, Script
 from d0ctl.importers.descriptions import LATE, Descriptions, quoted
-from d0ctl.importers.draft import Draft, Entry, Unreadable, label, literal
+from d0ctl.importers.draft import Draft, Entry, Unreadable, label
 from d0ctl.importers.submit_file import SubmitFile
 
 STAGE, FINAL = "jobs", "final"
@@ -140,7 +140,7 @@ class _Import:
                 self.made[name] = line
                 line.setdefault("outputs", []).append(name)
         if image := value("container_image") or value("docker_image"):
-            line["image"] = literal(image.removeprefix("docker://"))
+            line["image"] = image.removeprefix("docker://")
         self._requirements(node, file, macros, line)
 
     def _executable(self, program: str, folder: Path, inputs: dict[str, None]) -> str:
@@ -195,7 +195,7 @@ class _Import:
                  and key.isascii() and not key.startswith("D0CTL_")}  # fmt: skip
         late = {key: text for key, text in names.items()
                 if quoted(text) != shlex.quote(text)}  # fmt: skip
-        if fixed := {key: literal(text) for key, text in names.items() if key not in late}:
+        if fixed := {key: text for key, text in names.items() if key not in late}:
             line["environment"] = fixed
         return "".join(f"{key}={quoted(text)} " for key, text in late.items())
 
@@ -239,7 +239,7 @@ class _Import:
         parts += _prints(codes)
         if node.post is not None or codes:
             parts.append('exit "$RETURN"')
-        return literal("\n".join(parts))
+        return "\n".join(parts)
 
     def _call(self, node: Node, script: Script, inputs: dict[str, None]) -> str:
         words = [shlex.quote(self._executable(script.program, node.directory, inputs))]

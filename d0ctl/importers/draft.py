@@ -7,15 +7,17 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from d0ctl.jobfile.language.compiled_text import literal
+from d0ctl.jobfile.language.placeholders import RUN_WORDS
+
 Entry = dict[str, Any]
 """A record of the job file, as dicts and lists."""
 
 _PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./=+@%,-]*|[0-9]{1,15}")
 """A text that needs no quotes in YAML."""
 
-_BRACES = re.compile(
-    r"(?<!\$)\{((?:inputs|outputs|parameters)(?:\.[\w-]+)*[^{}]{0,16})\}"
-)  # a placeholder of every job file
+_RECORDS = ("", "stages", "lines")
+"""The keys whose records have keys of the job file."""
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -51,7 +53,7 @@ class Draft(Struct):
         """Return the job file."""
         stages = [stage for stage in self.stages.values() if stage["lines"]]
         job = {"job": job_name(self.name), **self.keys, "stages": stages}
-        return as_text(job)
+        return as_text(_literal(job))
 
 
 def as_text(document: Entry) -> str:
@@ -71,9 +73,16 @@ def label(text: str) -> str:
     return name.strip()[:200] or "-"
 
 
-def literal(text: str) -> str:
-    """Return a text in which no placeholder is replaced."""
-    return _BRACES.sub(r"{{\1}}", text)
+def _literal(value: Any, key: str = "") -> Any:
+    """Return a record in which no text has a placeholder; `key` is that of the job file."""
+    if isinstance(value, str):
+        words = (*RUN_WORDS, "parameters") if key == "run" else ("parameters",)
+        return literal(value, words, strict=key in ("inputs", "outputs"))
+    if isinstance(value, Mapping):
+        return {
+            name: _literal(item, name if key in _RECORDS else key) for name, item in value.items()
+        }
+    return [_literal(item, key) for item in value] if isinstance(value, Sequence) else value
 
 
 def _mapping(entry: Mapping[str, Any], depth: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from d0ctl.importers.draft import Draft, Entry, Unreadable, label, literal
+from d0ctl.importers.draft import Draft, Entry, Unreadable, label
 
 _NODE = re.compile(r'^[^\S\n]*(\d{1,9})[^\S\n]*\[[^\S\n]*label[^\S\n]*=[^\S\n]*'
                    r'"((?:[^"\\\n]|\\.)*)"', re.MULTILINE)  # fmt: skip
@@ -54,10 +54,8 @@ def read(text: str, path: Path, draft: Draft) -> None:
         target = f"{job.rule}:{','.join(values)}"
         line: Entry = {
             "name": label(" ".join(values) or key),
-            "run": literal(
-                f"snakemake --cores 1 --nolock {where} "
-                f"--allowed-rules {shlex.quote(job.rule)} --target-jobs {shlex.quote(target)}"
-            ),
+            "run": f"snakemake --cores 1 --nolock {where} --allowed-rules "
+            f"{shlex.quote(job.rule)} --target-jobs {shlex.quote(target)}",
         }
         lines[key] = draft.add(label(job.rule), line), line
     for key, job in jobs.items():

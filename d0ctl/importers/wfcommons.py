@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from d0ctl.importers.draft import Draft, Entry, Unreadable, label, literal
+from d0ctl.importers.draft import Draft, Entry, Unreadable, label
 
 _SAID = 5
 """How many things of a kind are named; the rest is counted."""
@@ -30,7 +30,7 @@ def read(text: str, path: Path, draft: Draft) -> None:
     _Import(specification, execution if isinstance(execution, dict) else {}, path, draft).run()
     if isinstance(document.get("description"), str) and document["description"].strip():
         title = " ".join(document["description"].split())
-        draft.keys["title"] = literal("".join(c for c in title if c.isprintable())[:200])
+        draft.keys["title"] = "".join(c for c in title if c.isprintable())[:200]
 
 
 def _of(value: Any, kind: type, path: Path, what: str) -> Any:
@@ -118,10 +118,10 @@ class _Import:
         program, arguments = command.get("program"), command.get("arguments") or []
         if isinstance(program, str) and program and isinstance(arguments, list):
             words = [program, *(str(word) for word in arguments if isinstance(word, str | int))]
-            line["run"] = [literal(word) for word in words]
+            line["run"] = words
         else:
             self.invented.append(key)
-            line["run"] = literal("\n".join(self._make(name) for name in outputs) or "true")
+            line["run"] = "\n".join(self._make(name) for name in outputs) or "true"
         if inputs:
             line["inputs"] = inputs
         own = [name for name in outputs if self.makers.get(name) == key and name not in inputs]

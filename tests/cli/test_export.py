@@ -38,14 +38,14 @@ stages:
             memory: 2GB
             wall-time: 90m
             looping: 1h
-            environment: {A: "{{energy}} x"}
+            environment: {A: "{{energy}} {{inputs}} x"}
             wrapper: start.sh
             wrapper-parameters: {OPTIONS: "-v"}
             policy: {signal: {tries: 1}}
             binaries:
               - name: reco
                 run: |
-                  echo {{energy}} ${energy} {other} {inputs} > all{n}.reco
+                  echo {{energy}} ${energy} {other} {{inptus}} {inputs} > all{n}.reco
                   cat {inputs} >filtered{n}.reco
                 inputs: [{file: "raw{n}.raw", acquire: pre-fetch, disposition: deletable}]
                 outputs:
@@ -84,7 +84,7 @@ stages:
         run: [ls, "{part}"]
         inputs: "{part}"
   - name: tidied
-    lines: [{for: {n: [1, 2]}, run: "x", outputs: "all{n}.x"}]
+    lines: [{for: {n: [1, 2]}, run: "x", outputs: "all{n}.{{x}}"}]
   - name: check
     after: recoA
     lines:

@@ -246,3 +246,33 @@ def test_a_long_line_of_variables_costs_no_more_than_its_length(tmp_path: Path) 
     job, _ = imported(tmp_path, dag)
 
     assert lines(job)["A"].packages[0].binaries[0].script == "/bin/echo me A"
+
+
+def test_braces_of_names_and_arguments_stay(tmp_path: Path) -> None:
+    """Nothing of a workflow is a placeholder, nor nearly one."""
+    words_of_it = "{n} {{n}} {inputs} {{inputs}} {output} {n+1:04} {inputs:04} ${HOME}"
+    maker = f"""executable = /bin/echo
+arguments = "{words_of_it}"
+environment = "N={{n}} INPUTS={{inputs}} PARAMETER={{parameter}}"
+transfer_output_files = out{{n}}.txt, {{{{inputs}}}}
+queue
+"""
+    reader = "executable = /bin/cat\ntransfer_input_files = out{n}.txt, x{row.a}\nqueue\n"
+    (tmp_path / "x{row.a}").touch()
+    dag = (
+        "JOB A{inputs} a.sub\nJOB B b.sub\nCATEGORY A{inputs} {outputs}\nPARENT A{inputs} CHILD B\n"
+    )
+
+    job, found = imported(tmp_path, dag, a__sub=maker, b__sub=reader)
+
+    made = lines(job)
+    assert found.left_out == ()
+    package = made["A{inputs}"].packages[0]
+    quoted = (f"'{word}'" if "{" in word else word for word in words_of_it.split())
+    assert package.binaries[0].script == f"/bin/echo {' '.join(quoted)}"
+    assert package.environment == {
+        "N": "{n}", "INPUTS": "{inputs}", "PARAMETER": "{parameter}",
+    }  # fmt: skip
+    assert [one.file for one in package.binaries[0].outputs] == ["out{n}.txt", "{{inputs}}"]
+    inputs = made["B"].packages[0].binaries[0].inputs
+    assert sorted(Path(one.file).name for one in inputs) == ["out{n}.txt", "x{row.a}"]

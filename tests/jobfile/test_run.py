@@ -35,6 +35,7 @@ def script_of(run: str, value: str = "v") -> str:
         ("a {{x}} {{x.stem}}", "a {x} {x.stem}"),
         ("a {{other}}", "a {{other}}"),
         ("a {{{x}}}", "a {{x}}"),
+        ("a {{inptus}} {{zz.Inputs}}", "a {inptus} {{zz.Inputs}}"),
         ("awk '{print $1}'", "awk '{print $1}'"),
         ("a {1,2} {a..b} {} { echo; } {x", "a {1,2} {a..b} {} { echo; } {x"),
         ("jq '{\"k\": 1}'", "jq '{\"k\": 1}'"),

@@ -21,7 +21,8 @@ from tests.support.rows import count
 
 Record = dict[str, Any]
 
-TEXTS = st.sampled_from(["{n}", "{n:03}", "{n+1}", "a b", "'", "$HOME", "{{n}}", "{x}", "é", "%s"])
+TEXTS = st.sampled_from(["{n}", "{n:03}", "{n+1}", "a b", "'", "$HOME", "{{n}}", "{x}", "é",
+                          "%s", "{{parameterz}}", "{{inputs}}", "{other}", "{{{n}}}"])  # fmt: skip
 SIZES = st.sampled_from(["1", "200MB", "1.5 GiB"])
 TIMES = st.sampled_from(["90", "1h30m", "2d"])
 PRIORITIES = st.sampled_from(["0", "50", "{n}"])
@@ -103,12 +104,16 @@ def _chain(draw: st.DrawFn, place: str, n: str, inputs: list[Any]) -> list[Recor
     """Binaries, each reading what the one before has made."""
     binaries: list[Record] = []
     for at in range(draw(st.integers(1, 2))):
-        ending = draw(st.sampled_from([".txt", "-d/", "-*"]))
+        ending = draw(st.sampled_from([".txt", "-d/", "-*", "{{a}}.txt"]))
         folder = draw(st.sampled_from(["", "out/"]))
         output: Record = {"file": f"{folder}f{place}{at}-{n}{ending}", **draw(some(OUTPUT))}
         if ending == "-*":
             output["late"] = "yes"
-        run = draw(st.sampled_from(["go {inputs} > {outputs}", "go {inputs.list}", ["go", "{x}"]]))
+        run = draw(
+            st.sampled_from(
+                ["go {inputs} > {outputs}", "go {inputs.list}", ["go", "{x}", "{{inptus}}"]]
+            )
+        )
         binaries.append({"run": run, **draw(some(BINARY)), "inputs": inputs, "outputs": [output]})
         inputs = [output["file"]] if ending != "-*" and draw(st.booleans()) else []
     return binaries

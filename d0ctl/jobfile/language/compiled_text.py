@@ -1,5 +1,8 @@
 """Texts split at their placeholders, and compiled into templates of values."""
 
+import re
+from collections.abc import Sequence
+
 from d0ctl.jobfile.language.misspelt import SLIP, is_misspelt
 from d0ctl.jobfile.language.placeholders import (
     PLACEHOLDER,
@@ -29,7 +32,7 @@ def split(
         literal, end = literal + text[end : found.start()], found.end()
         name, form = found[4], found[6]
         if name is None or name not in names or (form and name in words):
-            if found[1] in names:
+            if found[1] is not None and is_special(found[1], found[3], names, strict):
                 literal += found[0][1:-1]
                 continue
             if name in names:
@@ -47,6 +50,24 @@ def split(
     if literal + text[end:]:
         pieces.append(literal + text[end:])
     return pieces
+
+
+def is_special(name: str, form: str, names: Sequence[str], strict: bool) -> bool:
+    """Return whether a word in braces is replaced or a fault, so that doubled it is literal."""
+    if strict or name in names:
+        return True
+    return not form and (name in RUN_WORDS or is_misspelt(name, tuple(names)))
+
+
+def literal(text: str, names: Sequence[str], strict: bool = False) -> str:
+    """Return a text for a job file that is read as this one where these names are known."""
+
+    def escape(found: "re.Match[str]") -> str:
+        name, form = (found[4], found[6]) if found[1] is None else (found[1], found[3])
+        is_kept = name is None or not is_special(name, form, names, strict)
+        return found[0] if is_kept else f"{{{found[0]}}}"
+
+    return PLACEHOLDER.sub(escape, text) if "{" in text else text
 
 
 def _check(

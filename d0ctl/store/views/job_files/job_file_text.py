@@ -1,14 +1,14 @@
 """A job as a job file; submitting it makes an equal job."""
 
 import json
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from glob import escape
 from typing import Any
 
 from d0ctl.importers.draft import Entry, as_text
+from d0ctl.jobfile.language.compiled_text import literal
 from d0ctl.jobfile.language.file_names import base_name, is_pattern, local_name, path_below
-from d0ctl.jobfile.language.placeholders import PLACEHOLDER, RESERVED
+from d0ctl.jobfile.language.placeholders import RUN_WORDS
 from d0ctl.jobfile.language.quoting import members_of, with_groups
 from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.store.views.job_files.definition import (
@@ -36,24 +36,25 @@ def as_json(job: JobRows) -> str:
 def document(job: JobRows) -> Entry:
     """Return the job file as dicts and lists of texts."""
     row, parameters = job.row, parsed(job.row["parameters"]) or {}
-    known = {*parameters, *RESERVED}
+    known = (*parameters, "parameters")
     found: Entry = _texts({
         "job": row["name"], "title": _escaped(row["title"], known) or None,
         "originator": _escaped(row["originator"], known), "mail": row["mail"],
         "priority": row["priority"], "hold": "yes" if row["hold"] else None,
         "max-running": row["max_running"], "max-failures": row["max_failures"],
         "max-alike-failures": row["most_alike"],
-        "parameters": _all_escaped(parameters, {*RESERVED}),
+        "parameters": {key: value if isinstance(value, str) else
+                       _all_escaped(value, ("parameters",)) for key, value in parameters.items()},
         "policy": _policy(row["policy"]),
         "stages": [_stage(stage, known) for stage in job.stages],
     })  # fmt: skip
     return found
 
 
-def _stage(stage: StageRows, known: Collection[str]) -> Entry:
+def _stage(stage: StageRows, known: Sequence[str]) -> Entry:
     row = stage.row
     return {
-        "name": _escaped(row["name"], known), "after": stage.after,
+        "name": _escaped(row["name"], known), "after": _all_escaped(list(stage.after), known),
         "final": "yes" if row["final"] else None,
         "require": None if row["require"] == 1 else row["require"],
         "max-running": row["max_running"],
@@ -61,7 +62,7 @@ def _stage(stage: StageRows, known: Collection[str]) -> Entry:
     }  # fmt: skip
 
 
-def _line(line: LineRows, known: Collection[str]) -> Entry:
+def _line(line: LineRows, known: Sequence[str]) -> Entry:
     return {
         "name": _escaped(line.row["name"], known),
         "early-start": "yes" if line.row["early_start"] else None,
@@ -70,9 +71,11 @@ def _line(line: LineRows, known: Collection[str]) -> Entry:
     }  # fmt: skip
 
 
-def _package(package: PackageRows, known: Collection[str]) -> Entry:
+def _package(package: PackageRows, known: Sequence[str]) -> Entry:
     row = package.row
-    startup = [_escaped(_file(one), known) for one in package.inputs if one["binary"] == 0]
+    startup = [
+        literal(_file(one), known, strict=True) for one in package.inputs if one["binary"] == 0
+    ]
     return {
         "name": _escaped(row["name"], known), "nodes": parsed(row["nodes"]),
         "exclude-nodes": parsed(row["exclude_nodes"]), "platform": row["platform"],
@@ -102,9 +105,9 @@ def _policy(text: str | None) -> Any:
     return written(parsed(text) or {})
 
 
-def _binary(binary: Columns, package: PackageRows, known: Collection[str]) -> Entry:
+def _binary(binary: Columns, package: PackageRows, known: Sequence[str]) -> Entry:
     parameters = parsed(binary["parameters"]) or {}
-    inner = {*known, *parameters}
+    inner = (*known, *parameters, *RUN_WORDS)
     argv, script = parsed(binary["argv"]), binary["script"]
     run = (
         [_script(word, inner) for written in argv for word in _words(written)]
@@ -116,7 +119,7 @@ def _binary(binary: Columns, package: PackageRows, known: Collection[str]) -> En
         "name": _escaped(binary["name"], known), "run": run,
         "shell": binary["shell"] if script is not None and binary["shell"] != "bash" else None,
         "image": _escaped(binary["image"], known),
-        "stdin": _escaped(_stdin(binary, package), known),
+        "stdin": _stdin(binary, package, known),
         "software": _escaped(binary["software"], known),
         "parameters": _all_escaped(parameters, known),
         "inputs": _inputs(binary, package, known),
@@ -132,7 +135,7 @@ def _binary(binary: Columns, package: PackageRows, known: Collection[str]) -> En
     }  # fmt: skip
 
 
-def _events(text: str | None, known: Collection[str]) -> Entry | None:
+def _events(text: str | None, known: Sequence[str]) -> Entry | None:
     """Return a range of events as it is written: by its first number and its length."""
     if text is None:
         return None
@@ -140,7 +143,7 @@ def _events(text: str | None, known: Collection[str]) -> Entry | None:
     return {"of": last - first + 1, "first": first, "part": _escaped(part, known)}
 
 
-def _inputs(binary: Columns, package: PackageRows, known: Collection[str]) -> list[Entry]:
+def _inputs(binary: Columns, package: PackageRows, known: Sequence[str]) -> list[Entry]:
     """Return the inputs of a binary."""
     return [
         entry
@@ -150,20 +153,21 @@ def _inputs(binary: Columns, package: PackageRows, known: Collection[str]) -> li
     ]
 
 
-def _input_entries(row: Columns, known: Collection[str]) -> Iterator[Entry]:
+def _input_entries(row: Columns, known: Sequence[str]) -> Iterator[Entry]:
     """Yield the entries of an input: a late output that is read in parts has several."""
     for match in [None] if row["match"] is None else row["match"].split("\n"):
         yield _input(row, match, known)
 
 
-def _input(row: Columns, match: str | None, known: Collection[str]) -> Entry:
-    source: Entry = {"file": _escaped(_file(row), known)}
+def _input(row: Columns, match: str | None, known: Sequence[str]) -> Entry:
+    source: Entry = {"file": literal(_file(row), known, strict=True)}
     if match is None and row["pattern"] is not None and row["job"] is None:
         # it is in a group, which was made when the names were known
         match = escape(row["name"])
     if match is not None:
         stage = row["stage"] if row["job"] is None else f"{row['job']}/{row['stage']}"
-        source = {"from": stage, "match": _escaped(match, known)}
+        source = {key: literal(text, known, strict=True)
+                  for key, text in (("from", stage), ("match", match))}  # fmt: skip
     return {
         **source, "as": _escaped(_renaming(row), known),
         "locator": _escaped(row["locator"], known), "size": row["size"],
@@ -174,12 +178,12 @@ def _input(row: Columns, match: str | None, known: Collection[str]) -> Entry:
     }  # fmt: skip
 
 
-def _stdin(binary: Columns, package: PackageRows) -> str | None:
+def _stdin(binary: Columns, package: PackageRows, known: Sequence[str]) -> str | None:
     """Return the file that is the standard input of a binary."""
     for row in package.inputs if binary["stdin"] is not None else ():
         local = row["name"] if row["own"] else local_name(row["name"], row["local"])
         if row["binary"] == binary["seq"] and local == binary["stdin"]:
-            return _file(row)
+            return literal(_file(row), known, strict=True)
     return None
 
 
@@ -198,9 +202,10 @@ def _renaming(row: Columns) -> str | None:
     return local or base_name(name).rstrip("/")
 
 
-def _output(row: Columns, known: Collection[str]) -> Entry:
+def _output(row: Columns, known: Sequence[str]) -> Entry:
     return {
-        "file": _escaped(row["name"], known), "locator": _escaped(row["locator"], known),
+        "file": literal(row["name"], known, strict=True),
+        "locator": _escaped(row["locator"], known),
         "size": row["size_asked"], "min-size": row["min_size"],
         "checksum": row["checksum_asked"], "disposition": row["dispositions"].split(),
         "result": "yes" if row["result"] else None, "late": "yes" if row["late"] else None,
@@ -213,22 +218,17 @@ def _words(argument: str) -> list[str]:
     return members_of(argument) if argument.startswith(GROUP) else [argument]
 
 
-def _script(text: str, known: Collection[str]) -> str:
+def _script(text: str, known: Sequence[str]) -> str:
     """Return a program in which the list of inputs is a placeholder again, and groups are names."""
     marked = with_groups(text.replace(INPUTS, _MARK))
     return str(_escaped(marked, known)).replace(_MARK, "{inputs}")
 
 
-def _escaped(text: str | None, known: Collection[str]) -> str | None:
-    """Return a text in which known names in braces are escaped."""
-
-    def double(found: "re.Match[str]") -> str:
-        return f"{{{found[0]}}}" if found[4] in known else found[0]
-
-    return text if text is None or "{" not in text else PLACEHOLDER.sub(double, text)
+def _escaped(text: str | None, known: Sequence[str]) -> str | None:
+    return None if text is None else literal(text, known)
 
 
-def _all_escaped(value: Any, known: Collection[str]) -> Any:
+def _all_escaped(value: Any, known: Sequence[str]) -> Any:
     if isinstance(value, dict):
         return {key: _all_escaped(item, known) for key, item in value.items()}
     if isinstance(value, list):
