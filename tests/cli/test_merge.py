@@ -47,6 +47,7 @@ def test_a_site_may_merge_a_type_in_its_own_way(folder: Path, d0ctl: Type) -> No
 
 FAULTS = [
     ("outputs: [all.csv]", "outputs: [all.xyz]", "is not of a type that can be merged: `.txt`"),
+    ("outputs: [all.csv]", "outputs: ['all.{x}']", "needs the suffix of `all.{x}` written out"),
     ("outputs: [all.csv]", "outputs: [all.csv, b.csv]", "`merge` needs one output"),
     ("outputs: [all.csv]", "shell: sh\n        outputs: [all.csv]", "replaces `shell`"),
     ("merge: yes", "merge: perhaps", "`merge` takes `yes` or `no`, not `perhaps`"),

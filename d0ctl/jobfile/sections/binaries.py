@@ -169,14 +169,23 @@ def _merge(level: Level, reading: Reading) -> Run | None:
         written = command.replace("{output}", "{outputs}")
         return compile_script(replace(scalar, text=written), reading.scope, reading.faults, "sh")
     if merge_types.kind_of(text) is None:
-        known = ", ".join(f"`{suffix}`" for suffix in merge_types.KINDS)
-        reading.fault(
-            name.position,
-            f"{shown(name.text)} is not of a type that can be merged: {known}; "
-            "`merge` in the site file, or a plug-in, adds others",
-        )
+        reading.fault(name.position, _no_type(name))
     words = [replace(scalar, text=word) for word in (merge_types.PROGRAM, "{outputs}")]
     return compile_arguments(words, reading.scope, reading.faults)
+
+
+def _no_type(name: Scalar) -> str:
+    """Return why the type of a merged file is not known."""
+    if "}" in name.text.rpartition(".")[2]:
+        return (
+            f"`merge` needs the suffix of {shown(name.text)} written out, as in `.root`: it can't "
+            "be a placeholder"
+        )
+    known = ", ".join(f"`{suffix}`" for suffix in merge_types.KINDS)
+    return (
+        f"{shown(name.text)} is not of a type that can be merged: {known}; "
+        "`merge` in the site file, or a plug-in, adds others"
+    )
 
 
 def _merge_command(text: str, reading: Reading) -> str | None:
