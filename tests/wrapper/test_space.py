@@ -209,6 +209,8 @@ def test_an_attempt_gives_way_to_the_work_of_others(node: Client) -> None:
     busy = [sys.executable, "-c", "while True: pass"]
     others = [subprocess.Popen(busy) for _ in range(2 * (os.cpu_count() or 1))]
     try:
+        for other in others:  # what runs below the usual priority counts as our own
+            os.setpriority(os.PRIO_PROCESS, other.pid, 0)
         node.launch(
             launch(1, binary(script=SPINS), guards={"yield_cpu": 0.3, "window": 0.5, "grace": 0.5})
         )
