@@ -24,11 +24,14 @@ DEAF = "echo 1 > made; while true; do echo x >> ../ticks; sleep 0.05; done"
 
 def state(node: Client, phase: str, attempt: int = 1) -> Frame:
     """The latest state message of an attempt with this phase, once there is one."""
-    while True:
-        answer = [m for m in node.messages(attempt) if m["kind"] == "state"]
-        if answer and answer[-1]["phase"] == phase:
-            return answer[-1]
+
+    def said() -> list[Frame]:
         node.wait("pong", id=node.ping())
+        answer = [m for m in node.messages(attempt) if m["kind"] == "state"]
+        return [one for one in answer[-1:] if one["phase"] == phase]
+
+    wait_until(lambda: bool(said()), what=f"attempt {attempt} is {phase}")
+    return said()[0]
 
 
 def ticking(node: Client, attempt: int = 1) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.support.waiting import wait_until
-from tests.wrapper.client import Client, Frame, binary, launch
+from tests.wrapper.client import Client, binary, launch
+from tests.wrapper.test_command import state
 
 HUGE = binary(script="truncate -s 1T big; touch ../up", outputs=[{"name": "big", "min_size": None}])
 """A binary whose output takes an hour to read, and no space."""
@@ -29,18 +30,6 @@ def has_open(pid: int, name: str) -> bool:
         return any(one.readlink().name == name for one in folder.iterdir())
     except OSError:
         return False
-
-
-def state(node: Client, phase: str) -> Frame:
-    """Wait until the attempt says that it is in this phase."""
-
-    def said() -> list[Frame]:
-        node.wait("pong", id=node.ping())
-        answer = [one for one in node.messages(1) if one["kind"] == "state"]
-        return [one for one in answer[-1:] if one["phase"] == phase]
-
-    wait_until(lambda: bool(said()), what=f"the attempt is {phase}")
-    return said()[0]
 
 
 @pytest.mark.parametrize("checksum", [None, "md5:" + "0" * 32])
