@@ -44,7 +44,7 @@ def test_a_click_on_a_key_of_a_dialog_does_what_the_key_does(site: Site, dashboa
         await desk.press("K")
         await click(desk, "keys", "keep the files")
         await desk.sees("--partial")
-        await click(desk, "keys", "not")
+        await click(desk, "keys", "cancel")
         await desk.until(lambda: desk.app.screen is desk.main, "it is closed")
         assert site.phase("prod/1/1/1") == "ready"
         await desk.press("K")
