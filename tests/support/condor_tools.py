@@ -85,12 +85,15 @@ class Queue:
                 log.write(f"009 {job} 2026-11-23 10:00:00 Job was aborted.\n\t{reason}\n...\n")
 
     def kill(self, ad: Ad) -> None:
-        """End all processes of a job, found by their environment and their parents."""
+        """End all processes of a job at once, found by their environment and their parents.
+
+        They are stopped first, so that a wrapper can't report the death of its binary.
+        """
         mark = f"{ad['env'][0]}\0".encode()
-        while roots := {pid for pid in parents() if mark in environment(pid)}:
-            for pid in with_children(roots):
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+        stopped: set[int] = set()
+        while more := {pid for pid in parents() if mark in environment(pid)} - stopped:
+            stopped |= send(signal.SIGSTOP, with_children(more | stopped))
+        send(signal.SIGKILL, stopped)
 
     def _reap(self) -> None:
         alive = parents()
@@ -141,6 +144,14 @@ def with_children(roots: set[int]) -> set[int]:
     while more := {pid for pid, parent in all_parents.items() if parent in found} - found:
         found |= more
     return found
+
+
+def send(number: int, pids: set[int]) -> set[int]:
+    """Send a signal to processes; those that have ended are no fault."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+    return pids
 
 
 def environment(pid: int) -> bytes:
