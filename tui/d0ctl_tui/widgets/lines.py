@@ -134,7 +134,7 @@ class LineView(ScrollView, can_focus=True):
         if self.has_cursor:
             self.move_to(self.cursor + by)
         else:
-            self.scroll_to(y=self.scroll_offset.y + by, animate=False, immediate=True)
+            self.scroll_to(y=self.scroll_offset.y + by, animate=False, immediate=True, force=True)
 
     def action_page(self, by: int) -> None:
         """Move by a page."""
@@ -158,11 +158,11 @@ class LineView(ScrollView, can_focus=True):
             self.open_line(self.cursor)
 
     def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self.scroll_to(y=self.scroll_offset.y + WHEEL, animate=False, immediate=True)
+        self.scroll_to(y=self.scroll_offset.y + WHEEL, animate=False, immediate=True, force=True)
         event.stop()
 
     def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self.scroll_to(y=self.scroll_offset.y - WHEEL, animate=False, immediate=True)
+        self.scroll_to(y=self.scroll_offset.y - WHEEL, animate=False, immediate=True, force=True)
         event.stop()
 
     def _measure(self) -> None:
