@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from d0ctl_wrapper.protocol.paths import NodePaths
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
 from tests.wrapper.test_command import state
+from tests.wrapper.test_early import early, fed_input, feed, wait_read
 from tests.wrapper.test_guards import SPINS, sums_up
 
 STAYS = "while [ ! -e ../go ]; do sleep 0.05; done"
@@ -203,6 +205,28 @@ def test_an_attempt_whose_own_log_fills_the_disk_ends(connect: Connect, disk: Pa
     assert re.search(rb"\[3\d MB of this log were removed, because it filled the disk\]", log)
     assert len(log) < 700_000
     assert kept.stat().st_size == 3_000_000, "a file that is linked elsewhere is not cut"
+
+
+def test_inputs_that_a_full_disk_refused_come_before_the_list_is_closed(
+    connect: Connect, disk: Path, tmp_path: Path
+) -> None:
+    node = connect(base=str(disk / "base"))
+    node.base = disk / "base"
+    node.launch(early(tmp_path, "a"))
+    wait_read(node, ["a"])
+    with (disk / "filler").open("ab", buffering=0) as filler, suppress(OSError):
+        while filler.write(bytes(4096)):
+            pass
+
+    feed(node, fed_input(tmp_path, "b"))
+    refused = node.wait("fault")["message"]
+    (disk / "filler").unlink()
+    feed(node, fed_input(tmp_path, "c"), closed=True)
+    end = node.end(1)
+
+    assert refused == "can't deliver inputs to attempt 1: No space left on device"
+    assert end["outcome"] == "successful"
+    assert Path(end["outputs"][0]["path"]).read_text().split() == ["a", "b", "c"]
 
 
 def test_an_attempt_gives_way_to_the_work_of_others(node: Client) -> None:

@@ -151,15 +151,23 @@ class Supervisor:
         return cpus
 
     def add_inputs(self, entries: "List[Frame]") -> None:
-        """Deliver inputs to running attempts; retry later any that a full disk refuses."""
+        """Deliver inputs to running attempts; retry later any that a full disk refuses.
+
+        Later ones of the same attempt wait for these: after the last of them its list is closed.
+        """
+        waiting = {entry["attempt"] for entry in self._pending_inputs}
         for entry in entries:
             attempt = entry["attempt"]
             if attempt not in self.live:
+                continue
+            if attempt in waiting:
+                self._pending_inputs.append(entry)
                 continue
             try:
                 is_new = self.input_streams.append(attempt, entry["inputs"], entry["closed"])
             except OSError as error:
                 self._pending_inputs.append(entry)
+                waiting.add(attempt)
                 why = "can't deliver inputs to attempt %d: %s" % (attempt, error.strerror)
                 self.send({"kind": "fault", "message": why})
                 continue
