@@ -68,6 +68,9 @@ STATUS_OF: Mapping[Phase, Status] = {
 }
 """The status that each phase belongs to."""
 
+LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
+"""The phases of launched packages."""
+
 MOVING = frozenset({Phase.READY, Phase.COOLOFF, Phase.HELD}) | {
     phase for phase, status in STATUS_OF.items() if status in (Status.SCHEDULED, Status.LAUNCHED)
 }

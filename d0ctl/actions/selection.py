@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.actions.action import MOST_SHOWN, Change, Conflict
 from d0ctl.errors import BadUsage
-from d0ctl.model import STATUS_OF, Phase, Status, by_status
+from d0ctl.model import LIVE, STATUS_OF, Phase, by_status
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
@@ -18,10 +18,8 @@ from d0ctl.store.views.shapes import JobSummary
 BY_POLICY = "policy"
 """The actor of a package that a policy held."""
 
-LIVE = frozenset(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
-
 HOLDABLE = frozenset({Phase.WAITING, Phase.READY, Phase.COOLOFF, Phase.ASSIGNED})
-KILLABLE = HOLDABLE | {Phase.HELD} | LIVE - {Phase.KILLING}
+KILLABLE = HOLDABLE | {Phase.HELD} | set(LIVE) - {Phase.KILLING}
 
 
 def is_whole_job(target: Selector) -> bool:

@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 from d0ctl.cli.schemas import jobs
 from d0ctl.cli.schemas.fill import fill
-from d0ctl.model import STATUS_OF, Status, known_eta
+from d0ctl.model import LIVE, known_eta
 from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.horizon import Horizon
 from d0ctl.select import parse
@@ -23,8 +23,6 @@ from d0ctl.store.views.shapes import (
 from d0ctl.units import iso
 
 T = TypeVar("T")
-
-LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
 MOST_LIVE, MOST_FAILED, MOST_LINES, MOST_STRAGGLERS = 8, 3, 1_000, 100
 """How many packages and lines a job's or stage's document lists."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from d0ctl.errors import NotFound
-from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.model import LIVE, Phase
 from d0ctl.select import Selector, parse
 from d0ctl.show.cards.part import Part
 from d0ctl.show.why import group
@@ -34,8 +34,6 @@ MOST_LIVE, MOST_KEPT_BACK, MOST_FAILED = 10, 3, 4
 MOST_LINES, MOST_OF_LINE = 40, 200
 MOST_ACTIONS, MOST_NOTES = 10, 12
 MOST_ON_NODE = 200
-
-LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
 
 class Gone(Struct, frozen=True):

@@ -12,7 +12,7 @@ from d0ctl_wrapper.protocol import message
 from tests.chaos import work
 from tests.chaos.field import Field
 from tests.chaos.plan import SLURM
-from tests.support.rows import read
+from tests.support.rows import count, read
 
 GIVEN_UP = "its node did not answer"
 """How the history of an attempt begins whose node was out of contact beyond the lease."""
@@ -89,9 +89,15 @@ def unfinished(journal: work.Journal, path: str, attempt: int) -> Iterator[str]:
 
 
 def counted_twice(field: Field) -> Iterator[str]:
-    """No package has two attempts that count, unless its outputs were lost with a pilot."""
+    """No package has two attempts that count, unless its outputs were lost with a pilot.
+
+    A package that is killed while its results are copied has an attempt that counts. When it is
+    retried, it may need files again that were removed after its end.
+    """
     nodes: dict[str, list[str]] = {}
     with open_store(field.home, read_only=True) as store:
+        if count(store, "event", old="transferring", new="canceled"):
+            return
         for path, outcome, node in read(
             store, "v_attempt", "path", "outcome", "node", by="attempt_id"
         ):

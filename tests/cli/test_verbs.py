@@ -76,6 +76,18 @@ def test_a_launched_package_is_killed_by_its_wrapper(site: Site, d0ctl: Type) ->
     assert site.phase("prod/1/1/1") == "canceled"
 
 
+def test_a_package_whose_results_are_copied_is_canceled_at_once(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        change(site.store, "package", {"phase": "running"}, phase="transferring")
+
+    result = d0ctl("kill", "prod/1/1/1")
+
+    assert site.phase("prod/1/1/1") == "canceled"
+    assert "is being killed on" not in result.stdout
+
+
 def test_what_is_successful_is_not_killed(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")

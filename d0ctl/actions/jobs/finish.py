@@ -10,14 +10,13 @@ from d0ctl.actions.packages.kill import WAIT, being_killed, describe_grace, grac
 from d0ctl.actions.selection import (
     HOLDABLE,
     KILLABLE,
-    LIVE,
     changeable,
     has_ended,
     is_whole_job,
     jobs_of,
 )
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.model import Phase
+from d0ctl.model import LIVE, Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.finish import finish_jobs, sweep_all

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
 from d0ctl.actions.option import Options, flag
-from d0ctl.actions.selection import KILLABLE, LIVE, changeable
+from d0ctl.actions.selection import KILLABLE, changeable
+from d0ctl.model import LIVE, Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.site import default
@@ -72,8 +73,12 @@ def report(plan: KillPlan) -> Iterator[str]:
 
 
 def being_killed(plan: Plan) -> Iterator[str]:
-    """Say how many packages are still to be ended by their wrappers."""
-    if ending := sum(number for phase, number in plan.phases.items() if phase in LIVE):
+    """Say how many packages are still to be ended by their wrappers.
+
+    Packages on a node that does not answer, or that ran to their end, are canceled at once.
+    """
+    by_wrapper = set(LIVE) - {Phase.UNREACHABLE, Phase.TRANSFERRING}
+    if ending := sum(number for phase, number in plan.phases.items() if phase in by_wrapper):
         yield f"{wording.packages_are(ending)} being killed on {_nodes(ending)}"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from d0ctl.model import STATUS_OF, Counts, Group, Phase, Status, by_status, roll_up
+from d0ctl.model import LIVE, Counts, Group, Phase, by_status, roll_up
 from d0ctl.select import parse
 from d0ctl.show.why import stragglers
 from d0ctl.show.why.common import MOST, Explanation, blocked, for_time, kept_back, line_name
@@ -27,12 +27,6 @@ MOST_LATE = 1_000
 
 SAMPLE = 200
 """How many of the latest failures are counted by reason."""
-
-LIVE = tuple(
-    phase
-    for phase, status in STATUS_OF.items()
-    if status is Status.LAUNCHED and phase is not Phase.UNREACHABLE
-)
 
 
 class _Part(Struct, frozen=True):
@@ -268,7 +262,7 @@ def _moving(
     silent = part.counts.get("unreachable", 0)
     running = totals["launched"] - silent
     if running:
-        rows = part.sample(LIVE, MOST)
+        rows = part.sample(set(LIVE) - {Phase.UNREACHABLE}, MOST)
         launched = count(running, "package is", "packages are")
         _add(explanation, f"{part.title} is running: {launched} launched", [])
         for row in rows:
