@@ -1,12 +1,13 @@
 """What `node set`, `cluster set` and `researcher set` share: keys of the site file."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.actions import undo, wording
-from d0ctl.actions.action import AnyRequest, Plan
+from d0ctl.actions.action import Action, Level, NodeRequest, Plan
+from d0ctl.actions.option import Options, arguments
 from d0ctl.errors import BadJobFile, BadUsage
 from d0ctl.sitefile import reader
 from d0ctl.sitefile.spec import Site
@@ -20,25 +21,48 @@ LISTS = ("services", "clusters")
 """The keys whose value is a list, written with commas."""
 
 
+@dataclass(frozen=True, slots=True)
+class SetOptions(Options):
+    """The settings to change."""
+
+    changes: tuple[str, ...] = arguments(
+        "KEY=VALUE...", "Keys of its entry in the site file, with their new values.",
+        log=lambda texts: texts,
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetPlan(Plan):
     """The values before and after of the keys that change, as people write them."""
 
     changed: Mapping[str, tuple[str, str]]
-    entry: Any
-    """What is recorded: the node, cluster or researchers with the new values."""
+    entry: dict[str, Any]
+    """All fields of the entry, with the new values."""
 
 
 def planned(
-    request: AnyRequest[Any, Any], before: Mapping[str, Any], after: Mapping[str, Any], entry: Any
+    request: NodeRequest[SetOptions],
+    keys: Collection[str],
+    before: Mapping[str, Any],
+    read: Callable[[dict[str, Any]], Mapping[str, Any]],
 ) -> SetPlan:
-    """Return the plan for keys with these values before and after. Raises BadUsage for none."""
+    """Return the plan for an entry with these fields before.
+
+    `read` returns the fields of an entry with the new values. Raises BadUsage.
+    """
     if not request.options.changes:
         example = request.action.example.split()[1]
         raise BadUsage("say what to set", hint=request.action.request(
             request.target, changes=(example,)).command())  # fmt: skip
-    pairs = {key: (_written(key, before[key]), _written(key, after[key])) for key in before}
-    changed = {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
+    texts = _texts(request, keys)
+    new = read(_values(texts))
+    entry, changed = dict(before), {}
+    for key in texts:
+        name = key.replace("-", "_")
+        entry[name] = new.get(name)
+        pair = _written(key, before.get(name)), _written(key, entry[name])
+        if pair[0] != pair[1]:
+            changed[key] = pair
     return SetPlan(request=request, changed=changed, entry=entry, is_empty=not changed)
 
 
@@ -50,7 +74,7 @@ def _written(key: str, value: Any) -> str:
     return plain_text(key, tuple(value) if isinstance(value, list) else value)
 
 
-def texts(request: AnyRequest[Any, Any], keys: Collection[str]) -> dict[str, str]:
+def _texts(request: NodeRequest[SetOptions], keys: Collection[str]) -> dict[str, str]:
     """Return the texts of words such as `speed=1.5`, by their keys. Raises BadUsage."""
     found = {}
     for word in request.options.changes:
@@ -62,7 +86,7 @@ def texts(request: AnyRequest[Any, Any], keys: Collection[str]) -> dict[str, str
     return found
 
 
-def values(texts: Mapping[str, str]) -> dict[str, Any]:
+def _values(texts: Mapping[str, str]) -> dict[str, Any]:
     """Return the texts as in a site file, without those that are cleared."""
     return {
         key: [one for one in text.split(",") if one] if key in LISTS else text
@@ -71,25 +95,37 @@ def values(texts: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def read(document: Mapping[str, Any]) -> Site:
+def read(**sections: Mapping[str, Any]) -> Site:
     """Read settings by the rules of a site file. Raises BadUsage."""
     try:
-        return reader.read_text(json.dumps(document))
+        return reader.read_text(json.dumps(sections))
     except BadJobFile as error:
         raise BadUsage(error.faults[0].split(": ", 1)[1]) from error
 
 
-def undo_set(plan: SetPlan) -> str | None:
-    """Return the command that undoes it."""
+def _undo(plan: SetPlan) -> str | None:
     words = [f"{key}={before}" for key, (before, _) in plan.changed.items()]
     return undo.command(plan.request.name, plan.request.target.words, *words) if words else None
 
 
-def describe(plan: SetPlan) -> Iterator[str]:
-    """Say what would change."""
+def _describe(plan: SetPlan) -> Iterator[str]:
     yield wording.new_values("would change", plan.changed, plan.request.target.brief, "settings")
 
 
-def report(plan: SetPlan) -> Iterator[str]:
-    """Say what has changed."""
+def _report(plan: SetPlan) -> Iterator[str]:
     yield wording.new_values("changed", plan.changed, plan.request.target.brief, "settings")
+
+
+def set_action(level: Level, **more: Any) -> Action[SetOptions, SetPlan]:
+    """Return the action that sets keys of what is of a level."""
+    return Action(
+        name=f"{level} set",
+        past="changed",
+        options=SetOptions,
+        undo=_undo,
+        describe=_describe,
+        report=_report,
+        level=level,
+        starts_packages=True,
+        **more,
+    )

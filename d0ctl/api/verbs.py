@@ -489,7 +489,7 @@ class NodeVerbs(Acting):
     ) -> Done:
         """Change settings of a node.
 
-        changes: A key of a node in the site file, e.g. speed=1.5.
+        changes: Keys of its entry in the site file, with their new values.
         """
         return self._act("node set", {"changes": changes}, reason, dry_run, keep_going)
 
@@ -507,7 +507,7 @@ class ClusterVerbs(Acting):
     ) -> Done:
         """Change the platform, services, privacy or cache of a cluster.
 
-        changes: A key of a cluster in the site file, e.g. capacity=2TB.
+        changes: Keys of its entry in the site file, with their new values.
         """
         return self._act("cluster set", {"changes": changes}, reason, dry_run, keep_going)
 
@@ -525,7 +525,7 @@ class ResearcherVerbs(Acting):
     ) -> Done:
         """Change the mail or the private clusters of a researcher.
 
-        changes: A key of a researcher in the site file, e.g. clusters=farm.
+        changes: Keys of its entry in the site file, with their new values.
         """
         return self._act("researcher set", {"changes": changes}, reason, dry_run, keep_going)
 

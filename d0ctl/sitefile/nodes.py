@@ -143,12 +143,6 @@ _NODE_TYPES = {
     "gpus": GPUS, "same-machine": FLAG,
 }  # fmt: skip
 
-SETTABLE: dict[str, FieldType] = {
-    "cpus": CPUS, "speed": SPEED, "memory": SIZE, "gpus": GPUS, "platform": PART,
-    "services": SERVICE, "cluster": CLUSTER,
-}  # fmt: skip
-"""The keys that `node set` changes; the rest is how a node is reached."""
-
 _PILOT_TYPES = {
     "login": LOGIN, "identity": IDENTITY, "via": WAY, "partition": ENGINE_WORD,
     "account": ENGINE_WORD, "qos": ENGINE_WORD, "constraint": CONSTRAINT,

@@ -24,7 +24,7 @@ def test_a_setting_is_changed_from_the_palette_with_its_undo(
         await desk.sees(f"{verb}: name of the")
         await desk.type(name)
         await desk.press("enter")
-        await desk.sees("in the site file, e.g.")
+        await desk.sees("in the site file")
         await desk.type(word)
         await desk.press("enter")
         await desk.sees(f"$ d0ctl {verb} {name} {word}", "none -> ")
