@@ -27,7 +27,8 @@ from d0ctl.nodes.transports.resolve import Hop, resolve
 from d0ctl.nodes.transports.ssh import FabricTransport
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Transport
 
-KEEPALIVE_S = 15
+KEEPALIVE_S = 30
+"""How often an open connection sends something; its reader sleeps in between."""
 HANDSHAKE_S = 15.0
 """After this time paramiko gives up a key exchange, whatever time-out is set."""
 
@@ -196,6 +197,8 @@ class Way:
             slow = time.monotonic() - began > 0.9 * min(timeout, HANDSHAKE_S)
             raise unreachable(hop, timeout, TimeoutError() if slow else error) from error
         connection.transport.set_keepalive(KEEPALIVE_S)
+        # paramiko would wake up ten times a second, to see whether the connection was closed
+        connection.transport.sock.settimeout(KEEPALIVE_S)
 
     def close(self) -> None:
         """Close all connections, the innermost first."""
@@ -220,15 +223,25 @@ class Way:
             hostkeys.check(self._known_hosts, hop.known_as, key)
 
 
+class WakingSocket(socket.socket):
+    """A socket whose `close` wakes the threads that wait for it."""
+
+    def close(self) -> None:
+        """Shut it down first, which ends reads and writes of other threads at once."""
+        with suppress(OSError):
+            self.shutdown(socket.SHUT_RDWR)
+        super().close()
+
+
 def dial(hop: Hop, timeout: float, io_timeout: float, stack: ExitStack) -> socket.socket:
     """Return a socket to the host, by TCP or its ProxyCommand; `stack` closes it."""
     if hop.proxy_command:
         return command_socket(["/bin/sh", "-c", f"exec {hop.proxy_command}"], stack)
     try:
-        connection = socket.create_connection((hop.host, hop.port), timeout)
+        plain = socket.create_connection((hop.host, hop.port), timeout)
     except OSError as error:
         raise unreachable(hop, timeout, error) from error
-    stack.enter_context(connection)
+    connection = stack.enter_context(WakingSocket(fileno=plain.detach()))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if hasattr(socket, "TCP_USER_TIMEOUT"):
@@ -238,8 +251,8 @@ def dial(hop: Hop, timeout: float, io_timeout: float, stack: ExitStack) -> socke
 
 def command_socket(command: list[str], stack: ExitStack) -> socket.socket:
     """Return one end of a socket pair whose other end is stdin and stdout of a command."""
-    ours, theirs = socket.socketpair()
-    stack.enter_context(ours)
+    near, theirs = socket.socketpair()
+    ours = stack.enter_context(WakingSocket(fileno=near.detach()))
     with theirs:
         process = subprocess.Popen(
             command,

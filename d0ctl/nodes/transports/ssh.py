@@ -23,8 +23,8 @@ log = logging.getLogger(__name__)
 CHUNK = 32768
 MOST_READ = 1 << 20
 READ_AHEAD = 64
-TICK_S = 1.0
-"""How often a reader checks whether the connection still exists."""
+PATIENCE_S = 60.0
+"""How long a reader without a limit sleeps at a time; data and the end of a connection wake it."""
 FILE_SESSIONS = 3
 """Concurrent file copies; sshd allows ten sessions per connection."""
 
@@ -58,6 +58,7 @@ class Watch:
         self.is_expired = False
         self._break_off = break_off
         self._deadlines: dict[object, float] = {}
+        self._needed = threading.Event()
         self._stopped = threading.Event()
         threading.Thread(target=self._run, name="watch", daemon=True).start()
 
@@ -70,6 +71,8 @@ class Watch:
             self._deadlines[token] = time.monotonic() + self.limit
 
         get_on()
+        if not self._needed.is_set():
+            self._needed.set()
         try:
             yield get_on
         finally:
@@ -78,13 +81,19 @@ class Watch:
     def stop(self) -> None:
         """Stop watching."""
         self._stopped.set()
+        self._needed.set()
 
     def _run(self) -> None:
-        while not self._stopped.wait(self.limit / 10):
-            if any(time.monotonic() > deadline for deadline in list(self._deadlines.values())):
+        """Look at the deadlines as long as there are any; hundreds of idle links cost nothing."""
+        while self._needed.wait() and not self._stopped.wait(self.limit / 10):
+            self._needed.clear()
+            deadlines = list(self._deadlines.values())
+            if any(time.monotonic() > deadline for deadline in deadlines):
                 self.is_expired = True
                 self._break_off()
                 return
+            if deadlines or self._stopped.is_set():
+                self._needed.set()
 
 
 class ChannelStream:
@@ -94,12 +103,13 @@ class ChannelStream:
         self._node, self._channel = node, channel
         self._errors = b""
         self._closed = False
-        channel.settimeout(TICK_S)
 
     def read(self, limit: float | None = None) -> bytes:
         """Wait for bytes, at most `limit` seconds if that is given; empty at the end."""
         deadline = None if limit is None else time.monotonic() + limit
         while not self._closed:
+            wait_s = PATIENCE_S if deadline is None else deadline - time.monotonic()
+            self._channel.settimeout(max(0.001, wait_s))
             try:
                 data: bytes = self._channel.recv(MOST_READ)
             except TimeoutError:
