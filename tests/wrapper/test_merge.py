@@ -1,13 +1,16 @@
 """Files are merged by their type, in a process of its own as on a node."""
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import subprocess
 import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -70,6 +73,28 @@ def test_tables_with_other_headers_are_refused(tmp_path: Path) -> None:
     assert reply.stderr == (
         "d0ctl-merge: the header of `b.csv` differs from that of the files before\n"
     )
+
+
+@pytest.mark.parametrize(("suffix", "packing"), [(".gz", gzip), (".bz2", bz2), (".xz", lzma)])
+def test_packed_tables_keep_their_header_once(
+    tmp_path: Path, suffix: str, packing: ModuleType
+) -> None:
+    rows = {name: packing.compress(b"x,y\n" + row) for name, row in (("a", b"1,2"), ("b", b"3,4"))}
+
+    found = merged(tmp_path, f"all.csv{suffix}", **rows)
+
+    assert packing.decompress(found) == b"x,y\n1,2\n3,4\n"
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_a_packed_table_that_is_damaged_is_refused(tmp_path: Path, suffix: str) -> None:
+    packing = {".gz": gzip, ".bz2": bz2, ".xz": lzma}[suffix]
+    for name, damaged in (("a", b"no table"), ("b", packing.compress(b"x,y\n1,2\n")[:-9])):
+        (tmp_path / f"{name}.csv{suffix}").write_bytes(damaged)
+        reply = merge(tmp_path, f"all.csv{suffix}", [f"{name}.csv{suffix}"])
+
+        assert (reply.returncode, "Traceback" in reply.stderr) == (1, False)
+        assert reply.stderr.startswith("d0ctl-merge: ")
 
 
 def test_packed_texts_stay_packed(tmp_path: Path) -> None:
@@ -140,6 +165,49 @@ def test_histograms_are_added_and_trees_are_chained(tmp_path: Path) -> None:
         assert file["tree"]["e"].array().tolist() == [0, 1, 2, 3, 4, 5]
 
 
+def test_histograms_keep_errors_overflow_titles_and_profiles(tmp_path: Path) -> None:
+    import uproot
+
+    make = uproot.writing.identify
+    axis = make.to_TAxis("xaxis", "p [GeV]", 2, 0.0, 2.0)
+    numbers = np.array([1.0, 2, 3, 4])
+    nothing = np.array([])
+    for name, squares in (("a", nothing), ("b", numbers**2)):
+        with uproot.recreate(tmp_path / f"{name}.root") as file:
+            file["mass"] = make.to_TH1x(
+                "mass", "Z mass", numbers, 10.0, 5.0, 25.0, 5.0, 5.0, squares, axis
+            )
+            file["d/mean"] = make.to_TProfile(
+                "mean", "mean", 6 * numbers, 10.0, 5.0, 5.0, 5.0, 5.0, 30.0, 90.0,
+                36 * numbers, numbers, squares, axis,
+            )  # fmt: skip
+
+    reply = merge(tmp_path, "all.root", ["a.root", "b.root"])
+
+    assert reply.returncode == 0, reply.stderr
+    with uproot.open(tmp_path / "all.root") as file:
+        mass, mean = file["mass"], file["d/mean"]
+        assert mass.values(flow=True).tolist() == [2.0, 4.0, 6.0, 8.0]
+        assert mass.variances(flow=True).tolist() == [2.0, 6.0, 12.0, 20.0]
+        assert (mass.title, mass.member("fXaxis").member("fTitle")) == ("Z mass", "p [GeV]")
+        assert (mass.member("fEntries"), mass.member("fTsumwx")) == (20.0, 10.0)
+        assert mean.values().tolist() == [6.0, 6.0]
+        assert mean.member("fBinEntries")[:].tolist() == [2.0, 4.0, 6.0, 8.0]
+        assert mean.member("fBinSumw2")[:].tolist() == [2.0, 6.0, 12.0, 20.0]
+
+
+def test_what_uproot_can_not_merge_is_refused(tmp_path: Path) -> None:
+    import uproot
+
+    with uproot.recreate(tmp_path / "a.root") as file:
+        file["comment"] = "a text"
+
+    reply = merge(tmp_path, "all.root", ["a.root"])
+
+    assert reply.returncode == 1
+    assert "`comment` of `a.root` is a TObjString, which only `hadd` can merge" in reply.stderr
+
+
 def test_root_files_need_hadd_or_uproot(tmp_path: Path) -> None:
     (tmp_path / "a.root").write_text("no root")
 
@@ -169,4 +237,4 @@ def test_inputs_are_merged_as_they_arrive(tmp_path: Path) -> None:
 def test_the_longest_end_of_a_name_is_its_type() -> None:
     names = ("a.tar.gz", "a.csv.gz", "A.CSV", "a", "a.x")
 
-    assert [merge_types.kind_of(name) for name in names] == ["tar", "packed", "csv", None, None]
+    assert [merge_types.kind_of(name) for name in names] == ["tar", "csv", "csv", None, None]

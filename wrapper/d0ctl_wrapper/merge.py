@@ -4,7 +4,8 @@ It runs as a process of its own. The inputs are read from the list that every bi
 that is closed, so an early start merges files as they arrive.
 """
 
-import csv
+import importlib
+import io
 import os
 import shutil
 import subprocess
@@ -22,7 +23,28 @@ WAIT_S = 0.2
 """How long to wait for the next input."""
 
 _ROOT = """
-import sys, uproot
+import re, sys, uproot
+SUMMED = re.compile("fEntries|fTsumw.*|fSumw2|fBinEntries|fBinSumw2")
+def parts(one):
+    return [one] + [part for base in one.bases for part in parts(base)]
+def axes(one):
+    found = [one.member(name) for name in ("fXaxis", "fYaxis", "fZaxis")]
+    return [(axis.edges().tolist(), axis.labels()) for axis in found]
+def bins(one):
+    return next(part for part in parts(one) if hasattr(part, "_data"))
+def add(total, one):
+    for a, b in zip(parts(total), parts(one)):
+        for key in sorted(filter(SUMMED.fullmatch, a._members), reverse=True):
+            x, y = a._members[key], b._members[key]
+            if not hasattr(x, "_data"):
+                a._members[key] = x + y
+            elif len(x) or len(y):
+                # squares of weights that are not stored are the contents, not yet summed
+                plain = [of.member("fBinEntries") if key == "fBinSumw2" else bins(of)
+                         for of in (total, one)]
+                x, y = [(of if len(of) else other)._data for of, other in zip((x, y), plain)]
+                a._members[key] = uproot.writing.identify.to_TArray(x + y)
+    bins(total)._data = (bins(total)._data + bins(one)._data).astype(bins(total)._data.dtype)
 output, inputs = sys.argv[1], sys.argv[2:]
 histograms, trees = {}, set()
 with uproot.recreate(output) as out:
@@ -30,6 +52,8 @@ with uproot.recreate(output) as out:
         with uproot.open(name) as file:
             for key in file.keys(cycle=False, recursive=True):
                 one = file[key]
+                if isinstance(one, uproot.ReadOnlyDirectory):
+                    continue
                 if hasattr(one, "iterate"):
                     for arrays in one.iterate(step_size="50 MB"):
                         columns = {field: arrays[field] for field in arrays.fields}
@@ -41,13 +65,16 @@ with uproot.recreate(output) as out:
                         else:
                             out.mkrntuple(key, columns)
                         trees.add(key)
-                elif hasattr(one, "to_numpy"):
-                    values, *edges = one.to_numpy()
-                    if key in histograms:
-                        if any((a != b).any() for a, b in zip(histograms[key][1:], edges)):
-                            sys.exit("histogram `%s` of `%s` has other bins" % (key, name))
-                        values = histograms[key][0] + values
-                    histograms[key] = (values, *edges)
+                elif re.fullmatch("TH[123][CSILFD]|TProfile([23]D)?", one.classname):
+                    if key not in histograms:
+                        histograms[key] = one
+                    elif axes(histograms[key]) != axes(one):
+                        sys.exit("histogram `%s` of `%s` has other bins" % (key, name))
+                    else:
+                        add(histograms[key], one)
+                else:
+                    sys.exit("`%s` of `%s` is a %s, which only `hadd` can merge"
+                             % (key, name, one.classname))
     for key, found in histograms.items():
         out[key] = found
 """
@@ -63,7 +90,7 @@ def main() -> None:
     output = sys.argv[1]
     try:
         KINDS[merge_types.kind_of(output) or "text"](output, _inputs())
-    except (NotMerged, OSError, tarfile.TarError, zipfile.BadZipFile, csv.Error) as error:
+    except Exception as error:  # each kind of damaged file raises errors of its own
         sys.exit("%s: %s" % (merge_types.PROGRAM, error))
 
 
@@ -113,11 +140,11 @@ def _copy(file: "IO[bytes]", out: "IO[bytes]") -> bytes:
 
 
 def _csv(output: str, inputs: "Iterator[str]") -> None:
-    """Concatenate tables that have the same header, which is kept once."""
+    """Concatenate tables that have the same header, which is kept once; packed ones stay packed."""
     header = b""
-    with open(output, "wb") as out:
+    with _unpacked(output, "wb") as out:
         for name in inputs:
-            with open(name, "rb") as file:
+            with _unpacked(name, "rb") as file:
                 first = _row(file)
                 if not header:
                     header = first
@@ -128,6 +155,13 @@ def _csv(output: str, inputs: "Iterator[str]") -> None:
                     )
                 if _copy(file, out) not in (b"", b"\n"):
                     out.write(b"\n")
+
+
+def _unpacked(name: str, mode: str) -> "IO[bytes]":
+    """Open a file for its contents, whether it is compressed or not."""
+    packing = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}.get(name.rpartition(".")[2].lower())
+    opened: "IO[bytes]" = (importlib.import_module(packing) if packing else io).open(name, mode)
+    return opened
 
 
 def _row(file: "IO[bytes]") -> bytes:

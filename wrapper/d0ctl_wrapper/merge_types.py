@@ -32,7 +32,10 @@ KINDS: "Dict[str, str]" = {
 def kind_of(name: str) -> "str | None":
     """Return the kind of a file; None if files of its type can't be merged."""
     found = [suffix for suffix in KINDS if name.lower().endswith(suffix)]
-    return KINDS[max(found, key=len)] if found else None
+    kind = KINDS[max(found, key=len)] if found else None
+    # the header of a table is kept once, so a packed one has to be unpacked
+    is_table = kind == "packed" and kind_of(name.rpartition(".")[0]) == "csv"
+    return "csv" if is_table else kind
 
 
 def command() -> "List[bytes]":
