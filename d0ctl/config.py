@@ -52,7 +52,7 @@ class Home:
         return self.root / "archive"
 
     def archive_file(self, name: str) -> Path:
-        """The path of an archive."""
+        """Return the path of an archive."""
         return within(self.archives, f"{name}.db")
 
     @property
@@ -111,15 +111,15 @@ class Home:
         return self.root / "cache"
 
     def result(self, job: str, name: str) -> Path:
-        """The path for an output of a job. Raises Refused for one outside of the folder."""
+        """Return the path for an output of a job. Raises Refused for one outside of the folder."""
         return within(self.results / job, name)
 
     def in_transit(self, job: int, file: int, name: str) -> Path:
-        """The path for a copy in transit, whatever the name of the file."""
+        """Return the path for a copy in transit, whatever the name of the file."""
         return within(self.cache / str(job) / str(file), name.rstrip("/").rpartition("/")[2])
 
     def is_in_cache(self, path: str) -> bool:
-        """Whether a path here is that of a copy of d0ctl."""
+        """Return whether a path here is that of a copy of d0ctl."""
         return path.startswith(f"{self.cache}/")
 
     def half_made(self, before: float) -> list[Path]:
@@ -249,7 +249,7 @@ def within(folder: Path, name: str) -> Path:
 
 
 def find_home(option: Path | None = None) -> Home:
-    """The home by `--home`, else $D0CTL_HOME, else in the user's XDG data directory."""
+    """Return the home by `--home`, else $D0CTL_HOME, else in the user's XDG data directory."""
     if option is not None:
         return Home(option.expanduser().absolute(), is_chosen=True)
     if chosen := os.environ.get("D0CTL_HOME"):
@@ -259,7 +259,7 @@ def find_home(option: Path | None = None) -> Home:
 
 
 def file_system(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
-    """The type of the file system that holds or would hold `path`; empty if unknown."""
+    """Return the type of the file system that holds or would hold `path`; empty if unknown."""
     target = path.resolve()
     best, kind = -1, ""
     try:

@@ -148,7 +148,7 @@ def job_status(counts: Counts, final: Counts, *, blocked: bool = False) -> Group
 
 
 def can_move(counts: Counts) -> bool:
-    """Whether any of these packages is launched, scheduled, ready, cooling off or held."""
+    """Return whether any of these packages is launched, scheduled, ready, cooling off or held."""
     return any(counts.get(phase, 0) for phase in MOVING)
 
 
@@ -157,7 +157,7 @@ STANDING = frozenset({Phase.SUSPENDED, Phase.UNREACHABLE, Phase.KILLING})
 
 
 def known_eta(phase: str, eta: float | None, now: float) -> float | None:
-    """When a package is expected to end; None if it makes no progress, or is overdue."""
+    """Return when a package is expected to end; None if it makes no progress, or is overdue."""
     return None if eta is None or eta <= now or phase in STANDING else eta
 
 

@@ -127,7 +127,7 @@ def main() -> None:
 
 
 def _plain(found: Any) -> Any:
-    """The result of a plug-in as JSON has it; for any other value, its repr."""
+    """Return the result of a plug-in as JSON has it; for any other value, its repr."""
     try:
         return json.loads(json.dumps(found))
     except (TypeError, ValueError, RecursionError):

@@ -258,7 +258,9 @@ class Action(Generic[OptionsType, PlanType]):
         return replace(options, **flags)
 
     def is_in_the_way(self, other: "Action[Any, Any]") -> bool:
-        """Whether the other action on a whole job conflicts with this one, planned before it."""
+        """Return whether this action conflicts with another one that was planned before it for
+        whole jobs.
+        """
         return (
             self.name == other.name
             or other.name in self.conflicts

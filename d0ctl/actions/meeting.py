@@ -135,7 +135,7 @@ def _confirm(
 
 
 def _with_keys(command: Sequence[str], fingerprints: Sequence[str]) -> str:
-    """The command line that trusts these keys as well."""
+    """Return the command line that trusts these keys as well."""
     option = () if command[2] == "accept-key" else ("--accept-key",)
     keys = [word for key in dict.fromkeys(fingerprints) for word in (*option, key)]
     return shlex.join([*command, *keys])

@@ -84,7 +84,7 @@ def _files_of(package: PackageSpec) -> set[tuple[str, int, str]]:
 
 
 def _name_of(entry: InputSpec) -> str:
-    """The name of an input within its own job."""
+    """Return the name of an input within its own job."""
     return entry.file.partition(":")[2] if entry.made and ":" in entry.file else entry.file
 
 
@@ -97,7 +97,10 @@ def _changed(store: Store, package: int, spec: PackageSpec) -> list[Script]:
 
 
 def _differs(script: Script, before: Script) -> bool:
-    """Whether a binary would run something else; catalogued software depends on its parameters."""
+    """Return whether a binary would run something else.
+
+    Catalogued software depends on its parameters.
+    """
     if script.script is None and script.argv is None:
         return script.parameters != before.parameters
     return (script.script, script.argv) != (before.script, before.argv)

@@ -23,7 +23,7 @@ KILLABLE = HOLDABLE | {Phase.HELD} | set(LIVE) - {Phase.KILLING}
 
 
 def is_whole_job(target: Selector) -> bool:
-    """Whether a selection names whole jobs. Raises BadUsage for a mixture."""
+    """Return whether a selection names whole jobs. Raises BadUsage for a mixture."""
     if any(part.depth == 1 and not part.is_filtered for part in target.parts) > target.names_jobs:
         raise BadUsage(f"`{target.brief}` names whole jobs and parts of jobs",
                        hint="use one command for the jobs and another for the parts")  # fmt: skip
@@ -51,7 +51,7 @@ def one_by_one(store: Store, target: Selector) -> list[Selector]:
 
 
 def has_ended(job: JobSummary) -> bool:
-    """Whether all packages of a job have ended."""
+    """Return whether all packages of a job have ended."""
     totals = by_status(job.counts)
     return not (totals["unscheduled"] or totals["scheduled"] or totals["launched"])
 

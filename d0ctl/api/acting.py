@@ -81,7 +81,7 @@ def actor() -> str:
 
 
 def _written(value: Any) -> Any:
-    """An option as it is written on the command line, so that it passes the same checks."""
+    """Return an option as it is written on the command line, so that it passes the same checks."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Mapping):

@@ -181,7 +181,7 @@ def _path(home: str | PathLike[str] | None) -> Path | None:
 
 
 def _plain(value: Any) -> Any:
-    """A value as YAML has it; for times it is the text."""
+    """Return a value as YAML has it; for times it is the text."""
     if isinstance(value, timedelta):
         return format_time(value.total_seconds())
     if isinstance(value, PathLike):
@@ -194,7 +194,7 @@ def _plain(value: Any) -> Any:
 
 
 def _places(text: str) -> dict[tuple[int, int], list[str]]:
-    """The Python expression for each position of a job file, the outer part first."""
+    """Return the Python expression for each position of a job file, the outer part first."""
     from d0ctl.jobfile.yaml.document import Mapping as MappingNode
     from d0ctl.jobfile.yaml.document import Node, Sequence
     from d0ctl.jobfile.yaml.faults import Faults
@@ -221,7 +221,7 @@ def _places(text: str) -> dict[tuple[int, int], list[str]]:
 
 
 def _placed(fault: str, places: Mapping[tuple[int, int], list[str]]) -> str:
-    """A fault with its place in the job in place of a line of a generated file."""
+    """Return a fault with its place in the job in place of a line of a generated file."""
     named = _PLACE.match(fault)
     if named is None:
         return fault

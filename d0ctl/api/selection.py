@@ -113,7 +113,7 @@ class Selection(Verbs):
         return Selection(select.parse_all([row.path for row in found]), self.home)
 
     def __bool__(self) -> bool:
-        """Whether it has packages."""
+        """Return whether it has packages."""
         return len(self) > 0
 
     @property

@@ -84,13 +84,13 @@ class Actions(TyperGroup):
     """A group of commands that also has the actions of its name."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Its own commands and the actions."""
+        """Return its own commands and the actions."""
         mine = f"{self.name} "
         return sorted({*self.commands, *(name.removeprefix(mine) for name in ACTIONS
                                          if name.startswith(mine))})  # fmt: skip
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Its own command, or that of an action; None if there is none of that name."""
+        """Return its own command, or that of an action; None if there is none of that name."""
         name = f"{self.name} {cmd_name}"
         if name in ACTIONS and cmd_name not in self.commands:
             self.commands[cmd_name] = finished(command(name), cmd_name)

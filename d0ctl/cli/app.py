@@ -47,7 +47,7 @@ class Commands(TyperGroup):
                 )
 
     def get_params(self, ctx: Any) -> Any:
-        """Its own options, converted without pydantic."""
+        """Return its own options, converted without pydantic."""
         return plain(super().get_params(ctx))
 
     def make_context(self, *args: Any, **extra: Any) -> Any:

@@ -37,7 +37,7 @@ def _keep(context: typer.Context, parameter: typer.CallbackParam, value: Any) ->
 
 
 def _kept(annotated: Any) -> Any:
-    """The same option, but its value is kept in `_given` and not passed to the command."""
+    """Return the same option, but its value is kept in `_given` and not passed to the command."""
     kind, option = annotated.__args__[0], copy(annotated.__metadata__[0])
     option.callback, option.expose_value = _keep, False
     return Annotated[kind, option]
@@ -184,22 +184,22 @@ _AT_THE_END = (("--array", "{n", 2), ("--each-line", "{line", 2), ("--stdin", "{
 
 
 def reason() -> str | None:
-    """The reason that was given for the change."""
+    """Return the reason that was given for the change."""
     return _given.get("reason")
 
 
 def is_rehearsal() -> bool:
-    """Whether the command should only say what it would change."""
+    """Return whether the command should only say what it would change."""
     return bool(_given.get("dry_run"))
 
 
 def keeps_going() -> bool:
-    """Whether the command continues with other selectors after one that is refused."""
+    """Return whether the command continues with other selectors after one that is refused."""
     return bool(_given.get("keep_going"))
 
 
 def is_confirmed() -> bool:
-    """Whether the person asked not to be asked, or nobody is there to answer."""
+    """Return whether the person asked not to be asked, or nobody is there to answer."""
     return bool(_given.get("yes")) or not can_ask()
 
 
@@ -215,7 +215,7 @@ def confirm(question: str, lines: Iterable[str] = ()) -> None:
 
 
 def chosen(selectors: Iterable[str]) -> select.Selector:
-    """The selection of these selectors and the filters that were given. Raises BadUsage."""
+    """Return the selection of these selectors and the filters that were given. Raises BadUsage."""
     return select.parse_all(
         selectors,
         status=_given.get("status") or (),
@@ -226,19 +226,19 @@ def chosen(selectors: Iterable[str]) -> select.Selector:
 
 
 def chosen_files(text: str) -> "FileChoice":
-    """The files of this name and the filters that were given. Raises BadUsage."""
+    """Return the files of this name and the filters that were given. Raises BadUsage."""
     from d0ctl.actions.file_choice import parse
 
     return parse(text, node=_given.get("node"), disposition=_given.get("disposition"))
 
 
 def has_command() -> bool:
-    """Whether a command was given in place of a job file."""
+    """Return whether a command was given in place of a job file."""
     return bool(_given.get("words"))
 
 
 def job_file(text: str) -> "JobFile":
-    """The job file of this name, or one made from the given command. Raises BadUsage."""
+    """Return the job file of this name, or one made from the given command. Raises BadUsage."""
     from d0ctl.actions.jobs.submit import JobFile
 
     keys = ("cpus", "gpus", "memory", "wall_time")

@@ -29,14 +29,14 @@ MOST_LIVE, MOST_FAILED, MOST_LINES, MOST_STRAGGLERS = 8, 3, 1_000, 100
 
 
 def time_range(found: Range | None) -> jobs.TimeRange | None:
-    """An estimated time; None if it is not known."""
+    """Return an estimated time; None if it is not known."""
     if found is None:
         return None
     return {"at": iso(found.middle), "low": iso(found.low), "high": iso(found.high)}
 
 
 def job(job: JobSummary, of: Horizon, now: float) -> jobs.Job:
-    """A job in the list of all."""
+    """Return a job in the list of all."""
     return fill(
         jobs.Job,
         job,
@@ -57,7 +57,7 @@ def _counts(of: JobSummary | StageSummary | LineSummary) -> dict[str, Any]:
 
 
 def _stop(kind: type[T], job: JobSummary, verb: str, **more: Any) -> T:
-    """Who holds, pauses or finishes a job, why and since when."""
+    """Return who holds, pauses or finishes a job, why and since when."""
     by, note, since = (getattr(job, f"{verb}_{key}") for key in ("actor", "note", "since"))
     return fill(kind, job, by=by, reason=note, since=iso(since), **more)
 
@@ -70,29 +70,29 @@ def size_range(found: Range | None) -> jobs.SizeRange | None:
 
 
 def shortfall(one: Shortfall | None) -> jobs.Shortfall | None:
-    """What a package lacks; None if it gets all its inputs."""
+    """Return what a package lacks; None if it gets all its inputs."""
     if one is None:
         return None
     return fill(jobs.Shortfall, one, inputs=one.given, of=one.asked, missing=list(one.names))
 
 
 def stage(stage: StageSummary) -> jobs.Stage:
-    """A stage with its counts."""
+    """Return a stage with its counts."""
     return fill(jobs.Stage, stage, stage=stage.seq, **_counts(stage))
 
 
 def line(line: LineSummary) -> jobs.Line:
-    """A line with its counts."""
+    """Return a line with its counts."""
     return fill(jobs.Line, line, line=line.seq, **_counts(line))
 
 
 def package_row(row: PackageRow, now: float) -> jobs.PackageRow:
-    """A package in a list."""
+    """Return a package in a list."""
     return fill(jobs.PackageRow, row, eta=iso(known_eta(row.phase, row.eta, now)))
 
 
 def job_card(store: Store, one: JobSummary, now: float) -> jobs.JobCard:
-    """All about a job."""
+    """Return all about a job."""
     dropped, settings = browse.dropped_lines(store, one.id), browse.settings(store, one.id)
     short = short_packages(store, one.id) if dropped else []
     running = browse.in_phases(store, one.id, LIVE, MOST_LIVE)
@@ -117,7 +117,7 @@ def job_card(store: Store, one: JobSummary, now: float) -> jobs.JobCard:
 
 
 def stage_card(store: Store, of: JobSummary, one: StageSummary, now: float) -> jobs.StageCard:
-    """All about a stage."""
+    """Return all about a stage."""
     lines = browse.lines(store, of, one, 1, MOST_LINES)
     return {
         "job": of.name, **stage(one),
@@ -129,7 +129,7 @@ def stage_card(store: Store, of: JobSummary, one: StageSummary, now: float) -> j
 
 def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
               now: float) -> jobs.LineCard:  # fmt: skip
-    """All about a line. Raises NotFound."""
+    """Return all about a line. Raises NotFound."""
     path = f"{of.name}/{stage.seq}/{number}"
     one = browse.line(store, of, stage, number)
     selection.choose(store, parse(path), now=now)
@@ -140,5 +140,5 @@ def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
 
 
 def failure(one: FailureView) -> jobs.Failure:
-    """A failed package with the attempt that says why."""
+    """Return a failed package with the attempt that says why."""
     return fill(jobs.Failure, one, attempt=one.number, node=one.node_name)

@@ -9,8 +9,9 @@ ROUND = ("before", "", "check", "after")
 
 
 def of(numbers: Sequence[int], *, whole: bool) -> list[str]:
-    """The logs that these binaries may have, in the order of their creation; those of the whole
-    chain begin with the startup script and end with the hooks at its end.
+    """Return the logs that these binaries may have, in the order of their creation.
+
+    The logs of the `whole` chain begin with the startup script and end with the hooks at its end.
     """
     stems = [f"{number}.{role}".rstrip(".") for number in numbers for role in ROUND]
     stems = ["startup", *stems, "end"] if whole else stems
@@ -18,7 +19,7 @@ def of(numbers: Sequence[int], *, whole: bool) -> list[str]:
 
 
 def source(name: str) -> str:
-    """The name of a log for users."""
+    """Return the name of a log for users."""
     stem, _, stream = name.rpartition(".")
     number, _, role = stem.partition(".")
     if number == "startup":

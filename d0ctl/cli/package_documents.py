@@ -30,7 +30,7 @@ MOST_FILES = 1_000
 
 
 def attempt(one: AttemptView) -> packages.Attempt:
-    """One try at a package."""
+    """Return one try at a package."""
     return fill(
         packages.Attempt,
         one,
@@ -42,7 +42,7 @@ def attempt(one: AttemptView) -> packages.Attempt:
 
 
 def package(store: Store, one: PackageView, now: float) -> packages.Package:
-    """All about a package."""
+    """Return all about a package."""
     times = eta.package_times(store, one.id, now=now)
     return fill(
         packages.Package,
@@ -66,14 +66,14 @@ def package(store: Store, one: PackageView, now: float) -> packages.Package:
 
 
 def _progress(one: ProgressView | None, phase: str, now: float) -> Any:
-    """The progress of a package in this phase; all null if its wrapper has not reported."""
+    """Return the progress of a package in this phase; all null if its wrapper has not reported."""
     if one is None:
         return dict.fromkeys(packages.Progress.__annotations__)
     return fill(packages.Progress, one, eta=iso(known_eta(phase, one.eta, now)))
 
 
 def live_status(status: LiveStatus | None) -> packages.LiveStatus | None:
-    """What a wrapper reports at this moment; None if nothing was reported."""
+    """Return what a wrapper reports at this moment; None if nothing was reported."""
     if status is None:
         return None
     report = defaultdict(lambda: None, status.report or {})
@@ -87,12 +87,12 @@ def live_status(status: LiveStatus | None) -> packages.LiveStatus | None:
 
 
 def note(one: NoteView) -> packages.Note:
-    """A remark of a wrapper."""
+    """Return a remark of a wrapper."""
     return fill(packages.Note, one, attempt=one.number)
 
 
 def binary(card: Binary) -> packages.BinaryCard:
-    """All about a binary, with its record in each attempt that ran it."""
+    """Return all about a binary, with its record in each attempt that ran it."""
     return fill(
         packages.BinaryCard,
         card.view,

@@ -26,7 +26,7 @@ settings = Settings()
 
 
 def home() -> Home:
-    """The home that was requested. Raises NotFound if the requested archive does not exist."""
+    """Return the requested home. Raises NotFound if the requested archive does not exist."""
     found = find_home(settings.home)
     if not settings.archive:
         return found
@@ -62,22 +62,22 @@ def in_home(error: OSError) -> bool:
 
 
 def reader() -> AbstractContextManager[Store]:
-    """The store for a verb that only reads. Raises DatabaseUnavailable when there is no home."""
+    """Return the store for a verb that only reads. Raises DatabaseUnavailable without a home."""
     return opening.reader(home())
 
 
 def writer() -> AbstractContextManager[Store]:
-    """The store for a verb that changes something that exists."""
+    """Return the store for a verb that changes something that exists."""
     return opening.writer(home())
 
 
 def founder() -> AbstractContextManager[Store]:
-    """The store for a verb that may be the first: home and `localhost` are created if needed."""
+    """Return the store for a verb that may be the first: it creates home and `localhost`."""
     return opening.founder(home())
 
 
 def actor() -> str:
-    """The name of the account that runs the command."""
+    """Return the name of the account that runs the command."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

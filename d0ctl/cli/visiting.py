@@ -47,7 +47,7 @@ def refuse_archive(store: Store, wanted: Selector) -> None:
 
 
 def attempt_of(store: Store, one: PackageView, number: int | None) -> AttemptView:
-    """An attempt at a package by its number, else the last one. Raises NotFound."""
+    """Return an attempt at a package by its number, else the last one. Raises NotFound."""
     tries = one_package.attempts(store, one.id)
     if not tries:
         raise NotFound(f"package `{one.path}` has not run yet: it is {one.phase}",
@@ -63,7 +63,7 @@ def attempt_of(store: Store, one: PackageView, number: int | None) -> AttemptVie
 
 
 def where(store: Store, tried: AttemptView) -> Where:
-    """Where the files of an attempt are. Raises NotFound if its node was removed."""
+    """Return where the files of an attempt are. Raises NotFound if its node was removed."""
     row = registry.find(store, tried.node_name)
     if row is None:
         raise NotFound(f"its node `{tried.node_name}` was removed")

@@ -1,4 +1,4 @@
-"""The daemon from outside: one per home, started in the background, stopped, its status."""
+"""The daemon seen from outside: one per home, started in the background, stopped, its status."""
 
 import os
 import signal

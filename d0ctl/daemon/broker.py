@@ -30,7 +30,7 @@ RESTS_S = 60.0
 """How long a broker that has failed is not asked."""
 
 FORGET_S = 600.0
-"""How long an answer is kept for packages of which none is ready."""
+"""How long an answer is kept while none of its packages is ready."""
 
 MOST_ASKED = 20
 """How many questions a turn may ask."""

@@ -75,7 +75,7 @@ def _drive_all(desk: Desk, stop: threading.Event) -> None:
 
 
 def _search_for_cycles_rarely() -> None:
-    """Avoid Python's searches of all modules, and most of those among the rows of a turn."""
+    """Let Python search for cycles rarely: not in modules, and seldom in the rows of a turn."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(MOST_NEW, *gc.get_threshold()[1:])

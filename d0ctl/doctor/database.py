@@ -19,7 +19,7 @@ def broken_rules(store: Store) -> Iterator[Finding]:
 
 
 def broken_for_long(store: Store) -> Iterator[Finding]:
-    """What is wrong if it lasts although a daemon is running."""
+    """Yield faults that a daemon repairs, if they last although one is running."""
     for fault in lasting(store):
         yield _finding(fault, store.home)
 

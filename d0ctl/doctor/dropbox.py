@@ -84,7 +84,7 @@ def _rejected(folder: Path) -> Iterator[Finding]:
 
 
 def _files(folder: Path) -> list[tuple[Path, float, int]]:
-    """The files in a folder, with age and kind; those that vanish meanwhile are skipped."""
+    """Return the files in a folder, with age and kind; those that vanish meanwhile are skipped."""
     found = []
     with os.scandir(folder) as entries:
         for entry in entries:

@@ -26,5 +26,5 @@ class Finding(Struct, frozen=True):
 
 
 def healing(check: str, subject: str, detail: str) -> Finding:
-    """A finding that the next start of the daemon repairs."""
+    """Return a finding that the next start of the daemon repairs."""
     return Finding(check, subject, detail, RESTART, heals=True)

@@ -47,7 +47,7 @@ def _disk(home: Home) -> Iterator[Finding]:
 
 
 def _ways_in(home: Home) -> Iterator[Finding]:
-    """Folders above the home in which other users may rename it and put another in its place."""
+    """Yield folders above the home in which other users may replace it by another one."""
     for folder in home.root.resolve().parents:
         mode = folder.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
@@ -79,7 +79,7 @@ def _asides(home: Home) -> Iterator[Finding]:
 
 
 def failing_turns(home: Home, now: float) -> Iterator[Finding]:
-    """Whether the last line of the daemon's log says that a turn failed."""
+    """Yield a finding if the last line of the daemon's log says that a turn failed."""
     log = home.logs / "daemon.log"
     try:
         with log.open("rb") as file:

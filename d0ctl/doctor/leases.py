@@ -20,7 +20,7 @@ SAMPLE_S = 0.02
 
 
 def has_daemon(store: Store) -> bool:
-    """Whether a daemon lives."""
+    """Return whether a daemon lives."""
     return living_holder(store, LEASE) is not None
 
 
@@ -42,7 +42,7 @@ def holders(store: Store) -> Iterator[Finding]:
 
 
 def stuck_writer(store: Store) -> Iterator[Finding]:
-    """A process that blocks all other writers: it has the lock and makes no progress."""
+    """Yield a process that blocks all other writers: it has the lock and makes no progress."""
     began, holder = time.monotonic(), _turn_holder(store.home)
     version = store.version()
     while holder is not None and _turn_holder(store.home) == holder:
@@ -59,7 +59,7 @@ def stuck_writer(store: Store) -> Iterator[Finding]:
 
 
 def _turn_holder(home: Home) -> int | None:
-    """The process that has the lock, by the kernel's list of locks, without taking it."""
+    """Return the process that has the lock, by the kernel's list of locks, without taking it."""
     try:
         status = home.turn.stat()
         lines = Path("/proc/locks").read_text().splitlines()

@@ -22,7 +22,7 @@ AGAIN = f"d0ctl daemon stop; {RESTART}"
 
 
 def logins(store: Store) -> Iterator[Finding]:
-    """What a logout ends, or has ended: the daemon, its ssh agent, its tickets, manual logins."""
+    """Yield what a logout ends, or has ended: the daemon, its ssh agent, its tickets, logins."""
     far = [row for row in registry.nodes(store) if row["kind"] != "local"]
     if not far:
         return
@@ -47,7 +47,7 @@ def environment(process: Path) -> dict[str, str]:
 
 
 def session(process: Path) -> Iterator[Finding]:
-    """Whether systemd ends the daemon at logout."""
+    """Yield a finding if systemd ends the daemon at logout."""
     try:
         group = (process / "cgroup").read_text()
     except OSError:
@@ -74,7 +74,7 @@ def _login_manager(name: str) -> str:
 
 
 def agent(variables: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether the agent that holds the keys exists, and stays."""
+    """Yield whether the agent that holds the keys exists, and stays."""
     place = variables.get("SSH_AUTH_SOCK", "")
     if not place:
         return
@@ -95,7 +95,7 @@ def _is_forwarded(place: str) -> bool:
 
 
 def tickets(variables: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether the Kerberos tickets are valid, and stay valid; nothing if none are in use."""
+    """Yield whether the Kerberos tickets are valid, and stay valid; nothing if none are in use."""
     cache = variables.get("KRB5CCNAME", "")
     if not cache:
         return

@@ -99,7 +99,7 @@ class Nodes:
 
 
 def unknown_files(store: Store, asked: Collection[str]) -> Iterator[Finding]:
-    """Files that no job knows, found by inventories of nodes that are not checked now."""
+    """Yield files that no job knows, found by inventories of nodes that are not checked now."""
     for one in inventory.unknown(store, MOST_UNKNOWN):
         if one.node not in asked:
             name = one.path.removeprefix(f"{one.base}/")
@@ -115,7 +115,7 @@ def caches_in_doubt(store: Store) -> Iterator[Finding]:
 
 
 def _unasked(row: Row) -> str:
-    """Why a node is not asked for its files."""
+    """Return why a node is not asked for its files."""
     if row["state"] == "down":
         return row["last_error"] or "it does not answer"
     return "`d0ctl doctor --nodes` checks it"
@@ -154,7 +154,7 @@ class _Belongings:
         ]
 
     def attempts(self) -> Iterator[Finding]:
-        """Attempts that the database does not know, or that continue although they ended."""
+        """Yield attempts that the database does not know, or that continue although they ended."""
         unknown: list[str] = []
         for attempt, state in self._found.attempts.items():
             known = self._known.get(attempt)
@@ -176,7 +176,7 @@ class _Belongings:
         yield from self._unknown(unknown)
 
     def _unknown(self, paths: list[str]) -> Iterator[Finding]:
-        """Folders that belong to no attempt: the next contact removes them."""
+        """Yield folders that belong to no attempt: the next contact removes them."""
         detail = "belongs to no attempt of this site"
         advice = ANEW if self._is_driven else RESTART
         reported = [self._at(path.removeprefix(f"{self._base}/")) for path in paths[:MOST]]
@@ -191,7 +191,7 @@ class _Belongings:
         return is_over and state == "ended" and not known["goes"]
 
     def live(self) -> Iterator[Finding]:
-        """Attempts that should be running here, but without a folder or a wrapper."""
+        """Yield attempts that should be running here, but without a folder or a wrapper."""
         for row in launches.live(self._store, self._node["id"]):
             state = self._found.attempts.get(row["attempt_id"], "absent")
             if row["started"] is not None and state == "absent":
@@ -204,7 +204,7 @@ class _Belongings:
                 )
 
     def orphans(self) -> Iterator[Finding]:
-        """Files in the cache that the database does not know."""
+        """Yield files in the cache that the database does not know."""
         reported = self._found.entries(self._base, sorted(self._found.cached()))
         kept = wanted(self._store, self._node, reported)
         found = [path for entry in reported if (path := str(entry["path"])) not in kept]
@@ -224,12 +224,12 @@ class _Belongings:
             yield self._swept("orphan", "cache", more)
 
     def lacking(self) -> Iterator[Finding]:
-        """Copies that the database knows but are missing."""
+        """Yield copies that the database knows but are missing."""
         found = [row["path"] for row, name in self._copies if name not in self._found.files]
         yield from self._listed("copy", found, "is recorded as a copy, but does not exist")
 
     def changed(self) -> Iterator[Finding]:
-        """Copies whose size or time changed, or with other contents."""
+        """Yield copies whose size or time changed, or with other contents."""
         seen = [(row, name, self._found.copies[name]) for row, name in self._copies
                 if name in self._found.copies]  # fmt: skip
         others = [row["path"] for row, _, found in seen if is_another(row, found)]
@@ -265,12 +265,12 @@ class _Belongings:
             yield self._finding(check, f"{self._base}", more, f"d0ctl node check {self._name}")
 
     def _swept(self, check: str, what: str, detail: str) -> Finding:
-        """Files that d0ctl removes by itself at the next contact."""
+        """Return files that d0ctl removes by itself at the next contact."""
         advice = ANEW if self._is_driven else RESTART
         return Finding(check, self._at(what), detail, advice, heals=True)
 
     def _until_start(self, check: str, what: object, detail: str) -> Finding:
-        """A finding that a driver repairs; if one is running and has not, it says so."""
+        """Return a finding that a driver repairs; if one is running and has not, it says so."""
         if self._is_driven:
             return self._finding(check, str(what), detail, f"d0ctl why --node {self._name}")
         return Finding(check, self._at(str(what)), detail, RESTART, heals=True)

@@ -70,7 +70,7 @@ def _walk(folder: Path, now: float) -> Iterator[Path]:
 
 
 def _is_young(path: Path, now: float) -> bool:
-    """Whether a file may still be on its way to its final name."""
+    """Return whether a file may still be on its way to its final name."""
     try:
         return path.lstat().st_mtime > now - LEFT_BEHIND_S
     except OSError:
@@ -78,7 +78,7 @@ def _is_young(path: Path, now: float) -> bool:
 
 
 def in_transit(store: Store) -> Iterator[Finding]:
-    """Folders of files in transit for jobs that are gone."""
+    """Yield folders of files in transit for jobs that are gone."""
     jobs = removal.job_ids(store)
     for path in store.home.cache.glob("[0-9]*"):
         if path.name.isdigit() and int(path.name) not in jobs:
@@ -86,7 +86,7 @@ def in_transit(store: Store) -> Iterator[Finding]:
 
 
 def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
-    """Copies in cache/ that differ from their records, and unknown files there."""
+    """Yield copies in cache/ that differ from their records, and unknown files there."""
     found = []
     for row in copies(store, None):
         if store.home.is_in_cache(row["path"]) and (fault := _against(row, checksums)):

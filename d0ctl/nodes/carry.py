@@ -280,7 +280,7 @@ def _sync(folder: Path) -> None:
 
 
 def _as_asked(copy: Copy, aside: Path, checksum: str) -> str:
-    """Return the checksum by the algorithm of the known one."""
+    """Return the checksum, computed by the algorithm of the known one."""
     if copy.checksum is None or copy.checksum.startswith("sha256:"):
         return checksum
     return digest_by(os.fsencode(aside), copy.checksum, lambda: None)[0]

@@ -1,8 +1,8 @@
 """A node's courier: holds the link to its relay, carries messages, orders and files.
 
-It has three threads, so that a slow node delays no other and a large file no order: one reaches
-the node and reads its frames, one writes orders and pings, one transfers files. They touch no
-database; they report to the loop.
+It has three threads: one reaches the node and reads its frames, one writes orders and pings, one
+transfers files. So a slow node delays no other, and a large file delays no order. The threads touch
+no database; they report to the loop.
 """
 
 import queue

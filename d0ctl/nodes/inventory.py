@@ -62,7 +62,7 @@ class Survey(Struct):
         }
 
     def is_unsettled(self, path: str) -> bool:
-        """Whether a running attempt may have fetched a file that is not recorded yet."""
+        """Return whether a running attempt may have fetched a file that is not recorded yet."""
         return path.startswith(SHARED) and "running" in self.attempts.values()
 
     def entries(self, base: str, paths: Iterable[str]) -> list[Frame]:
@@ -94,7 +94,7 @@ class Recorded(Protocol):
 
 
 def is_another(row: Recorded, found: Frame) -> bool:
-    """Whether a copy differs from the recorded one, as far as its stamp shows."""
+    """Return whether a copy differs from the recorded one, as far as its stamp shows."""
     recorded = {"inode": row["inode"], "mtime": row["mtime"]}
     is_size = row["size"] is None or row["size"] == found["size"]
     return not (is_size and stamp.matches(found, recorded))

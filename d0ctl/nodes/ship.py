@@ -45,7 +45,7 @@ def _compiled(name: str, source: bytes) -> bytes:
 
 @cache
 def _sources() -> tuple[tuple[str, bytes], ...]:
-    """The files of the wrapper, with the names that they have in the zip file."""
+    """Return the files of the wrapper, with the names that they have in the zip file."""
     main = b"import runpy\nrunpy.run_module('d0ctl_wrapper', run_name='__main__')\n"
     return (("__main__.py", main), *sorted(_modules(files("d0ctl_wrapper"), "d0ctl_wrapper")))
 

@@ -44,7 +44,7 @@ class Pipe(Protocol):
         """Close the stdin of the process."""
 
     def stderr(self) -> str:
-        """What it printed as an error."""
+        """Return what it printed as an error."""
 
     def close(self) -> None:
         """End the stream."""

@@ -22,7 +22,7 @@ def make_id(sender: str) -> str:
 def letter(
     *, sender: str, recipient: str, message_id: str, title: str, text: str, at: float
 ) -> bytes:
-    """A whole mail as it is sent."""
+    """Return a whole mail as it is sent."""
     mail = EmailMessage(policy=_POLICY)
     mail["From"] = f"d0ctl <{sender}>"
     mail["To"] = recipient

@@ -182,7 +182,7 @@ def _login(path: Path) -> tuple[str, str]:
 
 
 def _error_text(error: Exception, where: str) -> str:
-    """The error in one line without control characters."""
+    """Return the error in one line without control characters."""
     if isinstance(error, NotSent):
         return str(error)
     if isinstance(error, smtplib.SMTPAuthenticationError):

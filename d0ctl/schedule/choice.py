@@ -19,8 +19,8 @@ NO_COST = Cost(0.0, 0.0, None)
 class Choice:
     """Nodes in their order for packages with a requirement.
 
-    Without `with_room` they need not have room now. Of the nodes that have none of a package's
-    inputs only the first is considered, because they differ only in themselves.
+    Without `with_room` they need not have room now. Among nodes without any of a package's inputs
+    only the first is considered, because they differ in nothing else.
     """
 
     def __init__(

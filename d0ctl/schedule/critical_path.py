@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
 MOST_CLASSES = 200
-"""The most classes of alike packages that a job is divided into, besides one for each stage."""
+"""The most classes of similar packages that a job is divided into, besides one for each stage."""
 
 RATIOS = (1.02, 1.1, 1.3, 2.0, 8.0)
 """Times that differ by less than this ratio belong to one class; tried in this order."""

@@ -10,7 +10,7 @@ from d0ctl.schedule.quota import UNBOUNDED, Allowance, least
 from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
 
 EPSILON = 1e-6
-"""CPUs by which fractions of them may fail to add up."""
+"""By how many CPUs a sum of fractions of CPUs may be wrong."""
 
 
 class Busy(Struct, frozen=True):
@@ -33,10 +33,10 @@ class Disk(Struct):
 class Hand(Struct):
     """What a node can still take during one pass.
 
-    `free` CPUs for packages that start at once, `rest` for those whose inputs are brought first:
-    of these it may have as many CPUs' worth as it has CPUs beyond the packages that compute, so
-    that transfers overlap with computing (InGrid, Package Distribution Daemons). `bounds` limits
-    the number of packages by stage, `others` that of all other stages.
+    `free` are CPUs for packages that start at once, `rest` those for packages whose inputs are
+    brought first. Beyond the packages that compute, a node may have as many of these as it has
+    CPUs, so that transfers overlap with computing (InGrid, Package Distribution Daemons). `bounds`
+    limits the number of packages by stage, `others` that of all other stages.
     """
 
     node: NodeRoom

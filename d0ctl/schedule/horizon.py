@@ -90,8 +90,9 @@ class Horizon(Struct, frozen=True):
     def end(self, job: int) -> Range | None:
         """Return in how many seconds a job ends; None if unknown.
 
-        It takes at least as long as its longest chain on the fastest node, and as all work up to
-        it on all CPUs; by a list schedule, at most their sum (Graham, 1969).
+        A job takes at least as long as its longest chain on the fastest node. It also takes at
+        least as long as all work up to it on all CPUs. By a list schedule it takes at most the sum
+        of both (Graham, 1969).
         """
         one = self.jobs.get(job)
         if one is None or one.is_halted or one.unknown or not self.capacity.power:

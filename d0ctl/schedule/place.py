@@ -23,14 +23,16 @@ MOST_WAITING = 64
 """The most packages of a pass that are left for nodes where they would end earlier."""
 
 PATIENCE_FULL = 8
-"""While no CPU is free, each of these counts for so many."""
+"""While no CPU is free, each of these packages counts as this many."""
 
 EARLY_S = 0.05
 """A package whose inputs are to be brought goes to a node this much before CPUs are free there, in
 addition to the time that they take."""
 
 DEEP = 4
-"""If more alike packages than this are ready for each CPU, none waits: another would go anyway."""
+"""If more similar packages than this are ready for each CPU, none waits: another would go there
+anyway.
+"""
 
 WORTH = 0.05
 """A package waits for another node only if it ends there earlier by this part of its run time."""
@@ -62,12 +64,15 @@ def place(
 ) -> list[Decision]:
     """Decide for as many packages as can be taken, in the order of `requirements`.
 
-    `oldest(requirement, n)` returns its n oldest ready packages, `local_bytes` how many bytes of a
-    package's inputs each cluster has, `brought` how many files; `quota` limits how many packages
-    of stages and jobs start. `busy` returns by node the packages there, `links` what is on its way
-    to clusters; they are called only if run times are known and it may be better to wait for a
-    node than to take another. The work grows with the free
-    CPUs and the ready requirements, never with the number of packages that wait or are done.
+    `oldest(requirement, n)` returns its n oldest ready packages. `local_bytes` returns how many
+    bytes of a package's inputs each cluster has, `brought` how many files. `quota` limits how many
+    packages of stages and jobs start.
+
+    `busy` returns by node the packages there, `links` the bytes on their way to clusters. They are
+    called only if run times are known and it may be better to wait for a node than to take another.
+
+    The work grows with the free CPUs and the ready requirements, never with the number of packages
+    that wait or are done.
     """
     wanted_by = list(requirements)
     trust = _by_node(bounds)

@@ -10,7 +10,7 @@ UNBOUNDED = 10**9
 """More packages than any node can take."""
 
 STEPS = 60
-"""Launches are counted by this part of the time of their throttle: a window moves in such steps."""
+"""Launches are counted in steps of this fraction of the time of their throttle."""
 
 
 class Throttle(Struct, frozen=True):

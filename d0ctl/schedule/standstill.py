@@ -179,7 +179,7 @@ def standing(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standin
 def of_part(part: Work, whole: Standing, nodes: Sequence[NodeState]) -> Standing:
     """Decide the same for a part of a job that is driven, from the standing of the whole job.
 
-    Its packages that wait for files may get them as long as anything in the job moves.
+    Packages of the part that wait for files may get them as long as anything in the job moves.
     """
     own = _alone(part, nodes, driven=True)
     if not own.is_settled:

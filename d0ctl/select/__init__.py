@@ -133,7 +133,7 @@ class Selector(Struct, frozen=True):
 
 
 def _is(phase: Phase, state: str) -> bool:
-    """Whether a word is the name of a phase or of its status; a status comes first."""
+    """Return whether a word is the name of a phase or of its status; a status comes first."""
     if state in set(Status):
         return STATUS_OF[phase] == state
     return phase == state
@@ -219,7 +219,7 @@ def slashed(text: str) -> str:
 
 
 def union(selectors: Iterable[Selector]) -> Selector:
-    """One selection of several."""
+    """Return one selection of several."""
     parts = dict.fromkeys(part for one in selectors for part in one.parts)
     first, *others = parts
     return replace(first, also=tuple(others))
@@ -237,7 +237,7 @@ def _brief(first: list[str], number: int) -> str:
 
 
 def is_selector(text: str) -> bool:
-    """Whether a text begins like a selector, valid or not."""
+    """Return whether a text begins like a selector, valid or not."""
     return re.fullmatch(_JOB, slashed(text).partition(":")[0].partition("/")[0]) is not None
 
 
@@ -248,12 +248,12 @@ def file_of_job(text: str) -> tuple[str, str] | None:
 
 
 def has_states(text: str) -> bool:
-    """Whether the words after the colon of a text are states, e.g. `reco001:failed`."""
+    """Return whether the words after the colon of a text are states, e.g. `reco001:failed`."""
     return all(word in states() for word in text.partition(":")[2].split(","))
 
 
 def states() -> list[str]:
-    """The names of statuses and phases."""
+    """Return the names of statuses and phases."""
     return list(dict.fromkeys([*map(str, Status), *map(str, Phase)]))
 
 
@@ -269,7 +269,7 @@ def _state(word: str) -> str:
 
 
 def _reason(word: str) -> str:
-    """A reason of a failure; a site's own begin with `site:`."""
+    """Return a reason of a failure; a site's own begin with `site:`."""
     known = [*map(str, Reason), "unknown"]
     if word.startswith("site:"):
         return word

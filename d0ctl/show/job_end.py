@@ -39,7 +39,7 @@ class Ending(Struct, frozen=True):
         return sum(self.phases.values())
 
     def document(self) -> dict[str, Any]:
-        """The same for scripts."""
+        """Return the same for scripts."""
         return {
             "status": str(self.status),
             "packages": by_status(self.phases),

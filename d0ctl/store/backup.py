@@ -25,7 +25,7 @@ GENERATION_BITS = 40
 
 
 def _free(taken: Path) -> Path:
-    """A new name beside another."""
+    """Return an unused name in the same folder."""
     names = (taken.with_name(f"{taken.stem}-{n}{taken.suffix}") for n in itertools.count(2))
     return next(name for name in names if not name.exists())
 
@@ -158,7 +158,7 @@ def _begin_generation(home: Home, database: Path) -> None:
 
 
 def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
-    """Replace the database while nobody writes; it is never there in part."""
+    """Replace the database while nobody writes; it is never incomplete."""
     with daemon_lock(home) as is_taken, turn(home):
         if not is_taken():
             raise Refused("a daemon is running in this home", hint="d0ctl daemon stop")
@@ -192,7 +192,7 @@ def _refuse_if_driven(home: Home) -> None:
 
 
 def _fold(home: Home) -> None:
-    """Move everything that was written into the file itself; readers may delay that for a while."""
+    """Move the write-ahead log into the database file; readers may delay this for a while."""
     with closing(sqlite3.connect(home.database, timeout=10)) as connection:
         busy = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
     if busy:

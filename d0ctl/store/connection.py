@@ -184,7 +184,7 @@ class Store:
         return empty * size
 
     def version(self) -> tuple[int, int]:
-        """Changes whenever another connection has written, or the file was replaced."""
+        """Return a value that changes when another connection writes, or the file is replaced."""
         with suppress(OSError):
             inode = self.home.database.stat().st_ino
             return inode, int(self.connection.execute("pragma data_version").fetchone()[0])
@@ -196,7 +196,7 @@ class Store:
 
 
 def file_of(home: Home) -> tuple[int, int] | None:
-    """Return what tells the database file of a home from others; None if there is none."""
+    """Return device and inode of the database file of a home; None if there is none."""
     try:
         status = home.database.stat()
     except OSError:

@@ -1,6 +1,6 @@
 """The input stream of packages that started early: inputs that arrived, and its end.
 
-Rows of `streamed_input` are made by triggers when a file arrives, and at a launch; they say which
+Triggers make rows of `streamed_input` when a file arrives, and at a launch. The rows say which
 inputs to send, which wait for a copy at the node, and which were sent over this connection.
 """
 

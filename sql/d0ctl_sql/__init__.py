@@ -14,7 +14,7 @@ def migrations() -> dict[str, str]:
 
 
 def queries() -> dict[str, str]:
-    """Every query by its name. Raises ValueError when two share one."""
+    """Return every query by its name. Raises ValueError when two share one."""
     found: dict[str, str] = {}
     for _, text in _texts("queries"):
         for piece in f"\n{text}".split(_HEAD)[1:]:  # a pattern takes 4 ms of each command
@@ -36,7 +36,7 @@ def _texts(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def schema() -> dict[str, str]:
-    """The definition of each table, index, view and trigger, such as `table job`."""
+    """Return the definition of each table, index, view and trigger, such as `table job`."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for text in migrations().values():
             connection.executescript(text)

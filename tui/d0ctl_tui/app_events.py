@@ -12,7 +12,7 @@ class Repeated(Message):
     """An event of which only the latest counts."""
 
     def can_replace(self, message: Message) -> bool:
-        """Whether it replaces an older one."""
+        """Return whether it replaces an older one."""
         return isinstance(message, type(self))
 
 

@@ -68,7 +68,7 @@ class Marks(Struct):
         self.wholes.clear()
 
     def covers(self, path: str, id: int | None = None) -> bool:
-        """Whether a row is marked."""
+        """Return whether a row is marked."""
         return path in self.paths or any(whole.covers(path, id) for whole in self.wholes)
 
     def toggle(self, path: str, id: int | None = None) -> None:

@@ -95,5 +95,5 @@ NAMES = tuple(theme.name for theme in THEMES)
 
 
 def is_coarse() -> bool:
-    """Whether the terminal has no more than 256 colours, by its environment."""
+    """Return whether the terminal has no more than 256 colours, by its environment."""
     return Console().color_system != "truecolor"

@@ -121,7 +121,7 @@ def _text(output: str, inputs: "Iterator[str]") -> None:
 
 
 def _bytes(output: str, inputs: "Iterator[str]") -> None:
-    """Concatenate as it is: packed files stay packed."""
+    """Concatenate files unchanged: packed ones stay packed."""
     with open(output, "wb") as out:
         for name in inputs:
             with open(name, "rb") as file:
@@ -129,7 +129,7 @@ def _bytes(output: str, inputs: "Iterator[str]") -> None:
 
 
 def _copy(file: "IO[bytes]", out: "IO[bytes]") -> bytes:
-    """Copy the rest of a file; its last byte."""
+    """Copy the rest of a file; return its last byte."""
     last = b""
     while True:
         data = file.read(PIECE)
@@ -232,4 +232,4 @@ KINDS: "Dict[str, Callable[[str, Iterator[str]], None]]" = {
     "zip": _zip,
     "root": _root,
 }  # fmt: skip
-"""What merges the files of each kind."""
+"""The function that merges the files of each kind."""

@@ -216,7 +216,7 @@ def check_name(store: Store, name: str | None, spec: JobSpec) -> None:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text can be the name of a job; a job file has a suffix or is in a folder."""
+    """Return whether a text can be the name of a job; a job file has a suffix or is in a folder."""
     return _NAME.fullmatch(text) is not None
 
 

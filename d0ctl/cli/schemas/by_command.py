@@ -68,6 +68,6 @@ DOCUMENTS: Mapping[str, Any] = {
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a document."""
+    """Return the JSON Schema of a document."""
     draft = "https://json-schema.org/draft/2020-12/schema"
     return {"$schema": draft, "title": f"d0ctl {name} --json", **json.schema(DOCUMENTS[name])}

@@ -56,7 +56,7 @@ class Plain:
         self._kind, self._least = kind, least
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The value, or BadParameter as Typer would raise it."""
+        """Return the value, or BadParameter as Typer would raise it."""
         if param.multiple or param.nargs == -1:
             return tuple(self._one(each, param, ctx) for each in value or ())
         return None if value is None else self._one(value, param, ctx)
@@ -82,7 +82,7 @@ def spare_pydantic(command: Any) -> None:
 
 
 def plain(parameters: list[Any]) -> list[Any]:
-    """The same parameters: plain values avoid pydantic, and arguments show no type."""
+    """Return the same parameters: plain values avoid pydantic, and arguments show no type."""
     for parameter in parameters:
         if parameter.param_type_name == "argument":
             parameter.display_type_rich = lambda ctx: None  # its name says more than its type

@@ -24,17 +24,17 @@ def selectors(incomplete: str) -> list[str]:
 
 
 def job_names(incomplete: str) -> list[str]:
-    """Names of jobs."""
+    """Return names of jobs."""
     return _beginning(incomplete, _read(names.jobs))
 
 
 def node_names(incomplete: str) -> list[str]:
-    """Names of nodes."""
+    """Return names of nodes."""
     return _beginning(incomplete, _read(names.nodes))
 
 
 def states(incomplete: str) -> list[str]:
-    """Names of statuses and phases."""
+    """Return names of statuses and phases."""
     from d0ctl.model import Phase, Status
 
     return _beginning(incomplete, dict.fromkeys([*map(str, Status), *map(str, Phase)]))

@@ -70,7 +70,7 @@ def _encodable(text: str, stream: TextIO) -> str:
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person looks at it."""
+    """Return whether a person looks at it."""
     try:
         return stream.isatty()
     except ValueError:
@@ -92,7 +92,7 @@ def _painted(cell: Cell) -> str:
 
 
 def speaks_unicode(stream: TextIO) -> bool:
-    """Whether glyphs beyond ASCII can be shown."""
+    """Return whether glyphs beyond ASCII can be shown."""
     return (stream.encoding or "").lower().replace("-", "") == "utf8"
 
 
@@ -114,7 +114,7 @@ def table(rows: Sequence[Sequence[Cell]], *, right: Collection[int] = (), indent
 
 
 def can_ask() -> bool:
-    """Whether a person is there to answer."""
+    """Return whether a person is there to answer."""
     return is_terminal(sys.stdin) and is_terminal(sys.stderr)
 
 

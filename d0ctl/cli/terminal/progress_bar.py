@@ -94,7 +94,7 @@ class Progress:
         return ", ".join(words)
 
     def _left(self, totals: dict[str, int], passed: float) -> float | None:
-        """An estimate of the time left, once there is a basis for one."""
+        """Return an estimate of the time left, once there is a basis for one."""
         done = totals["successful"] - (self._done_at_start or 0)
         left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
         if done < 3 or passed < 2 or not left or self._last.get("held"):

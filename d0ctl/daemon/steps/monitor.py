@@ -28,7 +28,7 @@ SET_BACK_S = 60.0
 
 
 def follow_clock(desk: Desk, turn: Turn) -> None:
-    """Keep waiting times the same when the clock of this machine was set back."""
+    """Keep waiting times the same when the clock of this machine is set back."""
     ahead_s = turn.now - time.monotonic()
     behind_s = 0.0 if desk.clock_ahead_s is None else desk.clock_ahead_s - ahead_s
     desk.clock_ahead_s = ahead_s
@@ -102,11 +102,11 @@ def record_contact(desk: Desk, turn: Turn) -> None:
 
 
 def give_up_nodes(desk: Desk, turn: Turn) -> None:
-    """unreachable -> failed, by platform-failure: attempts on nodes that have not answered for
-    `unreachable-after`, while this process tried (D0 Job Definition, section 5, case 1).
+    """unreachable -> failed, by platform-failure: attempts on nodes that do not answer.
 
-    when the node is back, the attempt is ended before anything else happens there.
-    when the node is back, it is ended before anything else happens there.
+    They have not answered for `unreachable-after`, while this process tried (D0 Job Definition,
+    section 5, case 1). When a node is back, its attempts are ended before anything else happens
+    there.
     """
     limit_s = float(default(desk.store, "unreachable-after"))
     for node, since in desk.down_since.items():

@@ -1,4 +1,4 @@
-"""Notifications: events become mails by the routes of the site; alike events share one mail."""
+"""Notifications: events become mails by the routes of the site; similar events share one mail."""
 
 import json
 import time
@@ -191,7 +191,7 @@ def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
 
 
 def _software(store: Store, routes: Routes, row: Row) -> None:
-    """Report to who pushed or purged software that the last nodes have answered."""
+    """Report software orders to the person who gave them, once all nodes have answered."""
     people = routes.of_job(row["report_to"], None)
     for person in people if row["failed"] else _of_everything(people):
         notice = Notice(

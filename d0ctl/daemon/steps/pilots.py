@@ -28,7 +28,7 @@ UNKNOWN_S = 180.0
 LATELY_S = 60.0
 
 VANISHED, CANCELLED = "it is not in the queue any more", "CANCELLED"
-"""Ends of which the accounts of a batch system may know more: how, and by whom."""
+"""Ends about which the accounts of a batch system may know more: how, and by whom."""
 
 NEVER_UP_S = 300.0
 """A running pilot that was unreachable for this long is ended if it has no packages."""
@@ -100,7 +100,7 @@ def _delay(batch: BatchDesk) -> None:
 def _fault(
     desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, kind: str, error: str
 ) -> None:
-    """Record why a batch system brings no pilots; the log has each reason once."""
+    """Record why a batch system starts no pilots; the log has each reason once."""
     text, wait_s = clean(error), batch.submit_due - time.monotonic()
     if system.fault is None or system.fault.text != text:
         log.warning("cluster `%s`: %s", system.name, text)
@@ -151,7 +151,7 @@ def _cancel_again(
     desk: Desk, batch: BatchDesk, system: BatchSystem, found: list[Pilot], gone: dict[int, str],
     jobs: dict[tuple[str, int], Job],
 ) -> None:  # fmt: skip
-    """Cancel pilots again that were cancelled and still exist: that order may have been lost.
+    """Cancel pilots again that were cancelled and still exist: the first order may have been lost.
 
     Slurm may also requeue a pilot that has ended here, even after it showed its end.
     """

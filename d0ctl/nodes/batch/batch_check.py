@@ -1,4 +1,4 @@
-"""The check of a batch system: a pilot of its own takes every step of a later one."""
+"""The check of a batch system: a pilot of its own goes through every step of a real one."""
 
 import time
 import uuid

@@ -13,7 +13,7 @@ CALL_S = 60.0
 MOST_OUTPUT = 32 << 20
 
 LATE = ("timed out", "Failed to commit")
-"""What tools say if the answer came too late; the request may be carried out all the same."""
+"""What tools print if the answer came too late; the request may still be carried out."""
 
 BEGIN, END, FAILED = "d0ctl-begin", "d0ctl-end", "d0ctl-failed"
 

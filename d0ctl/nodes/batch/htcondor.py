@@ -29,7 +29,7 @@ _ATTRIBUTES = ",".join([
 ])  # fmt: skip
 
 QUEUE = f'condor_q -constraint "isString(D0ctlPilot)" -json -attributes {_ATTRIBUTES} && date +%s'
-"""Lists the user's pilots, and tells the time there, by which they began."""
+"""Lists the user's pilots, and prints the time there, because their begin is a time there."""
 
 MOST_LOG = 8 << 20
 """How many bytes of an event log are read, from its end."""
@@ -64,7 +64,7 @@ HOLD_CODES: Mapping[int, str] = {
     46: "it ran for longer than allowed",
     47: "it ran for longer than allowed",
 }
-"""What the codes and subcodes of holds mean; others have the words of HTCondor only."""
+"""What the codes and subcodes of holds mean; for others there is only HTCondor's own text."""
 
 TIME_LIMIT = "it was removed at its `wall-time`"
 RULE = "The job attribute PeriodicRemove expression"
@@ -72,7 +72,7 @@ RULE = "The job attribute PeriodicRemove expression"
 
 
 def version(tool: str) -> str:
-    """Return the command with which a tool tells its version, or that it is there."""
+    """Return the command that prints the version of a tool, or that it exists."""
     if tool == "condor_version":
         return tool
     return f'sh -c "command -v {tool} || {{ echo there is no {tool} >&2; exit 1; }}"'

@@ -26,7 +26,7 @@ ALIVE = frozenset({"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING",
 
 
 def version(tool: str) -> str:
-    """Return the command with which a tool tells its version."""
+    """Return the command that prints the version of a tool."""
     return f"{tool} --version"
 
 

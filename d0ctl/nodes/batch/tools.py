@@ -1,4 +1,4 @@
-"""What d0ctl asks of any batch system."""
+"""The interface of all batch systems."""
 
 import enum
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from d0ctl.sitefile.spec import Pilots
 
 
 class Phase(enum.Enum):
-    """How far a job has come, whatever word its batch system has for it."""
+    """How far a job has come, whatever its batch system calls it."""
 
     WAITING = "waiting"
     ALIVE = "alive"
     """It has its allocation."""
     STUCK = "stuck"
-    """It has none and gets no other, but stays in the queue until it is cancelled."""
+    """It has no allocation and will get none, but stays in the queue until it is cancelled."""
     OVER = "over"
 
 
@@ -43,7 +43,7 @@ class Tools(Protocol):
     """The programs, which must be in the PATH."""
 
     QUEUE: str
-    """Lists the user's jobs; others than pilots may be among them."""
+    """Lists the user's jobs, which may include others than pilots."""
 
     def version(self, tool: str) -> str:
         """Return the command with which a tool tells its version."""

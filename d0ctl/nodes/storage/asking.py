@@ -72,7 +72,9 @@ def _fault(store: str, entry: Mapping[str, Any], files: list[str], until: float)
 
 
 def _answer(store: str, entry: Mapping[str, Any], until: float, verb: str, name: str) -> str | None:
-    """Ask a store, in the remaining time; return its problem, None if it has none or is unknown."""
+    """Ask a store, within the remaining time; return its problem, None if there is none or it is
+    unknown.
+    """
     left_s = until - time.monotonic()
     if left_s <= 0:
         return None

@@ -79,7 +79,7 @@ def connect(
 
 
 def login_of(address: Address) -> Address:
-    """Return the way to the login node of a batch system."""
+    """Return how to log in to the login node of a batch system."""
     kind = "ssh" if address.destination else "local"
     return replace(address, kind=kind, job="", directory="", python="")
 

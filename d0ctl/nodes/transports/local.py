@@ -113,7 +113,7 @@ class ProcessStream:
             self._stdin.close()
 
     def stderr(self) -> str:
-        """The last kilobyte of the stderr of the process."""
+        """Return the last kilobyte of the stderr of the process."""
         return self._errors.decode(errors="replace").strip()
 
     def is_open(self) -> bool:

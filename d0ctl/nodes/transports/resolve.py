@@ -224,9 +224,9 @@ def ssh_config(
     *,
     is_attended: bool = False,
 ) -> str:
-    """The settings that hold for the node and, unlike options of a command, for each jump host.
+    """Return settings that apply to the node and, unlike options of a command, to each jump host.
 
-    ssh takes the first value it finds, so d0ctl's stand before the user's.
+    ssh takes the first value that it finds, so d0ctl's settings come before the user's.
     """
     chosen = config or config_from_environment()
     user = [chosen] if chosen else [Path("~/.ssh/config"), Path("/etc/ssh/ssh_config")]

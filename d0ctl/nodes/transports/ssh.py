@@ -139,7 +139,7 @@ class ChannelStream:
             self._channel.shutdown_write()
 
     def stderr(self) -> str:
-        """The last kilobyte of the stderr of the process."""
+        """Return the last kilobyte of the stderr of the process."""
         self._keep_errors()
         return self._errors.decode(errors="replace").strip()
 
@@ -150,7 +150,7 @@ class ChannelStream:
             self._channel.close()
 
     def _is_ended(self) -> bool:
-        """True if the process has ended, rather than the connection."""
+        """Return whether the process has ended, rather than the connection."""
         return bool(self._channel.eof_received) or self._channel.exit_status >= 0
 
     def _keep_errors(self) -> None:
@@ -177,7 +177,7 @@ class FabricTransport:
         self._has_sftp = True
 
     def home(self) -> str:
-        """The home directory that the login shell has there."""
+        """Return the home directory that the login shell has there."""
         return ask_home(self, self._watch.limit)
 
     def start(self, command: str) -> ChannelStream:

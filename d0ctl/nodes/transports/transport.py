@@ -39,7 +39,7 @@ class Stream(Protocol):
         """Close the process's stdin, and continue reading."""
 
     def stderr(self) -> str:
-        """The last kilobyte of the remote stderr, for messages to people."""
+        """Return the last kilobyte of the remote stderr, for messages to people."""
 
     def close(self) -> None:
         """End the stream; the remote process sees its stdin close. Safe to call from any thread."""

@@ -1,4 +1,4 @@
-"""Packages that wait on a node for their inputs much longer than expected."""
+"""When packages that wait on a node for their inputs should move to another node."""
 
 from collections.abc import Mapping
 

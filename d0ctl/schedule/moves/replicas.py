@@ -37,8 +37,10 @@ class HotFile(Struct, frozen=True):
 
 
 class Replica(Struct, frozen=True):
-    """A further copy of a file: where from and to, and how long it takes; the readers that have not
-    begun compute for `work_s` more, with all clusters that have the file then.
+    """A further copy of a file: where from and to, and how long it takes.
+
+    The readers that have not begun will compute for `work_s` more, on all clusters that have the
+    file then.
     """
 
     file: int

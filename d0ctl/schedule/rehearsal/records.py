@@ -83,11 +83,11 @@ class Trust:
 
 
 class Conditions(Struct):
-    """What holds during a rehearsal.
+    """The conditions of a rehearsal.
 
-    `limits` is how many packages of stages may run at once; that of stage 0 holds for all.
-    `fails` says whether the next attempt of a task on a node fails. So many packages of a stage as
-    `excused` says may fail for good, and their readers go on without their files.
+    `limits` is how many packages of stages may run at once; that of stage 0 applies to all. `fails`
+    says whether the next attempt of a task on a node fails. As many packages of a stage as
+    `excused` says may fail for good, and their readers continue without their files.
     """
 
     links: Links = Links()

@@ -66,7 +66,7 @@ def _origins(policy: Policy, reason: str) -> str:
 
 
 def _words(key: str, value: Any) -> str:
-    """A key and its value as a site file has them."""
+    """Return a key and its value as a site file has them."""
     if key == "delay":
         return f"delay {' '.join(format_time(one) for one in value)}"
     if key == "escalate":

@@ -66,7 +66,7 @@ def advice(store: Store, package: PackageView, last: AttemptView | None) -> Advi
 
 
 def is_deterministic(reason: str | None, exit_code: int | None = None) -> bool:
-    """Whether a plain retry most likely fails the same way."""
+    """Return whether a plain retry most likely fails the same way."""
     if reason == Reason.SOFTWARE_MISSING:
         return exit_code in (126, 127)
     return reason in DETERMINISTIC or (reason or "").startswith("site:")

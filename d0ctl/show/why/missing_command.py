@@ -45,7 +45,7 @@ def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | 
 
 
 def _file(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
-    """A file beside the job file that is no input."""
+    """Return a file beside the job file that is no input."""
     names = {Path(file.name).name for file in one_package.inputs(store, package.id)}
     folder = browse.directory(store, package.job_id)
     for found in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):
@@ -104,7 +104,7 @@ def _absolute(name: str, last: AttemptView) -> Missing:
 
 
 def _beside(store: Store, package: PackageView, name: str, last: AttemptView) -> Missing:
-    """A script that should be in the folder of the attempt."""
+    """Return a script that should be in the folder of the attempt."""
     folder = browse.directory(store, package.job_id)
     here = Path(folder) / name
     base = here.name

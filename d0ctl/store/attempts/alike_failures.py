@@ -13,8 +13,10 @@ ACTOR = "d0ctl"
 
 
 def weigh(store: Store, failures: Iterable[tuple[int, int, str]], *, now: float) -> list[str]:
-    """Count packages that failed for good, as job, stage and reason, and hold jobs with stages
-    that have only failures, and too many alike; a sentence for each job that is held.
+    """Count packages that failed for good, and hold jobs with a stage that has only failures, too
+    many of them alike.
+
+    `failures` are job, stage and reason of each. Return a sentence for each job that is held.
     """
     held = []
     counted = Counter(failures)
@@ -27,7 +29,7 @@ def weigh(store: Store, failures: Iterable[tuple[int, int, str]], *, now: float)
 
 
 def stop(store: Store, failures: Iterable[tuple[int, int]], *, now: float) -> list[str]:
-    """Hold the jobs of failures whose rule says `hold: job`; a sentence for each."""
+    """Hold the jobs of failures whose rule says `hold: job`; return a sentence for each."""
     held = []
     for job, attempt in failures:
         row = store.row("failed_attempt", attempt=attempt)
@@ -67,7 +69,7 @@ def _hold(store: Store, job: int, name: str, note: str, now: float) -> list[str]
 
 
 def jobs_to_release(store: Store) -> int:
-    """How many jobs of the chosen packages d0ctl holds, which a retry releases."""
+    """Return how many jobs of the chosen packages d0ctl holds; a retry releases them."""
     return len(store.rows("stopped_jobs_of_chosen", actor=ACTOR))
 
 

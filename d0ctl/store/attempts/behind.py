@@ -1,4 +1,4 @@
-"""Packages that wait on a node for their inputs much longer than expected: they go to another."""
+"""Move packages to another node if they have waited much longer for their inputs than expected."""
 
 from d0ctl.schedule.candidates import costs
 from d0ctl.schedule.moves import behind

@@ -80,8 +80,8 @@ def _watch(
 ) -> list[str]:
     """Judge a drained node by the attempts that ended there.
 
-    The package that tries it decides. So does a package of the stage that began there after the
-    failures and succeeded; those that fail run elsewhere, like the ones before.
+    The package that tries it decides, and so does a success of a package of the stage that began
+    there after the failures. Packages that fail run elsewhere, like those before.
     """
     here = [end for end in ends if end.node == bad["node_id"]]
     for end in here:
@@ -164,7 +164,7 @@ def _details(row: Row, others: Row, failed: Sequence[Row]) -> dict[str, object]:
 
 
 def _forgive(store: Store, failed: Sequence[Row], node: str, now: float) -> None:
-    """Let packages that failed because of a node run elsewhere, and count no try for them."""
+    """Let packages that failed because of a node run elsewhere, without counting a try."""
     store.change_many("forgive_attempt", ((row["id"],) for row in failed))
     standing = [row for row in failed if row["stands"]]
     note = f"it failed because of `{node}`, so it runs elsewhere"

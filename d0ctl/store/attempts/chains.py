@@ -18,7 +18,9 @@ _PASSED_ON = ("check_timeout",)
 
 
 def keep(store: Store, ends: Iterable["Ending"]) -> None:
-    """Record the other facts of end messages: where the chain began, what is done, what is kept."""
+    """Record from end messages where chains began, which binaries are done and which files are
+    kept.
+    """
     store.change_many("keep_chain", (row for end in ends if (row := _row(end)) is not None))
 
 
@@ -31,7 +33,7 @@ def _row(end: "Ending") -> tuple[Any, ...] | None:
 
 
 def _left_size(kept: Mapping[str, Any] | None) -> int | None:
-    """How many bytes are kept only for a time: unverified, or waiting for their delivery."""
+    """Return how many bytes are kept only for a time: unverified, or waiting for their delivery."""
     if not kept or not (kept["left"] or kept["whole"]):
         return None
     files = [*kept["left"], *(kept["files"] if kept["whole"] else ())]
@@ -39,7 +41,7 @@ def _left_size(kept: Mapping[str, Any] | None) -> int | None:
 
 
 def is_whole(end: "Ending") -> bool:
-    """Whether all binaries of a failed attempt are done, so that only a transfer is left."""
+    """Return whether all binaries of a failed attempt are done, so that only a transfer is left."""
     return bool((end.get("retained") or {}).get("whole"))
 
 
@@ -58,9 +60,9 @@ def settle(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
 
 
 def formers(store: Store) -> Mapping[int, list[dict[str, Any]]]:
-    """For the assigned packages, the former attempts whose files their nodes may still have.
+    """Return the previous attempts of assigned packages whose files their nodes may still have.
 
-    A lost one could not report its files, so the wrapper looks for its record.
+    A lost attempt could not report its files, so the wrapper looks for its record.
     """
     found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in store.rows("launch_formers"):
@@ -75,10 +77,11 @@ def formers(store: Store) -> Mapping[int, list[dict[str, Any]]]:
 
 
 def twins(store: Store) -> Mapping[int, list[dict[str, Any]]]:
-    """For the assigned packages, a package of another job whose intermediate files they can use.
+    """Return for each assigned package a package of another job whose intermediate files it can
+    use.
 
-    It ran the same binaries on the same node (InGrid, case I). The latest counts; the
-    wrapper compares the inputs.
+    That package ran the same binaries on the same node (InGrid, case I). The latest is returned;
+    the wrapper compares the inputs.
     """
     found: dict[int, list[dict[str, Any]]] = {}
     for row in store.rows("launch_twins") if default(store, "reuse-files") else ():
@@ -102,7 +105,7 @@ def _twin(store: Store, row: Row) -> dict[str, Any]:
 
 
 def outputs(made: Sequence[Row]) -> list[dict[str, Any]]:
-    """The fields of a launch for the outputs of a binary."""
+    """Return the fields of a launch for the outputs of a binary."""
     return [_output(row) for row in made]
 
 
@@ -116,7 +119,7 @@ def _output(row: Row) -> dict[str, Any]:
 
 
 def verification(binary: Row) -> dict[str, Any]:
-    """The fields of a launch for the verification of a binary, if any."""
+    """Return the fields of a launch for the verification of a binary, if any."""
     found = {name: binary[name] for name in _PASSED_ON if binary[name] is not None}
     for name in ("log_rules", "events"):
         if binary[name] is not None:
@@ -125,13 +128,13 @@ def verification(binary: Row) -> dict[str, Any]:
 
 
 def site_judges(store: Store) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The hooks and the log rules of the site file, for all binaries."""
+    """Return the hooks and the log rules of the site file, for all binaries."""
     hooks = setting(store, "hooks")
     return [{"name": "the site", **hooks}] if hooks else [], setting(store, "log-rules") or []
 
 
 def judged(launch: dict[str, Any], hooks: Sequence[Any], rules: Sequence[Any]) -> dict[str, Any]:
-    """A launch with the hooks and log rules of the site; those of a binary come after them."""
+    """Return a launch with the site's hooks and log rules, which come before those of a binary."""
     if hooks:
         launch["hooks"] = list(hooks)
     for binary in launch["binaries"] if rules else ():

@@ -1,4 +1,4 @@
-"""The reason of a failure by the site's classifier, which is a plug-in."""
+"""Reasons of failures from the site's classifier, a plug-in."""
 
 import logging
 import re
@@ -26,7 +26,8 @@ MOST_FAILURES = 3
 """After this many failures in a row it is not asked again, either."""
 
 NOT_ASKED = frozenset({Reason.SOFTWARE_MISSING, *RESTARTED})
-"""Reasons that the package did not cause, and on which more than its policy depends."""
+"""Reasons that a classifier may not change: the package is not the cause, and d0ctl acts on them.
+"""
 
 _REASON = re.compile(r"site:[a-z0-9][a-z0-9-]{0,58}", re.ASCII)
 

@@ -66,7 +66,7 @@ def _first_of_each(entries: Iterable[Any], binaries: int) -> list[Any]:
 
 
 def _kept(kept: dict[str, Any] | None, declared: Row) -> dict[str, Any] | None:
-    """The files left for the next attempt; nothing if they can't be of this package."""
+    """Return the files left for the next attempt; nothing if they can't be of this package."""
     if kept is None:
         return None
     binaries, outputs = declared["binaries"], declared["outputs"] + MOST_LATE

@@ -107,8 +107,8 @@ def _failure(end: "Ending", context: Row, lost_copies: bool) -> Failure:
 
 
 def final(ends: Sequence[End], verdicts: Verdicts) -> Iterator[tuple[int, int, str]]:
-    """Yield job, stage and reason of the failures that say something about their stage, and after
-    which nothing follows without a person.
+    """Yield job, stage and reason of failures that are evidence against their stage and need a
+    person.
     """
     for end, context in ends:
         reason = verdicts.reasons.get(end["attempt"])
@@ -152,11 +152,11 @@ def _lasted_s(end: "Ending") -> float:
 
 
 def our_time(time: float | None, context: Row) -> float | None:
-    """Convert a time of a node's clock to the clock here."""
+    """Convert a time by a node's clock to the clock of the control host."""
     return None if time is None else time - (context["clock"] or 0.0)
 
 
 def ended(end: "Ending", context: Row) -> float:
-    """Return when an attempt ended, by the clock here."""
+    """Return when an attempt ended, by the clock of the control host."""
     ahead = 0.0 if end["utc_offset"] is None else context["clock"] or 0.0
     return end["ended"] - ahead

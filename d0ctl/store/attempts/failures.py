@@ -127,8 +127,10 @@ class _Places(Struct):
         self.largest = self.store.value("largest_memory")
 
     def has_others(self, reason: str, row: Row) -> bool:
-        """Whether it has not failed so on some suitable node, or the cause can be
-        fixed: missing software of the catalogue is copied again.
+        """Return whether a retry may help.
+
+        It may on a suitable node where the package has not failed like this. It also may if
+        software of the catalogue is missing, which is copied again.
         """
         if reason == Reason.SOFTWARE_MISSING and row["software"] != NOTHING:
             return True
@@ -136,7 +138,7 @@ class _Places(Struct):
         return any(name not in failed for name in self._names(row["requirement_id"]))
 
     def _names(self, requirement: int) -> list[str]:
-        """The nodes that packages with a requirement may go to."""
+        """Return the nodes that packages with a requirement may go to."""
         if self._rooms is None:
             self._rooms = placement.nodes(self.store)
         if requirement not in self._fits:
@@ -154,7 +156,7 @@ class _Requirements(Struct):
     known: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
     def after(self, row: Row, found: Judgement, *, is_whole: bool = False) -> int | None:
-        """The requirement for the next attempt; None if it is unchanged.
+        """Return the requirement for the next attempt; None if it is unchanged.
 
         A package whose outputs are all there stays at its node, unless its rule says elsewhere.
         """
@@ -171,7 +173,7 @@ class _Requirements(Struct):
     def like(
         self, row: Row, memory: int | None, avoid: str | None, boost: int, stay: str | None = None
     ) -> int:
-        """The same requirement except for this, after a failed attempt."""
+        """Return a requirement with these values, and otherwise that of the failed attempt."""
         failed_on = row["node_name"]
         former = row["memory"], row["avoid"], row["boost"], row["failed_on"], row["stay"]
         if (memory, avoid, boost, failed_on, stay) == former:
@@ -198,7 +200,7 @@ def staying(store: Store, rows: Sequence[Row]) -> list[int]:
 
 
 def leaving(store: Store, rows: Sequence[Row]) -> list[int]:
-    """The requirements of packages that may go to any node again, as nothing of theirs is left."""
+    """Return requirements that allow any node again, as no files of the packages are left."""
     requirements = _Requirements(store)
     return [requirements.like(row, row["memory"], row["avoid"], row["boost"]) for row in rows]
 
@@ -218,9 +220,9 @@ def avoiding(store: Store, rows: Sequence[Row]) -> list[int]:
 def refused(
     store: Store, node: int, attempt: int, reason: str, message: str, *, now: float
 ) -> bool:
-    """Return whether it was starting there.
+    """Apply the policy to an attempt that a node refused to start.
 
-    Whether it was starting there.
+    Return whether it was starting there.
     """
     one = Failure(attempt, reason or Reason.LAUNCH_FAILED, message)
     row = _cases(store, [one]).get(attempt)

@@ -29,7 +29,7 @@ FORGET = (
     "forget_late_locations",
     "forget_late_file",
 )
-"""Everything that is removed of a file of a job, except copies on nodes."""
+"""Queries that remove a file of a job, except its copies on nodes."""
 
 
 class _Pattern(Struct, frozen=True):
@@ -59,7 +59,7 @@ def populate(store: Store, ends: Sequence[End], *, now: float) -> list[End]:
 
 
 def _counts(message: "Ending", context: Row) -> bool:
-    """Whether the outputs of an attempt are accepted."""
+    """Return whether the outputs of an attempt are accepted."""
     if context["current"] != message["attempt"]:
         return False
     if message["outcome"] == "successful":
@@ -90,7 +90,7 @@ def _populate(store: Store, end: End, rows: Iterable[Row], now: float) -> End:
 
 
 def _fault(store: Store, known: Sequence[_Pattern], reported: Mapping[str, str]) -> str | None:
-    """Return why names can't be those of outputs; None if they can."""
+    """Return why these can't be names of outputs; None if they can."""
     if len(reported) > MOST:
         return f"more than {MOST} files match the late outputs"
     by_name = {pattern.name: pattern for pattern in known}
@@ -110,7 +110,7 @@ def _fault(store: Store, known: Sequence[_Pattern], reported: Mapping[str, str])
 
 
 def _regrouping(store: Store, known: Sequence[_Pattern]) -> str | None:
-    """Say that groups were made of other files than now; None if not."""
+    """Return a message if groups were made of other files than these; else None."""
     for pattern in known:
         rows = store.rows("files_of_pattern", pattern=pattern.id)
         before = {row["name"] for row in rows}

@@ -1,9 +1,10 @@
 """Messages from nodes, applied: each once, whatever the order or the repetition.
 
-All messages of an attempt state absolute facts, and only an attempt that has not ended accepts
-any. The end repeats the start and the binaries; of states and progress the latest in the
-attempt's own sequence counts. So a message that comes twice, late or early changes
-nothing that is already known. Nodes report times of their clocks; the database has ours.
+All messages of an attempt state absolute facts, and only an attempt that has not ended accepts any.
+The end repeats the start and the binaries; of states and progress the latest in the attempt's own
+sequence counts. So a message that comes twice, late or early changes nothing that is already known.
+
+Nodes report times by their own clocks; the database has times by the clock of the control host.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +54,7 @@ def apply(
 ) -> Applied:
     """Apply a batch of messages within the caller's transaction.
 
-    `senders` has the sender of each: about attempts on other nodes it may report nothing.
+    `senders` has the node that sent each message; a node can report only its own attempts.
     """
     applied = Applied()
     contexts = _begin(store, {message["attempt"] for message in messages})
@@ -95,7 +96,7 @@ def _without_foreign(
 
 
 def keep_pace(store: Store, applied: Applied) -> None:
-    """Record how long packages with each requirement took recently: the scheduler plans with it."""
+    """Record how long packages with each requirement took recently, for the scheduler."""
     for requirement, durations in applied.durations.items():
         store.change(
             "requirement_pace",

@@ -1,4 +1,4 @@
-"""The records of nodes with their packages, and what they get because of them."""
+"""How packages did on nodes, and how many more packages nodes may take because of that."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -112,7 +112,9 @@ def tally(row: Row) -> Tally:
 def left_out(
     store: Store, requirements: Sequence[Requirement], nodes: Sequence[NodeRoom]
 ) -> list[Requirement]:
-    """Return them with `excluded` set if the job excludes the node on which they failed."""
+    """Return the requirements, with `excluded` set where the job excludes the node of the last
+    failure.
+    """
     failed = {requirement.job for requirement in requirements if requirement.failed_on is not None}
     if not failed:
         return list(requirements)
@@ -133,7 +135,7 @@ def excluded_nodes(store: Store, job: int) -> set[int]:
 
 
 def exclusions(store: Store, job: int) -> list[Row]:
-    """Return the same with their names and the record of the job there."""
+    """Return the excluded nodes of a job with their names and the record of the job there."""
     return _excluding(store, store.rows("named_job_node_records", job=job))
 
 

@@ -11,20 +11,20 @@ PAGE = 5_000
 
 
 def results(store: Store) -> Iterator[Row]:
-    """Files for results/, with whether a copy is recorded there and whether one is due."""
+    """Yield files for results/, with whether a copy is recorded there and whether one is due."""
     folder = f"{store.home.results}/"
     for after, upto in _file_pages(store):
         yield from store.rows("results_page", after=after, upto=upto, results=folder)
 
 
 def copies(store: Store, node: int | None) -> Iterator[Row]:
-    """The copies that a node has, or without one the control host, each as it was recorded."""
+    """Yield the copies of a node, or else those of the control host, as they were recorded."""
     for after, upto in _file_pages(store):
         yield from store.rows("copies_page", after=after, upto=upto, node=node)
 
 
 def attempts(store: Store, ids: Sequence[int]) -> dict[int, Row]:
-    """The records of these attempts, by their ids."""
+    """Return the records of these attempts, by their ids."""
     found: dict[int, Row] = {}
     for start in range(0, len(ids), PAGE):
         rows = store.rows("known_attempts", ids=json.dumps(ids[start : start + PAGE]))
@@ -33,7 +33,7 @@ def attempts(store: Store, ids: Sequence[int]) -> dict[int, Row]:
 
 
 def wanted(store: Store, node: Row, copies: Sequence[dict[str, Any]]) -> set[str]:
-    """Of the files that a node reports, the paths of those that may be there."""
+    """Return the paths, of the files that a node reports, that may be there."""
     found: set[str] = set()
     for start in range(0, len(copies), PAGE):
         page = json.dumps(copies[start : start + PAGE])

@@ -83,7 +83,7 @@ def faults(store: Store) -> list[Fault]:
 
 
 def rule_faults(store: Store) -> list[Fault]:
-    """The faults of the rows, in an intact file."""
+    """Return the faults of the rows, in an intact file."""
     found: list[Fault] = []
     for one in _rule_looks(store):
         try:
@@ -94,12 +94,12 @@ def rule_faults(store: Store) -> list[Fault]:
 
 
 def lasting(store: Store) -> list[Fault]:
-    """The faults that no turn of the daemon is about to repair."""
+    """Return the faults that no turn of the daemon is about to repair."""
     return [fault for name in LASTING for fault in _ask(store, name)]
 
 
 def _file_faults(store: Store) -> list[Fault]:
-    """The faults that SQLite finds, table by table, and differences from the migrations."""
+    """Return the faults that SQLite finds, table by table, and differences from the migrations."""
     found = []
     try:
         for row in store.rows("tables_to_check"):
@@ -112,7 +112,9 @@ def _file_faults(store: Store) -> list[Fault]:
 
 
 def _rule_looks(store: Store) -> Iterator[Callable[[], list[Fault]]]:
-    """Each query reads by itself, so that a broken page of the file hides nothing elsewhere."""
+    """Yield a check for each rule; each reads by itself, so a damaged page hides no fault
+    elsewhere.
+    """
     yield lambda: [Fault("counts", *fault) for fault in miscounts(store)][:MOST]
     yield lambda: list(_by_pages(store, "package_page", BY_PACKAGE))
     yield lambda: list(_by_pages(store, "file_page", BY_FILE))
@@ -121,7 +123,7 @@ def _rule_looks(store: Store) -> Iterator[Callable[[], list[Fault]]]:
 
 
 def _by_pages(store: Store, pages: str, names: tuple[str, ...]) -> Iterator[Fault]:
-    """The faults of one page after another; of each kind at most `MOST`."""
+    """Yield the faults of one page after another; of each kind at most `MOST`."""
     yielded = dict.fromkeys(names, 0)
     after, size = 0, FIRST_CHUNK
     while True:

@@ -52,13 +52,13 @@ class Count:
                 yield row["path"], f"{row['n']} counted as {row['phase']}, really {really}"
 
     def _seen(self, package: int) -> int:
-        """The newest row of history when the page of this package was counted."""
+        """Return the newest row of history when the page of this package was counted."""
         at = bisect_left(self._pages, (package,))
         return self._pages[at][1] if at < len(self._pages) else 0
 
 
 def miscounts(store: Store) -> list[tuple[str, str]]:
-    """The stages whose counts differ from their packages, and by what."""
+    """Return the stages whose counts differ from their packages, and by what."""
     count = Count(store)
     after: int | None = 0
     size = FIRST_CHUNK

@@ -29,7 +29,7 @@ class ClusterView(Struct, frozen=True):
     pilots: tuple[Pilot, ...] | None = None
     """The pilots of a batch system."""
     fault: Fault | None = None
-    """Why it brings no pilots."""
+    """Why it starts no pilots."""
     describes: str | None = None
     """The site file's description of the platform."""
 

@@ -150,7 +150,7 @@ def remove_software(store: Store, entry: SoftwareEntry) -> None:
 
 
 def signed_attempts(store: Store) -> Row:
-    """The last attempt, and the first of those that have not ended, with their number."""
+    """Return the last attempt, and the first of those that have not ended, with their number."""
     row = store.row("last_attempt")
     assert row is not None
     return row

@@ -34,7 +34,7 @@ def known_clusters(store: Store) -> dict[str, Row]:
 
 
 def current(store: Store, *, applied: bool = False) -> Site:
-    """The site that is in force; with `applied` only the part from a site file."""
+    """Return the site that is in force; with `applied` only the part from a site file."""
     clusters = store.rows("clusters")
     names = {row["id"]: row["name"] for row in clusters}
     seconds = registry.duplicates(store)
@@ -102,7 +102,7 @@ def compare(store: Store, site: Site) -> list[Difference]:
 
 
 def _things(site: Site, kind: str) -> dict[str, dict[str, Any]]:
-    """The things of a kind, by name, as keys and values that can be compared."""
+    """Return the things of a kind, by name, as keys and values that can be compared."""
     if kind == "setting":
         return {name: {"value": value} for name, value in site.settings.items()}
     if kind == "node":
@@ -119,12 +119,12 @@ def _things(site: Site, kind: str) -> dict[str, dict[str, Any]]:
 
 
 def _pilots(cluster: ClusterEntry) -> dict[str, Any]:
-    """The keys of a cluster that is a batch system."""
+    """Return the keys of a cluster that is a batch system."""
     return {} if cluster.pilots is None else asdict(cluster.pilots)
 
 
 def software_name(entry: SoftwareEntry) -> str:
-    """The name of an entry of the catalogue for users."""
+    """Return the name of an entry of the catalogue for users."""
     return f"{entry.title} for {entry.platform}" if entry.platform else entry.title
 
 
@@ -148,13 +148,13 @@ def _differences(
 
 
 def to_meet(site: Site, differences: Collection[Difference]) -> list[NodeEntry]:
-    """The nodes that must be reached before they can be added, or added again."""
+    """Return the nodes that must be reached before they can be added, or added again."""
     new = {one.name for one in differences if one.kind == "node" and is_new(one)}
     return [node for node in site.nodes if node.name in new]
 
 
 def logins_to_meet(site: Site, differences: Collection[Difference]) -> list[ClusterEntry]:
-    """The batch systems whose login node must be reached before they can be added."""
+    """Return the batch systems whose login node must be reached before they can be added."""
     new = {
         one.name
         for one in differences

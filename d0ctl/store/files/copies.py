@@ -67,7 +67,7 @@ def remake(store: Store, *, now: float) -> None:
 
 
 def wanted(store: Store, *, now: float, limit: int) -> list[Row]:
-    """Transfers that may be tried now."""
+    """Return transfers that may be tried now."""
     return store.rows("wanted_transfers", now=now, limit=limit)
 
 
@@ -145,7 +145,7 @@ def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
 
 
 def is_hopeless(store: Store, file: int, cluster: int, result: int) -> bool:
-    """Whether a transfer has failed so often that the copy on the node counts as lost."""
+    """Return whether a transfer has failed so often that the copy on the node counts as lost."""
     row = store.row("transfer_tries", file=file, cluster=cluster, result=result)
     return row is not None and row["tries"] + 1 >= MOST_SPOILT
 

@@ -14,7 +14,9 @@ def lacking(store: Store) -> list[Row]:
 
 
 def missing_output(row: Row) -> str | None:
-    """The first output of a package that is nowhere; None if an attempt left all it lacks."""
+    """Return the first output of a package that is nowhere; None if an attempt left all that it
+    lacks.
+    """
     kept: dict[str, Any] = json.loads(row["kept"] or "{}") if row["node"] is not None else {}
     files = [*kept.get("files", ()), *kept.get("left", ())]
     names = {file["name"] for file in files}
@@ -27,7 +29,7 @@ def missing_output(row: Row) -> str | None:
 
 
 def accept(store: Store, rows: Sequence[Row], *, actor: str, note: str | None, now: float) -> None:
-    """failed, canceled -> ready or waiting: an attempt takes over the outputs of a former one.
+    """failed, canceled -> ready or waiting: an attempt takes over the outputs of a previous one.
 
     It runs no binary, compares each file with its record, and ends like any other.
     """
@@ -54,7 +56,7 @@ def set_failed(store: Store, *, actor: str, note: str | None, now: float) -> Non
 
 
 def is_acceptable(store: Store, package: int) -> bool:
-    """Whether a failed package has left all of its outputs, so that a person can accept them.
+    """Return whether a failed package left all of its outputs, so that a person can accept them.
 
     Empty ones can be accepted, but `why` does not suggest it.
     """

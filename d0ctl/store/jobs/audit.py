@@ -20,29 +20,29 @@ class AuditEntry(Struct, frozen=True):
 
 
 def latest(store: Store) -> int:
-    """The number of the last action of anybody; later ones have higher numbers."""
+    """Return the number of the last action by anybody; later ones have higher numbers."""
     return int(store.value("last_action"))
 
 
 def latest_on(store: Store, job: str) -> int:
-    """The number of the last action that changed a job, or may have."""
+    """Return the number of the last action that changed a job, or may have."""
     return int(store.value("last_action_on", job=job))
 
 
 def since(store: Store, seen: int) -> AuditEntry | None:
-    """The last action on any of the chosen packages since that number."""
+    """Return the last action on any of the chosen packages since that number."""
     return _entry(store.row("audit_entry_since", seen=seen))
 
 
 def on_job_since(store: Store, job: str, verbs: Sequence[str], seen: int) -> AuditEntry | None:
-    """The last action of these kinds on a whole job since that number."""
+    """Return the last action of these kinds on a whole job since that number."""
     return _entry(
         store.row("audit_entry_on_job_since", job=job, verbs=json.dumps(list(verbs)), seen=seen)
     )
 
 
 def last(store: Store) -> AuditEntry | None:
-    """The last action on one of the chosen packages, or on its line."""
+    """Return the last action on one of the chosen packages, or on its line."""
     return _entry(store.row("latest_audit_entry"))
 
 

@@ -26,7 +26,7 @@ def finish_jobs(
 def sweep(store: Store, *, now: float | None = None) -> int:
     """Cancel some packages that are not launched, in the caller's transaction; return how many.
 
-    Without a time it is a part of the action of the person who requested the end.
+    Without `now` the changes have the time of the command that finished the job.
     """
     left = MOST
     for job in store.rows("finishing_jobs"):

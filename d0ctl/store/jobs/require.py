@@ -33,7 +33,7 @@ def let_go_on(store: Store, *, now: float) -> None:
 
 
 def _may_move(store: Store, job: Row, stage: Row, counts: _Counts, moves_before: bool) -> bool:
-    """Whether something in a stage still waits for a file that may come."""
+    """Return whether something in a stage still waits for a file that may come."""
     if not counts.get("waiting"):
         return False
     if moves_before:
@@ -44,7 +44,7 @@ def _may_move(store: Store, job: Row, stage: Row, counts: _Counts, moves_before:
 
 
 def reached(counts: _Counts) -> float:
-    """The fraction of packages, without dropped ones, that has succeeded."""
+    """Return the fraction of packages, without dropped ones, that has succeeded."""
     total = sum(counts.values()) - counts.get("dropped", 0)
     return (counts.get("done", 0) + counts.get("transferring", 0)) / total if total else 1.0
 

@@ -38,7 +38,7 @@ def count_files(store: Store) -> int:
 
 
 def launched_without(store: Store) -> Row | None:
-    """A package that was launched, or has succeeded, without files of the choice."""
+    """Return a package that was launched, or has succeeded, without files of the choice."""
     return store.row("launched_without")
 
 

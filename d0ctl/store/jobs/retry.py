@@ -30,7 +30,7 @@ def requirements(store: Store) -> list[Row]:
 
 
 def of_requirement(store: Store, requirement: int) -> list[int]:
-    """The chosen packages with a requirement."""
+    """Return the chosen packages with a requirement."""
     return [row[0] for row in store.rows("choose_of_requirement", requirement=requirement)]
 
 
@@ -98,7 +98,7 @@ def retry(store: Store, *, actor: str, note: str | None, now: float) -> int:
 
 
 def start_over(store: Store) -> None:
-    """Let the chosen packages begin anew, without files of former attempts, on any node."""
+    """Let the chosen packages begin anew, without files of previous attempts, on any node."""
     rows = store.rows("kept_of_chosen")
     store.change("purge_kept_of_chosen")
     store.change("forget_kept_of_chosen")

@@ -1,6 +1,6 @@
 """Copies of files that no job needs any more, and their removal.
 
-D0 Job Definition, section 2: a file is removed after its last consumer, unless a disposition says
+D0 Job Definition, section 2: a file is removed after its last reader, unless a disposition says
 otherwise; of several the one that keeps longest wins. Files in results/ are never touched.
 """
 
@@ -143,7 +143,7 @@ def strays_here(store: Store, *, before: float) -> list[str]:
 
 
 def _is_older(path: str, before: float) -> bool:
-    """Whether a file has existed since before a time; one that has just vanished has not."""
+    """Return whether a file has existed since before a time; one that has just vanished has not."""
     try:
         return os.lstat(path).st_mtime < before
     except OSError:

@@ -83,7 +83,9 @@ def due(store: Store, *, now: float) -> list[str]:
 
 
 def wait_for_rate(store: Store, recipient: str, rate: int, span: float, *, now: float) -> bool:
-    """Whether a recipient has got the most mails allowed within `span`; then the others wait."""
+    """Return whether a recipient has reached the limit of mails within `span`; if so, the others
+    wait.
+    """
     since = now - span
     if store.value("sent_since", recipient=recipient, since=since) < rate:
         return False
@@ -133,7 +135,7 @@ def unsent(store: Store) -> dict[str, Any] | None:
 
 
 def hurry(store: Store, *, is_command: bool) -> int:
-    """Have unsent messages tried at once; return how many."""
+    """Have unsent messages tried again at once; return how many."""
     with store.writing():
         return store.change("hurry_deliveries", command=int(is_command))
 

@@ -24,7 +24,7 @@ class News(Struct, frozen=True):
     ends: list[Row]
     nodes: list[Row]
     software: list[Row]
-    """Requests about software whose last nodes have answered when nobody waited any more."""
+    """Requests about software that all nodes have answered, and that nobody waits for."""
 
 
 def begin(store: Store) -> None:
@@ -104,7 +104,7 @@ def cleared(store: Store) -> list[Row]:
 
 
 def incomplete(store: Store, job: int, counts: dict[str, int]) -> list[Row]:
-    """The packages of a job that did not complete, a limited number, the most significant first."""
+    """Return some packages of a job that did not complete, the most significant first."""
     found: list[Row] = []
     for phase in ("failed", "held", "waiting", "canceled", "dropped"):
         left = MOST_INCOMPLETE - len(found)

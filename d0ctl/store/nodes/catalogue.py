@@ -20,7 +20,7 @@ NOTHING = "[]"
 
 
 def services_of(row: Row) -> tuple[str, ...]:
-    """The services that a node offers, its own and those of its cluster."""
+    """Return the services that a node offers, its own and those of its cluster."""
     if row["services"] == row["cluster_services"] == NOTHING:
         return ()
     return (*json.loads(row["services"]), *json.loads(row["cluster_services"]))

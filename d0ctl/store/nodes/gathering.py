@@ -22,7 +22,7 @@ def noticed(store: Store) -> list[int]:
 
 
 def gather(store: Store, packages: Iterable[int], *, now: float) -> list[int]:
-    """Request inputs of waiting packages that exist; return the packages that wait on."""
+    """Request inputs of waiting packages that exist; return the packages that continue to wait."""
     nodes, catalogue = placement.nodes(store), Catalogue(store)
     waiting = []
     for package in packages:

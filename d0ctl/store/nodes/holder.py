@@ -7,7 +7,7 @@ from pathlib import Path
 
 @cache
 def boot_id() -> str:
-    """The kernel's id of this boot of the machine."""
+    """Return the kernel's id of this boot of the machine."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -15,7 +15,7 @@ def boot_id() -> str:
 
 
 def start_time(pid: int) -> str | None:
-    """When a process began, in clock ticks since boot; None if there is none.
+    """Return when a process began, in clock ticks since boot; None if there is none.
 
     An ended process counts as none, even if its parent never collects it.
     """
@@ -34,6 +34,6 @@ def holder() -> str:
 
 
 def is_dead(name: str) -> bool:
-    """Whether the holder of that name is certainly gone."""
+    """Return whether the holder of that name is certainly gone."""
     boot, pid, started = name.split(" ")
     return boot != boot_id() or start_time(int(pid)) != started

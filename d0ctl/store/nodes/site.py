@@ -10,7 +10,7 @@ from d0ctl.store.connection import Row, Store
 
 
 class Fault(Struct, frozen=True):
-    """Why a batch system brings no pilots; none is submitted before `retry`.
+    """Why a batch system starts no pilots; none is submitted before `retry`.
 
     `kind` is `submit` if it refused one, `queue` if it does not answer, and `pilot` if pilots end
     at once.
@@ -61,7 +61,7 @@ def faults(store: Store) -> dict[str, Fault]:
 def fails(
     store: Store, cluster: int, kind: str, text: str, *, retry: float | None, now: float
 ) -> None:
-    """Record why a batch system brings no pilots, and when the next ones are submitted."""
+    """Record why a batch system starts no pilots, and when the next ones are submitted."""
     store.change("batch_system_fails", cluster=cluster, kind=kind, text=text, retry=retry, now=now)
 
 

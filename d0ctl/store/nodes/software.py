@@ -83,7 +83,7 @@ def orders(store: Store, ids: Iterable[int]) -> list[Row]:
 
 
 def report_late(store: Store, order: int, to: str) -> None:
-    """Have someone get a report when an order has ended: nobody waits for it any more."""
+    """Have a person notified when an order has ended: the command no longer waits for it."""
     store.change("report_late_order", id=order, to=to)
 
 

@@ -16,7 +16,7 @@ STRAGGLING = 1.5
 """A straggler runs for more than this multiple of the upper end of the expected range."""
 
 LEAST_STRAGGLING_S = 60.0
-"""And for at least this much longer than that."""
+"""And for at least this many seconds more."""
 
 MOVING_ALONG = frozenset({"running", "suspended", "unreachable"})
 """Phases in which a package reports progress."""
@@ -99,7 +99,7 @@ class Headway(Struct, frozen=True):
 
 
 NO_HEADWAY = Headway()
-"""Nothing runs."""
+"""The progress when no package is running."""
 
 
 class JobHeadway(Struct, frozen=True):
@@ -121,7 +121,7 @@ def headway(store: Store, job: int) -> JobHeadway:
 
 
 def last_event(store: Store) -> int:
-    """The number of the latest event."""
+    """Return the number of the latest event."""
     return int(store.value("outline_last_event"))
 
 
@@ -164,7 +164,7 @@ def needing_a_person(store: Store) -> dict[int, dict[str, int]]:
 
 
 def failed(store: Store, jobs: Iterable[int], limit: int) -> list[Failed]:
-    """The failed packages of some jobs."""
+    """Return the failed packages of some jobs."""
     rows = store.rows("outline_failed_packages", jobs=json.dumps(list(jobs)), limit=limit)
     return [make(Failed, row) for row in rows]
 

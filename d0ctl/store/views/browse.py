@@ -49,7 +49,7 @@ def directory(store: Store, job: int) -> str:
 
 
 def is_blocked(store: Store, job: Row, counts: Counts) -> bool:
-    """Return whether waiting packages of a job wait for files that can't come any more."""
+    """Return whether waiting packages of a job wait for files that will never be made."""
     if not counts.get("waiting") or can_move(counts):
         return False
     return job["ended"] is not None or not store.row("waits_for_outside", job=job["id"])
@@ -101,7 +101,7 @@ def stages_with_priority(store: Store, job: int) -> list[int]:
 
 
 def stages(store: Store, job: JobSummary) -> list[StageSummary]:
-    """The stages of a job."""
+    """Return the stages of a job."""
     counts = stage_counts(store, job.id)
     return [
         make(StageSummary, row, counts=counts.get(row["id"], {}), blocked=job.blocked)
@@ -161,7 +161,7 @@ def is_stuck(counts: Counts) -> bool:
 
 
 def is_package_blocked(store: Store, job: JobSummary, one: "PackageView") -> bool:
-    """Return whether a package waits for a file that can't come any more."""
+    """Return whether a package waits for a file that will never be made."""
     if one.phase != Phase.WAITING:
         return False
     rows = store.rows("lines_counts", stage=one.stage_id, first=one.line, last=one.line)
@@ -202,7 +202,7 @@ def package(store: Store, wanted: Selector) -> "PackageView":
 
 
 def in_phases(store: Store, job: int, phases: Iterable[Phase], limit: int) -> list[PackageRow]:
-    """A few packages of a job that are in these phases."""
+    """Return a few packages of a job that are in these phases."""
     names = json.dumps(list(phases))
     rows = store.rows("packages_in_phases", job=job, phases=names, limit=limit)
     return [make(PackageRow, row) for row in rows]
@@ -211,7 +211,7 @@ def in_phases(store: Store, job: int, phases: Iterable[Phase], limit: int) -> li
 def in_stage(
     store: Store, stage: int, line: int | None, phases: Iterable[Phase], limit: int
 ) -> list[PackageRow]:
-    """A few packages of a stage, or of one line of it, that are in these phases."""
+    """Return a few packages of a stage, or of one line of it, that are in these phases."""
     names = json.dumps(list(phases))
     rows = store.rows("packages_in_stage", stage=stage, line=line, phases=names, limit=limit)
     return [make(PackageRow, row) for row in rows]
@@ -231,7 +231,7 @@ def where(store: Store, job: int) -> dict[str, int]:
 
 
 def dropped_lines(store: Store, job: int) -> int:
-    """How many lines of a job are dropped."""
+    """Return how many lines of a job are dropped."""
     return int(store.value("dropped_lines", job=job) or 0)
 
 
@@ -248,7 +248,7 @@ def produces(store: Store, job: str, file: str) -> bool | None:
 
 
 def statuses(counts: Counts) -> dict[str, int]:
-    """The six statuses with their counts, in their order."""
+    """Return the six statuses with their counts, in their order."""
     totals = by_status(counts)
     return {status.value: totals[status] for status in Status}
 

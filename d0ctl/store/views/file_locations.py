@@ -144,7 +144,7 @@ def readers(store: Store, file: int) -> list[ReaderView]:
 
 
 def matches(store: Store, file: int) -> int:
-    """How many files a late output stands for so far."""
+    """Return how many files a late output stands for so far."""
     return int(store.value("count_of_pattern", file=file))
 
 

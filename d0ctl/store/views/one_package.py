@@ -29,12 +29,12 @@ MOST_LOOKED_AT = 5_000
 
 
 def attempts(store: Store, package: int) -> list[AttemptView]:
-    """Every try at a package."""
+    """Return every try at a package."""
     return [make(AttemptView, row) for row in store.rows("attempts", package=package)]
 
 
 def binaries(store: Store, package: int) -> list[BinaryView]:
-    """The binaries of a package, their commands as people wrote them."""
+    """Return the binaries of a package, their commands as people wrote them."""
     return [_readable(make(BinaryView, row)) for row in store.rows("binaries", package=package)]
 
 
@@ -54,7 +54,7 @@ def _readable(one: BinaryView) -> BinaryView:
 
 
 def binary(store: Store, package: PackageView, number: int) -> BinaryView:
-    """One binary of a package. Raises NotFound."""
+    """Return one binary of a package. Raises NotFound."""
     found = binaries(store, package.id)
     for one in found:
         if one.seq == number:
@@ -79,7 +79,7 @@ def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputVi
 
 
 def outputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[OutputView]:
-    """The outputs of a package."""
+    """Return the outputs of a package."""
     return [make(OutputView, row) for row in store.rows("outputs", package=package, limit=limit)]
 
 
@@ -97,10 +97,10 @@ def notes(store: Store, package: int, limit: int = 100) -> list[NoteView]:
 
 
 def failure_history(store: Store, package: int) -> list[Failures]:
-    """The failures of a package by reason."""
+    """Return the failures of a package by reason."""
     return [make(Failures, row) for row in store.rows("failures", package=package)]
 
 
 def events(store: Store, package: int) -> list[EventView]:
-    """Every change of phase of a package."""
+    """Return every change of phase of a package."""
     return [make(EventView, row) for row in store.rows("events", package=package)]

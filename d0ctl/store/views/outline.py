@@ -34,7 +34,7 @@ class Place(Struct, frozen=True):
 
 
 def job_ids(store: Store) -> "array[int]":
-    """Every job that can be seen, the newest first."""
+    """Return every job that can be seen, the newest first."""
     return array("q", (row[0] for row in store.rows("outline_job_ids")))
 
 
@@ -52,7 +52,7 @@ def jobs(store: Store, ids: Sequence[int]) -> dict[int, JobSummary]:
 
 
 def stages(store: Store, job: JobSummary, first: int, last: int) -> list[StageSummary]:
-    """A page of the stages of a job."""
+    """Return a page of the stages of a job."""
     page = {"job": job.id, "first": first, "last": last}
     counts = _counts(store.rows("outline_stages_counts", **page), "stage_id")
     return [
@@ -97,7 +97,7 @@ def _only_packages(
 
 
 def packages(store: Store, line: int, first: int, last: int) -> list[PackageRow]:
-    """A page of the packages of a line."""
+    """Return a page of the packages of a line."""
     rows = store.rows("outline_packages", line=line, first=first, last=last)
     return [make(PackageRow, row) for row in rows]
 
@@ -174,7 +174,7 @@ def selected(store: Store, wanted: Selector, now: float) -> "array[int]":
 def beside(
     store: Store, job: int, phases: Iterable[str], package: int, *, forward: bool
 ) -> int | None:
-    """The next package of a job in one of these phases after `package`, or the last before it."""
+    """Return the next package in one of these phases after `package`, or the last one before it."""
     found = [
         store.value("outline_next_in_phase", job=job, phase=phase, after=package)
         if forward

@@ -47,7 +47,7 @@ def reasons(store: Store, word: str) -> list[Found]:
 
 
 def packages(store: Store, word: str) -> list[Found]:
-    """Names of packages by stage."""
+    """Return names of packages by stage."""
     rows = store.rows("outline_search_packages", word=word, limit=MOST)
     return [
         Found(
@@ -61,13 +61,13 @@ def packages(store: Store, word: str) -> list[Found]:
 
 
 def named(store: Store, job: str, stage: int, name: str) -> list[int]:
-    """The ids of the packages of a stage by their name."""
+    """Return the ids of the packages of a stage by their name."""
     rows = store.rows("outline_named", job=job, stage=stage, name=name, limit=100_000)
     return sorted(row["id"] for row in rows)
 
 
 def messages(store: Store, word: str) -> list[Found]:
-    """The messages of recent failures that contain a word, as one match."""
+    """Return the messages of recent failures that contain a word, as one match."""
     rows = store.rows("outline_search_messages", word=word, limit=2000)
     if not rows:
         return []
@@ -86,7 +86,7 @@ def failed_for(store: Store, reason: str) -> list[int]:
 
 
 def files(store: Store, of_jobs: Iterable[int], word: str) -> list[Found]:
-    """Files of some jobs whose names begin with the word."""
+    """Return files of some jobs whose names begin with the word."""
     found: list[Found] = []
     for job in of_jobs:
         rows = store.rows(

@@ -74,7 +74,7 @@ def _most(part: Selector) -> int:
 
 
 def _matches(store: Store, wanted: Selector, part: Selector, now: float) -> bool:
-    """Whether a part that has added nothing matches packages that other parts have chosen."""
+    """Return whether a part that added nothing matches packages that other parts have chosen."""
     if not wanted.also:
         return False
     store.change("clear_chosen")

@@ -135,7 +135,7 @@ def _state(name: str, columns: Columns, glyphs: Glyphs, badges: Sequence[Span] =
 
 
 def _adds(badge: Span, name: str) -> bool:
-    """Whether a badge adds something to the word of a state."""
+    """Return whether a badge adds something to the word of a state."""
     return badge[1] != signs.role(name)
 
 

@@ -86,7 +86,7 @@ class Outline:
         return branch
 
     def is_open(self, path: Path) -> bool:
-        """Whether a row is expanded."""
+        """Return whether a row is expanded."""
         return self.branch(path) is not None
 
     def expand(self, path: Path, size: int) -> None:

@@ -41,7 +41,7 @@ class Snapshot(Struct, frozen=True):
     needing: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
     def needing_a_person(self, phase: str) -> int:
-        """How many packages of all jobs are in a phase that needs a person."""
+        """Return how many packages of all jobs are in a phase that needs a person."""
         return sum(counts.get(phase, 0) for counts in self.needing.values())
 
     @property

@@ -31,7 +31,7 @@ class CardScreen(SubScreen):
         self.card: File | Binary | Gone | None = None
 
     def body(self) -> ComposeResult:
-        """The card."""
+        """Yield the card."""
         yield self.page
 
     def on_mount(self) -> None:
@@ -40,7 +40,7 @@ class CardScreen(SubScreen):
         self.call_after_refresh(self.update)
 
     def headline(self, columns: int) -> Line:
-        """The title."""
+        """Return the title."""
         kind = "file" if ":" in self.subject else "binary"
         return ((f" {kind}", "title"), (f"  {self.subject}", "faint"))
 

@@ -29,7 +29,7 @@ class Dialog(ModalScreen[Result]):
         self.dashboard = dashboard
 
     def compose(self) -> ComposeResult:
-        """The box."""
+        """Yield the box."""
         with Vertical(id="box") as box:
             box.border_title = self.TITLE_HERE
             yield from self.body()

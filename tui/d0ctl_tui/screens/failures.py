@@ -60,7 +60,7 @@ class Groups(LineView):
         return self.outline.height
 
     def line(self, number: int, columns: int) -> Line:
-        """A group or a package."""
+        """Return a group or a package."""
         path = self.outline.locate(number)
         if len(path) > 1:
             sight = Sight(1, self.glyphs, time.time(), with_path=True)
@@ -69,7 +69,7 @@ class Groups(LineView):
         return self._cluster(self.found[path[0]], self.outline.is_open(path), columns)
 
     def package(self, number: int) -> PackageRow | None:
-        """The package on a line; None on the line of a group."""
+        """Return the package on a line; None on the line of a group."""
         path = self.outline.locate(number)
         if len(path) < 2:
             return None
@@ -125,7 +125,7 @@ class FailuresScreen(SubScreen):
         self._read_at = 0.0
 
     def body(self) -> ComposeResult:
-        """The groups."""
+        """Yield the groups."""
         yield self.groups
 
     def on_mount(self) -> None:

@@ -30,7 +30,7 @@ class Help(Dialog[None]):
         self.page = Page("words", self._draw, dashboard.glyphs)
 
     def body(self) -> ComposeResult:
-        """The keys."""
+        """Yield the keys."""
         yield self.page
 
     def on_mount(self) -> None:
@@ -43,7 +43,7 @@ class Help(Dialog[None]):
 
 
 def keys(commands: Iterable[Command], columns: int, ellipsis: str) -> list[Line]:
-    """The keys by section, in one column or two."""
+    """Return the keys by section, in one column or two."""
     order = list(TITLES)
     ranked = sorted(commands, key=lambda command: order.index(command.section))
     blocks = [

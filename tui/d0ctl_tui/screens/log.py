@@ -61,7 +61,7 @@ class LogScreen(SubScreen):
         self._to_match = False
 
     def body(self) -> ComposeResult:
-        """The window."""
+        """Yield the window."""
         yield self.pane
 
     def on_mount(self) -> None:
@@ -192,7 +192,7 @@ class LogScreen(SubScreen):
             self._submit(lambda pager, height: pager.to_end(height), grown=True)
 
     def _move(self, move: Move) -> None:
-        """The window was moved by a person, so it no longer follows the log."""
+        """Move the window; a window that a person has moved no longer follows the log."""
         self.following = False
         self._submit(move)
 

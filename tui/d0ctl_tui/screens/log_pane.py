@@ -56,7 +56,7 @@ class LogPane(LineView):
         return min(len(self._rows), self.size.height)
 
     def line(self, number: int, columns: int) -> Line:
-        """A row of the log."""
+        """Return a row of the log."""
         return self._rows[number] if number < len(self._rows) else EMPTY
 
     def action_cursor(self, by: int) -> None:

@@ -32,7 +32,7 @@ class NodeList(LineView):
         return len(self.dashboard.snapshot.nodes)
 
     def line(self, number: int, columns: int) -> Line:
-        """A node."""
+        """Return a node."""
         lines = strips.nodes(self.dashboard.snapshot.nodes, columns, time.time(), self.glyphs)
         return lines[number] if number < len(lines) else EMPTY
 

@@ -56,7 +56,7 @@ class Results(LineView, can_focus=False):
         return len(self.choices) or bool(self.empty)
 
     def line(self, number: int, columns: int) -> Line:
-        """A choice."""
+        """Return a choice."""
         if number >= len(self.choices):
             return ((f" {self.empty}", "faint"),) if self.empty else EMPTY
         one = self.choices[number]
@@ -96,7 +96,7 @@ class Finder(Dialog[Choice]):
         self._is_entered = False
 
     def body(self) -> ComposeResult:
-        """The field and the choices."""
+        """Yield the field and the choices."""
         with Horizontal(id="field"):
             yield Label(">", id="prompt")
             typed = Input(id="typed", select_on_focus=False)
@@ -169,7 +169,7 @@ class Ask(Dialog[str]):
         self.value = value
 
     def body(self) -> ComposeResult:
-        """The field."""
+        """Yield the field."""
         with Horizontal(id="field"):
             yield Label(">", id="prompt")
             typed = Input(self.value, id="typed")

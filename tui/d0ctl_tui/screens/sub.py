@@ -41,7 +41,7 @@ class SubScreen(Screen[None]):
         raise NotImplementedError
 
     def headline(self, columns: int) -> Line:
-        """The title."""
+        """Return the title."""
         raise NotImplementedError
 
     def on_screen_resume(self) -> None:

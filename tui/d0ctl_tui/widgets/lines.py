@@ -52,7 +52,7 @@ class LineView(ScrollView, can_focus=True):
         return self.has_focus
 
     def line_count(self) -> int:
-        """How many lines there are."""
+        """Return how many lines there are."""
         raise NotImplementedError
 
     def line(self, number: int, columns: int) -> Line:

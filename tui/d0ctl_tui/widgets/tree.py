@@ -55,7 +55,7 @@ class Tree(LineView):
         return Columns.of(self.size.width, self._need)
 
     def line(self, number: int, columns: int) -> Line:
-        """A row."""
+        """Return a row."""
         row, sight = self._sight(number)
         return tree_rows.draw(row, self.columns, sight)
 

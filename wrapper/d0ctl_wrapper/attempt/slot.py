@@ -1,7 +1,7 @@
 """The slot of a wrapper: files that an attempt passes to the next one.
 
-Creating and removing a file costs more than a link or a rename, above all on ext4, which
-does not reuse the inodes of files removed a short time ago and searches past them.
+Creating and removing a file costs more than a link or a rename. On ext4 it costs most, because ext4
+searches past the inodes of files that were removed a short time ago.
 """
 
 import os
@@ -65,7 +65,9 @@ class Slot:
         self._empty[kind] = path
 
     def make_log(self, path: bytes) -> None:
-        """Make a spare log that of a program; without one the program's start creates it."""
+        """Rename a spare log to that of a program; if there is none, the start of the program
+        creates it.
+        """
         if not self._logs:
             return
         try:

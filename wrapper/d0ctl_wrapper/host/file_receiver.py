@@ -78,7 +78,7 @@ class Arriving:
             self.flush()
 
     def flush(self) -> None:
-        """Have the disk begin to write what it has not."""
+        """Have the disk begin to write the bytes that are not on it yet."""
         if self._file >= 0:
             length = self.offset - self._flushed
             os.posix_fadvise(self._file, self._flushed, length, os.POSIX_FADV_DONTNEED)

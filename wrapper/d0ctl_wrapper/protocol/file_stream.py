@@ -29,7 +29,7 @@ SILENCE_S = 120
 """The seconds without a byte after which a process at an end of a stream ends."""
 
 GONE, SPOILT, OTHER = "gone", "spoilt", "other"
-"""Kinds of faults: there is no such file, there is another one, and all else."""
+"""Kinds of faults: there is no such file, it is another file, and everything else."""
 
 FAULTS = ("", GONE, SPOILT, OTHER)
 

@@ -26,7 +26,7 @@ LISTED = 10000
 """The most attempts listed in one frame, and the most attempts with a cache in a hello."""
 
 FULL = 8 * 1024 * 1024
-"""The bytes unread by the control host at which the relay obeys no new frame."""
+"""If the control host has this many bytes to read, the relay obeys no new frame."""
 
 
 class Stream:

@@ -66,7 +66,7 @@ def _document(look: "Look", stop: "Obstacle | None") -> "reports.Doctor":
 
 
 def _standstill(store: Store) -> "Obstacle | None":
-    """The reason why production does not move, unless a person has stopped it."""
+    """Return the reason why production does not move, unless a person has stopped it."""
     from d0ctl.show.why.production import standstill
 
     found = production(store, now=time.time())

@@ -173,5 +173,5 @@ def _seconds(text: str) -> float:
 
 
 def _when(text: str | None, now: float) -> str:
-    """A time of the document in the reader's time zone."""
+    """Return a time of the document in the reader's time zone."""
     return moment(_seconds(text), now) if text else "-"

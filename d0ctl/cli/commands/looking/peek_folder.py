@@ -125,7 +125,7 @@ def _row(entry: dict[str, Any], now: float) -> list[Cell]:
 def _document(
     seen: Seen, path: str, listing: Frame | None, found: LiveStatus | None
 ) -> packages.Peek:
-    """The JSON document of a list; `files` is null when the node did not answer."""
+    """Return the JSON document of a list; `files` is null when the node did not answer."""
     files = None if listing is None else [_file(entry) for entry in listing["entries"]]
     return fill(
         packages.Peek,

@@ -50,7 +50,7 @@ def list_files(
 
 
 def _document(row: "FileRow") -> "site.File":
-    """All about a file; `given` is the disposition that a person set."""
+    """Return all about a file; `given` is the disposition that a person set."""
     from d0ctl.cli.schemas import site
     from d0ctl.cli.schemas.fill import fill
 

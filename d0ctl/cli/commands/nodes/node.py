@@ -49,7 +49,7 @@ def list_nodes(json: options.Json = False) -> None:
 
 
 def document(row: Row, used: int, bad: Row | None) -> "nodes.Node":
-    """A node as JSON; with the failures for which d0ctl has drained it, if it has."""
+    """Return a node as JSON; with the failures for which d0ctl has drained it, if it has."""
     return {
         "node": row["name"], "kind": row["kind"], "destination": row["destination"],
         "cluster": row["cluster"], "state": row["state"], "since": iso(row["since"]),

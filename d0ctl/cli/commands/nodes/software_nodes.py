@@ -66,7 +66,7 @@ def ask(verb: str, title: str, names: Sequence[str], note: str | None) -> list[i
 
 
 def preview(verb: str, title: str, names: Sequence[str]) -> list[str]:
-    """What nodes would be asked to do. Raises NotFound and Refused as `ask` does."""
+    """Return what nodes would be asked to do. Raises NotFound and Refused as `ask` does."""
     split(title)
     with rehearsal() as store:
         found = [
@@ -86,7 +86,7 @@ def _nodes(store: Store, names: Sequence[str]) -> list[Row]:
 
 
 def _entries(store: Store, verb: str, title: str, node: Row, *, is_named: bool) -> list[Entry]:
-    """The catalogue's entries for a node; if it `is_named` and there is none, raise Refused."""
+    """Return the catalogue's entries for a node. Raises Refused if it `is_named` and has none."""
     catalogue = Catalogue(store)
     if verb == "purge":
         _refuse_use(store, title, node)

@@ -91,7 +91,7 @@ def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
 
 
 def _may_overrule(subject: Subject, last: AttemptView) -> bool:
-    """Whether a person may find that it did its work nevertheless."""
+    """Return whether a person may find that it did its work nevertheless."""
     reason = last.reason or ""
     if reason not in OVERRULED and not reason.startswith("site:"):
         return False

@@ -30,7 +30,7 @@ Samples = Mapping[str, Sequence[float]]
 """The latest runs: the values of each quantity, the oldest first."""
 
 UNNAMED = "-"
-"""The job file of a job that was submitted by standard input."""
+"""The job file of a job that was submitted through standard input."""
 
 
 class Program(NamedTuple):
@@ -137,7 +137,9 @@ def _estimate_anew(store: Store, stage: int, job: int, known: Samples) -> None:
 
 
 def expect_sizes(store: Store, stage: int, sizes: Sizes) -> None:
-    """Keep what packages of a stage take, which is reserved for those that ask for nothing."""
+    """Record the expected sizes of packages of a stage; d0ctl reserves them for packages without
+    requests.
+    """
     ranges = {"memory": sizes.memory, "output": sizes.output, "work": sizes.work}
     text = {key: [one.low, one.middle, one.high] for key, one in ranges.items() if one}
     store.change("keep_sizes", stage=stage, sizes=json.dumps(text))

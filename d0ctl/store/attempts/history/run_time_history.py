@@ -27,7 +27,7 @@ def learn(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
 
 
 def site(store: Store) -> Watching:
-    """The guards of the site for its packages."""
+    """Return the guards of the site for its packages."""
     names = Watching.__struct_fields__
     return Watching(**{name: default(store, name.replace("_", "-")) for name in names})
 
@@ -35,14 +35,14 @@ def site(store: Store) -> Watching:
 def guarded(
     launch: dict[str, Any], package: Row, binaries: Sequence[Row], site: Watching
 ) -> dict[str, Any]:
-    """A launch with the limits of its package and the history of its binaries."""
+    """Return a launch with the limits of its package and the history of its binaries."""
     silences = [_silence(package["looping"], row, site) for row in binaries]
     limited = [{**one, **more} for one, more in zip(launch["binaries"], silences, strict=True)]
     return {**launch, "binaries": limited, "guards": _guards(package, site)}
 
 
 def _silence(asked: float | None, binary: Row, site: Watching) -> dict[str, Any]:
-    """How long a binary may be silent, and its history."""
+    """Return how long a binary may be without activity, and its history."""
     history = RunTimeHistory(binary["runs"], binary["gap"]) if binary["runs"] else None
     limit = silence(asked, site, history)
     if limit is None:
@@ -54,7 +54,7 @@ def _silence(asked: float | None, binary: Row, site: Watching) -> dict[str, Any]
 
 
 def _guards(package: Row, site: Watching) -> dict[str, Any]:
-    """The limits of a package; unlimited values are left out."""
+    """Return the limits of a package; unlimited values are left out."""
     limits = {
         "wall_time": package["wall_time"],
         "memory": package["memory"],

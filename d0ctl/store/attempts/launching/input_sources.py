@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
-    """The files that must be in the working directory before the first binary starts."""
+    """Return the files that must be in the working directory before the first binary starts."""
     read = [row for row in inputs if not row["own"] and row["acquire"] != "self"]
     found = {local_name(row["name"], row["local"]): row for row in read}
     changed = {local_name(row["name"], row["local"]) for row in read if row["writable"]}
@@ -39,7 +39,7 @@ def _link(row: Row, name: str) -> dict[str, Any]:
 
 
 def _place(row: Row) -> dict[str, Any]:
-    """Path and locator of a file from outside that has one."""
+    """Return path and locator of a file from outside that has a locator."""
     far = locators.on_node(row["locator"])
     if far is not None:
         there = far.path if row["far"] == row["cluster"] else row["path"]
@@ -51,7 +51,7 @@ def _place(row: Row) -> dict[str, Any]:
 
 
 def deliveries(outputs: Sequence[Row], package: Row) -> list[dict[str, str]]:
-    """Which outputs their node delivers by itself, and where to.
+    """Return which outputs their node delivers by itself, and where to.
 
     Outputs for another node are copied there later; an unknown node is reported by the
     wrapper.

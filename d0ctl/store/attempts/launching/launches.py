@@ -184,7 +184,7 @@ def _binary(binary: Row, inputs: Sequence[Row], outputs: Sequence[Row]) -> dict[
 
 
 def _progress(rule: dict[str, Any], made: Sequence[Row]) -> dict[str, Any]:
-    """A rule for progress; an output without a size is compared with its smallest one."""
+    """Return a rule for progress; an output without a size is compared with its smallest one."""
     sizes = {row["name"]: row["size_asked"] for row in made}
     return {"of": sizes.get(rule.get("output", "")), **rule}
 
@@ -253,17 +253,17 @@ def end_unstarted(store: Store, node: int, attempts: Iterable[int], *, now: floa
 
 
 def killing(store: Store, node: int) -> dict[int, str]:
-    """Attempts to end on a node, and the request that says how."""
+    """Return attempts to end on a node, and the request that says how."""
     return {row[0]: str(row[1]) for row in store.rows("killing_attempts", node=node)}
 
 
 def unreachable(store: Store, node: int) -> list[int]:
-    """Attempts that may continue on a node out of contact."""
+    """Return attempts that may continue on a node out of contact."""
     return [row[0] for row in store.rows("unreachable_attempts", node=node)]
 
 
 def requested(store: Store, node: int) -> dict[int, str]:
-    """Attempts of a node that should `pause` or `resume`, and have not yet."""
+    """Return attempts of a node that should `pause` or `resume`, and have not yet."""
     return {row[0]: row[1] for row in store.rows("requested_attempts", node=node)}
 
 

@@ -16,7 +16,7 @@ from d0ctl.store.nodes.software import order_of
 def equipped(
     binary: dict[str, Any], row: Row, package: Row, inputs: Sequence[Row], catalogue: Catalogue
 ) -> dict[str, Any]:
-    """A binary with its software, and with the catalogue's script if it has no `run`."""
+    """Return a binary with its software, and with the catalogue's script if it has no `run`."""
     title = row["software"]
     if title is None:
         return binary
@@ -37,14 +37,14 @@ def equipped(
 
 
 def _expected(entry: Row) -> dict[str, Any]:
-    """The catalogue's values for a binary of this software, unless the job sets them."""
+    """Return the catalogue's values for a binary of this software, unless the job sets them."""
     progress = entry["progress"]
     found = {"runtime": entry["runtime"], "progress": progress and json.loads(progress)}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def _judges(entry: Row, binary: Mapping[str, Any]) -> dict[str, Any]:
-    """The hooks of the software, and its log rules before those of the job."""
+    """Return the hooks of the software, and its log rules before those of the job."""
     hooks, rules = json.loads(entry["hooks"]), json.loads(entry["log_rules"])
     found: dict[str, Any] = {"hooks": [{"name": entry["title"], **hooks}]} if hooks else {}
     return {**found, "log_rules": [*rules, *binary.get("log_rules", ())]} if rules else found
@@ -74,6 +74,6 @@ def _text(value: Any) -> str:
 
 
 def _absence(title: str, platform: str | None) -> str:
-    """A script that fails like missing software, if it has left the catalogue meanwhile."""
+    """Return a script that fails as missing software does, for software no longer catalogued."""
     message = f"the catalogue has no software {title} for platform {platform or 'unknown'} any more"
     return f"echo {shlex.quote(message)} >&2\nexit 127\n"

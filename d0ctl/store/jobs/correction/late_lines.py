@@ -140,7 +140,7 @@ class _Making(Struct):
         self._finish(packages)
 
     def count_lines(self) -> list[int]:
-        """How many lines each stage of the job has in the database."""
+        """Return how many lines each stage of the job has in the database."""
         return [row["lines"] for row in self.store.rows("standing_stages", job=self.job)]
 
     def _revision(self) -> tuple[Revision, Rewriting]:
@@ -180,7 +180,7 @@ class _Making(Struct):
             yield chunk, last
 
     def _can_be_added(self, line: NewLine, spec: LineSpec, revision: Revision) -> bool:
-        """Whether everything that a line names exists, and its outputs are new."""
+        """Return whether everything that a line names exists, and its outputs are new."""
         return (
             not spec.after
             and not spec.early_start
@@ -246,7 +246,7 @@ class _Making(Struct):
 
 
 def _is_changed(line: NewLine, spec: LineSpec, found: Comparison) -> bool:
-    """Whether an existing line must be changed."""
+    """Return whether an existing line must be changed."""
     old = line.old
     assert old is not None
     return (

@@ -24,8 +24,8 @@ def matches(
 ) -> list[Number | None]:
     """Return for each new line the matching old one, by its number; None if it is new.
 
-    Lines match if they have the same name and recipe, else the same recipe, else if they
-    make the same file, else if they have the same name; and if they are compatible.
+    These are tried in turn: the same name and recipe, the same recipe, an output in common, the
+    same name. Matching lines must also be compatible.
     """
     found: list[Number | None] = [None] * len(new)
     left = set(range(len(old)))

@@ -82,7 +82,7 @@ class Revision(Intake):
                 )
 
     def knows(self, file: str) -> bool:
-        """Whether a file has a row that packages of the job make."""
+        """Return whether a file has a row that packages of the job make."""
         return file in self._made
 
     def rest(self) -> list[Chunk]:

@@ -48,7 +48,7 @@ class Record(Struct):
         return (failed[node] + OF_ALL * usual) / (self.attempts[node] + OF_ALL)
 
     def lasted_s(self, reason: str) -> float:
-        """Return the time of an attempt that failed for a reason."""
+        """Return how long attempts last that fail for a reason."""
         return self.seconds[reason] / self.failures[reason].total()
 
 

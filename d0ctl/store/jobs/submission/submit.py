@@ -121,7 +121,7 @@ def expect(store: Store, stage: int, work: float, took: Range | None) -> None:
 def _begin(
     store: Store, spec: JobSpec, *, name: str | None, hold: bool, actor: str, now: float
 ) -> tuple[int, str]:
-    """The job's row, under its own name or the next free number of its stem."""
+    """Return the job's row, under its own name or the next free number of its stem."""
     held = hold or spec.hold
     with store.writing():
         if name is None and spec.named:

@@ -23,9 +23,11 @@ SAMPLE = 50
 
 
 class Expected(NamedTuple):
-    """The estimates for a package: the seconds of the longest chain that begins with it, its own
-    on a standard node, None if unknown, the value that is assumed then, and the chain as JSON, by
-    the numbers of stages.
+    """The estimates for a package.
+
+    They are the seconds of the longest chain that begins with it, its own seconds on a standard
+    node (None if unknown), the value that is assumed then, and the chain as JSON, by the numbers of
+    stages.
     """
 
     rank: float = 0.0

@@ -66,7 +66,7 @@ def stages_of(store: Store, job: int, *, now: float) -> Sequence[StageLeft]:
 
 
 def at(found: Range | None, now: float) -> Range | None:
-    """Return times from seconds."""
+    """Return a point in time for a number of seconds from now."""
     return None if found is None else found + Range(now, now, now)
 
 
@@ -103,8 +103,10 @@ def _end_of_running(row: Row, whole: Range, now: float) -> Range:
 
 
 class Audit(Struct, frozen=True):
-    """The quality of the estimates for packages of a stage, or for a job: pairs of the expected and
-    the actual value, in seconds; for memory and disk the reserved and the used bytes.
+    """The quality of the estimates for packages of a stage, or for a job.
+
+    It has pairs of the expected and the actual value, in seconds; for memory and disk pairs of the
+    reserved and the used bytes.
     """
 
     kind: Literal["job", "stage", "memory", "disk"]

@@ -119,7 +119,7 @@ class Chain:
             self.input_list.check_closed()
 
     def _wait_for_cpus(self) -> None:
-        """Wait for CPUs after all: the outputs to be delivered are not whole."""
+        """Wait for CPUs, although only a delivery was planned: the outputs are not whole."""
         self.report.state("staging-in", "its outputs are incomplete; waiting for free CPUs")
         cpu_request.wait(self.folder, self.tree.on_status_request)
         self.report.state("running", "running its binaries again")

@@ -1,8 +1,8 @@
 """The disk guard: keeps an attempt from filling the disk of its node.
 
 InGrid, "Response to Failures": the binary is suspended, the control host is asked to purge files,
-and the binary is resumed when there is space again. If all attempts of the node wait for that, and
-nothing frees any, the one that began last ends, so that the others continue.
+and the binary is resumed when there is space again. If all attempts of the node wait for space and
+none is freed, the attempt that began last ends, so that the others continue.
 """
 
 import os

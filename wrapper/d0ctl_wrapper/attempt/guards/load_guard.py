@@ -66,7 +66,7 @@ class LoadGuard:
 
 
 class ForeignWork:
-    """The verdict on the CPU time of other work, which is not niced as binaries are."""
+    """The verdict on the CPU time of other programs, which are not niced as binaries are."""
 
     def __init__(
         self, most: float, cpus: int, window_s: float = LOAD_WINDOW_S, stat: bytes = kernel.STAT

@@ -21,7 +21,7 @@ class Rotation:
         self._path = paths.base + b"/rotation-" + name
 
     def take(self) -> bool:
-        """Return whether this attempt may act now; also if that is unknown, as on a full disk."""
+        """Return whether this attempt may act now. It may if that is unknown, as on a full disk."""
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError:

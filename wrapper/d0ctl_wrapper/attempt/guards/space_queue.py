@@ -18,7 +18,7 @@ class SpaceQueue:
         self._file: "Optional[IO[bytes]]" = None
 
     def join(self) -> None:
-        """Begin to wait; if the file cannot be made, nobody knows of it."""
+        """Begin to wait; if the file cannot be made, the other attempts do not know of it."""
         try:
             path = self._folder.node.base + b"/waiting"
             self._file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open while it waits)
@@ -33,7 +33,7 @@ class SpaceQueue:
             self._file = None
 
     def has_to_end(self) -> bool:
-        """Return whether all attempts of the node wait, and this one of several began last."""
+        """Return whether all attempts of the node wait, and this one, of several, began last."""
         if self._file is None:
             return False
         others = [attempt for attempt in self._running() if attempt != self._folder.attempt]

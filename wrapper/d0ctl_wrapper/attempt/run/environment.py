@@ -33,8 +33,8 @@ def inherited() -> Environment:
 def of_binary(inherits: Environment, folder: AttemptFolder, launch: Launch) -> Environment:
     """Return the environment of the binaries of an attempt; its marks identify lost processes.
 
-    Without a folder for temporary files on the node, that of the attempt is used. On a node with
-    GPUs they see those that they requested, and no others.
+    If the node has no folder for temporary files, they get that of the attempt. On a node with GPUs
+    they see those that they requested, and no others.
     """
     here = folder.path
     made = {

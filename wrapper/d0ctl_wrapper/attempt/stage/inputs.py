@@ -65,8 +65,8 @@ def check(entries: "List[Dict[str, Any]]") -> None:
 def link(folder: AttemptFolder, entry: "Dict[str, Any]", pause_point: "Callable[[], None]") -> None:
     """Link, copy or unpack an input into the working directory under its name.
 
-    A program that may write to it gets a copy of its own, as with each packed directory;
-    `pause_point` is called before each piece of the copy, and may raise to give up.
+    A program that may write to an input gets a copy of its own; a packed directory is always a
+    copy. `pause_point` is called before each piece of the copy, and may raise to give up.
     """
     source, target = to_path(entry["path"]), inside(folder.work, entry["name"])
     if "/" in entry["name"]:

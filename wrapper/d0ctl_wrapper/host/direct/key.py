@@ -23,9 +23,8 @@ _LINE = re.compile(
 
 
 def add(public: str, name: str, command: str) -> None:
-    """Let the owner of a key run one command for a while.
-
-    Raises ValueError for words that would have to be quoted.
+    """Let the owner of a key run one command for a while. Raises ValueError for words that need
+    quotes.
     """
     if not _PLAIN.match(command):
         raise ValueError("the path of d0ctl's folder has characters that are special in shells")

@@ -148,7 +148,7 @@ def _socket_path(paths: NodePaths, name: str) -> bytes:
 
 
 def _at(path: bytes, do: "Any") -> None:
-    """Bind or connect a socket at a path, which may be longer than an address can be."""
+    """Bind or connect a socket at a path, which may be longer than an address allows."""
     folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         do(b"/proc/self/fd/%d/%s" % (folder, os.path.basename(path)))

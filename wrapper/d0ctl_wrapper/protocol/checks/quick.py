@@ -1,7 +1,7 @@
 """Checks of records as one generated function each, three times as fast as a call per field.
 
-A quick check accepts fewer values than the check it stands for, never more. What it does not
-accept goes to the other one, which names the fault.
+A quick check accepts fewer values than the full check that it replaces, never more. Values that it
+refuses go to the full check, which names the fault.
 """
 
 import re

@@ -72,7 +72,7 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
 
 
 def _file(store: Store, selector: str | None, file: str | None) -> FileView | None:
-    """The selected file; None if something else is selected. Raises NotFound, BadUsage."""
+    """Return the selected file; None if something else is selected. Raises NotFound, BadUsage."""
     text = file or selector or ""
     if file is None and (not text or _is_node(store, text) or select.has_states(text)):
         return None
@@ -89,14 +89,14 @@ def _file(store: Store, selector: str | None, file: str | None) -> FileView | No
 
 
 def _states(word: str) -> list[str]:
-    """The state that a word is a misspelling of, if any: after the colon there is mostly a file."""
+    """Return the state that a word misspells, if any: after the colon there is usually a file."""
     from difflib import get_close_matches
 
     return get_close_matches(word, select.states(), 1, cutoff=0.8)
 
 
 def _is_node(store: Store, name: str) -> bool:
-    """Whether a word names a node, and no job."""
+    """Return whether a word names a node, and no job."""
     return registry.find(store, name) is not None and not browse.has_job(store, name)
 
 
