@@ -228,7 +228,8 @@ def _start(address: Address, transport: Transport, base: str, hello: Frame) -> L
     """
     path = f"{base}/bin/{ship.file_name()}"
     pythons = ship.pythons(address)
-    for shipped in (False, True):
+    is_absent = address.kind == "local" and not Path(path).exists()
+    for shipped in (True,) if is_absent else (False, True):
         if shipped:
             _ship(address, transport, path)
         failures: list[NodeUnreachable] = []

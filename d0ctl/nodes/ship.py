@@ -14,6 +14,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from d0ctl.errors import NodeUnreachable
+from d0ctl.made_once import made_once
 from d0ctl.nodes.transports.transport import Address
 
 PYTHONS = ("python3", "/usr/libexec/platform-python")
@@ -29,6 +30,10 @@ _UNCHECKED = (1).to_bytes(4, "little")
 @cache
 def archive() -> bytes:
     """Return the wrapper as a zip file, compiled for this python; others compile it themselves."""
+    return made_once("wrapper", file_name().encode(), _build)
+
+
+def _build() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as bundle:
         for name, source in _sources():

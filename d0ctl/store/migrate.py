@@ -5,14 +5,40 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database, Migrations
-
+from d0ctl.made_once import made_once
 from d0ctl_sql import migrations
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database, Migrations
+
+
+def create(path: Path) -> None:
+    """Make a database of the newest schema, for a site of a new name."""
+    path.touch(mode=0o600)
+    path.write_bytes(made_once("database", repr(migrations()).encode(), _make_empty))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("insert into site (id, name) values (1, ?)", (secrets.token_hex(8),))
+
+
+def _make_empty() -> bytes:
+    """Return the content of a database whose site has no name yet."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="d0ctl-") as folder:
+        path = Path(folder, "d0ctl.db")
+        migrate(path)
+        return path.read_bytes()
 
 
 def migrate(path: Path) -> None:
     """Apply the migrations that the file lacks; numbers go up only, one transaction each."""
+    from sqlite_utils import (
+        Database,
+        Migrations,
+    )  # late: its modules are a third of the first start
+
     path.touch(mode=0o600)
     database = Database(path)
     try:
@@ -21,15 +47,13 @@ def migrate(path: Path) -> None:
         for name, text in migrations().items():
             _register(steps, name, text)
         steps.apply(database)
-        row = {"id": 1, "name": secrets.token_hex(8)}
-        database.table("site").insert(row, ignore=True)
     finally:
         database.close()
 
 
-def _register(steps: Migrations, name: str, text: str) -> None:
+def _register(steps: "Migrations", name: str, text: str) -> None:
     @steps(name=name)
-    def apply(database: Database) -> None:
+    def apply(database: "Database") -> None:
         for statement in _statements(text):
             database.execute(statement)
 

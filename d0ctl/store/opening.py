@@ -125,11 +125,11 @@ def no_home(home: Home) -> DatabaseUnavailable:
 
 def _make_database(home: Home) -> None:
     """Make a complete database beside its path, then link it there: nobody sees half of it."""
-    from d0ctl.store.migrate import migrate
+    from d0ctl.store.migrate import create
 
     aside = home.root / f".d0ctl.db.{os.getpid()}"
     try:
-        migrate(aside)
+        create(aside)
         with suppress(FileExistsError):  # another process was faster
             os.link(aside, home.database)
     except sqlite3.DatabaseError as error:

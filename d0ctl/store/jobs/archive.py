@@ -13,7 +13,7 @@ from msgspec import Struct
 from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
-from d0ctl.store.migrate import migrate
+from d0ctl.store.migrate import create
 from d0ctl.store.opening import open_store, remove_database
 from d0ctl.store.views import browse
 from d0ctl_wrapper.disk import sync
@@ -85,7 +85,7 @@ def write(store: Store, jobs: Sequence[int], name: str, *, now: float) -> int:
     target, aside = home.archive_file(name), home.archives / f".{name}.{os.getpid()}"
     try:
         home.archives.mkdir(mode=0o700, exist_ok=True)
-        migrate(aside)
+        create(aside)
         with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
             last = _copy(connection, home, jobs)
             connection.execute("update job set ended = ? where ended is null", (now,))
