@@ -26,7 +26,7 @@ class SetOptions(Options):
     """The settings to change."""
 
     changes: tuple[str, ...] = arguments(
-        "KEY=VALUE...", "Keys of its entry in the site file, with their new values.",
+        "KEY=VALUE", "Keys of its entry in the site file, with their new values.",
         log=lambda texts: texts,
     )  # fmt: skip
 

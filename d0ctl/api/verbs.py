@@ -49,7 +49,7 @@ class Verbs(Acting):
     ) -> Done:
         """Move ended jobs with their history to an archive.
 
-        name: Name of the archive; without it, today's date.
+        name: Name of the archive (default: today's date).
         ended: Only jobs that ended at least this time ago, e.g. `90d`.
         """
         return self._act("archive", {"name": name, "ended": ended}, reason, dry_run, keep_going)
@@ -321,7 +321,7 @@ class Verbs(Acting):
         """Correct a submitted job.
 
         file: The corrected job file (default: the one it was submitted from).
-        parameters: Set a parameter of the job; may be repeated.
+        parameters: Parameter of the job; may be repeated.
         again: Rerun packages that ran with another definition.
         former: Go back to the job file before the last update.
         hold: Keep it from being scheduled.
@@ -355,7 +355,7 @@ class NodeVerbs(Acting):
     ) -> Done:
         """Trust a node's new host key; its packages stay as they are.
 
-        fingerprints: The host key's fingerprint (default: ask at the terminal).
+        fingerprints: Fingerprint of the host key (default: ask at the terminal).
         reinstalled: The host was reinstalled: its files and attempts are gone.
         """
         return self._act(
@@ -398,8 +398,8 @@ class NodeVerbs(Acting):
         destination: Address of the node, as for ssh.
         cpus: Number of slots (default: the node's CPUs).
         gpus: Number of GPUs (default: the node's).
-        identity: A private key to log in with.
-        accept_keys: Trust a host key; one for each host on the way.
+        identity: Private key to log in with (default: ssh's).
+        accept_keys: Fingerprint of a host key to trust; may be repeated.
         directory: Folder for d0ctl's files on the node (default: ~/.d0ctl/SITE/NODE).
         python: Path of Python 3.6 or newer on the node (default: detected).
         via: Program for the connection: auto, fabric or openssh.

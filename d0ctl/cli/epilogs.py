@@ -19,19 +19,21 @@ EPILOGS = {
     "validate": ("reco.yaml --strict", "0 no fault, 2 a fault, or with --strict a warning"),
     "rehearse": ("reco.yaml --site bigger.yaml", "0 done, 2 bad job or site file, 4 a run time is "
                  "not known, or no node can take a package"),
-    "wait": ("reco001/2 --timeout 2h", "0 all of it is successful, 1 it is not, or stands still, "
-             "3 nothing matches"),
+    "wait": ("reco001/2 --timeout 2h", "0 all of it is successful, 1 it is not, or the time is "
+             "over, 2 bad usage, 3 nothing matches"),
     "schema": ("job > job.schema.json", "0 done, 2 bad usage, 3 no such schema"),
-    "status": ("reco001 --status failed --node farm02", f"{READS}; with --check, 0 all is well, "
+    "status": ("reco001 --status failed --node farm02", f"{READS}; with --check, 0 no failures, "
                "1 failures need a person, 5 it stands still"),
     "why": ("reco001/2/3/1", READS),
-    "eta": ("reco001", f"{READS}, 4 the job has ended"),
+    "eta": ("reco001", "0 done, 2 bad usage, 3 nothing matches, 4 the job has ended, "
+            "5 the database can't be read"),
     "history": ("reco001 --reason exit-code", READS),
     "logs": ("reco001/2/3/1 --follow", f"{READS}, 6 the node can't be reached"),
     "peek": ("reco001/2/3/1 out.log --bytes 1MB", f"{READS}, 6 the node can't be reached"),
     "report failures": ("reco001 --older-than 2h", READS),
     "report disk": ("farm", READS),
-    "report usage": ("--since 7d --html report.html", f"{READS}, 4 the file can't be written"),
+    "report usage": ("--since 7d --html report.html", "0 done, 2 bad usage, 3 nothing matches, "
+                     "4 the file can't be written, 5 the database can't be read"),
     "policy try": ("new-site.yaml --since 7d", "0 done, 2 a fault in the file, 3 no such file"),
     "policy show": ("reco001/2", READS),
     "export": ("reco001 --format dagman > reco001.dag", READS),
@@ -39,18 +41,18 @@ EPILOGS = {
     "archives": ("--json", HOME),
     "file list": ("'reco001:*.root' --json", READS),
     "node list": ("--json", HOME),
-    "node check": ("farm02", "0 all is well, 1 something is wrong, 3 no such node, "
+    "node check": ("farm02", "0 no problem found, 1 a problem, 3 no such node, "
                    "6 it can't be reached"),
     "node login": ("emmy@farm02.example.org", "0 logged in, 2 bad usage, 3 no such node, "
                    "6 the login was refused"),
     "node logout": ("farm02", "0 done, 2 bad usage, 3 no such node"),
     "cluster list": ("--json", HOME),
-    "cluster check": ("batch --wait 1h", "0 no fault found, 1 something is wrong, 2 bad usage, "
+    "cluster check": ("batch --wait 1h", "0 no problem found, 1 a problem, 2 bad usage, "
                       "3 no such batch system, 6 its login node can't be reached"),
     "researcher list": ("--json", HOME),
     "throttle list": ("--json", HOME),
     "site check": ("site.yaml", "0 no fault, 2 a fault, 3 no such file"),
-    "site diff": ("site.yaml", "0 no difference, 1 some, 2 bad site file, 3 no such file"),
+    "site diff": ("site.yaml", "0 no difference, 1 a difference, 2 bad site file, 3 no such file"),
     "site apply": ("site.yaml --dry-run", "0 done, 1 not confirmed, 2 bad site file, 3 no such "
                    "file, 4 refused, 6 a new node can't be reached"),
     "site rotate-key": ("--reason 'a stolen backup'", "0 done, 1 not confirmed, 5 no key"),
@@ -68,7 +70,7 @@ EPILOGS = {
     "store delete": ("store:archive/run1/a.raw", "0 removed, 1 not confirmed, 2 bad usage, "
                      "3 no such file or store, 4 the store has no such command, "
                      "5 it does not answer"),
-    "daemon run": ("", "0 stopped, 4 another daemon is running, 5 trouble with the database"),
+    "daemon run": ("", "0 stopped, 4 another daemon is running, 5 the database can't be used"),
     "daemon start": ("", "0 it is running, 5 it did not start"),
     "daemon stop": ("", "0 it is not running any more, 5 it did not stop"),
     "daemon status": ("--json", "0 it is running, 3 it is not"),
@@ -76,10 +78,10 @@ EPILOGS = {
     "notify show": ("12", "0 done, 3 no such message, 4 it was sent, and its text is not kept"),
     "notify test": ("emmy@example.org", "0 sent, 1 not sent, 2 bad usage, 4 no mail is set up"),
     "plugins": ("--json", "0 all can be used, 1 one can't be used"),
-    "doctor": ("--nodes", "0 all is well, 5 a rule is broken"),
+    "doctor": ("--nodes", "0 no problem found, 5 a problem"),
     "backup": ("d0ctl-backup.db", "0 done, 3 no such folder, 4 refused, 5 the database is damaged"),
     "restore": ("d0ctl-backup.db --dry-run", "0 done, 1 not confirmed, 2 not a backup, "
-                "3 no such file, 4 refused, 5 trouble with the database"),
+                "3 no such file, 4 refused, 5 the database can't be used"),
 }  # fmt: skip
 """The end of the help of each command: an example, and the exit codes."""
 

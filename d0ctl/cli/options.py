@@ -24,7 +24,7 @@ MaybeTarget = Annotated[
     typer.Argument(
         metavar="SELECTOR",
         autocompletion=completion.selectors,
-        help="A job, stage, line or package, as in `reco001/2/3/1`; none: all jobs.",
+        help="A job, stage, line or package, as in `reco001/2/3/1` (default: all jobs).",
     ),
 ]
 
@@ -88,11 +88,14 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Set a parameter of the job; may be repeated."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Parameter of the job; may be repeated."),
 ]
 
 As = Annotated[
-    str | None, typer.Option("--as", metavar="NAME", help="Name of the job.", show_default=False)
+    str | None,
+    typer.Option(
+        "--as", metavar="NAME", help="Name of the job (default: by its file).", show_default=False
+    ),
 ]
 
 Force = Annotated[bool, typer.Option("--force", help="Accept packages that no node can take yet.")]
@@ -113,46 +116,49 @@ JobFileOrCommand = Annotated[
 Array = Annotated[
     str | None,
     typer.Option("--array", metavar="NUMBERS",
-                 help="Run the command for each number, its `{n}`: 1-200, 0-100:5 or 1,5,9."),
+                 help="Numbers to run the command for, each as `{n}`: 1-200, 0-100:5 or 1,5,9."),
 ]  # fmt: skip
 
 EachLine = Annotated[
     str | None,
     typer.Option("--each-line", metavar="FILE",
-                 help="Run the command for each line of a file, its `{line}`."),
+                 help="File with a line for each run of the command, as `{line}`."),
 ]  # fmt: skip
 
 Stdin = Annotated[
-    bool, typer.Option("--stdin", help="Run it for each line of stdin.", show_default=False)
+    bool,
+    typer.Option("--stdin", help="Run the command for each line of stdin.", show_default=False),
 ]
 
 CommandInputs = Annotated[
     list[str] | None,
     typer.Option("--input", metavar="FILE",
-                 help="A file that the command reads without naming it; may be repeated."),
+                 help="File that the command reads without naming it; may be repeated."),
 ]  # fmt: skip
 
 CommandOutputs = Annotated[
     list[str] | None,
     typer.Option("--output", metavar="FILE",
-                 help="A file that the command makes, as `hist-{n}.root` or `*.root`; may be "
+                 help="File that the command makes, as `hist-{n}.root` or `*.root`; may be "
                  "repeated."),
 ]  # fmt: skip
 
 CommandCpus = Annotated[
-    str | None, typer.Option("--cpus", metavar="N", help="CPUs that the command needs.")
+    str | None, typer.Option("--cpus", metavar="N", help="Number of CPUs (default: 1).")
 ]
 
 CommandGpus = Annotated[
-    str | None, typer.Option("--gpus", metavar="N", help="GPUs that the command needs.")
+    str | None, typer.Option("--gpus", metavar="N", help="Number of GPUs (default: 0).")
 ]
 
 CommandMemory = Annotated[
-    str | None, typer.Option("--memory", metavar="SIZE", help="The most memory it may use.")
+    str | None,
+    typer.Option("--memory", metavar="SIZE", help="Largest memory (default: not limited)."),
 ]
 
 CommandTime = Annotated[
-    str | None, typer.Option("--wall-time", metavar="TIME", help="The longest time it may run.")
+    str | None,
+    typer.Option("--wall-time", metavar="TIME", help="Longest run time (default: not limited)."),
 ]
 
 Files = Annotated[

@@ -30,7 +30,7 @@ class ArchiveOptions(Options):
     """Options of archive."""
 
     name: str | None = value(
-        "--as", "NAME", "Name of the archive; without it, today's date.", type=ValueType(_name),
+        "--as", "NAME", "Name of the archive (default: today's date).", type=ValueType(_name),
         example="NAME",
     )  # fmt: skip
     ended: float | None = value(

@@ -51,10 +51,12 @@ class SubmitOptions(Options):
     """How a job file is submitted."""
 
     parameters: Mapping[str, str] = values(
-        "--set", "KEY=VALUE", "Set a parameter of the job; may be repeated.", none=dict,
+        "--set", "KEY=VALUE", "Parameter of the job; may be repeated.", none=dict,
         type=ValueType(pairs, write_pairs), example="KEY=VALUE",
     )  # fmt: skip
-    name: str | None = value("--as", "NAME", "Name of the job.", example="NAME")
+    name: str | None = value(
+        "--as", "NAME", "Name of the job (default: by its file).", example="NAME"
+    )
     hold: bool = flag("--hold", "Keep it from being scheduled.")
     force: bool = flag("--force", "Accept packages that no node can take yet.")
     spec: JobSpec | None = None

@@ -34,7 +34,7 @@ class UpdateOptions(Options):
         example="FILE",
     )  # fmt: skip
     parameters: Mapping[str, str] = values(
-        "--set", "KEY=VALUE", "Set a parameter of the job; may be repeated.", none=dict,
+        "--set", "KEY=VALUE", "Parameter of the job; may be repeated.", none=dict,
         type=ValueType(pairs, write_pairs), example="KEY=VALUE",
     )  # fmt: skip
     again: bool = flag("--again", "Rerun packages that ran with another definition.")
@@ -214,8 +214,8 @@ def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:
 ACTION = Action(
     name="update",
     help="Correct a submitted job.",
-    more_help="What has not started takes the new definition, lines are added or removed, and "
-    "what has run stays. A dry run shows it all.",
+    more_help="Packages that have not started get the new definition, and packages that have run "
+    "stay. Lines are added or removed. --dry-run shows all changes.",
     example="reco001 --dry-run",
     exit_status="0 done, 2 bad usage or a fault in the job file, 3 no such job, 4 refused",
     past="updated",

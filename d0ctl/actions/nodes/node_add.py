@@ -31,9 +31,11 @@ class AddOptions(Options):
     gpus: int | None = value(
         "--gpus", "N", "Number of GPUs (default: the node's).", type=COUNT, example="4"
     )
-    identity: str | None = value("--identity", "FILE", "A private key to log in with.")
+    identity: str | None = value(
+        "--identity", "FILE", "Private key to log in with (default: ssh's)."
+    )
     accept_keys: tuple[str, ...] = values(
-        "--accept-key", "SHA256:...", "Trust a host key; one for each host on the way.",
+        "--accept-key", "SHA256:...", "Fingerprint of a host key to trust; may be repeated.",
         none=tuple, type=NAMES, example="SHA256:...",
     )  # fmt: skip
     directory: str | None = value(

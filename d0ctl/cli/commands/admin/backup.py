@@ -21,7 +21,7 @@ def backup(
 ) -> None:
     """Write a copy of the database to a file, at any time.
 
-    The file holds no secret. Keep `site.key` and `known_hosts` of the home yourself.
+    The file has no secrets: save `site.key` and `known_hosts` of the home by other means.
     """
     from d0ctl.store.backup import back_up
 

@@ -14,7 +14,7 @@ from d0ctl.errors import ExitCode
 from d0ctl.show.cards import daemon
 from d0ctl.units import iso
 
-app = group("Drive all jobs: run, start, stop, status.")
+app = group("Start or stop the daemon, which drives all jobs, or show it.")
 
 
 @app.command()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from d0ctl.show.drawing.sheet import Cell
     from d0ctl.store.connection import Row, Store
 
-app = group("Mail and notifications to people: list, show, test.")
+app = group("List or show mail and notifications, or send a test.")
 
 MOST_ENDED = 10
 MOST_IN_DOCUMENT = 1_000

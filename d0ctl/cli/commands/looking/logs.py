@@ -35,7 +35,9 @@ def logs(
     ] = None,
     binary: Annotated[
         int | None,
-        typer.Option("--binary", metavar="N", min=1, help="Only this binary of the chain."),
+        typer.Option(
+            "--binary", metavar="N", min=1, help="Number of a binary of the chain (default: all)."
+        ),
     ] = None,
 ) -> None:
     """Print what the binaries of packages printed."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from d0ctl.cli.schemas import reports
     from d0ctl.store.views.policies import InForce
 
-app = group("What d0ctl does after each kind of failure: show, try.")
+app = group("Show what d0ctl does after failures, or try other rules.")
 
 TrialFile = Annotated[Path, typer.Argument(metavar="FILE", show_default=False,
                                            help="A site file with another `policy`.")]  # fmt: skip

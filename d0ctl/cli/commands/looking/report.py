@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from d0ctl.schedule.disk_profile import Profile
     from d0ctl.store.views.failure_counts import Alike, Report
 
-app = group("Statistics of a production: failures, usage and disk.")
+app = group("Report failures, usage and disk of a production.")
 
 _COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
              "input": "d0ctl why {0}"}  # fmt: skip

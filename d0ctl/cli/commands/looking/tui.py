@@ -28,7 +28,7 @@ def tui(
     theme: Annotated[
         str | None,
         typer.Option("--theme", metavar="NAME", envvar="D0CTL_THEME",
-                     help="dark, light, colour-blind or terminal."),
+                     help="dark, light, colour-blind or terminal (default: dark)."),
     ] = None,
     ascii: Annotated[
         bool, typer.Option("--ascii", help="Use only ASCII characters.")

@@ -35,7 +35,7 @@ Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values."
 
 Html = Annotated[
     Path | None,
-    typer.Option("--html", metavar="FILE", help="Write a page with tables and plots to a file."),
+    typer.Option("--html", metavar="FILE", help="File to write a page with tables and plots to."),
 ]
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from d0ctl.cli.schemas import nodes
     from d0ctl.store.clusters.cluster_views import ClusterView
 
-app = group("Nodes that share a cache, and batch systems: list, set, check.", Actions)
+app = group("List, change or check clusters and batch systems.", Actions)
 
 
 @app.command("list")

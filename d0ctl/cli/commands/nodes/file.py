@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST = 1000
 """How many files are listed by default."""
 
-app = group("The files of jobs: list, set-disposition, purge.", Actions)
+app = group("List files of jobs, purge copies, or set dispositions.", Actions)
 
 
 @app.command("list")

@@ -25,7 +25,7 @@ from d0ctl.units import iso
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import nodes
 
-app = group("Machines that run packages: list, add, check and more.", Actions)
+app = group("List, add, check or change the nodes that run packages.", Actions)
 
 
 @app.command("list")
@@ -74,7 +74,7 @@ def login(
     accept_keys: Annotated[
         list[str] | None,
         typer.Option("--accept-key", metavar="SHA256:...",
-                     help="Trust a host key; one for each host on the way."),
+                     help="Fingerprint of a host key to trust; may be repeated."),
     ] = None,
 ) -> None:  # fmt: skip
     """Log in to a node that asks for a password or a second factor.
@@ -137,7 +137,7 @@ def _drained(bad: Row | None) -> "nodes.Burnt | None":
 
 @app.command()
 def check(name: options.NodeName, json: options.Json = False) -> None:
-    """Look for what is wrong with a node."""
+    """Check everything that packages need of a node."""
     from d0ctl.nodes.node_check import Finding
     from d0ctl.nodes.node_check import check as look
     from d0ctl.show import direct_streams

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
     from d0ctl.store.clusters.cluster_views import ResearcherView
 
-app = group("Researchers of the site: list, set.", Actions)
+app = group("List or change the researchers of the site.", Actions)
 
 
 @app.command("list")

@@ -15,7 +15,7 @@ from d0ctl.errors import ExitCode
 if TYPE_CHECKING:
     from d0ctl.store.clusters.site_comparison import Difference
 
-app = group("Settings of the site, in one file: check, diff, apply, show.")
+app = group("Check, compare, apply or show the site file.")
 
 SiteFile = Annotated[
     Path | None,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from d0ctl.store.clusters.software_places import SoftwarePlace
     from d0ctl.store.connection import Row, Store
 
-app = group("Software of the site and its nodes: list, where, add and more.")
+app = group("List, add, push or verify the software of the site.")
 
 Title = Annotated[
     str, typer.Argument(metavar="NAME/VERSION", help="NAME/VERSION, as in job files.")
@@ -78,7 +78,8 @@ def _document(row: "Row") -> "software.Software":
 @app.command()
 def where(
     title: Annotated[
-        str | None, typer.Argument(metavar="[NAME/VERSION]", help="As a job file calls it.")
+        str | None,
+        typer.Argument(metavar="NAME/VERSION", help="Software, as in job files (default: all)."),
     ] = None,
     json: options.Json = False,
 ) -> None:
@@ -121,7 +122,8 @@ def _last_order(order: "Row") -> "software.LastOrder":
 def add(
     title: Title,
     archive: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A tar file; its `bin` goes on PATH.")
+        str | None,
+        typer.Option(metavar="FILE", help="Tar file with the software; its `bin` goes on PATH."),
     ] = None,
     platform: Platform = "",
     script: Annotated[

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
     from d0ctl_wrapper.protocol.locator import InStore
 
-app = group("Stores of the site for files: list, locate, delete.")
+app = group("List the stores of the site; locate or delete files in them.")
 
 Locator = Annotated[str, typer.Argument(metavar="store:NAME/PATH", show_default=False,
                                         help="A file in a store.")]  # fmt: skip

@@ -12,7 +12,7 @@ from d0ctl.show import site_lists as lines
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import nodes
 
-app = group("Limits of nodes, researchers and jobs: list, set.", Actions)
+app = group("List or set limits of nodes, researchers and jobs.", Actions)
 
 
 @app.command("list")

@@ -25,7 +25,7 @@ def import_file(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the job file here."),
+        typer.Option("--output", "-o", metavar="FILE", help="Job file to write (default: stdout)."),
     ] = None,
     form: Annotated[
         str | None,

@@ -19,8 +19,8 @@ app = single()
 
 SiteFile = Annotated[
     Path | None,
-    typer.Option("--site", metavar="FILE", help="Rehearse on the nodes of this site file.",
-                 show_default=False),
+    typer.Option("--site", metavar="FILE", show_default=False,
+                 help="Site file with the nodes to use (default: this site's)."),
 ]  # fmt: skip
 
 

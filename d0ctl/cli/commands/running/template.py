@@ -18,12 +18,12 @@ from d0ctl.show.cards import job_template
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
 
-app = group("Templates of job files: list, show, new.")
+app = group("List or show templates, or write a job file from one.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a template, or its file.")]
 Out = Annotated[
     str | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Where to write it; `-` is stdout.",
+    typer.Option("-o", "--output", metavar="FILE", help="File to write; `-` is stdout.",
                  show_default=False),
 ]  # fmt: skip
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]

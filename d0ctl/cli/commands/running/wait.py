@@ -32,14 +32,15 @@ def wait(
     selector: options.Target,
     timeout: Annotated[
         str | None,
-        typer.Option("--timeout", metavar="TIME", help="Wait no longer than this, e.g. `2h`."),
+        typer.Option(
+            "--timeout", metavar="TIME", help="Longest time to wait, e.g. `2h` (default: no limit)."
+        ),
     ] = None,
 ) -> None:
     """Wait for the end of a job, or of a part of it.
 
-    Returns once nothing of it can move without a person: 0 if it is successful, else 1, which is
-    also the exit code when the time is over. `'reco*'` waits for several jobs. If no daemon runs
-    it says so, and waits for one.
+    It ends when nothing of the job can move without a person, or after the timeout. `'reco*'`
+    waits for several jobs. If no daemon runs, it says so and waits for one.
     """
     raise typer.Exit(wait_for(selector, timeout))
 
