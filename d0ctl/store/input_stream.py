@@ -17,13 +17,16 @@ def begin(store: Store) -> None:
         store.change("begin_input_streams")
 
 
+def nodes(store: Store) -> list[int]:
+    """Return the nodes with packages to which inputs are to be sent."""
+    return [row[0] for row in store.rows("nodes_with_streams")]
+
+
 def due(store: Store, node: int, *, limit: int, now: float) -> list[dict[str, Any]]:
     """Return what to send to the packages of a node, by attempt (docs/protocol.md); counts as sent.
 
     A copy is requested for each input that the node lacks.
     """
-    if not store.row("has_stream_to_node", node=node):
-        return []
     store.change("want_streamed_inputs", node=node, now=now, parked=PARKED)
     store.change("park_streamed_inputs", node=node)
     rows = store.rows("due_streamed_inputs", node=node, limit=limit)

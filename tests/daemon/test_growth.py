@@ -1,14 +1,15 @@
-"""What a turn costs does not grow with the packages that wait."""
+"""What a turn costs does not grow with the packages that wait, nor with nodes at rest."""
 
 import time
 from pathlib import Path
 
 from d0ctl.daemon.drive import driving
-from d0ctl.daemon.loop import SLOW_STEPS, STEPS
+from d0ctl.daemon.loop import SLOW_STEPS, STEPS, Loop
 from d0ctl.daemon.steps.monitor import assign_couriers
 from d0ctl.daemon.turn import Turn
 from d0ctl.model import Address
 from d0ctl.store.nodes import contact, registry
+from tests.daemon.field import Field
 from tests.support.homes import make_home
 from tests.support.jobs import job, simple, submitted
 from tests.support.rows import value
@@ -55,3 +56,25 @@ def test_no_step_of_a_turn_does_more_in_sql_when_more_packages_wait(tmp_path: Pa
     assert waiting_then - waiting == 2 * 900
     assert sum(few.values()) > 1_000
     assert many == few
+
+
+def statements_of_a_turn(field: Field) -> int:
+    """How many statements a turn with nothing to do takes; some turns do more, by the clock."""
+    store, counts = field.desk.store, list[int]()
+    for _ in range(5):
+        said: list[str] = []
+        store.connection.set_trace_callback(said.append)
+        Loop(field.desk).work((*STEPS, *SLOW_STEPS))
+        counts.append(len(said))
+    store.connection.set_trace_callback(None)
+    return min(counts)
+
+
+def test_a_turn_asks_the_database_no_more_beside_more_nodes_at_rest(field: Field) -> None:
+    for name in ("one", "two"):
+        field.add(name)
+    beside_two = statements_of_a_turn(field)
+    for name in ("three", "four", "five", "six"):
+        field.add(name)
+
+    assert 10 < statements_of_a_turn(field) <= beside_two

@@ -72,7 +72,7 @@ def assign_couriers(desk: Desk, turn: Turn) -> None:
 def _is_replaced(courier: Courier, row: Row) -> bool:
     """Return whether a node was removed and added again, so that its id refers to another one."""
     return (
-        courier.address != registry.address_of(row)
+        not registry.is_at(courier.address, row)
         or (courier.cpus, courier.gpus) != (row["cpus_asked"], row["gpus_asked"])
         or (row["state"] == "unknown" and courier.is_up)
     )

@@ -11,6 +11,7 @@ from d0ctl.store import input_stream
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import unneeded_files
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import default
 
 MOST_LAUNCHES = 500
@@ -43,12 +44,14 @@ def send_orders(desk: Desk, turn: Turn) -> None:
     couriers = [courier for node in desk.couriers if (courier := desk.courier(node))]
     up = [courier.node for courier in couriers]
     launched = launches.launch(desk.store, up, limit=MOST_LAUNCHES, now=turn.now)
+    to_order = registry.to_order(desk.store)
     for courier in couriers:
         if courier.node in launched:
             turn.after(launch, courier, launched[courier.node])
-        _kill(desk, turn, courier)
-        _pause(desk, turn, courier)
-        _purge(desk, turn, courier)
+        if courier.node in to_order:
+            _kill(desk, turn, courier)
+            _pause(desk, turn, courier)
+            _purge(desk, turn, courier)
 
 
 def send_inputs(desk: Desk, turn: Turn) -> None:
@@ -56,7 +59,7 @@ def send_inputs(desk: Desk, turn: Turn) -> None:
 
     Their arrival is not recorded: inputs lost with a link are sent again on the next one.
     """
-    for node in desk.couriers:
+    for node in input_stream.nodes(desk.store):
         courier = desk.courier(node)
         if courier is None:
             continue

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 def manage_software(desk: Desk, turn: Turn) -> None:
     """Copy the archives that nodes need, and send the orders about their software."""
-    for node in desk.couriers:
+    for node in software.lacking(desk.store):
         courier = desk.courier(node)
         if courier is not None:
             for row in software.archives_wanted(desk.store, node, now=turn.now):

@@ -48,6 +48,11 @@ def nodes(store: Store) -> list[Row]:
     return store.rows("nodes")
 
 
+def to_order(store: Store) -> set[int]:
+    """Return the nodes with attempts or files that wait for an order other than a launch."""
+    return {row[0] for row in store.rows("nodes_to_order")}
+
+
 def capacities(store: Store) -> list[Row]:
     """Return the capacity of each node, how much is in use, and when a slot was last taken."""
     return store.rows("node_rooms")
@@ -206,3 +211,8 @@ def give_up(store: Store, name: str) -> None:
 def address_of(row: Row) -> Address:
     """Return how the node of this row is reached."""
     return make(Address, row)
+
+
+def is_at(address: Address, row: Row) -> bool:
+    """Return whether the node of this row is reached so; cheap, as each node is asked often."""
+    return all(getattr(address, name) == row[name] for name in Address.__struct_fields__)

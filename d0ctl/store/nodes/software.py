@@ -37,6 +37,11 @@ def place_of(checksum: str) -> str:
     return ARCHIVES + checksum.rpartition(":")[2]
 
 
+def lacking(store: Store) -> list[int]:
+    """Return the nodes that may lack software."""
+    return [row[0] for row in store.rows("nodes_lacking_software")]
+
+
 def archives_wanted(store: Store, node: int, *, now: float) -> list[Row]:
     """Return archives of this machine that should be copied to a node now."""
     return store.rows("archives_wanted", node=node, now=now)

@@ -1,3 +1,9 @@
+-- name: nodes_with_assigned
+-- Nodes with assigned packages.
+select node.id
+  from node
+ where exists (select 1 from package where node_id = node.id and phase = 'assigned');
+
 -- name: launchable_packages
 -- Assigned packages of a node whose inputs and archives are there.
 select package.id

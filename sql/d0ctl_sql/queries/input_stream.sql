@@ -29,9 +29,11 @@ select distinct package.id, input.file_id, package.node_id
                       and location.cluster_id = node.cluster_id)
 on conflict do update set state = 0;
 
--- name: has_stream_to_node
--- 1 if inputs are to be announced to packages on a node.
-select 1 from streamed_input where node_id = :node and state = 0 limit 1;
+-- name: nodes_with_streams
+-- Nodes with packages to which inputs are to be announced.
+select node.id
+  from node
+ where exists (select 1 from streamed_input where node_id = node.id and state = 0);
 
 -- name: want_streamed_inputs
 -- Request the announced inputs that have no copy in the cluster of a node.

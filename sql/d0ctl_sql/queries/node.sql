@@ -13,6 +13,22 @@ select node.*, cluster.name as cluster,
   from node join cluster on cluster.id = node.cluster_id
  order by node.id;
 
+-- name: nodes_to_order
+-- Nodes with attempts to end, pause or resume, or with files to remove.
+select node.id
+  from node
+ where exists (select 1 from package where node_id = node.id and phase = 'killing')
+    or exists (select 1 from package
+                where node_id = node.id and (request = 'pause' or request = 'resume'))
+    or exists (select 1 from purge where node_id = node.id);
+
+-- name: nodes_lacking_software
+-- Nodes that may lack software: with an open order about it, or with packages to launch.
+select node.id
+  from node
+ where exists (select 1 from software_order where node_id = node.id and ended is null)
+    or exists (select 1 from package where node_id = node.id and phase = 'assigned');
+
 -- name: node_by_name
 -- One node.
 select node.*, cluster.name as cluster

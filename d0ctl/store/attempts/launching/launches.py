@@ -31,9 +31,11 @@ def launch(
 
     The result, by node, may be sent once the transaction around it has committed.
     """
+    assigned = {row[0] for row in store.rows("nodes_with_assigned")}
     decided = [
         (row[0], node)
         for node in nodes
+        if node in assigned
         for row in store.rows("launchable_packages", node=node, limit=limit)
     ]
     if not decided:
