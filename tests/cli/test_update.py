@@ -77,9 +77,9 @@ def test_an_update_adds_removes_and_changes_and_keeps_what_was_set(file: Path, d
     found = document(d0ctl("status", "mc", "--json").stdout)
     assert (found["dropped"], found["packages"]["unscheduled"]) == (1, 4)
     assert "update" in d0ctl("history", "mc").stdout
-    assert (
-        d0ctl("update", "mc").stdout == "`mc` already matches its job file\nunchanged: 4 packages\n"
-    )
+    again = d0ctl("update", "mc")
+    assert again.stdout == "`mc` already matches its job file\nunchanged: 4 packages\n"
+    assert "to undo" not in again.stderr
 
 
 def test_an_update_is_undone_by_the_former_job_file(file: Path, d0ctl: Type) -> None:
@@ -89,6 +89,28 @@ def test_an_update_is_undone_by_the_former_job_file(file: Path, d0ctl: Type) -> 
     counts = document(d0ctl("status", "mc/1", "--json").stdout)["packages"]
     assert (counts["unscheduled"], counts["canceled"]) == (2, 2)
     assert "echo bye 1" in script(d0ctl, "mc/1/1/1/1")
+
+
+def test_lines_that_a_job_file_has_again_are_restored(file: Path, d0ctl: Type) -> None:
+    d0ctl("update", "mc")
+    file.write_text(FIRST)
+
+    reply = d0ctl("update", "mc").stdout
+
+    assert "1 package restored, in the job file again: 1 dropped" in reply
+    assert "unchanged: 1 package" in reply
+
+
+def test_failed_packages_with_another_recipe_wait_for_a_retry(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    site.fail("mc/1/2/1")
+    file.write_text(FIRST.replace("echo {word}", "echo again {word}"))
+
+    reply = d0ctl("update", "mc")
+
+    assert "to run the failed ones: d0ctl retry 'mc:failed'" in reply.stdout
+    assert "out of date" not in reply.stdout
 
 
 def test_another_file_corrects_a_job_that_is_named(file: Path, d0ctl: Type) -> None:
@@ -113,6 +135,10 @@ def test_what_can_not_be_updated_says_why(site: Site, file: Path, d0ctl: Type) -
     code, words = reply("submit", str(file), "--again")
     assert (code, "--again needs --update" in words) == (2, True)
     assert reply("update", "nobody")[0] == 3
+    moved = file.rename(file.with_name("moved.yaml"))
+    code, words = reply("update", "mc")
+    assert (code, "the job file of `mc` does not exist" in words) == (4, True)
+    moved.rename(file)
     file.write_text(SECOND.replace("lines:", "liens:"))
     assert reply("update", "mc")[0] == 2
     file.write_text(SECOND.replace("job: mc\n", ""))

@@ -98,6 +98,14 @@ def test_files_that_are_not_there_are_reported(
     assert expected in answer
 
 
+def test_columns_of_a_catalogue_with_a_fault_are_not_reported(faults: Faults) -> None:
+    line = "{for: {row: {catalogue: csv no.csv}}, run: 'cat {row.file}', inputs: '{row.file}'}"
+
+    (answer,) = faults(f"stages: [{{lines: [{line}]}}]")
+
+    assert "there is no file `no.csv`" in answer
+
+
 def test_a_late_stage_of_another_job_is_no_source_of_groups(faults: Faults) -> None:
     line = "{for: {g: {from: mc/split, by: 2}}, run: x, inputs: '{g}'}"
 

@@ -115,6 +115,26 @@ def test_a_reader_that_runs_again_asks_for_what_the_new_job_file_says() -> None:
         assert what(shape(store), stays=False) == what(shape(other), stays=False)
 
 
+def test_packages_whose_removed_outputs_are_read_again_are_planned() -> None:
+    def three(script: str) -> JobSpec:
+        return job(
+            "first",
+            stage(line(simple("gen", [], ["g"])), line(simple("other", [], ["o"]))),
+            stage(line(simple("sim", ["g"], ["s"])), name="sim"),
+            stage(line(simple(script, ["s"], ["all"])), name="merge"),
+        )
+
+    with fresh() as store:
+        submitted(store, three("merge"))
+        Site.of(store, cpus=2).settle()
+        store.connection.execute("update file set present = 0")
+
+        outline = change(store, three("sort"), again=True)
+
+        assert [place.path for place in outline.remade.values()] == ["1/1/1", "2/1/1"]
+        assert sorted(phases(store).values()) == ["done", "ready", "waiting", "waiting"]
+
+
 @PAIRS
 @given(jobs(), jobs(), st.lists(st.integers(0, 5), min_size=1, max_size=6), st.booleans())
 def test_what_has_not_begun_is_as_new_and_the_job_comes_to_its_end(
@@ -127,6 +147,7 @@ def test_what_has_not_begun_is_as_new_and_the_job_comes_to_its_end(
         for number in turns:
             turn(site, failing=number)
 
+        done = of_phase(store, "done")
         try:
             outline = change(store, new, again=again)
         except Refused as refusal:
@@ -134,6 +155,8 @@ def test_what_has_not_begun_is_as_new_and_the_job_comes_to_its_end(
             return
 
         assert faults(store) == {}
+        planned = (outline.again & done) | outline.remade.keys()
+        assert done - of_phase(store, "done", "dropped") == planned
         busy = outline.found.busy.keys()
         idle = [row[0] for row in store.connection.execute(
             "select id from package where phase in ('waiting', 'ready', 'failed')"
@@ -146,6 +169,12 @@ def test_what_has_not_begun_is_as_new_and_the_job_comes_to_its_end(
         assert faults(store) == {}
         left = {*phases(store).values()} - {"done", "dropped", "failed"}
         assert not left or (left <= {"waiting", "running"} and "failed" in phases(store).values())
+
+
+def of_phase(store: Store, *names: str) -> set[int]:
+    """The ids of the packages that are in one of these phases."""
+    rows = store.connection.execute("select id, phase from package")
+    return {row["id"] for row in rows if row["phase"] in names}
 
 
 def what(shapes: dict[Key, Shape], *, stays: bool) -> dict[Key, Shape]:

@@ -107,6 +107,9 @@ def _path(job: JobSummary, given: str | None, source: str | None) -> Path:
     if source is None or source == "-":
         raise Refused(f"job `{job.name}` was not submitted from a job file",
                       hint=f"d0ctl update {job.name} --file FILE")  # fmt: skip
+    if not Path(source).exists():
+        raise Refused(f"the job file of `{job.name}` does not exist: {source}",
+                      hint=f"d0ctl update {job.name} --file FILE")  # fmt: skip
     return Path(source)
 
 
@@ -117,12 +120,13 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     assert spec is not None
     outline = planning.plan(store, job.id, spec, again=options.again, before=options.before)
     found = outline.found
-    settings = (*_settings(job, spec), *["to be held"] * (options.hold and not job.hold))
-    packages = len({*outline.written, *outline.again}) + len(found.added) + len(found.removed)
+    settings = (*_settings(job, spec), *["hold: no -> yes"] * (options.hold and not job.hold))
+    changed = {*outline.written, *outline.again, *outline.remade, *found.restored}
+    packages = len(changed) + len(found.added) + len(found.removed)
     return UpdatePlan(
         request=request, job=job.id, outline=outline, settings=settings, packages=packages,
         misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
-        is_empty=not packages and not settings and not found.back and _is_same(store, job, spec),
+        is_empty=not packages and not settings and _is_same(store, job, spec),
     )  # fmt: skip
 
 
@@ -155,7 +159,7 @@ def update(store: Store, plan: UpdatePlan, by: Author) -> None:
 def describe(plan: UpdatePlan) -> Iterator[str]:
     """Say what would happen to which packages."""
     yield f"would update `{plan.request.target.brief}`" + (
-        ": nothing differs" if plan.is_empty else ""
+        ": nothing to change" if plan.is_empty else ""
     )
     yield from _said(plan, named=True)
 
@@ -172,12 +176,16 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     job = plan.request.target.brief
     yield from plan.settings
     rewritten = [place for key, place in found.rewritten.items() if key not in outline.again]
-    stale = {key: place for key, place in found.outdated.items() if key not in outline.again}
+    stale = {key: place for key, place in found.outdated.items()
+             if key not in outline.again and key not in found.rewritten}  # fmt: skip
+    is_failed = any(place.phase == Phase.FAILED for place in rewritten)
     groups: list[tuple[str, Collection[Place]]] = [
         ("added", found.added),
+        ("restored, in the job file again", found.restored.values()),
         ("removed, no longer in the job file", found.removed),
         ("changed, with the new definition from now on", rewritten),
         ("to run again", [found.outdated[key] for key in found.outdated if key in outline.again]),
+        ("to run again, because their outputs were removed", outline.remade.values()),
         ("left running as submitted", found.busy.values()),
         ("out of date, run with another recipe or other inputs", stale.values()),
     ]
@@ -187,14 +195,17 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             if named:
                 yield from wording.few(list(_paths(job, places)), len(places))
     if outline.readers:
-        read = count(len(outline.readers), "package has", "packages have")
-        yield f"{read} read their files, and {'run again' if outline.again else 'are out of date'}"
+        read = count(len(outline.readers), "package that has", "packages that have")
+        yield f"{'to run again' if outline.again else 'out of date'}, too: {read} read their files"
     if stale:
-        yield f"to run them again: d0ctl update {job} --again"
+        yield f"to run those again: d0ctl update {job} --again"
+    if is_failed:
+        yield f"to run the failed ones: d0ctl retry '{job}:failed'"
     if found.unlisted:
         done = count(len(found.unlisted), "package")
         yield f"{done} successful, but no longer in the job file"
-    yield f"unchanged: {count(found.kept, 'package')}"
+    unchanged = found.kept - len(outline.remade.keys() - found.unlisted - stale.keys())
+    yield f"unchanged: {count(unchanged, 'package')}"
     for line in fitting.lines(plan.misfits):
         yield f"no node can take it yet: {line}"
 
@@ -211,6 +222,12 @@ def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:
         yield f"{job}/{place.path}"
 
 
+def _undo(plan: UpdatePlan) -> str | None:
+    if plan.is_empty:
+        return None
+    return undo.command("update", undo.paths(plan.request.target), "--former")
+
+
 ACTION = Action(
     name="update",
     help="Correct a submitted job.",
@@ -223,7 +240,7 @@ ACTION = Action(
     prepare=prepare,
     plan=plan,
     act=update,
-    undo=lambda plan: undo.command("update", undo.paths(plan.request.target), "--former"),
+    undo=_undo,
     describe=describe,
     report=report,
     level="job",

@@ -203,6 +203,8 @@ class Scope(Struct, frozen=True):
             return _of_group(placeholder, loop.index)
         if loop.columns is None:
             return _parts(placeholder, value, placeholder.attributes)
+        if not loop.columns:  # the rows have a fault already
+            return lambda values: ""
         if not placeholder.attributes or placeholder.attributes[0] not in loop.columns:
             column = placeholder.attributes[0] if placeholder.attributes else ""
             hint = did_you_mean(column, loop.columns)

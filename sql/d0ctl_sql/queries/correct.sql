@@ -115,6 +115,28 @@ select reader.id
   join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
   join package as reader on reader.id = input.package_id and reader.phase = 'done';
 
+-- name: choose_makers_of_absent
+-- Add to the selection packages that have made these files, or those of a pattern, now removed.
+insert or ignore into chosen (package_id)
+select maker.id
+  from json_each(:files) as read
+  cross join file on file.id = read.value and file.present = 0
+  join package as maker on maker.id = file.package_id and maker.phase = 'done'
+union
+select maker.id
+  from json_each(:files) as read
+  cross join file on file.pattern_id = read.value and file.present = 0
+  join package as maker on maker.id = file.package_id and maker.phase = 'done';
+
+-- name: choose_makers_again
+-- Add to the selection packages that have made inputs of the chosen ones, now removed.
+insert or ignore into chosen (package_id)
+select maker.id
+  from chosen
+  join input on input.package_id = chosen.package_id and input.own = 0 and input.dropped = 0
+  join file on file.id = input.file_id and file.present = 0
+  join package as maker on maker.id = file.package_id and maker.phase = 'done';
+
 -- name: correct_job
 -- Change the job file's settings for a job as a whole.
 update job

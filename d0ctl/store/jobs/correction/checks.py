@@ -23,20 +23,20 @@ def check(
         there = [files[name] for files in (known.ids, known.late) if name in files]
         return name in made or any(known.makers[file] not in written for file in there)
 
-    for line, _ in _pairs(spec, found):
+    for line, _ in pairs(spec, found):
         for number, definition in enumerate(line.definitions):
             package = line.package(number)
             if package is None or package in written:
                 made.update(definition.makes)
                 _check_makers(found, known, package, definition.makes)
-    for line, of in _pairs(spec, found):
+    for line, of in pairs(spec, found):
         for number, one in enumerate(of.packages):
             if (package := line.package(number)) is None or package in written:
                 _check_inputs(one, is_made)
     _check_elsewhere(store, job, found, known, written)
 
 
-def _pairs(spec: JobSpec, found: Comparison) -> Iterator[tuple[NewLine, LineSpec]]:
+def pairs(spec: JobSpec, found: Comparison) -> Iterator[tuple[NewLine, LineSpec]]:
     for stage, of in zip(found.stages, spec.stages, strict=True):
         yield from ((line, one) for _, line, one in stage.pairs(of))
 

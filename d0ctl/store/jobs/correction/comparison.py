@@ -79,6 +79,8 @@ class Comparison(Struct):
     """Lines that are missing in the job file, and will be dropped."""
     back: list[StandingLine] = field(default_factory=list)
     """Lines that an earlier job file lacked, and this one has."""
+    restored: dict[int, Place] = field(default_factory=dict)
+    """The packages of these lines."""
     rewritten: dict[int, Place] = field(default_factory=dict)
     """Packages that have not begun, or have failed, and get another definition."""
     outdated: dict[int, Place] = field(default_factory=dict)
@@ -195,8 +197,8 @@ def _sort_stage(found: Comparison, stage: NewStage) -> None:
         old = line.old
         if old is None:
             found.added_lines += 1
-        elif old.is_left and old.is_dropped:
-            found.back.append(old)
+        is_back = bool(old and old.is_left and old.is_dropped)
+        found.back += [old] if old and is_back else []
         before = old.packages if old else []
         for number, definition in enumerate(line.definitions, 1):
             if number > len(before):
@@ -204,7 +206,11 @@ def _sort_stage(found: Comparison, stage: NewStage) -> None:
             else:
                 package = before[number - 1]
                 place = Place(stage.seq, line.seq, number, package.phase)
+                kept = found.kept
                 _sort(found, package, definition, place)
+                if is_back:
+                    found.kept = kept
+                    found.restored[package.id] = place
 
 
 def _sort(

@@ -1,20 +1,23 @@
 """What a correction would change, planned before its transaction."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Container, Iterable, Mapping
 
 from msgspec import Struct
 
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs import audit
+from d0ctl.store.jobs import audit, retry
 from d0ctl.store.jobs.correction import comparison, standing
-from d0ctl.store.jobs.correction.checks import check
+from d0ctl.store.jobs.correction.checks import check, pairs
 from d0ctl.store.jobs.correction.comparison import (
     Comparison,
+    Place,
     Sides,
+    made_inputs,
 )
-from d0ctl.store.jobs.correction.revision import known_files
+from d0ctl.store.jobs.correction.revision import Known, known_files
 
 
 class Outline(Struct):
@@ -27,6 +30,8 @@ class Outline(Struct):
     """Packages that will run again, and have succeeded or failed."""
     written: frozenset[int]
     """Packages that get another definition."""
+    remade: Mapping[int, Place]
+    """Packages that have succeeded, and run again because their outputs were removed."""
 
 
 class Reading(Struct):
@@ -58,8 +63,38 @@ def plan(
     readers = frozenset(_readers_done(store, found.outdated)) - found.unlisted
     rerun = frozenset(readers.union(found.outdated) if again else ())
     written = frozenset(found.rewritten).union(rerun - readers, rerun & found.requests)
-    check(store, job, spec, found, written, known_files(store, job))
-    return Outline(found, readers, rerun, written)
+    known = known_files(store, job)
+    check(store, job, spec, found, written, known)
+    gone = _makers_of_absent(store, _reads(spec, found, written | rerun, known), rerun)
+    remade = {
+        one.id: Place(stage.seq, line.seq, one.seq, one.phase)
+        for stage in (sides.old if gone else ())
+        for line in stage.lines
+        for one in line.packages
+        if one.id in gone
+    }
+    return Outline(found, readers, rerun, written, remade)
+
+
+def _reads(
+    spec: JobSpec, found: Comparison, running: Container[int], known: Known
+) -> Iterable[int]:
+    """Return the files of the job that added packages read, and those that are `running` now."""
+    lines = (of for line, of in pairs(spec, found)
+             if any((one := line.package(at)) is None or one in running
+                    for at in range(len(of.packages))))  # fmt: skip
+    names = {name for line in lines for name in made_inputs(line)}
+    return {files[name] for name in names for files in (known.ids, known.late) if name in files}
+
+
+def _makers_of_absent(store: Store, files: Iterable[int], apart: Iterable[int]) -> frozenset[int]:
+    """Return the packages that have to make these files again, and their inputs, and so on."""
+    lifecycle.choose(store, ())
+    store.change("choose_makers_of_absent", files=json.dumps(list(files)))
+    while store.change("choose_makers_again") > 0:
+        pass
+    retry.leave_out(store, apart)
+    return frozenset(row[0] for row in store.rows("ids_of_choice"))
 
 
 def _readers_done(store: Store, packages: Iterable[int]) -> list[int]:
