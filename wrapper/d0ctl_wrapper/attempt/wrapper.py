@@ -48,6 +48,7 @@ class Wrapper:
         self.folder = context.paths.attempt(launch["attempt"])
         self.slot = slot
         self.is_simple = _is_simple(launch)
+        self.acquired: "acquire.Acquired | None" = None
         self.report = Reporter(self.folder, launch, tell)
         self.tree = ProcessTree(self.folder, self._write_status, self.report.send_held)
         self.chain = Chain(context, launch, self.tree, self.report, slot)
@@ -64,10 +65,14 @@ class Wrapper:
     def run(self) -> "tuple[bytes, bytes]":
         """Do the work, clean up, and record the end message; return its name and text."""
         phase = "staging-in" if self.launch["ahead"] else "running"
-        self.report.start(self.context.boot_id, phase, is_held=self.is_simple)
+        is_quick = self.is_simple and not acquire.is_needed(self.launch)
+        self.report.start(self.context.boot_id, phase, is_held=is_quick)
         result = self._work()
         self.is_plain = (
-            result["outcome"] == "successful" and not self.tree.was_signaled and self.is_simple
+            result["outcome"] == "successful"
+            and not self.tree.was_signaled
+            and self.is_simple
+            and not (self.acquired is not None and self.acquired.has_made)
         )
         inputs.protect(self.inputs.values())
         os.chdir("/")
@@ -86,11 +91,13 @@ class Wrapper:
             for number in range(1, len(self.launch["binaries"]) + 1):
                 for log in self.folder.logs(b"%d" % number):
                     self.slot.keep_log(log)
-        if not self.is_simple:
+        if not self.is_plain:
             unneeded += [self.folder.file(name) for name in (b"staging", b"packed")]
         self.leftovers = _removal(unneeded)
         removed = sum(1 for _ in itertools.islice(self.leftovers, MOST_REMOVED))
         self.is_plain = self.is_plain and removed < MOST_REMOVED
+        if self.is_plain and self.acquired is not None:
+            self.acquired.release()
 
     def remove_leftovers(self) -> None:
         """Remove the other files; after the report of the end, since this may take minutes."""
@@ -130,11 +137,11 @@ class Wrapper:
 
     def _prepare(self) -> None:
         """Stage in the inputs and wait for CPUs."""
-        staged = inputs.prepare(
+        self.acquired = inputs.prepare(
             self.folder, self.launch, self.slot, self._carrier, self.chain.pause_point
         )
-        if acquire.is_needed(self.launch):
-            self.report.extras["staged"] = staged
+        if self.acquired is not None:
+            self.report.extras["staged"] = self.acquired.staged
         self._wait_for_cpus()
 
     def _run_chain(self) -> None:
@@ -265,12 +272,11 @@ class Wrapper:
 
 
 def _is_simple(launch: Launch) -> bool:
-    """Return whether an attempt only runs binaries, without transfers, hooks, and so on."""
+    """Return whether an attempt only gets its inputs and runs binaries, without hooks and so on."""
     special = ("early", "ahead", "delivers", "deliver", "hooks", "startup", "previous", "accept")
     binaries = launch["binaries"]
     return (
         not any(launch[field] for field in special)
-        and not acquire.is_needed(launch)
         and not any(packing.is_folder(name) for name in launch["keep"])
         and not any(binary["hooks"] or binary["software"] for binary in binaries)
     )

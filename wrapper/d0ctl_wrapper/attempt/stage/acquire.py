@@ -28,26 +28,44 @@ from d0ctl_wrapper.protocol.text import one_line
 Entry = Dict[str, Any]
 
 
+class Acquired:
+    """The inputs of an attempt that it reads through copies."""
+
+    def __init__(self) -> None:
+        self.copies: "List[SharedCopy]" = []
+        """The copies in use."""
+        self.has_made = False
+        """Whether this attempt has made any of them."""
+        self.staged: "List[Dict[str, Any]]" = []
+        """Descriptions of those that the control host does not know."""
+
+    def release(self) -> None:
+        """Give the copies back, after their last use."""
+        for copy in self.copies:
+            copy.release()
+        self.copies = []
+
+
 def is_needed(launch: Launch) -> bool:
     """Return whether any input may have to be fetched."""
     return any(_source(entry) is not None for entry in launch["inputs"])
 
 
-def fetch(folder: AttemptFolder, launch: Launch, carrier: Carrier) -> "List[Dict[str, Any]]":
-    """Fetch the missing inputs, put their paths into the launch, and describe the copies.
+def fetch(folder: AttemptFolder, launch: Launch, carrier: Carrier) -> Acquired:
+    """Fetch the missing inputs, put their paths into the launch, and return the copies.
 
     Raises Failed, with reason missing-input, stage-in or disk-full.
     """
     staging = folder.file(b"staging")
-    staged = []
+    acquired = Acquired()
     for entry in launch["inputs"]:
         if _source(entry) is None or _is_here(entry):
             continue
         known = entry["path"]
-        fetched = _fetch_or_fail(folder.node, entry, carrier, staging)
+        fetched = _fetch_or_fail(folder.node, entry, carrier, staging, acquired)
         if entry["original"] is None or entry["path"] != known:
-            staged.append(fetched)
-    return staged
+            acquired.staged.append(fetched)
+    return acquired
 
 
 def _source(entry: Entry) -> "str | None":
@@ -71,13 +89,13 @@ def _is_here(entry: Entry) -> bool:
 
 
 def _fetch_or_fail(
-    paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes
+    paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes, acquired: Acquired
 ) -> "Dict[str, Any]":
     """Fetch an input; raise Failed if that is impossible."""
     source = str(_source(entry))
     shown = "input `%s`" % one_line(source)
     try:
-        return _use_copy(paths, entry, carrier, staging)
+        return _use_copy(paths, entry, carrier, staging, acquired)
     except SourceMissing as error:
         raise Failed("missing-input", "%s does not exist: %s" % (shown, error), (source,))
     except NoSpace as error:
@@ -89,7 +107,9 @@ def _fetch_or_fail(
         raise Failed(reason, "%s cannot be fetched: %s" % (shown, error.strerror))
 
 
-def _use_copy(paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes) -> "Dict[str, Any]":
+def _use_copy(
+    paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes, acquired: Acquired
+) -> "Dict[str, Any]":
     """Use the existing copy, or make it while others wait for it."""
     copy = SharedCopy(paths, entry)
     copy.hold(True, carrier.tree.rest)
@@ -97,9 +117,11 @@ def _use_copy(paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes) 
     while content is None:
         copy.hold(False, carrier.tree.rest)
         if copy.content() is None:
+            acquired.has_made = True
             _insist(carrier, copy, lambda: _make(paths, entry, carrier, staging, copy))
         copy.hold(True, carrier.tree.rest)
         content = copy.content()
+    acquired.copies.append(copy)
     entry["path"] = to_text(copy.path)
     entry.update(stamp.of(os.stat(copy.path)))
     described = {"locator": _source(entry), "path": entry["path"]}

@@ -16,8 +16,8 @@ from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checks import shape
 from d0ctl_wrapper.protocol.paths import NodePaths, inside, read, remove, to_path, write
 
-LOCK_POLL_S = 0.2
-"""The seconds between two tries to get a lock."""
+FIRST_POLL_S, LOCK_POLL_S = 0.005, 0.2
+"""The seconds between two tries to get a lock: they double, as most copies are made quickly."""
 
 LAST_USER_S = 2.0
 """The seconds for which a removal waits for the wrapper that used a copy last, and is ending."""
@@ -36,7 +36,7 @@ class CopyContent(NamedTuple):
 
 
 class SharedCopy:
-    """The copy of one file, and the lock on it, from `hold` to the end of this process."""
+    """The copy of one file, and the lock on it, until `release` or the end of this process."""
 
     def __init__(self, paths: NodePaths, entry: "Dict[str, Any]") -> None:
         base = os.path.basename(entry["name"].rstrip("/"))
@@ -49,8 +49,15 @@ class SharedCopy:
     def hold(self, is_shared: bool, rest: "Callable[[float], None]") -> None:
         """Get the lock, shared for readers or exclusive for fetching the file."""
         kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX
+        pause = FIRST_POLL_S
         while not self._try(kind | fcntl.LOCK_NB):
-            rest(LOCK_POLL_S)
+            rest(pause)
+            pause = min(LOCK_POLL_S, pause * 2)
+
+    def release(self) -> None:
+        """Give the lock back."""
+        os.close(self._lock)
+        self._lock = -1
 
     def _try(self, kind: int) -> bool:
         """Try to get the lock; it does not count if its file was removed meanwhile."""

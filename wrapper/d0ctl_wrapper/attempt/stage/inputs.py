@@ -29,14 +29,15 @@ def prepare(
     slot: Slot,
     carrier: "Callable[[], Carrier]",
     pause_point: "Callable[[], None]",
-) -> "List[Dict[str, Any]]":
+) -> "acquire.Acquired | None":
     """Create the working directory with all inputs and enter it; raise Failed if one is missing.
 
-    `carrier` fetches the inputs with a locator; returns descriptions of the copies.
+    `carrier` fetches the inputs with a locator; returns their copies, None if there is no such
+    input.
     """
-    staged = acquire.fetch(folder, launch, carrier()) if acquire.is_needed(launch) else []
+    acquired = acquire.fetch(folder, launch, carrier()) if acquire.is_needed(launch) else None
     _link_all(folder, launch, slot, pause_point)
-    return staged
+    return acquired
 
 
 def _link_all(
