@@ -15,7 +15,7 @@ EXAMPLES := 10000
 # Tests start hundreds of pythons; without its cache each compiles all of d0ctl again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-ssh demo-slurm test check bench chaos hostile soak mutants screens options schemas completions clean
+.PHONY: help demo demo-ssh demo-slurm test check bench chaos hostile soak mutants crates screens options schemas completions clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -70,6 +70,9 @@ mutants: .venv/ready-to-test  ## plant bugs one at a time, and count those that 
 	@$(python) -m tests.support.durability >/dev/null
 	@$(python) -m tests.mutants --workers $(WORKERS)
 
+crates: .venv/ready .cache/roc-validator/ready  ## have the public validator check RO-Crates that d0ctl writes
+	@$(python) -m tests.crates .cache/roc-validator/bin/python
+
 screens: .venv/ready-to-test  ## take the pictures in docs/screens again
 	@$(python) -m tests.screens
 
@@ -120,4 +123,11 @@ endif
 .venv/ready-to-test: .venv/ready
 	@echo "Installing what the tests need into .venv" >&2
 	@$(install) --editable '.[test]'
+	@touch $@
+
+# An environment of its own: roc-validator needs an older rich than Textual does.
+.cache/roc-validator/ready: .venv/made-for
+	@echo "Installing roc-validator into .cache/roc-validator" >&2
+	@$(python) -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check roc-validator rocrate
 	@touch $@

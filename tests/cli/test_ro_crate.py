@@ -55,8 +55,8 @@ SCHEMA = {
         },
     },
 }  # fmt: skip
-"""What RO-Crate 1.1 and Process Run Crate 0.5 require; the validator `roc-validator` fetches a
-context from the network, so it is not run here."""
+"""What RO-Crate 1.1 and Process Run Crate 0.5 require; `make crates` has the public validator
+check it, which can't be installed beside Textual."""
 
 
 def exported(d0ctl: Type, what: str = "prod") -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""RO-Crates that d0ctl writes, checked by the public validator (`make crates`)."""
