@@ -3,13 +3,14 @@
 Anything common to all lines of a recipe is determined once, before its first line is made.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Protocol
 
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
 from d0ctl.jobfile.language.file_names import base_name, input_name, output_name
-from d0ctl.jobfile.language.placeholders import LoopGroup, LoopValues
+from d0ctl.jobfile.language.placeholders import LoopName, LoopValues
 from d0ctl.jobfile.language.script import Arguments, Script
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import (
@@ -83,27 +84,41 @@ def line_names(line: LineRecipe) -> Callable[[LoopValues], str]:
 
 def _line_names(line: LineRecipe, plain: Collection[int]) -> Callable[[LoopValues], str]:
     """Name lines by their loop values, e.g. `e=10 seed=3`."""
-    names = [(name, loop.index, loop.columns) for name, loop in line.loop.names.items()]
-    if all(index in plain for _, index, _ in names):
-        layout = " ".join(f"{name}=%s" for name, _, _ in names)
+    names = line.loop.names
+    if all(loop.index in plain for loop in names.values()):
+        layout = " ".join(f"{name}=%s" for name in names)
         return lambda values: (layout % values)[:MAX_NAME_LENGTH]
+    parts = [part for name, loop in names.items() for part in _parts_of(name, loop)]
 
     def name_of(values: LoopValues) -> str:
-        pairs: list[str] = []
-        for name, index, columns in names:
-            value = values[index]
-            if isinstance(value, LoopGroup):
-                value = value.number
-            of_row = zip(columns, value, strict=True) if columns is not None else ()
-            pairs += [_pair(*pair) for pair in of_row or ((name, value),)]
-        return " ".join(pairs)[:MAX_NAME_LENGTH]
+        return " ".join([f"{name}={text(values)}" for name, text in parts])[:MAX_NAME_LENGTH]
 
     return name_of
 
 
-def _pair(name: str, value: str) -> str:
-    """Format a loop value with its name; for a path its last part."""
-    return f"{name}={value.rstrip('/').rpartition('/')[2] or value}"
+def _parts_of(name: str, loop: LoopName) -> list[tuple[str, Callable[[LoopValues], str]]]:
+    """Return what names a line by a loop name: it, or the columns of its rows, and the texts."""
+    index, rows = loop.index, loop.values or ()
+    if loop.is_group:
+        return [(name, lambda values: str(values[index].number))]
+    if loop.columns is None:
+        return [(name, _shown(rows, itemgetter(index)))]
+
+    def column(at: int) -> Callable[[LoopValues], str]:
+        return _shown([row[at] for row in rows], lambda values: str(values[index][at]))
+
+    return [(name, column(at)) for at, name in enumerate(loop.columns)]
+
+
+def _shown(texts: Sequence[str], get: Callable[[LoopValues], str]) -> Callable[[LoopValues], str]:
+    """Return a function that gets a text, of a path its last part if that tells all apart."""
+    different = set(texts)
+    is_short = len({*map(_last_part, different)}) == len(different)
+    return (lambda values: _last_part(get(values))) if is_short else get
+
+
+def _last_part(value: str) -> str:
+    return value.rstrip("/").rpartition("/")[2] or value
 
 
 def _package_maker(

@@ -62,7 +62,7 @@ class StagePreview(Struct):
     change: str = ""
     """`split` or `merge`, by the number of lines of the stages that it reads (D0 Job Definition,
     section 2: a stage is where the parallelization changes), or `open` while that is unknown;
-    empty if it does not change."""
+    empty if it does not change, or if each line reads one file of them."""
 
 
 class Preview:
@@ -163,14 +163,16 @@ class Preview:
         return Source("here")
 
     def _change(self, stage: StagePreview) -> str:
-        before = [
-            self.stages[at].lines
-            for at, other in enumerate(self.stages)
-            if Source("stage", other.name) in stage.reads and other is not stage
-        ]
-        if not before or stage.lines == max(before):
-            return ""
-        return "split" if stage.lines > max(before) else "merge"
+        names = {other.name: other.lines for other in self.stages if other is not stage}
+        before = {
+            source.name: len(files)
+            for source, files in stage.reads.items()
+            if source.kind == "stage" and source.name in names
+        }
+        most = max((names[name] for name in before), default=stage.lines)
+        if stage.lines > most:
+            return "split"
+        return "merge" if stage.lines < min(most, sum(before.values())) else ""
 
 
 def _inputs(line: LineSpec) -> Iterator[InputSpec]:

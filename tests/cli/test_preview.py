@@ -57,7 +57,8 @@ def test_each_stage_says_what_it_reads_makes_and_where_it_runs(
     assert "runs on  no node; not on localhost (" in seen
     assert "3  plot  2 lines, splits its inputs" in seen
     assert "makes    2 results" in seen
-    assert "no estimate: the run time of packages of `sim`, `merge` and `plot` is unknown" in seen
+    assert "no estimate: no node can run packages of `merge`" in seen
+    assert "1/2  n=2  sim.sh  ->  sim-2.txt" in seen
 
 
 def test_a_rehearsal_submits_nothing(file: str, d0ctl: Type) -> None:
@@ -76,6 +77,29 @@ def test_each_line_is_listed_with_its_files(file: str, d0ctl: Type) -> None:
         "all.txt and log.txt",
     ]
     assert any(row.split() == ["3/2", "f=y", "all.txt", "->", "y.png"] for row in rows)
+
+
+def test_a_rehearsal_of_many_lines_says_how_to_list_them(tmp_path: Path, d0ctl: Type) -> None:
+    path = tmp_path / "many.yaml"
+    path.write_text("stages: [{lines: [{for: {n: {range: [1, 21]}}, run: x}]}]")
+
+    rows = d0ctl("submit", str(path), "--dry-run").stdout.splitlines()
+
+    assert rows[-1] == f"each line with its files: d0ctl validate {path} --list"
+    assert not any(row.startswith("1/1") for row in rows)
+
+
+def test_a_stage_of_fewer_lines_that_read_one_file_each_is_no_merge(
+    tmp_path: Path, d0ctl: Type
+) -> None:
+    path = tmp_path / "one.yaml"
+    path.write_text(
+        "stages:\n"
+        "  - {name: a, lines: [{for: {n: [1, 2]}, run: x, outputs: 'a{n}'}]}\n"
+        "  - {name: b, lines: [{run: x, inputs: a1}]}\n"
+    )
+
+    assert "2  b  1 line\n" in d0ctl("validate", str(path), "--list").stdout
 
 
 def test_files_of_a_glob_are_listed_by_their_paths(tmp_path: Path, d0ctl: Type) -> None:

@@ -215,7 +215,12 @@ def test_the_lines_of_a_large_job_are_not_held(job: Read) -> None:
         ("{for: {seed: {range: [7, 8]}}, run: x}", ["seed=7", "seed=8"]),
         ("{for: {e: [1], zip: {a: [x, y], b: [p, q]}}, run: x}", ["e=1 a=x b=p", "e=1 a=y b=q"]),
         ("{for: {raw: {glob: 'raw/[ab].raw'}}, run: x}", ["raw=a.raw", "raw=b.raw"]),
+        (
+            "{for: {f: [1/AOD, 2/AOD, 2/AOD], d: [3/]}, run: x}",
+            ["f=1/AOD d=3", "f=2/AOD d=3", "f=2/AOD d=3"],
+        ),
         ("{for: {row: {csv: runs.csv}}, run: x}", ["energy=13 seed=1"]),
+        ("{for: {row: {csv: files.csv}}, run: x}", ["file=1/x e=5", "file=2/x e=5"]),
         ("{for: {n: [1, 2]}, name: 'run {n}', run: x}", ["run 1", "run 2"]),
         ("{run: x}", ["1"]),
     ],
@@ -224,6 +229,7 @@ def test_a_line_is_named_by_its_loop_values(
     lines: Lines, folder: Path, line: str, names: list[str]
 ) -> None:
     (folder / "runs.csv").write_text("energy,seed\n13,1\n")
+    (folder / "files.csv").write_text("file,e\n1/x,a/5\n2/x,a/5\n")
 
     assert [one.name for one in lines(f"stages: [{{lines: [{line}]}}]")] == names
 

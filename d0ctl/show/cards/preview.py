@@ -148,6 +148,9 @@ def _seconds(stage: StagePreview, earlier: RunTimes | None) -> float | None:
 def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunTimes | None) -> str:
     """Return how long the job may take on the nodes there are, stage by stage."""
     total, slots_seen, unknown = 0.0, 0, []
+    fitting = {fit.stage for fit in fits if None in fit.nodes.values()}
+    if unfit := list(dict.fromkeys(f"`{one.stage}`" for one in fits if one.stage not in fitting)):
+        return f"no estimate: no node can run packages of {listed(unfit)}"
     for stage in stages:
         seconds = _seconds(stage, earlier)
         cpus = max((fit.cpus for fit in fits if fit.stage == stage.name), default=0)

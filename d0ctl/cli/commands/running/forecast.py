@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection
+from shlex import quote
 
 from d0ctl.cli import changing
 from d0ctl.cli.terminal.output import emit, sheet, show
@@ -11,6 +12,9 @@ from d0ctl.show.cards import preview as words
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import fitting
 from d0ctl.store.views.job_files import forecast
+
+MOST_LISTED = 20
+"""Up to how many packages a dry run lists the lines."""
 
 
 def show_all(spec: JobSpec, *, listing: bool, graph: bool) -> None:
@@ -25,12 +29,17 @@ def show_all(spec: JobSpec, *, listing: bool, graph: bool) -> None:
         if listing:
             _stages(store, preview)
             _lines(store, preview)
+            emit("")
 
 
-def show_stages(store: Store, spec: JobSpec) -> None:
-    """Print what each stage of a job does."""
+def show_stages(store: Store, spec: JobSpec, file: str | None) -> None:
+    """Print what each stage of a job does, and its lines if they are few."""
+    preview = Preview(spec, listing=spec.packages <= MOST_LISTED)
     emit("")
-    _stages(store, Preview(spec))
+    _stages(store, preview)
+    _lines(store, preview)
+    if spec.packages > MOST_LISTED and file:
+        emit(f"each line with its files: d0ctl validate {quote(file)} --list")
 
 
 def _stages(store: Store, preview: Preview) -> None:
@@ -49,4 +58,3 @@ def _lines(store: Store, preview: Preview) -> None:
         page = sheet()
         page.table([words.line(one, absent) for one in preview.lines(stage)], indent=0)
         show(page)
-    emit("")

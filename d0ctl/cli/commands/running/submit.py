@@ -51,7 +51,8 @@ def _run(request: SubmitRequest, update: bool, again: bool, wait: bool, json: bo
         else:
             action_command.carry_out(request)
             with changing.rehearsal() as store:
-                forecast.show_stages(store, spec)
+                file = request.target.brief if request.target.text is None else None
+                forecast.show_stages(store, spec, file)
         return
     with session.founder() as store:
         plan: SubmitPlan = action_command.act(store, request)
