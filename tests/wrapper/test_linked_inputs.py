@@ -9,7 +9,12 @@ from typing import Any
 
 import pytest
 
-from d0ctl_wrapper.attempt.stage.inputs import MOST_LINKED
+from d0ctl_wrapper.attempt.run.processes import Terminated
+from d0ctl_wrapper.attempt.slot import Slot
+from d0ctl_wrapper.attempt.stage import inputs
+from d0ctl_wrapper.attempt.stage.inputs import MOST_LINKED, OBEY_EVERY
+from d0ctl_wrapper.protocol import launch as launches
+from d0ctl_wrapper.protocol.paths import NodePaths
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.test_guards import sums_up
 from tests.wrapper.test_inputs import DATA, OUT, copy, entry
@@ -156,3 +161,29 @@ def test_the_folder_of_a_dead_attempt_goes_without_its_inputs(node: Client) -> N
 
     assert path.stat().st_nlink == 1
     assert path.read_bytes() == DATA
+
+
+@pytest.mark.parametrize("is_linking", [False, True])
+def test_a_kill_does_not_wait_until_many_inputs_are_linked(
+    tmp_path: Path, is_linking: bool
+) -> None:
+    (tmp_path / "raw").write_bytes(DATA)
+    paths = NodePaths(os.fsencode(tmp_path / "base"))
+    paths.make()
+    folder = paths.attempt(1)
+    work = Path(os.fsdecode(folder.work))
+    work.parent.mkdir()
+    raw = entry(tmp_path / "raw")
+    many = [{**raw, "name": f"raw{number}"} for number in range(10 * OBEY_EVERY)]
+    asked = launches.check(launch(1, binary("true"), inputs=many))
+
+    def obey() -> None:
+        if not is_linking or work.exists():
+            raise Terminated
+
+    with pytest.raises(Terminated):
+        inputs.prepare(folder, asked, Slot(paths), lambda: pytest.fail("a carrier"), obey)
+
+    assert work.exists() == is_linking
+    if is_linking:
+        assert len(list(work.iterdir())) == OBEY_EVERY
