@@ -108,6 +108,8 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "daemon run": (),
     "daemon start": (),
     "daemon stop": (),
+    "daemon install": (),
+    "daemon uninstall": (),
     "daemon status": (),
     "notify list": (),
     "notify show": ("-",),

@@ -73,6 +73,9 @@ EPILOGS = {
     "daemon run": ("", "0 stopped, 4 another daemon is running, 5 the database can't be used"),
     "daemon start": ("", "0 it is running, 5 it did not start"),
     "daemon stop": ("", "0 it is not running any more, 5 it did not stop"),
+    "daemon install": ("--journal", "0 it is running as a service, 2 bad usage, 4 refused, or "
+                       "systemd does not answer, 5 it did not start"),
+    "daemon uninstall": ("", "0 removed, 3 there is no service, 4 systemd does not answer"),
     "daemon status": ("--json", "0 it is running, 3 it is not"),
     "notify list": ("--json", READS),
     "notify show": ("12", "0 done, 3 no such message, 4 it was sent, and its text is not kept"),

@@ -13,8 +13,9 @@ from typing import Any
 
 from d0ctl import access
 from d0ctl.config import Home
+from d0ctl.daemon.systemd_service import Service, installed
 from d0ctl.errors import DatabaseUnavailable, Refused
-from d0ctl.store import open_store
+from d0ctl.store import Store, open_store
 from d0ctl.store.locks import daemon_lock
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes import leases
@@ -48,10 +49,16 @@ def only_daemon(home: Home) -> Iterator[None]:
 
 
 def start(home: Home) -> int:
-    """Start a daemon in the background and return its process id once it works."""
+    """Start a daemon in the background and return its process id once it works.
+
+    If the home has a service, systemd starts it. Where systemd does not answer, such as in a
+    cron job, the daemon starts without it.
+    """
     with open_store(home, create=True) as store:
         if holder := leases.living_holder(store, LEASE):
             return int(holder.split()[1])
+        if (service := installed(home)) and (pid := _start_service(service, store)):
+            return pid
         log_file = home.logs / "daemon.log"
         with log_file.open("ab") as errors:
             before = errors.tell()
@@ -72,6 +79,20 @@ def start(home: Home) -> int:
                 break
             time.sleep(LOOK_S)
     raise _did_not_start(home, log_file, before)
+
+
+def _start_service(service: Service, store: Store) -> int | None:
+    """Have systemd start the daemon; None if it can't be asked, or the daemon does not work."""
+    try:
+        service.call("start", service.name)
+    except Refused:
+        return None
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        if holder := leases.living_holder(store, LEASE):
+            return int(holder.split()[1])
+        time.sleep(LOOK_S)
+    return None
 
 
 def _did_not_start(home: Home, log_file: Path, before: int) -> DatabaseUnavailable:

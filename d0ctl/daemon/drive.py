@@ -196,6 +196,17 @@ def log_to_file(home: Home) -> None:
     handler = logging.handlers.RotatingFileHandler(
         home.logs / "daemon.log", maxBytes=5_000_000, backupCount=1
     )
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    _log_to(handler, "%(asctime)s %(levelname)s %(message)s")
+
+
+def log_to_journal() -> None:
+    """Write the daemon's log to stderr, with priorities that systemd's journal reads there."""
+    for level, priority in ((logging.INFO, 6), (logging.WARNING, 4), (logging.ERROR, 3)):
+        logging.addLevelName(level, f"<{priority}>")
+    _log_to(logging.StreamHandler(), "%(levelname)s%(message)s")
+
+
+def _log_to(handler: logging.Handler, form: str) -> None:
+    handler.setFormatter(logging.Formatter(form))
     log.addHandler(handler)
     log.setLevel(logging.INFO)

@@ -24,13 +24,13 @@ AGAIN = f"d0ctl daemon stop; {RESTART}"
 def logins(store: Store) -> Iterator[Finding]:
     """Yield what a logout ends, or has ended: the daemon, its ssh agent, its tickets, logins."""
     far = [row for row in registry.nodes(store) if row["kind"] != "local"]
-    if not far:
-        return
     holder = living_holder(store, LEASE)
     process = Path("/proc", holder.split()[1] if holder else "self")
-    variables = environment(process)
     if holder:
         yield from session(process)
+    if not far:
+        return
+    variables = environment(process)
     if not all(row["identity"] for row in far):
         yield from agent(variables)
     yield from tickets(variables)
@@ -53,14 +53,14 @@ def session(process: Path) -> Iterator[Finding]:
     except OSError:
         return
     linger, again = "loginctl enable-linger", f"systemd-run --user --scope {RESTART}"
-    if re.search(r"/session-[^/]+\.scope", group) and _login_manager("KillUserProcesses") == "yes":
+    if re.search(r"/session-[^/]+\.scope", group) and login_manager("KillUserProcesses") == "yes":
         yield Finding("login", "the daemon", "ends when you log out",
                       f"{linger}; d0ctl daemon stop; {again}")  # fmt: skip
-    elif re.search(r"/user@\d+\.service", group) and _login_manager("Linger") == "no":
+    elif re.search(r"/user@\d+\.service", group) and login_manager("Linger") == "no":
         yield Finding("login", "the daemon", "ends when you log out", linger)
 
 
-def _login_manager(name: str) -> str:
+def login_manager(name: str) -> str:
     """Return a property of systemd's login manager, or of this user there; empty without one."""
     if not shutil.which("loginctl"):
         return ""

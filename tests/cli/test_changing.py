@@ -35,7 +35,8 @@ READS = {
     "site check", "site diff", "site show",
     "software list", "software where",
     "software verify", "notify list", "notify show", "notify test", "daemon run", "daemon start",
-    "daemon stop", "daemon status", "tui", "doctor", "backup", "export", "import", "init",
+    "daemon stop", "daemon install", "daemon uninstall", "daemon status",
+    "tui", "doctor", "backup", "export", "import", "init",
     "template list", "template show", "template new", "schema", "plugins",
     "archives", "eta",
 }  # fmt: skip

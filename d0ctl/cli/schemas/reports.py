@@ -237,3 +237,4 @@ class Doctor(TypedDict):
     nodes: Annotated[list[str], Meta(description="Checked nodes.")]
     unseen: Annotated[dict[str, str], Meta(description="Why others were not, by node.")]
     standstill: str | None
+    service: Annotated[str | None, Meta(description="What starts the daemon after a reboot.")]

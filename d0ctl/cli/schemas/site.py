@@ -164,6 +164,7 @@ class Daemon(TypedDict):
     pid: int | None
     since: Time | None
     unsent: Unsent | None
+    service: Annotated[str | None, Meta(description="What starts it after a reboot.")]
 
 
 class Valid(TypedDict):

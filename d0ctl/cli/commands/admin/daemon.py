@@ -1,24 +1,28 @@
 """`d0ctl daemon`: the loop that drives all jobs, in the foreground or the background."""
 
+import re
 import signal
 import threading
 import time
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, say, sheet, show
-from d0ctl.errors import ExitCode
+from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.show.cards import daemon
 from d0ctl.units import iso
 
-app = group("Start or stop the daemon, which drives all jobs, or show it.")
+app = group("Start, stop, install or show the daemon, which drives all jobs.")
+
+
+Journal = Annotated[bool, typer.Option("--journal", help="Log to stderr, for systemd's journal.")]
 
 
 @app.command()
-def run() -> None:
+def run(journal: Journal = False) -> None:
     """Drive all jobs in the foreground, until Ctrl-C or TERM."""
     from d0ctl.daemon import drive
 
@@ -27,7 +31,10 @@ def run() -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    drive.log_to_file(session.home())
+    if journal:
+        drive.log_to_journal()
+    else:
+        drive.log_to_file(session.home())
     drive.drive_all(session.home(), stop)
 
 
@@ -45,13 +52,61 @@ def start() -> None:
 
 @app.command()
 def stop() -> None:
-    """Stop the daemon; packages continue, and the next daemon finds them."""
+    """Stop the daemon; packages continue, for the next daemon to find."""
     from d0ctl.daemon import background
 
     if session.has_home() and background.stop(session.home()):
         emit(daemon.STOPPED)
     else:
         say(daemon.NOT_RUNNING)
+
+
+@app.command()
+def install(
+    system: Annotated[
+        bool, typer.Option("--system", help="Make a service of the system, as root.")
+    ] = False,
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="Name of the service (default: d0ctl).",
+                          show_default=False)
+    ] = "d0ctl",
+    journal: Journal = False,
+    only_print: Annotated[
+        bool, typer.Option("--print", help="Print the unit, and change nothing.")
+    ] = False,
+) -> None:  # fmt: skip
+    """Have systemd run the daemon, also after a crash or reboot."""
+    from d0ctl.daemon import background, systemd_service
+
+    if not re.fullmatch(r"d0ctl[\w.-]*", name):
+        raise BadUsage("the name of a service begins with `d0ctl`, "
+                       "and has only letters, digits, `.`, `_` and `-`")  # fmt: skip
+    with session.founder():
+        pass
+    home = session.home()
+    if only_print:
+        emit(systemd_service.unit(home, is_system=system, journal=journal).rstrip())
+        return
+    made = systemd_service.write(home, name, is_system=system, journal=journal)
+    background.stop(home)
+    made.call("enable", made.name)  # `start` asks systemd from now on
+    pid = background.start(home)
+    emit(daemon.installed(made.name, str(made.unit)))
+    emit(daemon.started(pid, was_running=False))
+    if systemd_service.ends_at_logout(made):
+        emit(daemon.ENDS_AT_LOGOUT)
+
+
+@app.command()
+def uninstall() -> None:
+    """Stop the daemon and remove its service; packages continue."""
+    from d0ctl.daemon import systemd_service
+
+    found = systemd_service.installed(session.home())
+    if found is None:
+        raise NotFound("the daemon has no service", hint="d0ctl daemon install")
+    systemd_service.remove(found)
+    emit(daemon.uninstalled(found.name))
 
 
 @app.command()
@@ -62,6 +117,7 @@ def status(json: options.Json = False) -> None:
         from d0ctl.daemon import background
 
         found = background.status(session.home())
+    found["service"] = _service()
     if json:
         emit_json({**found, "since": iso(found["since"]), "unsent": _unsent(found["unsent"])})
     else:
@@ -69,6 +125,13 @@ def status(json: options.Json = False) -> None:
         daemon.draw(page, found, time.time())
         show(page)
     raise typer.Exit(ExitCode.DONE if found["running"] else ExitCode.NOT_FOUND)
+
+
+def _service() -> str | None:
+    from d0ctl.daemon import systemd_service
+
+    found = systemd_service.installed(session.home())
+    return found.name if found else None
 
 
 def _unsent(mail: dict[str, Any] | None) -> dict[str, Any] | None:

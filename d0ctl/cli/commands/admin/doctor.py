@@ -11,6 +11,7 @@ from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import DELIBERATE
 from d0ctl.show import findings
+from d0ctl.show.cards import daemon
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import production
 
@@ -31,22 +32,28 @@ def doctor(
     json: options.Json = False,
 ) -> None:
     """Check database, home and nodes; exit 5 if there is a problem."""
+    from d0ctl.daemon.systemd_service import installed
+    from d0ctl.doctor.leases import has_daemon
     from d0ctl.doctor.look import examine
 
     session.refuse_archive("doctor")
     with session.reader() as store:
         look = examine(store, far=nodes, checksums=checksums)
         stop = _standstill(store)
+        is_driven = has_daemon(store)
+    service = installed(session.home())
     if json:
-        emit_json(_document(look, stop))
+        emit_json(_document(look, stop, service.name if service else None))
     else:
         page = sheet()
         findings.draw(page, look.findings, look.nodes, look.unseen, stop, session.home().database)
+        if is_driven:
+            page.add((daemon.after_reboot(service.name if service else None), "faint"))
         show(page)
     raise typer.Exit(ExitCode.DATABASE if look.findings else ExitCode.DONE)
 
 
-def _document(look: "Look", stop: "Obstacle | None") -> "reports.Doctor":
+def _document(look: "Look", stop: "Obstacle | None", service: str | None) -> "reports.Doctor":
     return {
         "ok": not look.findings,
         "findings": [
@@ -62,6 +69,7 @@ def _document(look: "Look", stop: "Obstacle | None") -> "reports.Doctor":
         "nodes": look.nodes,
         "unseen": look.unseen,
         "standstill": stop.text if stop else None,
+        "service": service,
     }
 
 

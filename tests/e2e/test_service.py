@@ -1,0 +1,103 @@
+"""The daemon as a service: its unit is one that systemd accepts, and that starts it."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support import debian_program
+from tests.support.site import Site
+from tests.support.waiting import wait_until
+
+SYSTEMCTL = """\
+#!/bin/sh
+unit=$HOME/.config/systemd/user/d0ctl.service
+echo "$*" >> $HOME/calls
+case "$2" in
+start) eval "$(sed -n 's/^ExecStart=//p' $unit) </dev/null >/dev/null 2>>$HOME/journal &"
+       echo $! > $HOME/pid ;;
+disable) kill $(cat $HOME/pid) ;;
+esac
+"""
+"""A stand-in for systemd, which the machines of tests do not run: it starts what the unit says."""
+
+LOGINCTL = "#!/bin/sh\necho Linger=no\n"
+
+
+@pytest.fixture
+def account(site: Site) -> Path:
+    """The folder of a user whose services systemd runs until the logout."""
+    folder = site.folder / "user"
+    for name, text in (("systemctl", SYSTEMCTL), ("loginctl", LOGINCTL)):
+        program = folder / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(text)
+        program.chmod(0o755)
+    site.variables["PATH"] = f"{folder}/bin:{site.environment['PATH']}"
+    return folder
+
+
+def test_an_installed_daemon_runs_as_a_service_until_it_is_removed(
+    site: Site, account: Path
+) -> None:
+    said = site.ok("daemon", "install", "--journal")
+
+    assert said.startswith(f"installed the service `d0ctl`: {account}/.config/systemd/user/")
+    assert "it ends when you log out, until you type: loginctl enable-linger" in said
+    assert site.json("daemon", "status")["service"] == "d0ctl"
+    assert "service `d0ctl`" in site.ok("daemon", "status")
+    assert site.json("daemon", "status")["pid"] == int((account / "pid").read_text())
+    journal = account / "journal"
+    wait_until(lambda: "<6>daemon " in journal.read_text())
+    assert "service `d0ctl` starts the daemon after a reboot" in site.d0ctl("doctor").out
+
+    site.ok("daemon", "stop")
+    site.ok("daemon", "start")
+    assert (account / "calls").read_text().splitlines() == [
+        "--user daemon-reload", "--user enable d0ctl", "--user start d0ctl", "--user start d0ctl",
+    ]  # fmt: skip
+
+    assert site.ok("daemon", "uninstall").startswith("removed the service `d0ctl`")
+    assert not list((account / ".config/systemd/user").glob("*"))
+    wait_until(lambda: site.d0ctl("daemon", "status").code == 3)
+    assert site.d0ctl("daemon", "uninstall").code == 3
+
+
+def test_without_an_answer_of_systemd_nothing_is_installed(site: Site, account: Path) -> None:
+    (account / "bin" / "systemctl").write_text("#!/bin/sh\necho 'No medium found' >&2\nexit 1\n")
+
+    done = site.d0ctl("daemon", "install")
+
+    assert done.code == 4
+    assert done.err.splitlines() == [
+        "d0ctl: `systemctl --user daemon-reload` failed: No medium found", "d0ctl daemon start"
+    ]  # fmt: skip
+    assert not list((account / ".config/systemd/user").glob("*"))
+
+
+def test_a_service_of_another_home_is_not_replaced(site: Site, account: Path) -> None:
+    site.ok("daemon", "install")
+    site.ok("daemon", "stop")
+
+    done = site.d0ctl("--home", site.folder / "second", "daemon", "install")
+
+    assert done.code == 4
+    assert done.err.endswith("is for another home\nd0ctl daemon install --name d0ctl-2\n")
+
+
+@pytest.mark.parametrize("more", [[], ["--system"]])
+def test_systemd_finds_no_fault_in_the_unit(site: Site, tmp_path: Path, more: list[str]) -> None:
+    analyze = debian_program("systemd-analyze", "systemd")
+    home = tmp_path / 'a home of $USER, 100%u "quoted"'
+    unit = tmp_path / "d0ctl.service"
+
+    unit.write_text(site.ok("--home", home, "daemon", "install", "--print", "--journal", *more))
+
+    kind = "--system" if more else "--user"
+    verified = subprocess.run(
+        [str(analyze), "verify", kind, str(unit)],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (verified.returncode, verified.stdout + verified.stderr) == (0, "")
+    assert ("User=" in unit.read_text()) == bool(more)
