@@ -19,7 +19,7 @@ from d0ctl.schedule.resources import (
     suited,
 )
 
-MOST_WAITING = 64
+MOST_WAITING = 256
 """The most packages of a pass that are left for nodes where they would end earlier."""
 
 PATIENCE_FULL = 8

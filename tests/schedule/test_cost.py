@@ -58,12 +58,19 @@ def test_those_that_wait_use_up_the_fast_node_so_that_the_next_takes_the_slow_on
 
 def test_no_cpu_is_left_idle_however_many_would_rather_wait() -> None:
     fast = NodeRoom(1, "fast", 1, cpus=99, used=99, speed=50.0)
-    many = [Requirement(n, ready=50, seconds=60.0) for n in (1, 2, 3)]
+    many = [Requirement(n, ready=50, seconds=60.0) for n in range(1, 8)]
 
     placed = decide([fast, SLOW], many, {1: [Busy(1, 1.0)] * 99})
 
     assert [node for _, node in placed] == [2]
-    assert MOST_WAITING < 150
+    assert MOST_WAITING < 300
+
+
+def test_packages_of_a_wide_workflow_wait_for_the_fast_node() -> None:
+    fast = NodeRoom(1, "fast", 1, cpus=99, used=99, speed=50.0)
+    many = [Requirement(n, ready=50, seconds=60.0) for n in range(1, 6)]
+
+    assert decide([fast, SLOW], many, {1: [Busy(1, 1.0)] * 99}) == []
 
 
 def test_a_package_of_unknown_run_time_takes_any_free_node() -> None:
