@@ -1,23 +1,36 @@
 """Which commands exist, and what TAB offers for their arguments; a test compares them.
 
-It is a table of its own because the commands import Typer and all their modules.
+It is a table of its own because the commands import Typer and all their modules. The names of
+actions are those of their files.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
+
+_FOLDERS = Path(__file__).parents[1] / "actions"
+
+
+def _actions(folder: str, prefix: str = "") -> tuple[str, ...]:
+    """Return the names of the actions in a folder: `node_add.py` of `nodes` has `add`."""
+    stems = sorted(
+        path.stem for path in (_FOLDERS / folder).iterdir()
+        if path.suffix == ".py" and path.name[0] != "_"
+    )  # fmt: skip
+    return tuple(stem.removeprefix(prefix).replace("_", "-") for stem in stems)
+
+
+_RUN = (
+    "init", "template", "import", "schema", "validate", "rehearse", "run", "submit", "wait",
+    "clone",
+)  # fmt: skip
 
 HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "Run jobs": ("running", (
-        "init", "template", "import", "schema", "validate", "rehearse", "run", "submit", "wait",
-        "clone",
-    )),
+    "Run jobs": ("running", _RUN),
     "Look": ("looking", (
         "status", "why", "eta", "history", "logs", "peek", "report", "policy", "export", "tui",
         "archives",
     )),
-    "Act on jobs": ("", (
-        "archive", "edit", "finish", "hold", "kill", "kill-line", "limit", "pause", "priority",
-        "release", "remove", "restore-line", "resume", "retry", "set-status", "update",
-    )),
+    "Act on jobs": ("", tuple(sorted({*_actions("jobs"), *_actions("packages")} - {*_RUN}))),
     "Files and nodes": ("nodes", (
         "file", "node", "cluster", "researcher", "throttle", "site", "software", "store",
     )),
@@ -119,7 +132,10 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "backup": ("-",),
     "restore": ("-",),
 }
-"""The offer for each argument of a command; `-` offers nothing, `*` follows one that repeats."""
+"""The offer for each argument of a command; `-` offers nothing, `*` follows one that repeats.
+
+Typer completes the arguments of actions without an entry, which takes longer.
+"""
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "": tuple(name for _, names in HEADINGS.values() for name in names)
@@ -130,3 +146,7 @@ for _words in ARGUMENTS:
     _group, _, _name = _words.rpartition(" ")
     if _group:
         COMMANDS[_group] = (*COMMANDS.get(_group, ()), _name)
+
+for _group in ("file", "node", "cluster", "researcher", "throttle"):
+    _names = {*COMMANDS[_group], *_actions(f"{_group}s", f"{_group}_")}
+    COMMANDS[_group] = tuple(sorted(_names))

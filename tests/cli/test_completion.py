@@ -75,7 +75,9 @@ def test_the_table_is_that_of_the_commands() -> None:
               if not hasattr(command, "list_commands")}  # fmt: skip
     found = {words: arguments(command) for words, command in single.items()}
 
-    assert {words: offers for words, offers in found.items() if "?" not in offers} == ARGUMENTS
+    offered = {words: offers for words, offers in found.items() if "?" not in offers}
+    assert {words: offered.get(words) for words in ARGUMENTS} == ARGUMENTS
+    assert offered.keys() - ARGUMENTS.keys() <= ACTIONS.keys()
 
 
 def test_the_table_has_all_commands() -> None:
