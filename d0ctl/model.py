@@ -2,6 +2,7 @@
 
 import enum
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -159,6 +160,16 @@ STANDING = frozenset({Phase.SUSPENDED, Phase.UNREACHABLE, Phase.KILLING})
 def known_eta(phase: str, eta: float | None, now: float) -> float | None:
     """Return when a package is expected to end; None if it makes no progress, or is overdue."""
     return None if eta is None or eta <= now or phase in STANDING else eta
+
+
+class Processors(NamedTuple):
+    """How many CPUs and GPUs of a node d0ctl may use, as people say; None for all that it has."""
+
+    cpus: int | None = None
+    gpus: int | None = None
+
+
+ALL_PROCESSORS = Processors()
 
 
 class Address(Struct, frozen=True):

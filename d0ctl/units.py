@@ -1,4 +1,4 @@
-"""Sizes, times, fractions and counts: read from text, and written for people."""
+"""Sizes, times, fractions, counts and requests: read from text, and written for people."""
 
 import math
 import re
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
+from typing import NamedTuple
 
 _SIZES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _BINARY_SIZES = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
@@ -192,3 +193,25 @@ def iso(at: float | None) -> str | None:
 def _in_range(at: float) -> float:
     """Limit a time to the range of a calendar, from the year 1 to 9998."""
     return min(max(EARLIEST, at), LATEST)
+
+
+class Resource(NamedTuple):
+    """What a package requests of a node; its name is that of the key, the option and the column."""
+
+    name: str
+    noun: str
+    is_size: bool = False
+
+    def words(self, amount: int) -> str:
+        """Return an amount of it in words."""
+        return f"{size(amount)} of {self.noun}" if self.is_size else count(amount, self.noun)
+
+
+RESOURCES = (
+    Resource("cpus", "CPU"),
+    Resource("memory", "memory", is_size=True),
+    Resource("gpus", "GPU"),
+    Resource("disk", "disk", is_size=True),
+)
+
+REQUESTS = tuple(resource.name for resource in RESOURCES)

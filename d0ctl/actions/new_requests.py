@@ -19,7 +19,7 @@ from d0ctl.actions.option import (
 )
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
-from d0ctl.units import count, duration, size
+from d0ctl.units import REQUESTS, RESOURCES, duration
 
 
 def _read_variables(texts: Iterable[str]) -> dict[str, str]:
@@ -69,9 +69,8 @@ class NewRequests(Options):
         """The part that concerns the choice of a node."""
         import json
 
-        given = {"memory": self.memory, "disk": self.disk, "cpus": self.cpus, "gpus": self.gpus}
         requirement: dict[str, Any] = {
-            name: value for name, value in given.items() if value is not None
+            name: value for name in REQUESTS if (value := getattr(self, name)) is not None
         }
         if self.nodes:
             requirement["nodes"] = json.dumps(list(self.nodes))
@@ -80,15 +79,11 @@ class NewRequests(Options):
     @property
     def words(self) -> list[str]:
         """Each change in words."""
-        words: list[str] = []
-        if self.memory is not None:
-            words.append(f"{size(self.memory)} of memory")
-        if self.disk is not None:
-            words.append(f"{size(self.disk)} of disk")
-        if self.cpus is not None:
-            words.append(count(self.cpus, "CPU"))
-        if self.gpus is not None:
-            words.append(count(self.gpus, "GPU"))
+        words = [
+            resource.words(amount)
+            for resource in RESOURCES
+            if (amount := getattr(self, resource.name)) is not None
+        ]
         if self.wall_time is not None:
             words.append(f"a wall time of {duration(self.wall_time)}")
         if self.nodes:

@@ -1,13 +1,11 @@
 """Packages that would fail again or never start, and why."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from d0ctl.schedule.resources import Requirement
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
-from d0ctl.store.nodes.catalogue import Catalogue
+from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.fitting import Nodes, in_words
 
 AT_A_LIMIT = {
@@ -48,19 +46,7 @@ def without_node(store: Store, changes: Mapping[str, Any], now: float) -> dict[i
 
 def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any], job: int) -> str | None:
     """Return why no node can ever take packages with this request; None if one can."""
-    requirement = Requirement(
-        id=0,
-        ready=1,
-        cpus=asked["cpus"],
-        memory=asked["memory"],
-        gpus=asked["gpus"],
-        space=asked["space"],
-        platform=asked["platform"],
-        nodes=json.loads(asked["nodes"]),
-        exclude_nodes=json.loads(asked["exclude_nodes"]),
-        software=catalogue.platforms(asked["software"]),
-        needs=catalogue.needs(asked["software"], asked["needs"]),
-        barred=catalogue.barred_of_job(job),
-    )
+    row = {**asked, "id": 0, "ready": 1, "stage_id": 0, "job_id": job}
+    requirement = requirement_of(row, catalogue, seconds=None)
     reasons = nodes.misfits(requirement)
     return f"no node can take it: {in_words(reasons)}" if reasons else None

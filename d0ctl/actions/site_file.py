@@ -49,7 +49,7 @@ def meet(
             store,
             node.address,
             node.accept_key,
-            as_request(node.address, node.cpus, node.gpus, same_machine=node.same_machine).words(),
+            as_request(node).words(),
             person,
         )
         for node in to_meet(site, found)

@@ -240,8 +240,9 @@ def has_command() -> bool:
 def job_file(text: str) -> "JobFile":
     """Return the job file of this name, or one made from the given command. Raises BadUsage."""
     from d0ctl.actions.jobs.submit import JobFile
+    from d0ctl.units import REQUESTS
 
-    keys = ("cpus", "gpus", "memory", "wall_time")
+    keys = (*REQUESTS, "wall_time")
     given = {key.replace("_", "-"): _given[key] for key in keys if _given.get(key)}
     ways = ("array", "each_line", "stdin", "input", "output")
     if not (words := _given.get("words")):

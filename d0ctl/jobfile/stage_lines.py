@@ -13,6 +13,7 @@ from d0ctl.jobfile.recipe import (
     StageRecipe,
 )
 from d0ctl.jobfile.spec import LineSpec
+from d0ctl.units import REQUESTS
 
 
 class StageLines(Struct, frozen=True):
@@ -72,7 +73,7 @@ class LineKinds(Struct, frozen=True):
 
 _ASKED = frozenset(
     {
-        "cpus", "memory", "gpus", "disk", "platform", "nodes", "exclude_nodes", "software", "needs",
+        *REQUESTS, "platform", "nodes", "exclude_nodes", "software", "needs",
         "work_size", "size",
     }
 )  # fmt: skip

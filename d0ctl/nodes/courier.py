@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.model import ALL_PROCESSORS, Processors
 from d0ctl.nodes.courier_reports import FileFacts, NodeDown, NodeUp, Received, Report, TransferEnded
 from d0ctl.nodes.frame_checks import Pieces
 from d0ctl.nodes.health_check import SILENCE_S, HealthCheck
@@ -63,8 +64,7 @@ class Courier:
         address: Address,
         site: Site,
         *,
-        cpus: int | None,
-        gpus: int | None = None,
+        processors: Processors = ALL_PROCESSORS,
         deliver: Deliver,
         unread: Callable[[str], int] = lambda node: 0,
         report: Callable[[Report], None],
@@ -72,7 +72,7 @@ class Courier:
         self.node = node
         self.address = address
         self.site = site
-        self.cpus, self.gpus = cpus, gpus
+        self.processors = processors
         self._deliver = deliver
         self._unread = unread
         self._pieces = Pieces()
@@ -196,7 +196,7 @@ class Courier:
         while not self._stopping.is_set():
             self._error, error = "", "the relay ended"
             try:
-                self._read(open_link(self.address, self.site, cpus=self.cpus, gpus=self.gpus))
+                self._read(open_link(self.address, self.site, processors=self.processors))
             except Exception as failure:  # a node may send anything, and its courier survives
                 error = _text(failure)
             self._close()

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.model import ALL_PROCESSORS, Processors
 from d0ctl.nodes import frame_checks, ship
 from d0ctl.nodes.frame_checks import Frame
 from d0ctl.nodes.transports.local import LocalTransport
@@ -183,8 +184,7 @@ def open_link(
     address: Address,
     site: Site,
     *,
-    cpus: int | None = None,
-    gpus: int | None = None,
+    processors: Processors = ALL_PROCESSORS,
     visit: bool = False,
     aside: bool = False,
     base: str | None = None,
@@ -200,8 +200,7 @@ def open_link(
         base = base or base_of(address, site, transport.home())
         hello = {
             "base": base,
-            "cpus": cpus,
-            "gpus": gpus,
+            **processors._asdict(),
             "read_only": visit,
             "silence": SILENCE_S,
             "keep_logs": site.keep_logs,

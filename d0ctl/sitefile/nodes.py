@@ -5,12 +5,11 @@ from pathlib import Path
 
 from d0ctl.jobfile.language.field_types import (
     COUNT,
-    CPUS,
     FLAG,
     FRACTION,
-    GPUS,
     ONE_LINE,
     POSITIVE_TIME,
+    REQUEST_TYPES,
     SIZE,
     TEXT,
     TIME,
@@ -138,19 +137,17 @@ IDENTITY = FieldType(_identity, "the path of an existing private key")
 FINGERPRINT = FieldType(_fingerprint, "fingerprints of host keys, `SHA256:` and 43 characters")
 
 _NODE_TYPES = {
-    "destination": TEXT, "cpus": CPUS, "identity": IDENTITY, "dir": ABSOLUTE, "python": PATH,
-    "via": WAY, "cluster": CLUSTER, "platform": PART, "speed": SPEED, "memory": SIZE,
-    "gpus": GPUS, "same-machine": FLAG,
+    "destination": TEXT, "identity": IDENTITY, "dir": ABSOLUTE, "python": PATH, "via": WAY,
+    "cluster": CLUSTER, "platform": PART, "speed": SPEED, "same-machine": FLAG,
+    **{name: REQUEST_TYPES[name] for name in REQUEST_TYPES if name in NODE_KEYS},
 }  # fmt: skip
 
 _PILOT_TYPES = {
     "login": LOGIN, "identity": IDENTITY, "via": WAY, "partition": ENGINE_WORD,
     "account": ENGINE_WORD, "qos": ENGINE_WORD, "constraint": CONSTRAINT,
     "requirements": ONE_LINE, "rank": ONE_LINE, "concurrency-limits": LIMITS,
-    "event-log": ABSOLUTE, "cpus": CPUS,
-    "memory": SIZE, "gpus": GPUS, "disk": SIZE, "wall-time": POSITIVE_TIME, "dir": ABSOLUTE,
-    "python": PATH,
-    "max-queued": COUNT, "max-running": COUNT, "submit-rate": RATE, "idle": TIME,
+    "event-log": ABSOLUTE, **REQUEST_TYPES, "wall-time": POSITIVE_TIME, "dir": ABSOLUTE,
+    "python": PATH, "max-queued": COUNT, "max-running": COUNT, "submit-rate": RATE, "idle": TIME,
     "poll": POSITIVE_TIME,
 }  # fmt: skip
 

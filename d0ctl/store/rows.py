@@ -1,5 +1,6 @@
 """Rows of the database as the structures of the rest of the program."""
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -9,7 +10,7 @@ from d0ctl.store.connection import Row
 T = TypeVar("T", bound=Struct)
 
 
-def make(kind: type[T], row: Row, **more: Any) -> T:
+def make(kind: type[T], row: Row | Mapping[str, Any], **more: Any) -> T:
     """Fill a structure's fields from the columns of the same name, and the others as given."""
     columns = {*row.keys(), *more}
     names = [name for name in kind.__struct_fields__ if name in columns]

@@ -59,7 +59,7 @@ def test_limits_of_a_command_are_those_of_its_packages(d0ctl: Type) -> None:
     assert d0ctl("submit", *words).exit_code == 0
 
     text = d0ctl("status", "true-001/1/1/1").stdout
-    assert "requests 1 cpu, 1.0 GB of memory, at most 2 h 00 min" in text
+    assert "requests 1 CPU, 1.0 GB of memory, at most 2 h 00 min" in text
 
 
 SLIPS = [

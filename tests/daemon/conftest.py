@@ -54,9 +54,7 @@ def courier(
 ) -> Iterator[Courier]:
     """A courier at work."""
     site = link.Site("site", tmp_path, tmp_path, tmp_path)
-    courier = Courier(
-        1, Address("n1"), site, cpus=None, deliver=lambda *_: None, report=reports.put
-    )
+    courier = Courier(1, Address("n1"), site, deliver=lambda *_: None, report=reports.put)
     courier.start()
     yield courier
     links.ready.put(NodeUnreachable("the test is over"))

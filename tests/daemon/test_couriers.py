@@ -135,7 +135,6 @@ def test_no_more_is_taken_from_a_node_than_is_read_here(
         1,
         Address("n1"),
         Site("site", tmp_path, tmp_path, tmp_path),
-        cpus=None,
         deliver=lambda node, texts: came.put(texts[0]),
         unread=lambda node: 0 if may_go_on.is_set() else came.qsize() * 4,
         report=reports.put,
@@ -202,7 +201,6 @@ def test_many_nodes_that_do_not_answer_are_left_as_quickly_as_one(
                     node,
                     Address(f"n{node}"),
                     site,
-                    cpus=None,
                     deliver=desk.dropbox.deliver,
                     report=desk.report,
                 )

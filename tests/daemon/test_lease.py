@@ -81,9 +81,7 @@ def test_a_lease_is_renewed_with_each_ping_once_it_was_given(
         monkeypatch.setattr(health_check, name, 0.01)
     reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
     site = links.Site("site", tmp_path, tmp_path, tmp_path, lease=7.0)
-    courier = Courier(
-        1, Address("n1"), site, cpus=None, deliver=lambda *_: None, report=reports.put
-    )
+    courier = Courier(1, Address("n1"), site, deliver=lambda *_: None, report=reports.put)
     courier.start()
     try:
         wait_until(lambda: sum(frame["kind"] == "ping" for frame in link.sent) > 3, PATIENCE_S)

@@ -77,7 +77,7 @@ def test_large_streams_between_remote_nodes_may_be_direct_unless_the_site_forbid
         nodes = [registry.add(store, Address(name, "ssh", name), cpus=1) for name in ("n1", "n2")]
     for node, kind in ((1, "local"), *((node, "ssh") for node in nodes)):
         desk.couriers[node] = Courier(
-            node, Address(str(node), kind), desk.site, cpus=1, deliver=lambda *_: None,
+            node, Address(str(node), kind), desk.site, deliver=lambda *_: None,
             report=desk.report,
         )  # fmt: skip
     planner = TransferPlan(desk, Turn(1e6), Counter(), defaultdict(list), defaultdict(list))
@@ -133,7 +133,7 @@ def test_a_file_comes_from_the_node_that_has_the_fewest_streams(desk: Desk) -> N
     for number, name in enumerate(("n1", "n2")):
         site.up(name, machine_id=name)
         desk.couriers[nodes[number]] = Ready(
-            nodes[number], Address(name, "ssh"), desk.site, cpus=1, deliver=lambda *_: None,
+            nodes[number], Address(name, "ssh"), desk.site, deliver=lambda *_: None,
             report=desk.report,
         )  # fmt: skip
     site.submit(job(("make", [line(package("f"))])))

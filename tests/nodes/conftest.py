@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from d0ctl.model import Processors
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import NodeUp
 from d0ctl.nodes.link import Site
@@ -145,8 +146,9 @@ def nodes(
             )  # fmt: skip
             reports: queue.SimpleQueue[Any] = queue.SimpleQueue()
             courier = Courier(
-                number, address, site, cpus=1, deliver=lambda node, texts: None, report=reports.put
-            )
+                number, address, site, processors=Processors(1),
+                deliver=lambda node, texts: None, report=reports.put,
+            )  # fmt: skip
             courier.start()
             stack.callback(courier.stop)
             report = reports.get(timeout=60)

@@ -112,7 +112,7 @@ def test_with_an_interval_changes_wait_for_their_time_and_keys_do_not(
     site.submit(production())
 
     async def script(desk: Desk) -> None:
-        await desk.sees("○ ready", "requests 1 cpu")
+        await desk.sees("○ ready", "requests 1 CPU")
         await desk.until(lambda: desk.app.drivers == () and desk.app._watching, "it watches")
         site.launch("prod/1/1/1")
         await desk.until(lambda: desk.app._due is not None, "an update is due")

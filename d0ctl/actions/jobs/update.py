@@ -204,8 +204,8 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if found.unlisted:
         done = count(len(found.unlisted), "package")
         yield f"{done} successful, but no longer in the job file"
-    moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.readers
-    yield f"unchanged: {count(found.kept - len(moved), 'package')}"
+    unchanged = found.kept - len(outline.remade.keys() - found.unlisted - stale.keys())
+    yield f"unchanged: {count(unchanged, 'package')}"
     for line in fitting.lines(plan.misfits):
         yield f"no node can take it yet: {line}"
 

@@ -10,6 +10,7 @@ from d0ctl.actions.action import Action, Author, NodeName, NodeRequest, Plan
 from d0ctl.actions.option import COUNT, NAMES, NUMBER, Options, flag, maybe_argument, value, values
 from d0ctl.errors import BadUsage
 from d0ctl.model import Address
+from d0ctl.sitefile.spec import NodeEntry
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import contact, registry
 from d0ctl.units import count, size
@@ -162,19 +163,17 @@ ACTION = Action(
 )
 
 
-def as_request(
-    address: Address, cpus: int | None, gpus: int | None = None, *, same_machine: bool
-) -> NodeRequest[AddOptions]:
-    """Return the request that adds the node of an address."""
+def as_request(entry: NodeEntry) -> NodeRequest[AddOptions]:
+    """Return the request that adds a node of a site file."""
     options = AddOptions(
-        destination=address.destination or None,
-        cpus=cpus,
-        gpus=gpus,
-        identity=address.identity or None,
-        directory=address.directory or None,
-        python=address.python or None,
-        via=None if address.via == "auto" else address.via,
-        local=not address.destination,
-        same_machine=same_machine,
+        destination=entry.destination or None,
+        cpus=entry.cpus,
+        gpus=entry.gpus,
+        identity=entry.identity or None,
+        directory=entry.dir or None,
+        python=entry.python or None,
+        via=None if entry.via == "auto" else entry.via,
+        local=not entry.destination,
+        same_machine=entry.same_machine,
     )
-    return ACTION.request(NodeName(address.name), options)
+    return ACTION.request(NodeName(entry.name), options)

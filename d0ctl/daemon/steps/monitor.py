@@ -60,8 +60,7 @@ def assign_couriers(desk: Desk, turn: Turn) -> None:
             node,
             registry.address_of(row),
             desk.site,
-            cpus=row["cpus_asked"],
-            gpus=row["gpus_asked"],
+            processors=registry.processors_of(row),
             deliver=desk.dropbox.deliver,
             unread=desk.dropbox.unread,
             report=desk.report,
@@ -73,7 +72,7 @@ def _is_replaced(courier: Courier, row: Row) -> bool:
     """Return whether a node was removed and added again, so that its id refers to another one."""
     return (
         not registry.is_at(courier.address, row)
-        or (courier.cpus, courier.gpus) != (row["cpus_asked"], row["gpus_asked"])
+        or courier.processors != registry.processors_of(row)
         or (row["state"] == "unknown" and courier.is_up)
     )
 

@@ -196,6 +196,8 @@ COUNT = FieldType(whole(0, 10_000_000), "a whole number, 0 or more")
 LIMIT = FieldType(whole(1, 10_000_000), "a whole number, 1 or more")
 CPUS = FieldType(whole(1, 100_000), "a whole number of CPUs, 1 or more")
 GPUS = FieldType(whole(0, 1000), "a whole number of GPUs")
+REQUEST_TYPES = {"cpus": CPUS, "memory": SIZE, "gpus": GPUS, "disk": SIZE}
+"""The types of the resources in `d0ctl.units`, by name."""
 LOCATOR = FieldType(checked(locator.check), locator.EXPECTED)
 CHECKSUM = FieldType(checked(checksum.normal), checksum.EXPECTED)
 PATTERN = FieldType(pattern, "a regular expression")

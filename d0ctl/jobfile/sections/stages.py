@@ -10,10 +10,8 @@ from msgspec.structs import replace
 from d0ctl.jobfile.language.compiled_text import constant
 from d0ctl.jobfile.language.field_types import (
     COUNT,
-    CPUS,
     FLAG,
     FRACTION,
-    GPUS,
     JOB,
     LABEL,
     LIMIT,
@@ -22,7 +20,7 @@ from d0ctl.jobfile.language.field_types import (
     ONE_LINE,
     PERCENT,
     POSITIVE_TIME,
-    SIZE,
+    REQUEST_TYPES,
     TEXT,
     TIME,
     BadValueError,
@@ -47,6 +45,7 @@ from d0ctl.jobfile.sections.loops import read_loop
 from d0ctl.jobfile.sections.policy import read_policy
 from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.units import REQUESTS
 
 JOB_KEYS = words(
     "job title originator mail priority hold max-running max-failures max-alike-failures "
@@ -55,12 +54,12 @@ JOB_KEYS = words(
 STAGE_KEYS = words("name require after final priority max-running lines")
 LINE_KEYS = words("name early-start after priority for packages")
 PACKAGE_KEYS = words(
-    "name nodes exclude-nodes platform cpus memory gpus disk wall-time layout priority wrapper "
-    "wrapper-parameters environment policy looping binaries"
+    f"name nodes exclude-nodes platform {' '.join(REQUESTS)} wall-time layout priority "
+    "wrapper wrapper-parameters environment policy looping binaries"
 )
 PLAIN_TYPES = {
-    "platform": TEXT, "cpus": CPUS, "priority": PERCENT, "memory": SIZE, "gpus": GPUS,
-    "disk": SIZE, "wall-time": POSITIVE_TIME, "looping": TIME,
+    **REQUEST_TYPES, "platform": TEXT, "priority": PERCENT, "wall-time": POSITIVE_TIME,
+    "looping": TIME,
 }  # fmt: skip
 """The keys of a package that hold one text."""
 

@@ -24,7 +24,7 @@ from d0ctl.store.views.shapes.of_package import (
     PackageView,
     ProgressView,
 )
-from d0ctl.units import count, duration, moment, size
+from d0ctl.units import RESOURCES, count, duration, moment, size
 from d0ctl_wrapper.protocol.checks import ranges
 
 LOG_LINES = 8
@@ -78,10 +78,7 @@ def _head(sheet: Sheet, package: Package, now: float) -> None:
 
 
 def _requests(view: PackageView) -> list[str]:
-    words = [count(view.cpus, "cpu")]
-    words += [f"{size(view.memory)} of memory"] if view.memory else []
-    words += [count(view.gpus, "GPU")] if view.gpus else []
-    words += [f"{size(view.disk)} of disk"] if view.disk else []
+    words = [one.words(amount) for one in RESOURCES if (amount := getattr(view, one.name))]
     words += [f"at most {duration(view.wall_time)}"] if view.wall_time else []
     words += [f"platform {view.platform}"] if view.platform else []
     if nodes := json.loads(view.nodes):

@@ -6,9 +6,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.model import Reason
-from d0ctl.show.why.common import requirement_of
 from d0ctl.show.why.missing_command import AGAIN, missing
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes.catalogue import requirement_of_package
 from d0ctl.store.nodes.standstill import NodeView, node_views
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
@@ -120,7 +120,7 @@ def _unfit(
     store: Store, package: PackageView, nodes: list[NodeView], memory: int | None
 ) -> str | None:
     """Return why no node can ever take a package with this much memory; None if one can."""
-    requirement = replace(requirement_of(store, package), memory=memory)
+    requirement = replace(requirement_of_package(store, package.id), memory=memory)
     reasons = {view.name: view.node.misfit(requirement) for view in nodes}
     if not reasons or None in reasons.values():
         return None

@@ -1,6 +1,5 @@
 """Explanations, and the texts that several of them share."""
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +9,12 @@ from d0ctl.model import Phase
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry
-from d0ctl.store.nodes.catalogue import Catalogue, costs_of, services_of
+from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count, duration, listed, moment
 
 if TYPE_CHECKING:
-    from d0ctl.store.views.shapes.of_package import PackageView
+    pass
 
 MOST = 5
 """How many files, nodes or packages an explanation names; the rest is counted."""
@@ -88,31 +87,9 @@ def blocked(waiting: int) -> str:
     return f"{count(waiting)} packages are blocked: their inputs are produced only after a retry"
 
 
-def room_of(row: Row, now: float | None = None) -> NodeRoom:
-    """Return a node as the scheduler sees it; with the time, also how long it will be there."""
-    return NodeRoom(
-        id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"],
-        used=row["used"], memory=row["memory"], platform=row["platform"],
-        services=services_of(row), disk=row["disk"], disk_free=row["disk_free"],
-        disk_used=row["disk_used"], memory_used=row["memory_used"], speed=row["speed"],
-        gpus=row["gpus"], gpus_used=row["gpus_used"],
-        left_s=None if now is None or row["ends"] is None else row["ends"] - now,
-    )  # fmt: skip
-
-
-def requirement_of(store: Store, package: "PackageView") -> Requirement:
-    """Return the resources and nodes that a package requests."""
-    catalogue, costs = Catalogue(store), costs_of(store, package.id)
-    return Requirement(
-        id=0, ready=1, cpus=package.cpus, memory=package.memory, platform=package.platform,
-        nodes=json.loads(package.nodes), exclude_nodes=json.loads(package.exclude_nodes),
-        software=catalogue.platforms(package.software),
-        needs=catalogue.needs(package.software, package.needs), avoid=package.avoid,
-        stay=package.stay, space=package.space, seconds=costs["seconds"], pace=costs["pace"],
-        fetches=bool(costs["fetches"]), cpu=costs["cpu"],
-        barred=catalogue.barred_of_job(package.job_id), memory_expected=costs["memory_expected"],
-        space_expected=costs["space_expected"], gpus=package.gpus,
-    )  # fmt: skip
+def with_rest(row: Row, now: float) -> NodeRoom:
+    """Return a node as the scheduler sees it, with how long it will be there."""
+    return room_of(row, left_s=None if row["ends"] is None else row["ends"] - now)
 
 
 def objection(row: Row, requirement: Requirement, now: float) -> str | None:
@@ -125,7 +102,7 @@ def objection(row: Row, requirement: Requirement, now: float) -> str | None:
         return "is drained" + (f": {row['drain_note']}" if row["drain_note"] else "")
     is_known = row["state"] == "up"
     if (is_known or requirement.nodes or requirement.exclude_nodes) and (
-        unfit := misfit(requirement, room_of(row, now))
+        unfit := misfit(requirement, with_rest(row, now))
     ):
         return f"is ruled out: {unfit}"
     return None if is_known else "is not in contact yet"

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from msgspec import Struct, convert
+from msgspec.structs import asdict
 
 from d0ctl.schedule.resources import NodeRoom, Requirement
 from d0ctl.sitefile.spec import Pilots
@@ -135,13 +136,10 @@ def add_node(store: Store, system: BatchSystem, pilot: Pilot, job: str) -> None:
     """Let packages run in the allocation of a pilot."""
     name = f"{system.name}-{pilot.id}"
     cluster = store.value("add_pilot_cluster", name=name, cluster=system.id)
-    address = system.pilots.address(name, job)
+    pilots = system.pilots
     node = store.value(
-        "add_pilot_node", name=name, cluster=cluster, kind=address.kind,
-        destination=address.destination,
-        identity=address.identity, directory=address.directory, python=address.python,
-        via=address.via, job=job, cpus=system.pilots.cpus, memory=system.pilots.memory,
-        gpus=system.pilots.gpus,
+        "add_pilot_node", **asdict(pilots.address(name, job)), cluster=cluster, cpus=pilots.cpus,
+        memory=pilots.memory, gpus=pilots.gpus,
     )  # fmt: skip
     store.change("pilot_has_node", pilot=pilot.id, node=node)
 

@@ -105,8 +105,7 @@ def make_node(store: Store, entry: NodeEntry, facts: dict[str, Any], now: float)
             store, entry.name, is_local=address.kind == "local", facts=facts,
             allow=f"if that is intended, give `{entry.name}` the key `same-machine: yes`",
         )  # fmt: skip
-    node = registry.add(store, address, cpus=entry.cpus, gpus=entry.gpus,
-                        cluster=entry.cluster)  # fmt: skip
+    node = registry.add(store, address, cpus=None, cluster=entry.cluster)
     contact.up(store, node, facts, now=now)
     store.change("node_unknown", node=node, now=now)
 

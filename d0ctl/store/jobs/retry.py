@@ -7,11 +7,9 @@ from typing import Any
 from d0ctl.store.attempts import alike_failures, black_holes, failures
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import remake
+from d0ctl.store.jobs.submission.insertion import REQUIREMENT
 
-REQUIRED = (
-    "cpus", "cpu", "memory", "gpus", "disk", "space", "platform", "nodes", "exclude_nodes",
-    "software", "needs", "early", "fetches", "priority", "rank", "seconds", "expected", "chain",
-)  # fmt: skip
+REQUIRED = tuple(name for name in REQUIREMENT if name != "stage")
 
 
 def keep_phases(store: Store, phases: Iterable[str]) -> None:

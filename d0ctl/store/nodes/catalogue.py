@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from d0ctl.schedule.resources import Requirement
+from d0ctl.schedule.resources import NodeRoom, Requirement
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.rows import make
@@ -157,8 +157,8 @@ def _list(text: str) -> list[str]:
     return found
 
 
-def requirement_of(row: Row, catalogue: Catalogue) -> Requirement:
-    """Return a requirement for the scheduler."""
+def requirement_of(row: Row | Mapping[str, Any], catalogue: Catalogue, **more: Any) -> Requirement:
+    """Return a requirement for the scheduler, with other values as given."""
     return make(
         Requirement,
         row,
@@ -171,11 +171,17 @@ def requirement_of(row: Row, catalogue: Catalogue) -> Requirement:
         stage=row["stage_id"],
         job=row["job_id"],
         barred=catalogue.barred_of_job(row["job_id"]),
+        **more,
     )
 
 
-def costs_of(store: Store, package: int) -> Row:
-    """Return what decides a package's cost on a node: its run time, and whether it has inputs."""
-    row = store.row("requirement_costs", package=package)
+def requirement_of_package(store: Store, package: int) -> Requirement:
+    """Return the requirement of a package, as if it were the only one that is ready."""
+    row = store.row("requirement_of_package", package=package)
     assert row is not None
-    return row
+    return requirement_of(row, Catalogue(store), ready=1)
+
+
+def room_of(row: Row, **more: Any) -> NodeRoom:
+    """Return a node as the scheduler sees it, from the columns of the same names."""
+    return make(NodeRoom, row, services=services_of(row), **more)

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
 
 from msgspec import Struct
 
@@ -11,7 +13,7 @@ from d0ctl.schedule.resources import Requirement
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.standstill import node_views
-from d0ctl.units import listed
+from d0ctl.units import REQUESTS, listed
 
 MOST_NAMED = 3
 """How many nodes or requirements a message names; it counts the rest."""
@@ -89,6 +91,20 @@ def space(spec: PackageSpec) -> int | None:
     return -(-total // step) * step
 
 
+requested = attrgetter(*REQUESTS, "platform", "nodes", "exclude_nodes")
+"""What a package requests of a node besides software and services."""
+
+
+def requirement_of_spec(spec: PackageSpec, catalogue: Catalogue, **more: Any) -> Requirement:
+    """Return the requirement of a package of a job file; `more` has what is not written there."""
+    software, needs = (json.dumps(names) for names in wants(spec))
+    return Requirement(
+        cpus=spec.cpus, memory=spec.memory, gpus=spec.gpus, space=space(spec), cpu=spec.cpu,
+        platform=spec.platform, nodes=spec.nodes, exclude_nodes=spec.exclude_nodes,
+        software=catalogue.platforms(software), needs=catalogue.needs(software, needs), **more,
+    )  # fmt: skip
+
+
 def misfits_of_job(store: Store, job: int, *, now: float) -> list[Misfit]:
     """Return the requests of a job that no node can ever meet, one entry per requirement."""
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
@@ -113,31 +129,14 @@ def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
     """Return the requests of each kind of a job's packages, with the nodes that could take them."""
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     asked = {
-        (
-            stage.name,
-            one.cpus,
-            one.memory,
-            one.gpus,
-            one.platform,
-            one.nodes,
-            one.exclude_nodes,
-            space(one),
-            *wants(one),
-        )
+        (stage.name, requested(one), space(one), *wants(one)): one
         for stage in spec.stages
         for line in (stage.lines if stage.kinds is None else stage.kinds)
         for one in line.packages
     }
-    found = []
-    for stage, cpus, memory, gpus, platform, named, excluded, room, software, needs in sorted(
-        asked, key=repr
-    ):
-        requirement = Requirement(
-            0, 1, cpus, memory, platform, named, excluded,
-            catalogue.platforms(json.dumps(software)),
-            catalogue.needs(json.dumps(software), json.dumps(needs)), space=room, gpus=gpus,
-            barred=catalogue.barred(spec.originator),
-        )  # fmt: skip
+    found, barred = [], catalogue.barred(spec.originator)
+    for (stage, *_), package in sorted(asked.items(), key=repr):
+        requirement = requirement_of_spec(package, catalogue, id=0, ready=1, barred=barred)
         against = nodes.against(requirement)
         found.append(Fit(stage, against, nodes.cpus(name for name in against
                                                     if against[name] is None)))  # fmt: skip

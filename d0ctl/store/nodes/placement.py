@@ -13,8 +13,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.due_times import left_s
 from d0ctl.store.files import links as link_rates
 from d0ctl.store.files.copies import PARKED
-from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, services_of
-from d0ctl.store.rows import make
+from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
 
 if TYPE_CHECKING:
     from d0ctl.schedule.place import Decision
@@ -22,16 +21,7 @@ if TYPE_CHECKING:
 
 def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
     """Return the nodes that may take packages; with the time also those to try with one package."""
-    return [
-        make(
-            NodeRoom,
-            row,
-            cluster=row["cluster_id"],
-            services=services_of(row),
-            on_trial=row["on_trial"],
-        )
-        for row in store.rows("schedulable_nodes", now=now)
-    ]
+    return [room_of(row) for row in store.rows("schedulable_nodes", now=now)]
 
 
 def requirements(store: Store, job: int | None = None) -> list[Requirement]:

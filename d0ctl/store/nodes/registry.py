@@ -4,8 +4,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import asdict
+
 from d0ctl.errors import NotFound, Refused
-from d0ctl.model import Address
+from d0ctl.model import Address, Processors
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
 from d0ctl.store.rows import make
@@ -28,19 +30,9 @@ def add_localhost(store: Store) -> None:
     with store.writing():
         if not find(store, LOCAL):
             store.value(
-                "add_node",
-                name=LOCAL,
-                cluster=CONTROL,
-                kind="local",
-                destination="",
-                identity="",
-                directory="",
-                python="",
-                via="auto",
-                cpus=os.cpu_count() or 1,
-                cpus_asked=None,
-                gpus=None,
-            )
+                "add_node", **asdict(Address(LOCAL, "local")), cluster=CONTROL,
+                cpus=os.cpu_count() or 1, cpus_asked=None, gpus=None,
+            )  # fmt: skip
 
 
 def nodes(store: Store) -> list[Row]:
@@ -105,22 +97,11 @@ def add(
         cluster_id = CONTROL
     else:
         cluster_id = int(store.value("add_cluster", name=cluster or address.name))
-    return int(
-        store.value(
-            "add_node",
-            name=address.name,
-            cluster=cluster_id,
-            kind=address.kind,
-            destination=address.destination,
-            identity=address.identity,
-            directory=address.directory,
-            python=address.python,
-            via=address.via,
-            cpus=cpus or 1,
-            cpus_asked=cpus,
-            gpus=gpus,
-        )
-    )
+    made: int = store.value(
+        "add_node", **asdict(address), cluster=cluster_id, cpus=cpus or 1, cpus_asked=cpus,
+        gpus=gpus,
+    )  # fmt: skip
+    return made
 
 
 def check_new(store: Store, name: str) -> None:
@@ -216,3 +197,8 @@ def address_of(row: Row) -> Address:
 def is_at(address: Address, row: Row) -> bool:
     """Return whether the node of this row is reached so; cheap, as each node is asked often."""
     return all(getattr(address, name) == row[name] for name in Address.__struct_fields__)
+
+
+def processors_of(row: Row) -> Processors:
+    """Return how many CPUs and GPUs of the node of this row people say that d0ctl may use."""
+    return Processors(row["cpus_asked"], row["gpus_asked"])

@@ -8,12 +8,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
-from d0ctl.schedule.resources import NodeRoom
 from d0ctl.schedule.standstill import Cause, NodeState, Standing, Work, of_part, standing
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import makers
-from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, services_of
+from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
 from d0ctl.store.nodes.holder import is_dead
 from d0ctl.store.nodes.site import Fault, default, faults
 from d0ctl.units import duration
@@ -178,13 +177,8 @@ def node_views(store: Store, *, now: float = 0.0) -> list[NodeView]:
 
 
 def _node(row: Row, patience_s: float, now: float) -> NodeState:
-    room = NodeRoom(
-        id=row["id"], name=row["name"], cluster=row["cluster"], cpus=row["cpus"], used=0,
-        memory=row["memory"], platform=row["platform"], services=services_of(row),
-        disk=row["disk"], speed=row["speed"], left_s=row["time_limit"], gpus=row["gpus"],
-    )  # fmt: skip
     return NodeState(
-        room, row["state"], bool(row["drained"]), row["bad"] is not None,
+        room_of(row, used=0), row["state"], bool(row["drained"]), row["bad"] is not None,
         reached=row["contact"] is not None,
         sized=row["kind"] == "local" or row["cpus_asked"] is not None,
         gone=_gone(row, patience_s, now),

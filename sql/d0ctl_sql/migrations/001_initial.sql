@@ -993,6 +993,32 @@ create view node_space as
                 else node.facts ->> 'disk_free' end as disk_free
       from node left join cluster_space on cluster_space.cluster_id = node.cluster_id;
 
+-- What the live packages of a node use there: CPUs, and those of packages whose inputs are in
+-- transit; memory, GPUs and disk, which ones that only deliver outputs do not use; how many wait for
+-- inputs, only deliver, and all others.
+create view node_use as
+    select taken.node_id,
+           sum(iif(requirement.stay is null and taken.slot = 0,
+                   requirement.cpus * requirement.cpu / 100.0, 0) * taken.n) as used,
+           sum(iif(requirement.stay is null and taken.slot = 1,
+                   requirement.cpus * requirement.cpu / 100.0, 0) * taken.n) as bringing,
+           sum(iif(requirement.stay is null,
+                   coalesce(requirement.memory, requirement.memory_expected, 0), 0)
+               * taken.n) as memory,
+           sum(iif(requirement.stay is null, requirement.gpus, 0) * taken.n) as gpus,
+           sum(iif(requirement.stay is null,
+                   coalesce(requirement.space_expected, requirement.space, 0), 0)
+               * taken.n) as space,
+           sum(iif(taken.slot = 2, taken.n, 0)) as open,
+           sum(iif(requirement.stay is null, 0, taken.n)) as delivering,
+           sum(iif(requirement.stay is null, taken.n, 0)) as running
+      from (select node_id, requirement_id, slot, count(*) as n
+              from package
+             where is_live = 1
+             group by node_id, requirement_id, slot) as taken
+      join requirement on requirement.id = taken.requirement_id
+     group by taken.node_id;
+
 -- Caches that will exceed their capacity, by the daemon's forecast.
 create table cache_overflow (
     cluster_id integer primary key references cluster on delete cascade,

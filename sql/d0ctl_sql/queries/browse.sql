@@ -66,11 +66,7 @@ select count(*)
 select package.*, node.name as node, job.name as job, job.hold as job_hold,
        job.hold_note as job_hold_note, job.hold_actor as job_hold_actor, job.pause as job_pause,
        stage.seq as stage, stage.name as stage_name, line.seq as line, line.name as line_name,
-       line.dropped as line_dropped, line.named as line_named, requirement.cpus,
-       requirement.priority, requirement.memory, requirement.gpus, requirement.disk, requirement.space,
-       requirement.platform,
-       requirement.nodes, requirement.exclude_nodes, requirement.software, requirement.needs,
-       requirement.avoid, requirement.failed_on, requirement.stay
+       line.dropped as line_dropped, line.named as line_named, requirement.*
   from job
   join stage on stage.job_id = job.id and stage.seq = :stage
   join line on line.stage_id = stage.id and line.seq = :line
@@ -385,41 +381,22 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
        node.drain_note, node.last_error, node.speed,
        (select pilot.ends from pilot indexed by pilot_of_node
          where pilot.node_id = node.id and pilot.state <> 'ended') as ends,
-       (select iif(sum(requirement.cpus * requirement.cpu) % 100 = 0,
-                   sum(requirement.cpus * requirement.cpu) / 100,
-                   coalesce(sum(requirement.cpus * requirement.cpu) / 100.0, 0))
-          from package join requirement on requirement.id = package.requirement_id
-         where package.node_id = node.id
-           and package.is_live = 1
-           and package.phase <> 'staging-in' and package.staging = 0 and requirement.stay is null
-           and not (package.early = 1 and package.awaited > 0)) as used,
+       iif(live.used = cast(live.used as integer), cast(live.used as integer),
+           coalesce(live.used, 0)) as used,
+       coalesce(live.memory, 0) as memory_used, coalesce(live.gpus, 0) as gpus_used,
+       coalesce(live.space, 0) as disk_used,
        (select max(coalesce(attempt.started, attempt.launched, package.changed))
           from package
           join requirement on requirement.id = package.requirement_id and requirement.stay is null
           left join attempt on attempt.id = package.attempt_id and attempt.ended is null
          where package.node_id = node.id
            and package.is_live = 1
-           and package.phase <> 'staging-in' and package.staging = 0
-           and not (package.early = 1 and package.awaited > 0)) as taken,
-       node_space.disk, node_space.disk_free,
-       (select coalesce(sum(coalesce(requirement.memory, requirement.memory_expected)), 0)
-          from package
-          join requirement on requirement.id = package.requirement_id and requirement.stay is null
-         where package.node_id = node.id
-           and package.is_live = 1) as memory_used,
-       (select coalesce(sum(requirement.gpus), 0)
-          from package
-          join requirement on requirement.id = package.requirement_id and requirement.stay is null
-         where package.node_id = node.id
-           and package.is_live = 1) as gpus_used,
-       (select coalesce(sum(coalesce(requirement.space_expected, requirement.space)), 0)
-          from package
-          join requirement on requirement.id = package.requirement_id and requirement.stay is null
-         where package.node_id = node.id
-           and package.is_live = 1) as disk_used
+           and package.slot = 0) as taken,
+       node_space.disk, node_space.disk_free
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
+  left join node_use as live on live.node_id = node.id
  order by node.id;
 
 -- name: node_jobs

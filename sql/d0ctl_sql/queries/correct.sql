@@ -22,10 +22,7 @@ select line_order.line_id, line_order.after_id
 select package.id, package.line_id, package.seq, package.name, package.phase, package.attempts,
        package.requirement_id, package.wall_time, package.looping, package.wrapper,
        package.wrapper_parameters,
-       package.environment, package.policy, requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus,
-       requirement.disk, requirement.space, requirement.platform, requirement.nodes,
-       requirement.exclude_nodes, requirement.software, requirement.needs, requirement.fetches,
-       requirement.priority, package.early > 0 as early
+       package.environment, package.policy, package.early > 0 as early, requirement.*
   from line
   join package on package.line_id = line.id
   join requirement on requirement.id = package.requirement_id

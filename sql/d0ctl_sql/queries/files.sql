@@ -135,12 +135,7 @@ select distinct input.package_id
 
 -- name: waiting_requirement
 -- The requirement of a waiting package.
-select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus,
-       requirement.space,
-       requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
-       requirement.pace, requirement.seconds, requirement.rank, requirement.software,
-       requirement.needs, requirement.early, requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
-       requirement.job_id, requirement.stay
+select requirement.*
   from package join requirement on requirement.id = package.requirement_id
  where package.id = :package and package.phase = 'waiting';
 

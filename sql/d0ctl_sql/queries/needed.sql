@@ -44,12 +44,7 @@ select found.id from found join package on package.id = found.id and package.job
 
 -- name: needed_requirements
 -- The requests of needed packages that are ready, like `ready_requirements`.
-select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus,
-       requirement.space,
-       requirement.platform, requirement.nodes,
-       requirement.exclude_nodes, count(*) as ready, requirement.pace, requirement.seconds, requirement.rank, requirement.software,
-       requirement.needs, requirement.early, requirement.fetches, requirement.avoid,
-       requirement.failed_on, requirement.stay, requirement.stage_id, requirement.job_id
+select count(*) as ready, requirement.*
   from needed
   join package on package.id = needed.package_id and package.phase = 'ready'
   join requirement on requirement.id = package.requirement_id

@@ -230,12 +230,7 @@ select :node, :attempt
 
 -- name: requirements_of_job
 -- The requests of a job's packages to a node, and the stage of each requirement.
-select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus,
-       requirement.space,
-       requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
-       requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
-       requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stay,
-       requirement.stage_id, requirement.job_id, stage.name as stage
+select requirement.*, stage.name as stage
   from requirement join stage on stage.id = requirement.stage_id
  where requirement.job_id = :job
  order by requirement.id;

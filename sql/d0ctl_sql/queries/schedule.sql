@@ -3,7 +3,7 @@
 -- that those of all nodes with the same cache use, the CPUs of packages whose inputs are in transit, the number of packages that wait there for inputs,
 -- and of those that only deliver outputs, which use neither memory, GPUs nor disk; also nodes that d0ctl
 -- drained and that one package is to try, with the stage that failed there.
-select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.gpus, node.platform,
+select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.gpus, node.platform,
        node.services, cluster.services as cluster_services, node.speed,
        coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
        coalesce(live.open, 0) as open, coalesce(live.delivering, 0) as delivering,
@@ -18,25 +18,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.gpus, n
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
   left join bad_node on bad_node.node_id = node.id
-  left join (select taken.node_id,
-                    sum(iif(requirement.stay is null, coalesce(requirement.memory, requirement.memory_expected, 0), 0)
-                        * taken.n) as memory,
-                    sum(iif(requirement.stay is null, requirement.gpus, 0) * taken.n) as gpus,
-                    sum(iif(requirement.stay is null, coalesce(requirement.space_expected, requirement.space, 0), 0)
-                        * taken.n) as space,
-                    sum(iif(taken.slot = 2, taken.n, 0)) as open,
-                    sum(iif(requirement.stay is null, 0, taken.n)) as delivering,
-                    sum(iif(requirement.stay is null, taken.n, 0)) as running,
-                    sum(iif(requirement.stay is null and taken.slot = 0, requirement.cpus * requirement.cpu / 100.0, 0)
-                        * taken.n) as used,
-                    sum(iif(requirement.stay is null and taken.slot = 1, requirement.cpus * requirement.cpu / 100.0, 0)
-                        * taken.n) as bringing
-               from (select node_id, requirement_id, slot, count(*) as n
-                       from package
-                      where is_live = 1
-                      group by node_id, requirement_id, slot) as taken
-               join requirement on requirement.id = taken.requirement_id
-              group by taken.node_id) as live on live.node_id = node.id
+  left join node_use as live on live.node_id = node.id
  where node.state = 'up'
    and (node.drained = 0
         or (bad_node.next_try <= :now
@@ -51,13 +33,7 @@ select node.id, node.name, node.cluster_id, node.cpus, node.memory, node.gpus, n
 -- the job), then by age of the job; within a job, packages that were tried already come first, as
 -- they delay its completion (D0 Job Definition, section 5), then those with which the longest chain
 -- of packages begins.
-select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus,
-       requirement.space,
-       requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
-       requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
-       requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
-       requirement.job_id, requirement.stay, requirement.memory_expected,
-       requirement.space_expected
+select requirement.*
   from job
   join requirement on requirement.job_id = job.id and requirement.ready > 0
  where job.visible = 1 and job.hold = 0 and job.pause = 0 and job.finish is null
@@ -155,10 +131,9 @@ select 0, count(distinct input.file_id), sum(coalesce(file.size, 1))
  where input.package_id = :package and input.own = 0 and input.dropped = 0
    and input.acquire = 'pre-fetch';
 
--- name: requirement_costs
--- The facts that decide the cost of a package on a node.
-select requirement.seconds, requirement.rank, requirement.pace, requirement.fetches,
-       requirement.cpu, requirement.memory_expected, requirement.space_expected
+-- name: requirement_of_package
+-- The requirement of a package.
+select requirement.*
   from package join requirement on requirement.id = package.requirement_id
  where package.id = :package;
 

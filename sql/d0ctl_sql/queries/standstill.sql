@@ -4,7 +4,7 @@
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.gpus, node.platform, node.services, cluster.services as cluster_services, node.state,
        node.since, node.drained, node.drain_note, node.last_error, node.contact,
-       node.speed, bad_node.node_id as bad, node_space.disk, null as time_limit
+       node.speed, bad_node.node_id as bad, node_space.disk, null as left_s
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
@@ -36,12 +36,7 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
 
 -- name: standing_requirements
 -- Requirements with ready packages of jobs that have not ended, or of one, even of held ones.
-select requirement.id, requirement.cpus, requirement.cpu, requirement.memory, requirement.gpus,
-       requirement.space,
-       requirement.platform, requirement.nodes, requirement.exclude_nodes, requirement.ready,
-       requirement.pace, requirement.seconds, requirement.rank, requirement.software, requirement.needs, requirement.early,
-       requirement.fetches, requirement.avoid, requirement.failed_on, requirement.stage_id,
-       requirement.job_id, requirement.stay
+select requirement.*
   from job
   join requirement on requirement.job_id = job.id and requirement.ready > 0
  where job.visible = 1 and job.ended is null and (:job is null or job.id = :job)

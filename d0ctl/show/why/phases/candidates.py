@@ -6,10 +6,11 @@ from d0ctl.schedule.candidates import costs
 from d0ctl.schedule.costs import Cost
 from d0ctl.schedule.place import WORTH
 from d0ctl.schedule.resources import Requirement
-from d0ctl.show.why.common import MOST, room_of
+from d0ctl.show.why.common import MOST
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import placement
+from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.units import duration, size
 
 

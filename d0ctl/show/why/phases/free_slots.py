@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from d0ctl.schedule.resources import Requirement, misfit
 from d0ctl.show.why import pilots
-from d0ctl.show.why.common import MOST, named, objection, requirement_of, room_of
+from d0ctl.show.why.common import MOST, named, objection
 from d0ctl.show.why.phases import (
     broker,
     node_pauses,
@@ -19,6 +19,7 @@ from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import alive, batch_systems
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import iso, listed
 
@@ -39,7 +40,7 @@ VERBS = {"is": "are", "has": "have", "pauses": "pause"}
 def room(subject: Subject) -> str:
     """Return why no node has taken it yet; add a fact for each node, or each group of nodes."""
     explanation, rows = subject.explanation, registry.capacities(subject.store)
-    requirement = requirement_of(subject.store, subject.package)
+    requirement = requirement_of_package(subject.store, subject.package.id)
     out = {row["name"]: why for row in rows if (why := objection(row, requirement, subject.now))}
     out |= node_pauses.objection(subject, [row for row in rows if row["name"] not in out])
     out |= broker.objection(subject, [row for row in rows if row["name"] not in out])

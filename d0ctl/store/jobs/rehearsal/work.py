@@ -17,7 +17,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs.rehearsal.nodes import CONTROL
 from d0ctl.store.jobs.submission.urgency import Steps, urgency
 from d0ctl.store.nodes.catalogue import Catalogue
-from d0ctl.store.nodes.fitting import space, wants
+from d0ctl.store.nodes.fitting import requested, requirement_of_spec, space, wants
 from d0ctl.store.views.policies import NOTHING
 from d0ctl.units import listed
 
@@ -82,9 +82,8 @@ def work_of(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float])
             for place, package in enumerate(line.packages, 1):
                 step, sizes = steps.packages[stage, seq, place], steps.sizes.get(stage, NO_SIZES)
                 rank, usual = urgent.of(stage, seq, place)[:2]
-                key = (stage, package.cpus, package.cpu, package.memory, package.gpus,
-                       space(package), package.platform, package.nodes, package.exclude_nodes,
-                       package.priority, *wants(package), rank, usual)  # fmt: skip
+                key = (stage, requested(package), package.cpu, space(package), package.priority,
+                       *wants(package), rank, usual)  # fmt: skip
                 kind = kinds.get(key)
                 if kind is None:
                     kind = kinds[key] = _requirement(
@@ -156,16 +155,12 @@ def _requirement(
     catalogue: Catalogue,
     sizes: Sizes,
 ) -> Requirement:
-    software, needs = (json.dumps(names) for names in wants(package))
-    return Requirement(
-        number, 0, package.cpus, package.memory, package.platform, package.nodes,
-        package.exclude_nodes, catalogue.platforms(software), catalogue.needs(software, needs),
-        seconds=seconds, rank=rank, stage=stage, space=space(package),
-        fetches=any(binary.inputs for binary in package.binaries), cpu=package.cpu,
-        memory_expected=round(sizes.memory.high) if sizes.memory and not package.memory else None,
-        space_expected=max(space(package) or 0, sizes.space) if sizes.space and not package.disk
-        else None,
-        gpus=package.gpus,
+    memory, room = sizes.memory, space(package)
+    return requirement_of_spec(
+        package, catalogue, id=number, ready=0, seconds=seconds, rank=rank, stage=stage,
+        fetches=any(binary.inputs for binary in package.binaries),
+        memory_expected=round(memory.high) if memory and not package.memory else None,
+        space_expected=max(room or 0, sizes.space) if sizes.space and not package.disk else None,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.intake_rows import Chunk, Row
+from d0ctl.units import REQUESTS
 
 TRANSACTION_S = 0.1
 """After this time a transaction takes no further chunk; a writer may take at most 0.2 s."""
@@ -26,8 +27,8 @@ Binding a null takes Python ten times as long as binding a number, and most rows
 
 
 REQUIREMENT = (
-    "stage", "cpus", "cpu", "memory", "gpus", "disk", "space", "platform", "nodes",
-    "exclude_nodes", "priority", "early", "fetches", "software", "needs", "rank", "seconds",
+    "stage", *REQUESTS, "cpu", "space", "platform", "nodes", "exclude_nodes",
+    "priority", "early", "fetches", "software", "needs", "rank", "seconds",
     "expected", "chain",
 )  # fmt: skip
 """The fields of a requirement, in the order of the intake."""

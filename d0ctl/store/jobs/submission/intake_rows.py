@@ -5,6 +5,7 @@ A submission makes plain tuples with these fields: to make a named one takes ten
 
 import json
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
@@ -20,6 +21,7 @@ from d0ctl.jobfile.spec import (
 )
 from d0ctl.store.connection import as_json
 from d0ctl.store.nodes.fitting import space, wants
+from d0ctl.units import REQUESTS
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -126,6 +128,9 @@ class Chunk(Struct):
     """Files for results/."""
 
 
+_resources = attrgetter(*REQUESTS)
+
+
 def asked_by(spec: PackageSpec, is_early: bool) -> Row:
     """Return the requests of a package to a node."""
     fetches = spec.wrapper is not None and spec.wrapper.acquire == Acquire.PRE_FETCH
@@ -133,8 +138,8 @@ def asked_by(spec: PackageSpec, is_early: bool) -> Row:
         for one in binary.inputs:
             fetches = fetches or one.acquire == Acquire.PRE_FETCH
     return (
-        spec.cpus, spec.cpu, spec.memory, spec.gpus, spec.disk, space(spec), spec.platform,
-        spec.nodes, spec.exclude_nodes, spec.priority, int(is_early), int(fetches), *wants(spec),
+        *_resources(spec), spec.cpu, space(spec), spec.platform, spec.nodes,
+        spec.exclude_nodes, spec.priority, int(is_early), int(fetches), *wants(spec),
     )  # fmt: skip
 
 

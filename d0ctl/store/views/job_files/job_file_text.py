@@ -19,6 +19,7 @@ from d0ctl.store.views.job_files.definition import (
     StageRows,
     parsed,
 )
+from d0ctl.units import REQUESTS
 
 _MARK = "\x03inputs\x03"
 
@@ -79,8 +80,7 @@ def _package(package: PackageRows, known: Sequence[str]) -> Entry:
     return {
         "name": _escaped(row["name"], known), "nodes": parsed(row["nodes"]),
         "exclude-nodes": parsed(row["exclude_nodes"]), "platform": row["platform"],
-        "cpus": row["cpus"], "memory": row["memory"], "gpus": row["gpus"] or None,
-        "disk": row["disk"],
+        **{name: row[name] or None for name in REQUESTS},
         "wall-time": row["wall_time"], "looping": row["looping"], "priority": row["priority"],
         "wrapper": startup[0] if startup else None,
         "wrapper-parameters": _all_escaped(parsed(row["wrapper_parameters"]), known),
