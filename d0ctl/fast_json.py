@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 
 _decode = msgspec.json.Decoder().decode
 _decode_text = msgspec.json.Decoder(str).decode
@@ -19,14 +19,14 @@ _encode = msgspec.json.Encoder().encode
 def decode_bounded(text: str | bytes) -> Any:
     """Parse one JSON text from a node, after counting its lists and objects if it is long.
 
-    Raises ValueError as `shape.decode_bounded` does, which also reads what this parser refuses.
+    Raises ValueError as `json_text.decode_bounded` does, which also reads what this parser refuses.
     """
     try:
-        if len(text) > shape.MOST_CONTAINERS:
-            shape.check_containers(text)
+        if len(text) > json_text.MOST_CONTAINERS:
+            json_text.check_containers(text)
         return _decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return shape.decode(text)
+        return json_text.decode(text)
 
 
 def decode_text(line: str) -> str:
@@ -34,7 +34,7 @@ def decode_text(line: str) -> str:
     try:
         return _decode_text(line)
     except (msgspec.DecodeError, UnicodeError):
-        text = shape.decode(line)
+        text = json_text.decode(line)
         if not isinstance(text, str):
             raise ValueError("is not text") from None
         return text

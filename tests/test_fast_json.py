@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl import fast_json
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 
 EDGES = [
     "", " ", "{", "nul", "NaN", "-Infinity", "1e999", "-0", "01", "1.", "1e5", "[1,]", '{"a":1,}',
@@ -36,14 +36,14 @@ def outcome(read: Any, text: str | bytes) -> str:
 
 @given(texts)
 def test_a_text_is_read_as_by_the_check_of_the_wrapper(text: str) -> None:
-    assert outcome(fast_json.decode_bounded, text) == outcome(shape.decode_bounded, text)
+    assert outcome(fast_json.decode_bounded, text) == outcome(json_text.decode_bounded, text)
     line = text.encode("utf-8", "surrogatepass")
-    assert outcome(fast_json.decode_bounded, line) == outcome(shape.decode_bounded, line)
+    assert outcome(fast_json.decode_bounded, line) == outcome(json_text.decode_bounded, line)
 
 
 @given(st.binary(max_size=9))
 def test_bytes_are_read_as_by_the_check_of_the_wrapper(line: bytes) -> None:
-    assert outcome(fast_json.decode_bounded, line) == outcome(shape.decode_bounded, line)
+    assert outcome(fast_json.decode_bounded, line) == outcome(json_text.decode_bounded, line)
 
 
 surrogates = st.text(st.characters(categories=["Cs", "L", "Zl"]))

@@ -25,7 +25,6 @@ STILL_LONG = {
     "d0ctl/show/why/group.py",
     "wrapper/d0ctl_wrapper/attempt/chain/chain.py",
     "wrapper/d0ctl_wrapper/attempt/chain/resumption.py",
-    "wrapper/d0ctl_wrapper/protocol/checks/shape.py",
     "wrapper/d0ctl_wrapper/relay/attempts/supervisor.py",
 }
 """Modules of the product that are longer; `api/verbs.py` is written by `make schemas`."""

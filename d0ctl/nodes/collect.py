@@ -28,7 +28,7 @@ from d0ctl.nodes.stream_ends import (
 )
 from d0ctl.nodes.transports.download import Limits
 from d0ctl_wrapper.protocol import file_stream
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 
 Outcome = FileFacts | Exception
 
@@ -72,7 +72,7 @@ def _receive(feed: End, copies: Sequence[Copy], asides: Sequence[Path]) -> list[
 
 
 def _receive_one(feed: End, copy: Copy, aside: Path) -> Frame:
-    entry: Frame = file_stream.ENTRY(shape.decode_bounded(feed.line()))
+    entry: Frame = file_stream.ENTRY(json_text.decode_bounded(feed.line()))
     left, digest = entry["size"], hashlib.sha256()
     if entry["fault"]:
         return entry

@@ -13,7 +13,7 @@ from d0ctl.nodes.transports import hostkeys
 from d0ctl.nodes.transports.resolve import resolve
 from d0ctl.units import clean
 from d0ctl_wrapper.protocol import file_stream
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text, shape
 
 _READY = shape.record(
     {"fault": shape.bounded(shape.string), "command": shape.bounded(shape.string)}
@@ -42,7 +42,7 @@ class Login:
 
     def command(self, answer: bytes) -> str:
         """Return the command of the login, as reported by the end that waits. Raises NoLogin."""
-        ready = _READY(shape.decode_bounded(answer))
+        ready = _READY(json_text.decode_bounded(answer))
         if ready["fault"]:
             raise NoLogin(clean(ready["fault"]))
         return str(ready["command"])
@@ -69,7 +69,7 @@ class Login:
 
     def check(self, answer: bytes) -> None:
         """Raise NoLogin if the end that calls reports that it can't log in."""
-        fault = _CALLED(shape.decode_bounded(answer))["fault"]
+        fault = _CALLED(json_text.decode_bounded(answer))["fault"]
         if fault:
             raise NoLogin(clean(fault))
 

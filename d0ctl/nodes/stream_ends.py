@@ -15,7 +15,7 @@ from d0ctl.nodes.link import Frame, Link
 from d0ctl.nodes.transports.download import Garbled, Spoilt
 from d0ctl.units import clean
 from d0ctl_wrapper.protocol import file_stream, stamp
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text, shape
 
 LONGEST_S, SLOWEST = 300.0, 50_000
 """How long a stream may take, and how many bytes per second it must move beyond that.
@@ -157,12 +157,12 @@ def order(nonce: str, base: str, files: Sequence[Frame], direct: Frame | None = 
 def offsets_of(sink: End, nonce: str) -> dict[int, int]:
     """Return the offsets from which the receiver wants files that were cut off before."""
     sink.skip_greeting(nonce)
-    return dict(_OFFSETS(shape.decode_bounded(sink.line()))["offsets"])
+    return dict(_OFFSETS(json_text.decode_bounded(sink.line()))["offsets"])
 
 
 def answers_of(sink: End, copies: Sequence[Copy]) -> list[Frame]:
     """Return the answers of a receiver, a frame for each file."""
-    return [_ANSWER(shape.decode_bounded(line)) for line in sink.lines(len(copies))]
+    return [_ANSWER(json_text.decode_bounded(line)) for line in sink.lines(len(copies))]
 
 
 def outcome(copy: Copy, answer: Frame, source: Courier, link: Link) -> FileFacts | D0Error:

@@ -7,7 +7,7 @@ signals a change; SIGTERM is the order to end.
 import os
 from typing import Any, Dict, NamedTuple
 
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text, shape
 from d0ctl_wrapper.protocol.paths import AttemptFolder, read, remove, write
 
 KILL, PAUSE = b"kill", b"pause"
@@ -71,7 +71,7 @@ def _put(folder: AttemptFolder, name: bytes, value: "Dict[str, Any]") -> None:
     """Write an order; on a full disk an empty file stands for it."""
     path = folder.file(name)
     try:
-        write(path + b".aside", shape.encode(value).encode("ascii"))
+        write(path + b".aside", json_text.encode(value).encode("ascii"))
         os.rename(path + b".aside", path)
     except OSError:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
@@ -81,7 +81,7 @@ def _put(folder: AttemptFolder, name: bytes, value: "Dict[str, Any]") -> None:
 def _get(folder: AttemptFolder, name: bytes, check: shape.Check) -> "Dict[str, Any] | None":
     """Read an order; None if a full disk left an empty file."""
     try:
-        found: "Dict[str, Any]" = check(shape.decode(read(folder.file(name))))
+        found: "Dict[str, Any]" = check(json_text.decode(read(folder.file(name))))
     except (OSError, ValueError):
         return None
     return found

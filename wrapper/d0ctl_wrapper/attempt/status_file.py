@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterator
 from d0ctl_wrapper.attempt.reporter import Reporter
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.host import process
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.protocol.paths import write as write_file
 
 STATUS = b"status"
@@ -23,7 +23,7 @@ MOST_LOOKED_AT = 1000
 def write(report: Reporter, tree: ProcessTree) -> None:
     """Write the status of an attempt; on a full disk the request times out."""
     path = report.folder.file(STATUS)
-    text = shape.encode(_state(report, tree))
+    text = json_text.encode(_state(report, tree))
     try:
         write_file(path + b".aside", text.encode("ascii"))
         os.rename(path + b".aside", path)

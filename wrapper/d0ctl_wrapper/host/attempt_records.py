@@ -4,7 +4,7 @@ import os
 from typing import List, NamedTuple, Tuple
 
 from d0ctl_wrapper.host import process
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text, shape
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, read, write
 
 
@@ -85,7 +85,7 @@ def end_name(folder: AttemptFolder) -> "bytes | None":
     except OSError:
         return None
     try:
-        return b"%d.%d" % (folder.attempt, shape.positive(shape.decode(first)["seq"]))
+        return b"%d.%d" % (folder.attempt, shape.positive(json_text.decode(first)["seq"]))
     except (ValueError, TypeError, KeyError):
         return None
 

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Tuple
 
 from d0ctl_wrapper.disk import CHUNK, sync_all, write_all
 from d0ctl_wrapper.protocol import file_stream, stamp
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.protocol.checksum import normal
 from d0ctl_wrapper.protocol.paths import NodePaths, is_below, to_path
 
@@ -34,7 +34,7 @@ class Arriving:
             raise ValueError("`%s` has no sha256" % order["path"])
         folder = os.path.realpath(paths.cache) + b"/aside/"
         self.is_continued = order["size"] >= file_stream.RESUMED
-        key = hashlib.sha256(shape.encode([order["path"], order["checksum"]]).encode("ascii"))
+        key = hashlib.sha256(json_text.encode([order["path"], order["checksum"]]).encode("ascii"))
         name = file_stream.PART + key.hexdigest()[:32].encode("ascii")
         self.aside = folder + (name if self.is_continued else b"%d.%d" % (os.getpid(), number))
         self.digest = hashlib.sha256()
@@ -136,7 +136,7 @@ def main() -> int:
     source = sys.stdin.buffer
     text = file_stream.line(source, file_stream.LONGEST_ORDER)
     try:
-        order = file_stream.RECEIVE(shape.decode(text))
+        order = file_stream.RECEIVE(json_text.decode(text))
         paths = NodePaths(to_path(order["base"]))
         files = [Arriving(paths, file, number) for number, file in enumerate(order["files"])]
     except ValueError as error:
@@ -187,7 +187,7 @@ def _receive_directly(paths: NodePaths, direct: Order, files: "List[Arriving]") 
 
 def _receive(file: Arriving, source: Any) -> None:
     """Receive one file; raise ValueError if the stream ends or is invalid."""
-    entry = file_stream.ENTRY(shape.decode(file_stream.line(source)))
+    entry = file_stream.ENTRY(json_text.decode(file_stream.line(source)))
     if entry["fault"]:
         file.fail(entry["fault"], entry["message"])
     file.is_program = entry["executable"]

@@ -7,7 +7,7 @@ from typing import Any, Dict
 
 from d0ctl_wrapper.disk import CHUNK, write_all
 from d0ctl_wrapper.protocol import file_stream
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 
 Order = Dict[str, Any]
@@ -21,7 +21,7 @@ def main() -> int:
     """Send the files of the order on stdin, and return the exit code."""
     text = file_stream.line(sys.stdin.buffer, file_stream.LONGEST_ORDER)
     try:
-        order = file_stream.SEND(shape.decode(text))
+        order = file_stream.SEND(json_text.decode(text))
     except ValueError as error:
         sys.stderr.write("d0ctl send: the order %s\n" % error)
         return 2

@@ -8,7 +8,7 @@ import os
 from typing import Any, Dict, List, NamedTuple, Set
 
 from d0ctl_wrapper.disk import write_all
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
 
 Entry = Dict[str, Any]
@@ -43,7 +43,7 @@ def append(folder: AttemptFolder, entries: "List[Entry]") -> None:
         whole = _whole(file)
         os.ftruncate(file, whole)
         os.lseek(file, whole, os.SEEK_SET)
-        text = "".join(shape.encode(entry) + "\n" for entry in entries)
+        text = "".join(json_text.encode(entry) + "\n" for entry in entries)
         try:
             write_all(file, text.encode("ascii"))
         except OSError:
@@ -62,7 +62,7 @@ def read(folder: AttemptFolder, offset: int) -> "tuple[List[Entry], int]":
     except FileNotFoundError:
         return [], offset
     end = data.rfind(b"\n") + 1
-    return [shape.decode(line) for line in data[:end].splitlines()], offset + end
+    return [json_text.decode(line) for line in data[:end].splitlines()], offset + end
 
 
 def _whole(file: int) -> int:

@@ -6,7 +6,7 @@ import select
 import time
 from typing import Any, Deque, Dict, Iterable, Iterator, List
 
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 
 Frame = Dict[str, Any]
 
@@ -73,7 +73,7 @@ class Stream:
 
     def send(self, frame: Frame) -> None:
         """Queue one frame; `flush` writes it."""
-        self.send_line(shape.encode(frame))
+        self.send_line(json_text.encode(frame))
 
     def send_line(self, line: str) -> None:
         """Queue one line; `flush` writes it."""
@@ -128,7 +128,7 @@ def in_parts(frame: Frame, field: str, items: "Iterable[Any]", most: int) -> "It
     part: "List[Any]" = []
     size = 0
     for item in items:
-        length = len(shape.encode(item))
+        length = len(json_text.encode(item))
         if part and (len(part) == most or size + length > SPLIT_AT):
             yield {**frame, field: part, "more": True}
             part, size = [], 0

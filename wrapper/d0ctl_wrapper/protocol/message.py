@@ -10,7 +10,7 @@ import re
 from typing import Any, Callable, Dict, List, Tuple
 
 from d0ctl_wrapper.protocol import retained, stamp
-from d0ctl_wrapper.protocol.checks import parts, quick, ranges, shape
+from d0ctl_wrapper.protocol.checks import json_text, parts, quick, ranges, shape
 
 Message = Dict[str, Any]
 
@@ -66,13 +66,13 @@ def text(messages: "List[Message]") -> str:
 
 
 def _lines(message: Message) -> "List[str]":
-    line = shape.encode(message)
+    line = json_text.encode(message)
     if len(line) <= LONGEST or message["kind"] != "end":
         return [line]
-    return [shape.encode(part) for part in parts.split(message)]
+    return [json_text.encode(part) for part in parts.split(message)]
 
 
-def parse(text: str, decode: "Callable[[str], Any]" = shape.decode_bounded) -> "List[Message]":
+def parse(text: str, decode: "Callable[[str], Any]" = json_text.decode_bounded) -> "List[Message]":
     """Read the text of one file, or raise ValueError with a plain reason.
 
     Unknown fields are left out. All messages of a file must belong to one attempt and have

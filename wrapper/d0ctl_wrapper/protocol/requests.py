@@ -4,7 +4,7 @@ import re
 from typing import Any, Dict, Tuple
 
 from d0ctl_wrapper.protocol import software_order
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text, shape
 from d0ctl_wrapper.protocol.launch import LATE_INPUT
 
 Frame = Dict[str, Any]
@@ -111,7 +111,7 @@ _KIND = shape.record({"kind": shape.string})
 
 def hello(line: bytes) -> Frame:
     """Parse the first frame, or raise ValueError."""
-    value = shape.decode(line)
+    value = json_text.decode(line)
     if isinstance(value, dict):
         value = {**_HELLO_DEFAULTS, **value}
     frame: Frame = _HELLO(value)
@@ -120,7 +120,7 @@ def hello(line: bytes) -> Frame:
 
 def read(line: bytes) -> "tuple[str, Frame]":
     """Parse a later frame, or raise ValueError; one of an unknown kind is returned empty."""
-    value = shape.decode(line)
+    value = json_text.decode(line)
     kind = _KIND(value)["kind"]
     if kind not in _FRAMES:
         return kind, {}

@@ -6,7 +6,7 @@ import signal
 from typing import Any, Callable, Deque, Dict, Iterable, Set, Tuple
 
 from d0ctl_wrapper.host import process
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.relay.event_loop import Loop
 
 Frame = Dict[str, Any]
@@ -95,6 +95,6 @@ def _work(work: Work, writer: int, relay: int) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         with open(writer, "wb") as file:
             for frame in work():
-                file.write(shape.encode(frame).encode("ascii") + b"\n")
+                file.write(json_text.encode(frame).encode("ascii") + b"\n")
     finally:
         os._exit(0)

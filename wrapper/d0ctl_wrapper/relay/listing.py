@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, List
 from d0ctl_wrapper.disk import digest
 from d0ctl_wrapper.host import attempt_records, process
 from d0ctl_wrapper.protocol import stamp
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.protocol.frames import SPLIT_AT, in_parts
 from d0ctl_wrapper.protocol.paths import NodePaths, to_text
 
@@ -47,7 +47,7 @@ def _fitting(entries: "List[Frame]") -> "List[Frame]":
     """Return the entries that fit into one frame."""
     size = 0
     for position, entry in enumerate(entries):
-        size += len(shape.encode(entry))
+        size += len(json_text.encode(entry))
         if size > SPLIT_AT:
             return entries[:position]
     return entries

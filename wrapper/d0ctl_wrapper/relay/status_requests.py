@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from d0ctl_wrapper.attempt.status_file import STATUS
 from d0ctl_wrapper.host import attempt_records, process
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.protocol.paths import NodePaths, read
 from d0ctl_wrapper.relay.event_loop import LONGEST_WAIT_S
 
@@ -85,7 +85,7 @@ class StatusRequests:
 
     def _read(self, attempt: int) -> "Frame | None":
         try:
-            found = shape.decode(read(self._paths.attempt(attempt).file(STATUS)))
+            found = json_text.decode(read(self._paths.attempt(attempt).file(STATUS)))
         except (OSError, ValueError):
             return None
         return found if isinstance(found, dict) else None

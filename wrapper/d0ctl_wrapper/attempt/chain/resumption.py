@@ -19,7 +19,7 @@ from d0ctl_wrapper.attempt.stage import supplied
 from d0ctl_wrapper.attempt.stage.previous import NOTHING, RECORD, PreviousAttempts, Reusable
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.host import packing
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import (
     AttemptFolder,
@@ -266,7 +266,7 @@ class Resumption:
 
     def _write(self, record: Retained) -> None:
         path = self._folder.file(RECORD)
-        write(path + b".aside", shape.encode(record).encode("ascii"))
+        write(path + b".aside", json_text.encode(record).encode("ascii"))
         os.rename(path + b".aside", path)
 
     def _record(self, through: int) -> Retained:

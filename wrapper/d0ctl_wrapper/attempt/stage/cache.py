@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, NamedTuple
 
 from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol import stamp
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text, shape
 from d0ctl_wrapper.protocol.paths import NodePaths, inside, read, remove, to_path, write
 
 FIRST_POLL_S, LOCK_POLL_S = 0.005, 0.2
@@ -43,7 +43,7 @@ class SharedCopy:
 
     def __init__(self, paths: NodePaths, entry: "Dict[str, Any]") -> None:
         base = os.path.basename(entry["name"].rstrip("/"))
-        key = shape.encode([_source(entry), entry["size"], entry["checksum"], base])
+        key = json_text.encode([_source(entry), entry["size"], entry["checksum"], base])
         name = hashlib.sha256(key.encode("ascii")).hexdigest()[:32].encode("ascii")
         self.folder = paths.cache + b"/in/" + _MARK + name
         self.path = inside(self.folder, base)
@@ -81,7 +81,7 @@ class SharedCopy:
     def content(self) -> "CopyContent | None":
         """Return the content of the copy; None if it is missing or incomplete."""
         try:
-            recorded = _WHOLE(shape.decode(read(self.folder + b"/.whole")))
+            recorded = _WHOLE(json_text.decode(read(self.folder + b"/.whole")))
             status = os.stat(self.path)
         except (OSError, ValueError):
             return None
@@ -93,7 +93,7 @@ class SharedCopy:
         os.chmod(aside, 0o500 if content.is_program else 0o400)
         os.rename(aside, self.path)
         recorded = stamp.of(os.stat(self.path))
-        text = shape.encode({"size": content.size, "checksum": content.checksum, **recorded})
+        text = json_text.encode({"size": content.size, "checksum": content.checksum, **recorded})
         write(self.folder + b"/.whole.aside", text.encode("ascii"))
         os.rename(self.folder + b"/.whole.aside", self.folder + b"/.whole")
 

@@ -10,7 +10,7 @@ from d0ctl_wrapper.attempt.stage import supplied
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.host import attempt_records as attempts
 from d0ctl_wrapper.protocol import message
-from d0ctl_wrapper.protocol.checks import ranges, shape
+from d0ctl_wrapper.protocol.checks import json_text, ranges
 from d0ctl_wrapper.protocol.checks.ranges import Ranges
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, is_below, to_path
@@ -116,7 +116,7 @@ class PreviousAttempts:
     def _in_record(self, attempt: int) -> "Retained | None":
         """Read the record of an attempt whose wrapper died."""
         try:
-            return dict(RETAINED(shape.decode(self._read(attempt, RECORD))))
+            return dict(RETAINED(json_text.decode(self._read(attempt, RECORD))))
         except ValueError:
             return None
 

@@ -9,7 +9,7 @@ import os
 from typing import Any, Dict, List
 
 from d0ctl_wrapper.host import packing
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import to_path
 
@@ -27,7 +27,7 @@ def fingerprint(launch: Launch, number: int, work: bytes) -> str:
         sorted(launch["environment"].items()),
         [_look(known[name]) for name in _read_by(binary) if name in known],
     ]
-    return hashlib.sha256(shape.encode(parts).encode("ascii")).hexdigest()
+    return hashlib.sha256(json_text.encode(parts).encode("ascii")).hexdigest()
 
 
 def outside(launch: Launch, number: int, work: bytes) -> "Dict[str, bytes]":

@@ -20,7 +20,7 @@ from d0ctl_wrapper.disk import write_all
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.host.direct import key
 from d0ctl_wrapper.protocol import file_stream
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.protocol.paths import NodePaths, to_text
 
 CALL_S = 20.0
@@ -78,7 +78,7 @@ def connect(paths: NodePaths, order: "Dict[str, Any]", source: "IO[bytes]") -> C
     _end_with_control_host(paths, order)
     if order["role"] == file_stream.ANSWER:
         return _answer(paths, order)
-    call = file_stream.CALL_ORDER(shape.decode(file_stream.line(source)))
+    call = file_stream.CALL_ORDER(json_text.decode(file_stream.line(source)))
     try:
         connection = _call(call, order["name"])
     except OSError as error:

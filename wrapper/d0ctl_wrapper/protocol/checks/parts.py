@@ -5,7 +5,7 @@ All of them are in one file, so an end and its parts arrive together or not at a
 
 from typing import Any, Dict, Iterator, List
 
-from d0ctl_wrapper.protocol.checks import shape
+from d0ctl_wrapper.protocol.checks import json_text
 
 Message = Dict[str, Any]
 
@@ -43,7 +43,7 @@ def split(end: Message) -> "List[Message]":
     for field in FIELDS:
         holder, name = _holder(rest, field)
         items = holder.get(name) or []
-        if sum(len(shape.encode(item)) for item in items) < SHORT:
+        if sum(len(json_text.encode(item)) for item in items) < SHORT:
             continue
         holder[name] = []
         parts += [{**common, "kind": "part", "field": field, "items": some} for some in _cut(items)]
@@ -87,7 +87,7 @@ def _cut(items: "List[Any]") -> "Iterator[List[Any]]":
     size = 0
     for item in items:
         some.append(item)
-        size += len(shape.encode(item))
+        size += len(json_text.encode(item))
         if size >= FULL:
             yield some
             some, size = [], 0

@@ -3,15 +3,12 @@
 The message of the error is the end of a sentence, such as "is not a whole number".
 """
 
-import json
 import math
 from typing import Any, Dict, List, Mapping, Optional, Pattern, Tuple
 
 from d0ctl_wrapper.protocol.checks import quick
 
 Check = quick.Check
-
-_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 _NONE: "Mapping[str, Tuple[Check, Any]]" = {}
 
@@ -21,50 +18,10 @@ LARGEST = 2**63 - 1
 TEXT = 4096
 """The most characters of a text from a node."""
 
-MOST_CONTAINERS = 250000
-"""The most lists and objects in a text from a node.
-
-An empty one takes 3 bytes of JSON and 60 bytes of memory.
-"""
-
 
 _WHOLE = "type(x) is int and %d <= x <= %d"
 PLAIN = "type(x) is str and len(x) <= %d and x.isascii() and '\\0' not in x" % TEXT
 """The test of a text that has at most TEXT characters, all of them ASCII."""
-
-
-def decode_bounded(text: "str | bytes") -> Any:
-    """Parse one JSON text from a node, after counting its lists and objects."""
-    check_containers(text)
-    return decode(text)
-
-
-def check_containers(text: "str | bytes") -> None:
-    """Raise ValueError if a JSON text has too many lists and objects.
-
-    Brackets inside of strings count too, so this refuses too much rather than too little.
-    """
-    if isinstance(text, bytes):
-        found = text.count(b"[") + text.count(b"{")
-    else:
-        found = text.count("[") + text.count("{")
-    if found > MOST_CONTAINERS:
-        raise ValueError("has more than %d lists and objects" % MOST_CONTAINERS)
-
-
-def decode(text: "str | bytes") -> Any:
-    """Parse one JSON text, without the NaN and Infinity that Python adds to JSON."""
-    try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise ValueError("is nested too deeply")
-    except ValueError as error:
-        raise ValueError("is not JSON: %s" % error)
-
-
-def encode(value: Any) -> str:
-    """Return a value as one line of ASCII JSON."""
-    return _encode(value)
 
 
 @quick.test(_WHOLE % (0, LARGEST))
@@ -304,7 +261,3 @@ def _within(where: str, check: Check, value: Any) -> Any:
         return check(value)
     except ValueError as error:
         raise ValueError("%s %s" % (where, error))
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError("%s is not a number" % name)
