@@ -22,7 +22,6 @@ STILL_LONG = {
     "d0ctl/nodes/courier.py",
     "d0ctl/nodes/transports/ssh.py",
     "d0ctl/schedule/rehearsal/run.py",
-    "d0ctl/show/why/group.py",
     "wrapper/d0ctl_wrapper/attempt/chain/chain.py",
     "wrapper/d0ctl_wrapper/attempt/chain/resumption.py",
     "wrapper/d0ctl_wrapper/relay/attempts/supervisor.py",

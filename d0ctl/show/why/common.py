@@ -1,23 +1,26 @@
 """Explanations, and the texts that several of them share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from d0ctl.model import Phase
+from d0ctl.model import Counts, Phase
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import room_of
-from d0ctl.store.views.shapes import JobSummary
+from d0ctl.store.views.shapes import FailureView, JobSummary, PackageRow
 from d0ctl.units import count, duration, listed, moment
 
 if TYPE_CHECKING:
-    pass
+    from d0ctl.store.views.activity import Straggler
 
 MOST = 5
 """How many files, nodes or packages an explanation names; the rest is counted."""
+
+MOST_STRAGGLERS = 3
+"""How many stragglers a card names; it counts the rest."""
 
 NOT_PRODUCED = "its input is produced only after a retry"
 
@@ -36,6 +39,32 @@ class Explanation(Struct):
     stderr: str | None = None
     commands: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, text: str, commands: list[str]) -> None:
+        """Add a text: the first is the answer, each later one a fact."""
+        if self.answer:
+            self.facts.append(text)
+        else:
+            self.answer = text
+        self.commands += commands
+
+
+class GroupPart(Struct, frozen=True):
+    """A job or a part of it: its title, its counts, and how to find packages in it."""
+
+    title: str
+    path: str
+    counts: Counts
+    job: JobSummary
+    sample: Callable[[Iterable[Phase], int], list[PackageRow]]
+    failures: Callable[[int], list[FailureView]]
+    explain: Callable[[str], "Explanation"]
+    """How a package of it is explained, by its path."""
+
+    @property
+    def failed(self) -> str:
+        """A selector of its failed packages."""
+        return f"{self.path}:failed" if self.path == self.job.name else f"{self.path}/*:failed"
 
 
 def for_time(phase: str, node: str | None, began: float | None, now: float) -> str:
@@ -128,3 +157,23 @@ def transfer_text(name: str, tries: int, last_error: str | None) -> str:
 def named(rows: Sequence[Row], last: str = "and") -> str:
     """Name nodes in a sentence."""
     return listed((f"`{row['name']}`" for row in rows), last)
+
+
+def straggler(one: "Straggler", now: float) -> str:
+    """Say how long it runs, and how long was expected."""
+    return (
+        f"it is a straggler: it has been running on `{one.node}` for "
+        f"{duration(now - one.started)}; {duration(one.expected)} were expected, "
+        f"at most {duration(one.high)}"
+    )
+
+
+def stragglers(found: "Sequence[Straggler]", now: float) -> list[str]:
+    """Name the first of them, and count the rest."""
+    said = [
+        f"straggler: `{one.path}` has been running on `{one.node}` for "
+        f"{duration(now - one.started)}; at most {duration(one.high)} were expected"
+        for one in found[:MOST_STRAGGLERS]
+    ]
+    more = len(found) - MOST_STRAGGLERS
+    return [*said, f"and {count(more, 'straggler')} more"] if more > 0 else said

@@ -1,8 +1,7 @@
 """The state of a launched package, and what it still waits for."""
 
 from d0ctl.model import Phase
-from d0ctl.show.why import stragglers
-from d0ctl.show.why.common import MOST, for_time, transfer_text
+from d0ctl.show.why.common import MOST, for_time, straggler, transfer_text
 from d0ctl.show.why.phases import broker, recovery
 from d0ctl.show.why.phases.waiting import prerequisites_of, suggest
 from d0ctl.show.why.subject import Subject
@@ -34,7 +33,7 @@ def _straggles(subject: Subject) -> None:
     one, store = subject.package, subject.store
     for found in activity.stragglers(store, one.job_id, MOST_STRAGGLERS, now=subject.now):
         if found.path == one.path:
-            subject.fact(stragglers.sentence(found, subject.now))
+            subject.fact(straggler(found, subject.now))
             subject.explanation.details["straggler"] = {
                 "expected": found.expected, "high": found.high,
             }  # fmt: skip

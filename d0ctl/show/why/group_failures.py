@@ -1,0 +1,82 @@
+"""The failures of a job, stage or line, and the commands that retry them."""
+
+from collections import Counter
+
+from d0ctl.model import Group, Phase, roll_up
+from d0ctl.show.why.common import MOST, Explanation, GroupPart
+from d0ctl.store.connection import Store
+from d0ctl.units import count, listed
+
+SAMPLE = 200
+"""How many of the latest failures are counted by reason."""
+
+
+def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
+    """Add how many packages have failed, why the last one has, and commands that retry them."""
+    total = part.counts.get("failed", 0)
+    latest = [(failure.path, failure.reason) for failure in part.failures(SAMPLE)]
+    if not latest:
+        latest = [(one.path, one.reason) for one in part.sample([Phase.FAILED], MOST)]
+    if not latest:
+        explanation.add(f"{part.title} has {count(total, 'failed package')}", [])
+        return
+    last = part.explain(latest[0][0])
+    status = roll_up(part.counts, blocked=part.job.blocked)
+    verb = "failed" if status == Group.FAILED else "has failures"
+    failed = f"{count(total, 'package')} failed, the last {_after(last)}"
+    explanation.add(f"{part.title} {verb}: {failed}", [])
+    explanation.stderr = last.stderr
+    if len(latest) == 1:
+        explanation.facts += last.facts
+        explanation.commands += last.commands
+    else:
+        _by_reason(store, part, explanation, latest, total)
+        explanation.commands += [f"d0ctl why {latest[0][0]}", f"d0ctl history {part.path}"]
+
+
+def _by_reason(
+    store: Store,
+    part: GroupPart,
+    explanation: Explanation,
+    latest: list[tuple[str, str | None]],
+    total: int,
+) -> None:
+    """Add the failures by reason, and one retry command for each reason."""
+    reasons = Counter(reason or "unknown" for _, reason in latest)
+    at_least = "at least " if total > len(latest) else ""
+    parts = [f"{number:,} for {reason}" for reason, number in reasons.most_common()]
+    explanation.facts.append(f"failed: {at_least}{listed(parts)}")
+    for reason, _ in reasons.most_common(MOST):
+        paths = [path for path, why in latest if why == reason][:MOST]
+        if not paths:
+            continue
+        from d0ctl.show.why.advice import for_alike  # most parts have no such failures
+
+        found = for_alike(store, part.failed, paths, reason)
+        explanation.facts += [f"for {reason}: {fact}" for fact in found.facts]
+        if found.options is not None:
+            explanation.commands.append(f"d0ctl retry{found.options}")
+
+
+def _after(last: Explanation) -> str:
+    return f"`{last.path}`" + last.answer.partition(" failed")[2]
+
+
+def retry_first(part: GroupPart, explanation: Explanation) -> None:
+    """Suggest a retry before the release of a job that is held for its failures.
+
+    A retry releases it, too, and begins with the failed packages; a release alone runs the rest.
+    """
+    from d0ctl.store.attempts import alike_failures  # most jobs are not held
+
+    if part.job.hold_actor != alike_failures.ACTOR:
+        return
+    retries = [text for text in explanation.commands if text.startswith("d0ctl retry ")]
+    if not retries:
+        from d0ctl.show.why.advice import is_deterministic
+
+        reasons = dict.fromkeys(failure.reason for failure in part.failures(SAMPLE))
+        retries = [f"d0ctl retry '{part.failed}' --failed-for {reason}"
+                   for reason in reasons if is_deterministic(reason, 127)]  # fmt: skip
+    others = [text for text in explanation.commands if text not in retries]
+    explanation.commands[:] = retries + others
