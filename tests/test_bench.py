@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import page
+from tests.bench import page, zpeak
 from tests.bench.bounds import limited, rounds
 from tests.bench.measure import process
 from tests.bench.peers import rate
@@ -127,3 +127,13 @@ def test_a_row_of_the_page_has_the_figures_of_its_measure_or_says_that_there_are
     assert "a merge on another node | not measured |" in first
     assert "| 2026-11-22, commit abc, 2 CPUs, Z80 |\n\n| what | figure |\n" in first
     assert again == first
+
+
+def test_binaries_without_any_pause_wait_only_for_slots_and_for_one_another() -> None:
+    packages = [(1, 1, 1, 3.0), (1, 2, 2, 2.0), (1, 3, 3, 2.0), (1, 2, 4, 1.0), (2, 4, 5, 1.0)]
+    names = ("stage", "line", "package", "ended")
+    rows = [{**dict(zip(names, one, strict=True)), "started": 0.0} for one in packages]
+
+    assert zpeak.gapless(rows, 2) == 5.0
+    assert zpeak.gapless(rows, 1) == 9.0
+    assert zpeak.gapless(rows[:2] + rows[3:], 3) == 4.0
