@@ -76,8 +76,9 @@ crates: .venv/ready .cache/roc-validator/ready  ## have the public validator che
 screens: .venv/ready-to-test  ## take the pictures in docs/screens again
 	@$(python) -m tests.screens
 
-options: .venv/ready-to-test  ## write docs/options.md again, from the help of every command
+options: .venv/ready-to-test  ## write docs/options.md and docs/man again, from the help of every command
 	@$(python) -m tests.support.help_page
+	@$(python) -m tests.support.man_pages
 
 schemas: .venv/ready-to-test  ## write JSON Schemas, their table, and the methods of the Python interface again
 	@$(python) -m tests.support.schemas
