@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from d0ctl.errors import BadJobFile, BadUsage, NotFound
+from d0ctl.errors import BadJobFile, BadUsage
 from d0ctl.importers import dag_file, dagman, snakemake, wfcommons
 from d0ctl.importers.draft import Draft, Unreadable
 from d0ctl.jobfile.yaml.faults import did_you_mean
@@ -27,9 +27,9 @@ class Imported(Struct, frozen=True):
 
 
 def read(path: Path, form: str | None = None) -> Imported:
-    """Read a file. Raises BadJobFile with the reason if it can't be read, or NotFound."""
+    """Read a file. Raises BadJobFile with the reason if it can't be read."""
     if not path.exists():
-        raise NotFound(f"there is no file `{path}`")
+        raise BadJobFile([clean(f"{path}: there is no such file")])
     draft = Draft(path.stem)
     if form is not None and form not in FORMATS:
         return _by_plugin(path, form)

@@ -24,5 +24,5 @@ def test_import_prints_a_job_file_and_says_what_is_left_out(tmp_path: Path, d0ct
     assert d0ctl("validate", str(tmp_path / "x.yaml")).exit_code == 0
     assert d0ctl("import", str(whole), "-o", str(tmp_path / "x.yaml")).exit_code == 4
     assert d0ctl("import", str(tmp_path / "bad.dag")).exit_code == 2
-    assert d0ctl("import", str(tmp_path / "none.dag")).exit_code == 3
+    assert d0ctl("import", str(tmp_path / "none.dag")).exit_code == 2
     assert d0ctl("import", str(whole), "--from", "x").exit_code == 2

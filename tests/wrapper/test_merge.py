@@ -210,11 +210,19 @@ def test_what_uproot_can_not_merge_is_refused(tmp_path: Path) -> None:
 
 def test_root_files_need_hadd_or_uproot(tmp_path: Path) -> None:
     (tmp_path / "a.root").write_text("no root")
+    damaged = merge(tmp_path, "all.root", ["a.root"])
+    *words, code = merge_types.command()
+    without = b"import sys; sys.executable = '/bin/false'; " + code
+    bare = subprocess.run(
+        [*words, without, "all.root"], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**environment(tmp_path), "PATH": str(tmp_path)},
+    )  # fmt: skip
 
-    reply = merge(tmp_path, "all.root", ["a.root"])
-
-    assert reply.returncode == 1
-    assert "needs `hadd`, or python3 with uproot, on PATH" in reply.stderr
+    assert (damaged.returncode, bare.returncode) == (1, 1)
+    assert "ended with exit code 1" in damaged.stderr
+    assert bare.stderr == (
+        "d0ctl-merge: merging ROOT files needs `hadd` on PATH, or uproot: pip install uproot\n"
+    )
 
 
 def test_inputs_are_merged_as_they_arrive(tmp_path: Path) -> None:

@@ -213,15 +213,20 @@ def _once(seen: "Dict[str, str]", member: str, name: str) -> None:
 def _root(output: str, inputs: "Iterator[str]") -> None:
     """Add histograms and chain trees, by `hadd` or by uproot, whichever the node has."""
     names = list(inputs)
-    words = ["hadd", "-f", output] if shutil.which("hadd") else ["python3", "-c", _ROOT, output]
-    missing = "merging ROOT files needs `hadd`, or python3 with uproot, on PATH"
-    try:
-        code = subprocess.call(words + names)
-    except OSError:
-        raise NotMerged(missing)
+    hadd = shutil.which("hadd")
+    words = [hadd, "-f", output] if hadd else [_python_with_uproot(), "-c", _ROOT, output]
+    code = subprocess.call(words + names)
     if code:
-        tail = "" if words[0] == "hadd" else "; " + missing
-        raise NotMerged("`%s` ended with exit code %d%s" % (words[0], code, tail))
+        raise NotMerged("`%s` ended with exit code %d" % (os.path.basename(words[0]), code))
+
+
+def _python_with_uproot() -> str:
+    """Return this python or the one on PATH, whichever has uproot."""
+    has_it = "import importlib.util, sys; sys.exit(importlib.util.find_spec('uproot') is None)"
+    for python in (sys.executable, shutil.which("python3")):
+        if python and subprocess.call([python, "-c", has_it]) == 0:
+            return python
+    raise NotMerged("merging ROOT files needs `hadd` on PATH, or uproot: pip install uproot")
 
 
 KINDS: "Dict[str, Callable[[str, Iterator[str]], None]]" = {
