@@ -91,3 +91,20 @@ def test_a_selector_that_means_nothing_is_refused_with_the_nearest(
     assert result.exit_code == (2 if {"prod:faild", "exit-cod"} & {*words} else 3)
     assert expected in result.stderr
     assert nearest in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "command"),
+    [("submit job.yaml --as", "--as", "d0ctl submit"),
+     ("report usage --html", "--html", "d0ctl report usage"),
+     ("--home", "--home", "d0ctl")],
+    ids=["command", "part-of-a-command", "before-the-command"],
+)  # fmt: skip
+def test_an_option_without_its_value_is_refused_with_the_help_of_its_command(
+    d0ctl: Type, words: str, option: str, command: str
+) -> None:
+    result = d0ctl(*words.split())
+
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [f"d0ctl: option `{option}` requires an argument",
+                                          f"{command} --help"]  # fmt: skip

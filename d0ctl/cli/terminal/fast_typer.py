@@ -112,8 +112,18 @@ def usage_in_our_words() -> Iterator[None]:
 
 
 def with_help(command: Any) -> None:
-    """Add a hint at its help to a command that finds wrong usage itself and has no better hint."""
-    run = command.invoke
+    """Add a hint at its help to a command that finds wrong usage itself and has no better hint.
+
+    An option without its value, too, is then known to be one of this command.
+    """
+    run, parse = command.invoke, command.parse_args
+
+    def parse_args(context: Any, words: list[str]) -> Any:
+        try:
+            return parse(context, words)
+        except _UsageError as error:
+            error.ctx = error.ctx or context
+            raise
 
     def invoke(context: Any) -> Any:
         try:
@@ -122,8 +132,8 @@ def with_help(command: Any) -> None:
             error.hint = error.hint or _help_of(context)
             raise
 
-    command.invoke = invoke
+    command.parse_args, command.invoke = parse_args, invoke
 
 
 def _help_of(context: Any) -> str:
-    return f"{context.command_path} --help"
+    return f"{context.command_path if context else 'd0ctl'} --help"
