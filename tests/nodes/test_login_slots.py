@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from d0ctl.nodes.transports.login_slots import AT_ONCE
+from d0ctl.nodes.transports.resolve import AT_ONCE
 from d0ctl.nodes.transports.transport import Address
 from tests.nodes.conftest import SshdStarter, trust
 from tests.nodes.reaching import SSH, home_of

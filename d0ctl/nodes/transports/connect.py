@@ -20,10 +20,9 @@ from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.transports import hostkeys, standing_login
 from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl.nodes.transports.login import Login, LoginRefused
-from d0ctl.nodes.transports.login_slots import login_slot
 from d0ctl.nodes.transports.openssh import HostKeyRefused, OpenSshTransport
 from d0ctl.nodes.transports.pilot import PilotTransport
-from d0ctl.nodes.transports.resolve import Hop, resolve
+from d0ctl.nodes.transports.resolve import Hop, login_slot, resolve
 from d0ctl.nodes.transports.ssh import FabricTransport
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Transport
 

@@ -21,7 +21,7 @@ def allow_many() -> None:
         resource.setrlimit(_LIMIT, (most, hard))
 
 
-def keep_previous(pid: int) -> None:
+def keep_former(pid: int) -> None:
     """Give the previous limit to a process that this one has started."""
     try:
         resource.prlimit(pid, _LIMIT, _former)

@@ -17,8 +17,7 @@ from typing import Protocol
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.transports.download import Download, Limits
 from d0ctl.nodes.transports.local import ProcessStream
-from d0ctl.nodes.transports.login_slots import login_slot
-from d0ctl.nodes.transports.resolve import parse, resolve, ssh_config
+from d0ctl.nodes.transports.resolve import login_slot, parse, resolve, ssh_config
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stream
 
 CHUNK = 1 << 18

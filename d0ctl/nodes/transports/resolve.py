@@ -1,4 +1,4 @@
-"""The route to a destination, as OpenSSH resolves it by `ssh -G`, and the settings it gets."""
+"""The route to a destination, as OpenSSH resolves it by `ssh -G`, and a turn to log in there."""
 
 import getpass
 import math
@@ -6,7 +6,10 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -262,3 +265,21 @@ def ssh_config(
 def quoted(path: Path) -> str:
     """Return a path as ssh_config reads it."""
     return '"' + str(path).replace("%", "%%") + '"'
+
+
+AT_ONCE = 5
+"""How many may log in to a gateway at once; sshd drops from ten on (`MaxStartups 10:30:100`)."""
+
+_slots: defaultdict[str, threading.BoundedSemaphore] = defaultdict(
+    lambda: threading.BoundedSemaphore(AT_ONCE)
+)
+_lock = threading.Lock()
+
+
+@contextmanager
+def login_slot(gateway: Hop) -> Iterator[None]:
+    """Wait for a turn to log in to the first host on the route to a node, and keep it."""
+    with _lock:
+        slot = _slots[gateway.known_as]
+    with slot:
+        yield
