@@ -397,8 +397,8 @@ PLANTED: tuple[Mutant, ...] = (
         ("tests/jobfile",),
     ),
     Mutant(
-        "d0ctl/jobfile/checks/job.py",
-        "_open_stages: `==` becomes `!=`",
+        "d0ctl/jobfile/checks/stage_sources.py",
+        "read: `==` becomes `!=`",
         "if stage == part.stage.name:",
         "if stage != part.stage.name:",
         ("tests/jobfile",),
@@ -413,8 +413,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/jobfile/checks/job.py",
         "_check_found: `and` becomes `or`",
-        "elif recipe in self._sources and self._outputs.are_known:",
-        "elif recipe in self._sources or self._outputs.are_known:",
+        "elif recipe in self._stages.found and self.outputs.are_known:",
+        "elif recipe in self._stages.found or self.outputs.are_known:",
         ("tests/jobfile",),
     ),
     Mutant(
@@ -490,8 +490,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/actions/conflict.py",
         "_on_jobs: `not` is planted",
-        "if request.action.conflicts_with(action)",
-        "if not request.action.conflicts_with(action)",
+        "if request.action.is_in_the_way(action)",
+        "if not request.action.is_in_the_way(action)",
         ("tests/cli/test_race.py", "tests/test_verbs.py"),
     ),
     Mutant(

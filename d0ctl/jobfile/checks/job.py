@@ -1,7 +1,7 @@
 """The check of a job as a whole: every file of every package of every line."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
 from operator import is_
@@ -12,14 +12,14 @@ from d0ctl.jobfile.checks.layout import Layout, PackageRange
 from d0ctl.jobfile.checks.outputs import Outputs
 from d0ctl.jobfile.checks.outside_inputs import OutsideInputs
 from d0ctl.jobfile.checks.package import PackageCheck
-from d0ctl.jobfile.checks.wait_graph import WaitGraph
+from d0ctl.jobfile.checks.stage_sources import StageSources
+from d0ctl.jobfile.checks.waits import Waits
 from d0ctl.jobfile.input_files import (
     BaseNames,
     BinaryFiles,
     InputFile,
     InputFiles,
     Origin,
-    StageOutputs,
     base_names,
 )
 from d0ctl.jobfile.language.field_types import BadValueError
@@ -27,12 +27,11 @@ from d0ctl.jobfile.language.file_names import input_name
 from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.local_files import Globs
 from d0ctl.jobfile.order import Order
-from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe, LineRecipe, PackageRecipe
+from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe, PackageRecipe
 from d0ctl.jobfile.sections.late_outputs import check_early_start, check_late_groups
 from d0ctl.jobfile.sections.loop_sources import MAX_VALUES
-from d0ctl.jobfile.sections.other_files import of_stage
 from d0ctl.jobfile.site_names import KnownNames
-from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, shown
+from d0ctl.jobfile.yaml.faults import Faults, shown
 
 MAX_SHARED = 2_000_000
 """How many files are compared between the lines of a stage."""
@@ -57,7 +56,7 @@ def check_job(
     """Expand a job and record every fault in it; the recipe is not changed."""
     check = _Check(job, name, directory, known, faults)
     check.run()
-    return check.result()
+    return Checked(check.layout.packages, check.files, check.order, check.outputs.by_stage())
 
 
 class _Check:
@@ -71,16 +70,15 @@ class _Check:
     def __init__(
         self, job: JobRecipe, name: str, directory: str, known: KnownNames, faults: Faults
     ) -> None:
-        self.layout = Layout(job, name)
-        self.order = Order(job.stages)
-        self._job = job
-        self._faults = faults
-        self._outputs = outputs = Outputs(self.layout, faults)
+        self.layout, self.order = Layout(job, name), Order(job.stages)
+        self._waits = Waits(self.layout, self.order, faults)
+        self._job, self._faults = job, faults
+        self.outputs = outputs = Outputs(self.layout, faults)
         self._origins: defaultdict[InputRecipe, bytearray] = defaultdict(bytearray)
-        self._sources: dict[InputRecipe, StageOutputs] = {}
+        self._stages = stages = StageSources(outputs, known, faults)
         self._groups: defaultdict[InputRecipe, list[bytes]] = defaultdict(list)
         self.files = InputFiles(
-            directory, Globs(directory), self._origins, self._sources, outputs.late, self._groups
+            directory, Globs(directory), self._origins, stages.found, outputs.late, self._groups
         )
         self._outside_origins: dict[InputRecipe, Origin] = {}
         """The origins of inputs from outside that are the same for all lines."""
@@ -91,7 +89,6 @@ class _Check:
         """The late output to which an existing file belongs."""
         self._consumed = bytearray()
         """Whether a package of its own stage reads an output."""
-        self._waits = WaitGraph()
         self._from_stages = 0
         """How many inputs come by `from:`."""
         self._patterns: dict[tuple[int, str], str] = {}
@@ -100,11 +97,6 @@ class _Check:
         self._names = BaseNames({}, {})
         """The names of the inputs `_named`."""
 
-    def result(self) -> Checked:
-        """Return the results."""
-        by_stage = self._outputs.by_stage()
-        return Checked(self.layout.packages, self.files, self.order, by_stage)
-
     def run(self) -> None:
         """Record every fault in the expanded job."""
         ranges, packages = self.layout.ranges, self.layout.packages
@@ -112,34 +104,31 @@ class _Check:
             message = f"{packages:,} packages are more than a job may have ({MAX_VALUES:,})"
             self._faults.add(ranges[-1].line.position, message)
             return
-        self._outputs.collect(self._job)
-        self._consumed = bytearray(len(self._outputs.numbers))
+        self.outputs.collect(self._job)
+        self._consumed = bytearray(len(self.outputs.numbers))
         for part in ranges:
             self._check_named_inputs(part)
-        self._open_stages()
+        self._stages.read(ranges, self._consumed)
         for part in ranges:
             if any(package.takes_stages for package in part.line.packages):
                 self._check_stage_inputs(part)
             check_early_start(part.line, part.stage, self.files, self._faults)
             check_late_groups(part.line, part.stage, self._faults)
-        self._order_stages()
-        self._check_cycles()
-
-    def _note(self, position: Position, kind: str, message: str) -> None:
-        self._faults.add_similar(position, kind, lambda: message)
+        self._waits.stages(self._job.stages)
+        self._waits.cycles()
 
     def _check_named_inputs(self, part: PackageRange) -> None:
         """Find the origin of every named input, and check packages without others."""
         line, number = part.line, part.first_package
         varying = bool(line.fields.varying)
         is_ordered = "after" in line.fields.fixed or "after" in line.fields.varying
-        own_stage = self._outputs.of_stage[part.stage.name]
+        own_stage = self.outputs.of_stage[part.stage.name]
         checks = [PackageCheck.of(package) for package in line.packages]
         for at, values in enumerate(line.loop):
             if varying:
                 line.fields.check(values, self._faults)
             if is_ordered:
-                self._order_line(part, values, at, number)
+                self._waits.line(part, values, at, number)
             for check in checks:
                 is_due = check.each_line
                 for binary, recipe in check.named:
@@ -180,10 +169,10 @@ class _Check:
                 recipe.file.render(values) if recipe.file is not None else member or ""
             )
         except BadValueError as error:
-            self._note(recipe.position, "input", str(error))
+            self._faults.add_similar(recipe.position, "input", str(error))
             return Origin.WRONG
         output = self._patterns_of.get(name, name)
-        made = self._outputs.numbers.get(output)
+        made = self.outputs.numbers.get(output)
         if made is None:
             origin = self._outside.origin(recipe, name, values)
             if recipe.is_constant and origin != Origin.WRONG:
@@ -191,32 +180,32 @@ class _Check:
             return origin
         if made in own_stage:
             self._consumed[made] = 1
-        if recipe is binary.stdin and name in self._outputs.late:
+        if recipe is binary.stdin and name in self.outputs.late:
             message = f"`stdin` takes one file, and {shown(name)} is a late output"
-            self._note(recipe.position, "stdin", message)
+            self._faults.add_similar(recipe.position, "stdin", message)
             return Origin.WRONG
-        maker = self._outputs.maker(output)
+        maker = self.outputs.maker(output)
         if maker != number:
             self._waits.add(maker, number)
             return Origin.FAR if "/" in name else Origin.MADE
         for earlier in check.package.binaries:
             if earlier is binary:
                 break
-            if any(self._outputs.name(output, values) == name for output in earlier.outputs):
+            if any(self.outputs.name(output, values) == name for output in earlier.outputs):
                 return self._own(recipe, name)
         message = f"{shown(name)} is read before its own package makes it"
-        self._note(recipe.position, "own", message)
+        self._faults.add_similar(recipe.position, "own", message)
         return Origin.WRONG
 
     def _own(self, recipe: InputRecipe, name: str) -> Origin:
         """Check an input that an earlier binary of the same package makes."""
-        if name not in self._outputs.late:
+        if name not in self.outputs.late:
             return Origin.OWN
         message = (
             f"late output {shown(name)} can't be an input in its own package: its files are "
             "there already"
         )
-        self._note(recipe.position, "own", message)
+        self._faults.add_similar(recipe.position, "own", message)
         return Origin.WRONG
 
     def _check_package(
@@ -238,7 +227,7 @@ class _Check:
             names = self._base_names([*inputs, startup])
             names.check(output.file.render(values) for output in check.outputs)
         except BadValueError as error:
-            self._note(check.package.position, "bases", str(error))
+            self._faults.add_similar(check.package.position, "bases", str(error))
         if check.guarded:
             self._check_quoted_values(check.package, inputs, values)
         return inputs
@@ -246,8 +235,7 @@ class _Check:
     def _base_names(self, inputs: list[Sequence[InputFile]]) -> BaseNames:
         """Return the names of inputs; those of the previous package if its inputs are the same."""
         if len(inputs) != len(self._named) or not all(map(is_, inputs, self._named)):
-            self._named, self._names = [], base_names(inputs)
-            self._named = inputs
+            self._named, self._names = inputs, base_names(inputs)
         return self._names
 
     def _check_quoted_values(
@@ -264,17 +252,17 @@ class _Check:
         if recipe.glob is not None:
             problem = self.files.globs.problem(recipe.glob.render(values))
             if problem is not None:
-                self._note(recipe.position, "glob", problem)
-        elif recipe in self._sources and self._outputs.are_known:
+                self._faults.add_similar(recipe.position, "glob", problem)
+        elif recipe in self._stages.found and self.outputs.are_known:
             if self.files.of_entry(recipe, values, at):
                 return
-            if "/" in (recipe.stage or "") and not self._sources[recipe].names:
+            if "/" in (recipe.stage or "") and not self._stages.found[recipe].names:
                 return  # reported where it was resolved, or the site is not known
             message = f"stage {shown(recipe.stage or '')} has no output that other stages can read"
             if recipe.match is not None:
                 pattern = recipe.match.render(values)
                 message = f"no output of stage {shown(recipe.stage or '')} matches {shown(pattern)}"
-            self._note(recipe.position, "from", message)
+            self._faults.add_similar(recipe.position, "from", message)
 
     def _check_shared(
         self, recipe: InputRecipe, values: LoopValues, at: int, part: PackageRange
@@ -286,43 +274,13 @@ class _Check:
         for file in self.files.of_entry(recipe, values, at)[: MAX_SHARED - len(self._patterns)]:
             key = part.stage_number, file.file
             first = self._patterns.setdefault(key, pattern)
-            if first != pattern and file.file not in self._outputs.late:
+            if first != pattern and file.file not in self.outputs.late:
                 lines = f"lines of stage {shown(part.stage.name)}"
                 message = (
                     f"file {shown(file.file)} goes into several {lines}: "
                     f"{shown(first)} and {shown(pattern)} both match it"
                 )
-                self._faults.warnings.add_similar(recipe.position, "shared", partial(str, message))
-
-    def _open_stages(self) -> None:
-        """Collect the files of each `from:`: the outputs that their own stage does not consume."""
-        opened: dict[str, StageOutputs] = {}
-        for part in self.layout.ranges:
-            for recipe in _stage_inputs(part.line):
-                stage = recipe.stage or ""
-                if stage == part.stage.name:
-                    message = f"stage {shown(stage)} can't take its inputs from itself"
-                    self._faults.add(recipe.position, message)
-                elif "/" in stage:
-                    if stage not in opened:
-                        opened[stage] = self._other_stage(recipe)
-                    self._sources[recipe] = opened[stage]
-                elif stage not in self._outputs.of_stage:
-                    hint = did_you_mean(stage, self._outputs.of_stage)
-                    self._faults.add(recipe.position, f"there is no stage {shown(stage)}{hint}")
-                else:
-                    if stage not in opened:
-                        names = tuple(self._outputs.without(stage, self._consumed))
-                        opened[stage] = StageOutputs(names, self._outputs.late)
-                    self._sources[recipe] = opened[stage]
-
-    def _other_stage(self, recipe: InputRecipe) -> StageOutputs:
-        """Return the outputs of a stage of another job, `JOB/STAGE`."""
-        files, fault = of_stage(recipe.stage or "", self._outside.known)
-        if fault is not None:
-            self._faults.add(recipe.position, fault)
-        self._outputs.late.update(file.name for file in files if file.is_late)
-        return StageOutputs([file.name for file in files], self._outputs.late)
+                self._faults.warnings.add_similar(recipe.position, "shared", message)
 
     def _check_stage_inputs(self, part: PackageRange) -> None:
         """Check the packages that take the outputs of a stage, and record their makers."""
@@ -333,67 +291,10 @@ class _Check:
                 if check.takes_stages:
                     for file in chain.from_iterable(self._check_package(check, values, at, part)):
                         if file.written is None and file.origin == Origin.MADE:
-                            self._waits.add(self._outputs.maker(file.file), number)
+                            self._waits.add(self.outputs.maker(file.file), number)
                             self._from_stages += 1
                 if self._from_stages > MAX_INPUTS:
                     message = f"more than {MAX_INPUTS:,} inputs come by `from`"
                     self._faults.add(part.line.position, message)
                     return
                 number += 1
-
-    def _order_line(self, part: PackageRange, values: LoopValues, at: int, number: int) -> None:
-        """Find the lines that a line comes after, and record that its first package waits."""
-        own = part.first_line + at + 1
-        try:
-            references = part.line.fields.get(values)["after"]
-        except BadValueError:
-            return
-        for reference in references:
-            try:
-                stage, line = self.order.line(reference, own)
-            except BadValueError as error:
-                self._note(part.line.position, "after", f"`after`: {error}")
-                continue
-            if (stage, line) == (part.stage_number, own):
-                message = f"`after`: line {own} can't come after itself"
-                self._note(part.line.position, "after", message)
-            elif (last := self.layout.last_package(stage, line)) is not None:
-                self._waits.add(last, number)
-
-    def _order_stages(self) -> None:
-        """Check the stages that `after` names, and record that their packages wait."""
-        stages = list(enumerate(self._job.stages, 1))
-        for number, stage in stages:
-            position = stage.after_position or stage.position
-            for name in stage.after:
-                try:
-                    before = self.order.stage(name)
-                except BadValueError as error:
-                    self._faults.add(position, f"`after`: {error}")
-                    continue
-                if before == number:
-                    self._faults.add(position, f"stage {shown(name)} can't come after itself")
-                else:
-                    self._waits.add_group(*map(self.layout.of_stages, ({before}, {number})))
-        final = {number for number, stage in stages if stage.final}
-        if stages and len(final) == len(stages):
-            message = "all stages are `final`, so there is no other stage to come after"
-            self._faults.add(self._job.stages[0].position, message)
-        elif final:
-            rest = {number for number, stage in stages if not stage.final}
-            self._waits.add_group(*map(self.layout.of_stages, (rest, final)))
-
-    def _check_cycles(self) -> None:
-        """Record faults for packages that wait for each other."""
-        for cycle in self._waits.cycles(self.layout.packages, self.layout.follows()):
-            cycle = [number for number in cycle if number < self.layout.packages]
-            paths = ", ".join(f"`{self.layout.path(number)}`" for number in sorted(cycle)[:10])
-            more = f" and {len(cycle) - 10:,} more" if len(cycle) > 10 else ""
-            message = f"packages {paths}{more} wait for each other in a circle"
-            self._note(self.layout.recipe(min(cycle)).position, "circle", message)
-
-
-def _stage_inputs(line: LineRecipe) -> Iterator[InputRecipe]:
-    for package in line.packages:
-        for binary in package.binaries:
-            yield from (recipe for recipe in binary.inputs if recipe.stage is not None)

@@ -71,7 +71,7 @@ class Outputs:
             return name
         except BadValueError as error:
             message = str(error)
-            self._faults.add_similar(output.position, "output", lambda: message)
+            self._faults.add_similar(output.position, "output", message)
             return None
 
     def without(self, stage: str, consumed: bytearray) -> Iterator[str]:

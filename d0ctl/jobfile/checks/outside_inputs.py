@@ -47,23 +47,24 @@ class OutsideInputs(Struct, frozen=True):
         if is_directory is name.endswith("/"):
             return Origin.FETCHED
         kinds = ("a directory", f"{name}/") if is_directory else ("a file", name.rstrip("/"))
-        self._note(recipe, "input", f"input {shown(name)} is {kinds[0]}: write {shown(kinds[1])}")
+        self.faults.add_similar(
+            recipe.position, "input", f"input {shown(name)} is {kinds[0]}: write {shown(kinds[1])}"
+        )
         return Origin.WRONG
-
-    def _note(self, recipe: InputRecipe, kind: str, message: str) -> None:
-        self.faults.add_similar(recipe.position, kind, lambda: message)
 
     def _foreign(self, recipe: InputRecipe, job: str, name: str) -> Origin:
         """Check a file of another job, `JOB:NAME`."""
         if job == self.job:
             message = f"{shown(f'{job}:{name}')} is a file of this job: write {shown(name)}"
-            self._note(recipe, "foreign", message)
+            self.faults.add_similar(recipe.position, "foreign", message)
         elif self.known.produced is not None:
             produced = self.known.produced(job, name)
             if produced is None:
-                self._note(recipe, "foreign", f"there is no job {shown(job)}")
+                self.faults.add_similar(recipe.position, "foreign", f"there is no job {shown(job)}")
             elif not produced:
-                self._note(recipe, "foreign", f"job {shown(job)} makes no file {shown(name)}")
+                self.faults.add_similar(
+                    recipe.position, "foreign", f"job {shown(job)} makes no file {shown(name)}"
+                )
         return Origin.FAR
 
     def _absent(

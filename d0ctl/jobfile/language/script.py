@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from itertools import chain
 from operator import itemgetter
 from typing import Protocol
@@ -17,9 +16,6 @@ from d0ctl.jobfile.language.shell import Context, contexts
 from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, Position, shown
-
-MOST_LISTS = 100
-"""How many times a text may name all inputs, outputs or files of a group."""
 
 _PATH_SIGNS = re.compile(r"^-|[/:]").search
 
@@ -140,7 +136,7 @@ class Script(Struct, frozen=True):
                     f"`{insertion.written}` is inside quotes or a here-document, where its value "
                     f"{shown(value)} is not safe; outside of them d0ctl quotes it"
                 )
-                faults.add_similar(insertion.position, "quotes", partial(str, message))
+                faults.add_similar(insertion.position, "quotes", message)
 
     def plain_text(self, plain: Collection[int]) -> Callable[[LoopValues], str] | None:
         """Return a function that makes the text of a line from its loop values alone.
@@ -228,9 +224,6 @@ def compile_script(scalar: Scalar, scope: Scope, faults: Faults, shell: str = "b
     placed = [p if isinstance(p, str) else _in_context(p, next(found), faults) for p in pieces]
     layout = "".join(_escaped(p) if isinstance(p, str) else "%s" for p in placed)
     insertions = [piece for piece in placed if isinstance(piece, Insertion)]
-    if len(lists := [part for part in insertions if part.getter is None]) > MOST_LISTS:
-        message = f"{len(lists):,} lists of files are more than a text may have ({MOST_LISTS})"
-        faults.add(lists[MOST_LISTS].position, message)
     return Script(layout, insertions, shell, (scalar,))
 
 

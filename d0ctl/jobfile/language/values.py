@@ -1,7 +1,6 @@
 """Values of fields with placeholders: converted once if they have none, else for each line."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any, Protocol
 
 from msgspec import Struct, field
@@ -151,4 +150,4 @@ class Fields(Struct):
         """Record faults of the fields for these loop values."""
         for name, value in self.varying.items():
             for position, message in value.wrong(values):
-                faults.add_similar(position, f"value of {name}", partial(str, message))
+                faults.add_similar(position, f"value of {name}", message)

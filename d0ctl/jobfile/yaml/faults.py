@@ -52,11 +52,15 @@ class Notes:
         self._found.setdefault((position, message), _Entry(message, add_similar=False)).count += 1
         self.noted += 1
 
-    def add_similar(self, position: Position, kind: str, message: Callable[[], str]) -> None:
-        """Record a remark about a value; similar remarks at one position are merged."""
+    def add_similar(self, position: Position, kind: str, message: str | Callable[[], str]) -> None:
+        """Record a remark about a value; similar remarks at one position are merged.
+
+        A message that takes time to make is made only for the first of them.
+        """
         entry = self._found.get((position, kind))
         if entry is None:
-            self._found[position, kind] = entry = _Entry(message(), add_similar=True)
+            text = message if isinstance(message, str) else message()
+            self._found[position, kind] = entry = _Entry(text, add_similar=True)
         entry.count += 1
         self.noted += 1
 
@@ -153,7 +157,6 @@ def near(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     if comparing.for_hints < 0:
         return None
     candidates = tuple(islice(names, _NAMES_SEARCHED))
-    comparing.for_hints -= VISIT * len(candidates)
     question = (word, cutoff, candidates)
     if question not in comparing.found:
         letters = sum(map(len, candidates))

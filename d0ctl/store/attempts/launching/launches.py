@@ -65,10 +65,7 @@ def details(store: Store) -> dict[int, list[Launch]]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
-    previous_attempts, rules = (
-        {**chains.twins(store), **chains.previous_attempts(store)},
-        chains.site_rules(store),
-    )
+    formers, judges = {**chains.twins(store), **chains.formers(store)}, chains.site_judges(store)
     catalogue, site, nice = Catalogue(store), run_time_history.site(store), default(store, "nice")
     leave = default(store, "keep-failed") > 0
     carried = input_sources.Rules(store)
@@ -83,14 +80,14 @@ def details(store: Store) -> dict[int, list[Launch]]:
             binaries[package],
             inputs[package],
             outputs[package],
-            previous_attempts.get(package),
+            formers.get(package),
         )
         if row["final"]:
             launch["environment"].update(job_state.variables(store, row["job_id"]))
         if leave:
             launch["leave"] = True
         carried.add(launch)
-        launch = chains.with_site_rules(launch, *rules)
+        launch = chains.judged(launch, *judges)
         if any(binary["image"] for binary in binaries[package]):
             engine = default(store, "container")
             launch["binaries"] = [
@@ -117,7 +114,7 @@ def _launch(
     binaries: Sequence[Row],
     inputs: Sequence[Row],
     outputs: Sequence[Row],
-    previous_attempts: list[dict[str, Any]] | None,
+    formers: list[dict[str, Any]] | None,
 ) -> Launch:
     attempt = package["attempt_id"]
     launch: Launch = {
@@ -145,8 +142,8 @@ def _launch(
             "path": package["wrapper"],
             "parameters": json.loads(package["wrapper_parameters"] or "{}"),
         }
-    if previous_attempts:
-        launch["previous"] = previous_attempts
+    if formers:
+        launch["previous"] = formers
     if package["delivers"]:
         launch["delivers"] = True
     if package["early"] == 1:

@@ -1,0 +1,55 @@
+"""The files of each `from:`: the outputs of a stage, of this job or of another."""
+
+from collections.abc import Iterator, Sequence
+
+from d0ctl.jobfile.checks.layout import PackageRange
+from d0ctl.jobfile.checks.outputs import Outputs
+from d0ctl.jobfile.input_files import StageOutputs
+from d0ctl.jobfile.recipe import InputRecipe, LineRecipe
+from d0ctl.jobfile.sections.other_files import of_stage
+from d0ctl.jobfile.site_names import KnownNames
+from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, shown
+
+
+class StageSources:
+    """The files that each entry with `from:` takes."""
+
+    def __init__(self, outputs: Outputs, known: KnownNames, faults: Faults) -> None:
+        self._outputs, self._known, self._faults = outputs, known, faults
+        self.found: dict[InputRecipe, StageOutputs] = {}
+
+    def read(self, ranges: Sequence[PackageRange], consumed: bytearray) -> None:
+        """Collect the files of each `from:`: the outputs that their own stage does not consume."""
+        opened: dict[str, StageOutputs] = {}
+        for part in ranges:
+            for recipe in _stage_inputs(part.line):
+                stage = recipe.stage or ""
+                if stage == part.stage.name:
+                    message = f"stage {shown(stage)} can't take its inputs from itself"
+                    self._faults.add(recipe.position, message)
+                elif "/" in stage:
+                    if stage not in opened:
+                        opened[stage] = self._other_stage(recipe)
+                    self.found[recipe] = opened[stage]
+                elif stage not in self._outputs.of_stage:
+                    hint = did_you_mean(stage, self._outputs.of_stage)
+                    self._faults.add(recipe.position, f"there is no stage {shown(stage)}{hint}")
+                else:
+                    if stage not in opened:
+                        names = tuple(self._outputs.without(stage, consumed))
+                        opened[stage] = StageOutputs(names, self._outputs.late)
+                    self.found[recipe] = opened[stage]
+
+    def _other_stage(self, recipe: InputRecipe) -> StageOutputs:
+        """Return the outputs of a stage of another job, `JOB/STAGE`."""
+        files, fault = of_stage(recipe.stage or "", self._known)
+        if fault is not None:
+            self._faults.add(recipe.position, fault)
+        self._outputs.late.update(file.name for file in files if file.is_late)
+        return StageOutputs([file.name for file in files], self._outputs.late)
+
+
+def _stage_inputs(line: LineRecipe) -> Iterator[InputRecipe]:
+    for package in line.packages:
+        for binary in package.binaries:
+            yield from (recipe for recipe in binary.inputs if recipe.stage is not None)
