@@ -171,6 +171,9 @@ class Processors(NamedTuple):
 
 ALL_PROCESSORS = Processors()
 
+DIRECT = "direct"
+"""In place of a job: the node is a batch system, in which each package has a job of its own."""
+
 
 class Address(Struct, frozen=True):
     """How a node is reached.
@@ -188,4 +191,4 @@ class Address(Struct, frozen=True):
     python: str = ""
     via: str = "auto"
     job: str = ""
-    """The job of a batch system in whose allocation the node is."""
+    """The job of a batch system in whose allocation the node is, or `DIRECT`."""

@@ -25,11 +25,13 @@ from d0ctl.daemon.in_progress import (
 from d0ctl.daemon.streams import THIS_MACHINE, Pair, Streams
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import D0Error, NotFound
+from d0ctl.nodes.batch.engine import Engine
 from d0ctl.nodes.carry import copy_here
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import Report, TransferEnded
 from d0ctl.nodes.link import Site
 from d0ctl.store import Store
+from d0ctl.store.clusters.pilots import BatchSystem
 from d0ctl.store.files.copies import Arrival
 
 if TYPE_CHECKING:
@@ -124,6 +126,20 @@ class Desk(Struct):
         """Return the courier of a node if orders can be sent to it now."""
         courier = self.couriers.get(node)
         return courier if courier is not None and courier.is_up else None
+
+    def batch_of(self, system: BatchSystem) -> BatchDesk:
+        """Return what is known of a batch system, which the site file may have changed."""
+        login = system.pilots.address(system.name)
+        batch = self.batches.get(system.id)
+        if batch is None or batch.engine.login != login:
+            if batch is not None:
+                batch.engine.end()
+            engine = Engine(login, self.site.known_hosts, self.wake.set)
+            batch = self.batches[system.id] = BatchDesk(engine, system.pilots)
+        elif batch.settings != system.pilots:
+            batch.settings, batch.failures, batch.submit_due = system.pilots, 0, 0.0
+            batch.has_accounts = True
+        return batch
 
     def name_of(self, node: int) -> str:
         """Return the name of a node, or its number if this process has no courier for it."""

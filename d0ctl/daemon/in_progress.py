@@ -2,6 +2,7 @@
 
 import dataclasses
 import subprocess
+import time
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -11,6 +12,7 @@ from d0ctl.nodes.batch.kinds import tools_of
 from d0ctl.nodes.batch.tools import Tools
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.inventory import Survey
+from d0ctl.policy.pilots import delay_s
 from d0ctl.sitefile.spec import Pilots
 from d0ctl.store.files.inventory import CacheFinding
 
@@ -125,6 +127,18 @@ class BatchDesk(Struct):
     queue_due: float = 0.0
     idle: dict[tuple[int, bool], float] = field(default_factory=dict)
     """Since when pilots have no packages, by their number and whether they answer."""
+    direct: int = 0
+    """How many jobs of single packages there are."""
+    direct_due: float = 0.0
+    most: int = 1000
+    """How many jobs are submitted at once: fewer after a refusal."""
+    over: dict[int, float] = field(default_factory=dict)
+    """When the relay is asked for the ends of packages whose jobs are over."""
+
+    def delay(self) -> None:
+        """Wait with the next submission, the longer the more have failed."""
+        self.failures += 1
+        self.submit_due = time.monotonic() + delay_s(self.failures)
 
     @property
     def tools(self) -> Tools:

@@ -162,6 +162,8 @@ _STATE = shape.record(
     {"attempt": shape.positive, "state": shape.one_of("running", "ended", "dead")}
 )
 
+_DEAD = shape.record({"attempt": shape.positive, "message": _prose}, {"reason": (_text, "lost")})
+
 _ANSWER = {"id": _identifier}
 
 STATES = ("running", "ended", "dead", "absent")
@@ -222,7 +224,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
     "already": _ATTEMPTS,
     "absent": _ATTEMPTS,
     "refused": {"attempt": shape.positive, "reason": _text, "message": _prose},
-    "dead": {"attempts": shape.many(shape.record({"attempt": shape.positive, "message": _prose}))},
+    "dead": {"attempts": shape.many(_DEAD)},
     "messages": {"files": shape.many(_FILE)},
     "forgotten": {**_ATTEMPTS, "paths": shape.many(_text)},
     "fault": {"message": _prose},

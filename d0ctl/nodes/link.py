@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.errors import D0Error, NodeUnreachable
-from d0ctl.model import ALL_PROCESSORS, Processors
+from d0ctl.model import ALL_PROCESSORS, DIRECT, Processors
 from d0ctl.nodes import frame_checks, ship
 from d0ctl.nodes.frame_checks import Frame
 from d0ctl.nodes.transports.local import LocalTransport
@@ -202,6 +202,7 @@ def open_link(
             "base": base,
             **processors._asdict(),
             "read_only": visit,
+            "elsewhere": address.job == DIRECT,
             "silence": SILENCE_S,
             "keep_logs": site.keep_logs,
             "spool": str(site.dropbox) if address.kind == "local" and not aside else None,

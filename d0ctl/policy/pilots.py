@@ -4,6 +4,9 @@ import math
 
 from msgspec import Struct
 
+UNACCEPTED_S = 180.0
+"""After this time an unanswered submission that no queue shows counts as refused."""
+
 UNKNOWN_S = 60.0
 """The time before its limit in which a pilot takes no packages: their run times may be unknown."""
 

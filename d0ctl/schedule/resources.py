@@ -14,6 +14,9 @@ AHEAD_S = 0.3
 AHEAD_MOST = 128
 """The most CPUs' worth of packages that a node may get beyond its own."""
 
+LONG_S = 600.0
+"""With `mode: auto` packages that are known to take as long have jobs of their own."""
+
 Rooms: TypeAlias = Mapping[tuple[int, int], int]
 """How many more packages each suspect may take of a stage, by (stage, node)."""
 
@@ -54,6 +57,8 @@ class NodeRoom(Struct, frozen=True):
     left_s: float | None = None
     gpus: int = 0
     gpus_used: int = 0
+    is_for_long: bool = False
+    """Whether packages have jobs of a batch system of their own there, and pilots elsewhere."""
 
 
 class Requirement(Struct, frozen=True):
@@ -116,6 +121,11 @@ class Requirement(Struct, frozen=True):
         """Whether it takes less time than a message and the next launch."""
         return self.pace is not None and self.pace <= AHEAD_S
 
+    @property
+    def is_long(self) -> bool:
+        """Whether it is worth a job of a batch system of its own."""
+        return self.seconds is not None and self.seconds >= LONG_S
+
     def run_s(self, speed: float) -> float | None:
         """Return its run time on a node of some speed in seconds; None if unknown."""
         return None if self.seconds is None else self.seconds / speed
@@ -171,6 +181,8 @@ def misfit(requirement: Requirement, node: NodeRoom) -> str | None:
         return f"refused by the broker: {requirement.refused[node.name]}"
     if node.left_s is not None and (run_s := requirement.run_s(node.speed) or 0.0) > node.left_s:
         return f"{duration(max(0.0, node.left_s))} of its allocation, needs {duration(run_s)}"
+    if node.is_for_long and not requirement.is_long and node.name not in requirement.nodes:
+        return f"for packages of {duration(LONG_S)} and more: pilots take this one"
     return None
 
 
@@ -181,7 +193,7 @@ def shape(requirement: Requirement) -> tuple[object, ...]:
         requirement.platform, tuple(requirement.nodes), tuple(requirement.exclude_nodes),
         tuple(requirement.software), tuple(requirement.needs), requirement.avoid,
         requirement.excluded, requirement.stay, tuple(requirement.barred),
-        tuple(requirement.refused),
+        tuple(requirement.refused), requirement.is_long,
     )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def _platform(one: ClusterView) -> str:
 def _nodes(one: ClusterView) -> str:
     if one.pilots is not None:
         wrong = [] if one.fault is None else [batch_fault(one.name, one.fault, time.time()).text]
-        return "; ".join([pilots.summary(one.pilots), *wrong])
+        return "; ".join([pilots.summary(one.mode, one.pilots, one.jobs), *wrong])
     return f"nodes: {listed(one.nodes) or 'none'}"
 
 

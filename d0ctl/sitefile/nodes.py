@@ -29,9 +29,9 @@ NODE_KEYS = words(
     " accept-key same-machine"
 )
 PILOT_KEYS = words(
-    "login accept-key identity via partition account qos constraint requirements"
+    "mode login accept-key identity via partition account qos constraint requirements"
     " rank concurrency-limits event-log cpus memory gpus disk wall-time dir"
-    " python max-queued max-running submit-rate idle poll"
+    " python max-queued max-running max-jobs submit-rate idle poll"
 )
 """The keys that only a cluster with a `kind` has."""
 
@@ -43,10 +43,12 @@ CONTROL = "control"
 KINDS = ("slurm", "htcondor")
 
 KEYS_OF_KIND = {
-    "slurm": words("partition qos constraint"),
+    "slurm": words("mode max-jobs partition qos constraint"),
     "htcondor": words("requirements rank concurrency-limits event-log disk"),
 }
 """The keys that only one kind of batch system has."""
+
+MODES = ("pilot", "direct", "auto")
 
 WAYS = ("auto", "fabric", "openssh")
 
@@ -107,6 +109,12 @@ def _engine_word(value: str) -> str:
     return value
 
 
+def _mode(value: str) -> str:
+    if value not in MODES:
+        raise ValueError
+    return value
+
+
 def _limits(value: str) -> str:
     if not _LIMITS.fullmatch(value):
         raise ValueError
@@ -124,6 +132,7 @@ def _login(value: str) -> str:
 
 
 KIND = FieldType(_kind, "`slurm` or `htcondor`")
+MODE = FieldType(_mode, "`pilot`, `direct` or `auto`")
 ENGINE_WORD = FieldType(_engine_word, "names of letters, digits and `._,-`")
 LIMITS = FieldType(_limits, "names with letters, digits and `._,:-`")
 CONSTRAINT = FieldType(_constraint, "features with letters, digits and `._,&|*()[]:-`")
@@ -143,11 +152,12 @@ _NODE_TYPES = {
 }  # fmt: skip
 
 _PILOT_TYPES = {
-    "login": LOGIN, "identity": IDENTITY, "via": WAY, "partition": ENGINE_WORD,
+    "mode": MODE, "login": LOGIN, "identity": IDENTITY, "via": WAY, "partition": ENGINE_WORD,
     "account": ENGINE_WORD, "qos": ENGINE_WORD, "constraint": CONSTRAINT,
     "requirements": ONE_LINE, "rank": ONE_LINE, "concurrency-limits": LIMITS,
     "event-log": ABSOLUTE, **REQUEST_TYPES, "wall-time": POSITIVE_TIME, "dir": ABSOLUTE,
-    "python": PATH, "max-queued": COUNT, "max-running": COUNT, "submit-rate": RATE, "idle": TIME,
+    "python": PATH, "max-queued": COUNT, "max-running": COUNT, "max-jobs": RATE,
+    "submit-rate": RATE, "idle": TIME,
     "poll": POSITIVE_TIME,
 }  # fmt: skip
 

@@ -43,6 +43,8 @@ class Pilots(Struct, frozen=True):
     """
 
     kind: str = "slurm"
+    mode: str = "pilot"
+    """Whether packages run in `pilot` jobs, in jobs of their own (`direct`), or `auto`."""
     login: str = ""
     identity: str = ""
     via: str = "auto"
@@ -63,6 +65,8 @@ class Pilots(Struct, frozen=True):
     python: str = ""
     max_queued: int = 5
     max_running: int = 20
+    max_jobs: int = 1000
+    """How many jobs of the size of a pilot those of single packages may ask for together."""
     submit_rate: int = 30
     """How many may be submitted per minute."""
     idle: float = 120.0

@@ -13,7 +13,7 @@ DRIVERS = ("daemon", "second")
 def shorten() -> None:
     """Try again soon what waits for seconds or minutes elsewhere: nothing else changes."""
     from d0ctl.daemon import transfer_plan
-    from d0ctl.daemon.steps import orders, pilots
+    from d0ctl.daemon.steps import orders
     from d0ctl.nodes import courier, health_check
     from d0ctl.policy import pilots as waits
     from d0ctl.store.attempts import failures
@@ -24,7 +24,7 @@ def shorten() -> None:
     transfer_plan.BUSY_S, orders.PURGE_AGAIN_S, orders.ORDER_AGAIN_S = 0.2, 1.0, 1.0
     copies.RETRY_S, copies.LONGEST_RETRY_S = 0.2, 0.5
     failures.REFUSED_DELAY_S = 0.2
-    pilots.UNKNOWN_S, waits.FIRST_DELAY_S, waits.LONGEST_DELAY_S = 30.0, 1.0, 4.0
+    waits.UNACCEPTED_S, waits.FIRST_DELAY_S, waits.LONGEST_DELAY_S = 30.0, 1.0, 4.0
 
 
 def use_traps_here(trapping: str) -> None:

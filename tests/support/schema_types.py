@@ -125,6 +125,7 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (nodes.ABSOLUTE, {**_PATH, "type": ("string", "null"), "pattern": "^/[A-Za-z0-9._/-]*$"}),
     (nodes.PATH, _PATH),
     (nodes.WAY, words(nodes.WAYS)),
+    (nodes.MODE, words(nodes.MODES)),
     (nodes.CLUSTER, _PART),
     (nodes.KIND, words(nodes.KINDS)),
     (nodes.ENGINE_WORD, {"type": ANY_SCALAR, "pattern": "^[A-Za-z0-9][A-Za-z0-9._,-]*$"}),

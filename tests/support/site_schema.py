@@ -54,7 +54,8 @@ RESEARCHER: dict[str, Schema] = {
 }  # fmt: skip
 CLUSTER: dict[str, Schema] = {
     "platform": piece(fields.PART), "services": _SERVICES, "private": FLAG, "capacity": SIZE,
-    "software-share": piece(t.FRACTION), "kind": piece(nodes.KIND), "login": TEXT,
+    "software-share": piece(t.FRACTION), "kind": piece(nodes.KIND),
+    "mode": piece(nodes.MODE), "login": TEXT,
     "accept-key": one_or_list(piece(nodes.FINGERPRINT)),
     "identity": piece(nodes.IDENTITY), "via": piece(nodes.WAY),
     "partition": piece(nodes.ENGINE_WORD), "account": piece(nodes.ENGINE_WORD),
@@ -64,7 +65,8 @@ CLUSTER: dict[str, Schema] = {
     "cpus": piece(t.CPUS), "memory": SIZE, "gpus": piece(t.GPUS),
     "wall-time": piece(t.POSITIVE_TIME),
     "dir": piece(nodes.ABSOLUTE), "python": piece(nodes.PATH), "max-queued": piece(t.COUNT),
-    "max-running": piece(t.COUNT), "submit-rate": piece(nodes.RATE), "idle": TIME,
+    "max-running": piece(t.COUNT), "max-jobs": piece(nodes.RATE),
+    "submit-rate": piece(nodes.RATE), "idle": TIME,
     "poll": piece(t.POSITIVE_TIME),
 }  # fmt: skip
 SOFTWARE: dict[str, Schema] = {

@@ -120,8 +120,10 @@ def _received(desk: Desk, turn: Turn, node: int, frame: Frame) -> None:
     match frame["kind"]:
         case "dead":
             for entry in frame["attempts"]:
-                attempt, message = entry["attempt"], str(entry["message"])
-                messages.fail(store, node, [attempt], reason="lost", message=message, now=now)
+                messages.fail(
+                    store, node, [entry["attempt"]], reason=str(entry["reason"]),
+                    message=str(entry["message"]), now=now,
+                )  # fmt: skip
         case "refused":
             reason, message = str(frame["reason"]), str(frame["message"])
             launches.refuse(store, node, frame["attempt"], reason, message, now=now)

@@ -6,29 +6,29 @@ from collections.abc import Mapping, Sequence
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import BatchDesk
+from d0ctl.daemon.steps import direct_jobs
+from d0ctl.daemon.steps.direct_jobs import VANISHED
 from d0ctl.daemon.steps.schedule import ready_requirements
 from d0ctl.daemon.turn import Turn
 from d0ctl.errors import D0Error
-from d0ctl.nodes.batch.engine import Answer, Engine, Question
+from d0ctl.nodes.batch.engine import Answer, Question
 from d0ctl.nodes.batch.tools import Job, Phase, Tools
-from d0ctl.policy.pilots import Supply, delay_s, is_closing, more, surplus
+from d0ctl.policy import pilots as waits
+from d0ctl.policy.pilots import Supply, is_closing, more, surplus
 from d0ctl.schedule.resources import misfit
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.clusters import pilots
-from d0ctl.store.clusters.pilots import BatchSystem, Pilot
+from d0ctl.store.clusters.pilots import BatchSystem, DirectJob, Pilot
 from d0ctl.store.nodes import contact, draining, leases, placement, registry, site
 from d0ctl.units import clean, moment
 
 log = logging.getLogger(__name__)
 
-UNKNOWN_S = 180.0
-"""After this time an unanswered submission that no queue shows counts as refused."""
-
 LATELY_S = 60.0
 
-VANISHED, CANCELLED = "it is not in the queue any more", "CANCELLED"
-"""Ends about which the accounts of a batch system may know more: how, and by whom."""
+UNCLEAR = (VANISHED, "CANCELLED")
+"""Ends of which the accounts of a batch system may know more: how, and by whom."""
 
 NEVER_UP_S = 300.0
 """A running pilot that was unreachable for this long is ended if it has no packages."""
@@ -42,25 +42,12 @@ def manage_pilots(desk: Desk, turn: Turn) -> None:
     for system in systems.values():
         if not leases.take_lease(desk.store, f"cluster {system.name}", now=turn.now):
             continue
-        batch = _batch_of(desk, system)
+        batch = desk.batch_of(system)
         for answer in batch.engine.answers():
             _act(desk, turn, system, batch, answer)
         _close_and_end(desk, turn, system, batch)
+        direct_jobs.manage(desk, turn, system, batch)
         _ask(desk, turn, system, batch)
-
-
-def _batch_of(desk: Desk, system: BatchSystem) -> BatchDesk:
-    login = system.pilots.address(system.name)
-    batch = desk.batches.get(system.id)
-    if batch is None or batch.engine.login != login:
-        if batch is not None:
-            batch.engine.end()
-        batch = BatchDesk(Engine(login, desk.site.known_hosts, desk.wake.set), system.pilots)
-        desk.batches[system.id] = batch
-    elif batch.settings != system.pilots:
-        batch.settings, batch.failures, batch.submit_due = system.pilots, 0, 0.0
-        batch.has_accounts = True
-    return batch
 
 
 def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer) -> None:
@@ -73,16 +60,19 @@ def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: 
         return
     if answer.output is None:
         if kind == "submit" and answer.is_certain:
-            _delay(batch)
+            about, error = answer.question.about, answer.error
+            if not direct_jobs.refused(desk, turn, system, batch, about, error):
+                batch.delay()
             for pilot in pilots.alive(desk.store, system.id):
-                if pilot.batch == answer.question.about:
-                    pilots.ended(desk.store, pilot, answer.error, now=turn.now)
+                if pilot.batch == about:
+                    pilots.ended(desk.store, pilot, error, now=turn.now)
         _fault(desk, turn, system, batch, "submit" if kind == "submit" else "queue", answer.error)
         return
     try:
         if kind == "submit":
             pilots.accepted(desk.store, answer.question.about, tools.submitted(answer.output))
             batch.queue_due = 0.0
+            direct_jobs.accepted(batch)
         elif kind == "queue":
             _follow(desk, turn, system, batch, answer, tools.read_queue(answer.output))
     except D0Error as error:
@@ -90,11 +80,6 @@ def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: 
         return
     if system.fault is not None and system.fault.kind == kind:
         site.works(desk.store, system.id)
-
-
-def _delay(batch: BatchDesk) -> None:
-    batch.failures += 1
-    batch.submit_due = time.monotonic() + delay_s(batch.failures)
 
 
 def _fault(
@@ -121,7 +106,7 @@ def _follow(
             # It may have been submitted after the queue was read.
             if pilot.job is not None and answer.asked > pilot.submitted:
                 gone[pilot.id] = VANISHED
-            elif answer.asked - pilot.submitted > UNKNOWN_S:
+            elif answer.asked - pilot.submitted > waits.UNACCEPTED_S:
                 pilots.ended(desk.store, pilot, "it was not accepted", now=turn.now)
         elif job.phase is Phase.WAITING and pilot.has_run:
             gone[pilot.id] = f"{job.state} again"
@@ -136,8 +121,13 @@ def _follow(
         else:
             gone[pilot.id] = job.state
     _cancel_again(desk, batch, system, found, gone, jobs)
+    alone, cancel, over = direct_jobs.follow(desk, system, answer.asked, jobs)
+    gone |= alone
+    if cancel:
+        batch.engine.ask(Question("cancel", batch.tools.cancel(cancel)))
     unclear = _jobs(batch.tools, [
-        one for one in found if one.state != "ending" and gone.get(one.id) in (VANISHED, CANCELLED)
+        *(one for one in found if one.state != "ending" and gone.get(one.id) in UNCLEAR),
+        *(one for one in over if one.is_live and gone[one.id] in UNCLEAR),
     ])  # fmt: skip
     if unclear and batch.has_accounts:
         batch.engine.ask(
@@ -176,11 +166,17 @@ def _end_all(
     accounts: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """End pilots with the states of the queue, or of the accounts, which know more."""
+
+    def state(one: Pilot | DirectJob) -> str:
+        known = (accounts or {}).get(batch.tools.job_id(one.job or "", one.seq))
+        return known or gone[one.id]
+
     for pilot in pilots.alive(desk.store, system.id):
         if pilot.id in gone:
-            known = (accounts or {}).get(batch.tools.job_id(pilot.job or "", pilot.seq))
-            state = known or gone[pilot.id]
-            _end(desk, turn, system, batch, pilot, state)
+            _end(desk, turn, system, batch, pilot, state(pilot))
+    for job in pilots.direct_jobs(desk.store, system.id) if gone else ():
+        if job.id in gone:
+            pilots.direct_over(desk.store, job, state(job))
 
 
 def _end(
@@ -191,7 +187,7 @@ def _end(
     was_reached = pilot.contact is not None
     if pilot.state != "ending":
         if not was_reached:
-            _delay(batch)
+            batch.delay()
             _fault(desk, turn, system, batch, "pilot", f"it ended before it was reached: {state}")
         else:
             batch.failures = 0
@@ -251,7 +247,7 @@ def _cancel(desk: Desk, batch: BatchDesk, found: list[Pilot], reason: str) -> No
         batch.queue_due = 0.0
 
 
-def _jobs(tools: Tools, found: list[Pilot]) -> list[str]:
+def _jobs(tools: Tools, found: Sequence[Pilot | DirectJob]) -> list[str]:
     return [tools.job_id(pilot.job, pilot.seq) for pilot in found if pilot.job is not None]
 
 
@@ -279,17 +275,20 @@ def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
         name = pilots.submit(desk.store, system.id, desk.site.name, count, now=turn.now)
         command, script = tools.submit(settings, name, count)
         turn.after(batch.engine.ask, Question("submit", command, script, name))
-    elif found and clock >= batch.queue_due:
+    elif (found or batch.direct) and clock >= batch.queue_due:
         batch.queue_due = clock + settings.poll
         batch.engine.ask(Question("queue", tools.QUEUE))
 
 
 def _demand(desk: Desk, system: BatchSystem) -> float:
     """Return how many CPUs the ready packages need that a pilot could take."""
+    if system.pilots.mode == "direct":
+        return 0.0
     quota = placement.quota(desk.store)
     return sum(
         system.share(requirement)
         * max(0, min(requirement.ready, quota.left(requirement.stage, requirement.job)))
         for requirement in ready_requirements(desk.store, desk.job)
         if misfit(requirement, system.room) is None
+        and not (system.pilots.mode == "auto" and requirement.is_long)
     )  # fmt: skip

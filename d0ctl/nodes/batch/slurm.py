@@ -30,6 +30,32 @@ def version(tool: str) -> str:
     return f"{tool} --version"
 
 
+ENDS = {
+    "TIMEOUT": "wall-time", "DEADLINE": "wall-time", "OUT_OF_MEMORY": "out-of-memory",
+    "CANCELLED": "killed",
+}  # fmt: skip
+"""The reasons of ends of packages whose own jobs have ended so."""
+
+IMPOSSIBLE = (
+    "Requested node configuration is not available", "Memory specification can not be satisfied",
+    "More processors requested than permitted", "Requested time limit is invalid",
+)  # fmt: skip
+"""Errors of sbatch that concern the request of a package, not all jobs."""
+
+LARGEST_ARRAY = 1000
+"""How many jobs are submitted at once: by default Slurm takes no array of more than 1001."""
+
+
+def reason(state: str) -> str:
+    """Return why a package has failed whose job has ended in a state without it."""
+    return ENDS.get(state.partition(" ")[0], "platform-failure")
+
+
+def is_impossible(error: str) -> bool:
+    """Return whether a submission was refused as no machine meets the request."""
+    return any(text in error for text in IMPOSSIBLE)
+
+
 def submit(pilots: Pilots, name: str, count: int) -> tuple[str, bytes]:
     """Return the command that submits `count` pilots at once, and the script for its stdin."""
     asked = {
@@ -115,6 +141,24 @@ def script(python: str = "") -> bytes:
         f"program={shlex.quote(program)}\n"
         f"for python in {pythons}; do\n"
         '    command -v "$python" >/dev/null 2>&1 && exec "$python" -I -S -c "$program"\n'
+        "done\n"
+        "exit 127\n"
+    ).encode()
+
+
+def tasks(python: str, path: str, base: str, attempts: Sequence[int], seconds: int) -> bytes:
+    """Return the batch script of an array whose jobs run these attempts, one each.
+
+    `path` is the wrapper in the shared folder `base`, `seconds` the time of a job.
+    """
+    pythons = " ".join((python,) if python else PYTHONS)
+    return (
+        "#!/bin/sh\n"
+        f"set -- {' '.join(map(str, attempts))}\n"
+        'shift "$SLURM_ARRAY_TASK_ID"\n'
+        f"for python in {pythons}; do\n"
+        '    command -v "$python" >/dev/null 2>&1 && exec "$python" -I -S'
+        f' {path} task {base} "$1" {seconds}\n'
         "done\n"
         "exit 127\n"
     ).encode()

@@ -17,6 +17,7 @@ import paramiko
 from msgspec.structs import replace
 
 from d0ctl.errors import NodeUnreachable
+from d0ctl.model import DIRECT
 from d0ctl.nodes.transports import hostkeys, standing_login
 from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl.nodes.transports.login import Login, LoginRefused
@@ -57,6 +58,8 @@ def connect(
             io_timeout=io_timeout,
             config=config,
         )
+        if address.job == DIRECT:
+            return node
         return PilotTransport(node, address.kind, address.job, address.python, io_timeout)
     if address.kind == "local":
         return LocalTransport(address.name, io_timeout=io_timeout)

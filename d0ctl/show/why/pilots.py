@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.production import batch_fault
-from d0ctl.store.clusters.pilots import BatchSystem, Pilot, alive, latest_ended
+from d0ctl.store.clusters.pilots import (
+    BatchSystem,
+    DirectJob,
+    Pilot,
+    alive,
+    direct_jobs,
+    direct_node,
+    latest_ended,
+)
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import count, listed, moment
@@ -20,6 +28,7 @@ REASONS: Mapping[str, str] = {
     "PartitionDown": "its partition is down",
     "PartitionInactive": "its partition takes no jobs",
     "PartitionNodeLimit": "its partition has no machine of that size",
+    "PartitionConfig": "no machine of its partition meets its request",
     "PartitionTimeLimit": "its partition does not allow that `wall-time`",
     "ReqNodeNotAvail": "a machine that it needs is not available",
     "Reservation": "it waits for a reservation",
@@ -61,8 +70,14 @@ def waits_for(reason: str) -> str:
     return words if name in ("None", "not negotiated") else f"{words} ({reason})"
 
 
-def summary(found: Sequence[Pilot]) -> str:
-    """Return how many pilots of a cluster run and wait, and for what."""
+def summary(mode: str, found: Sequence[Pilot], alone: Sequence[DirectJob]) -> str:
+    """Return how many jobs of a batch system run and wait, and for what."""
+    parts = [_summary("pilots", found)] if found or mode != "direct" else []
+    parts += [_summary("jobs", alone)] if alone or mode == "direct" else []
+    return "; ".join(parts)
+
+
+def _summary(what: str, found: Sequence[Pilot | DirectJob]) -> str:
     states = {
         "running": [one for one in found if one.state == "running"],
         "queued": [one for one in found if one.state in ("submitted", "queued")],
@@ -71,7 +86,14 @@ def summary(found: Sequence[Pilot]) -> str:
     reasons = sorted({waits_for(one.reason) for one in states["queued"] if one.reason})
     parts = [f"{len(group)} {state}" for state, group in states.items() if group]
     why = f": {'; '.join(reasons)}" if reasons else ""
-    return f"pilots: {listed(parts)}{why}" if parts else "no pilots"
+    return f"{what}: {listed(parts)}{why}" if parts else f"no {what}"
+
+
+def direct_job(row: Row) -> str:
+    """Return what the job of a package does, and what it waits for."""
+    job = "" if row["job"] is None else f" {row['job']}_{row['seq']}"
+    why = f": {waits_for(row['reason'])}" if row["reason"] else ""
+    return f"its job{job} of `{row['cluster']}` {STATES[row['state']]}{why}"
 
 
 def fact(one: BatchSystem, found: Sequence[Pilot], now: float) -> str:
@@ -80,7 +102,8 @@ def fact(one: BatchSystem, found: Sequence[Pilot], now: float) -> str:
         return batch_fault(one.name, one.fault, now).text
     queued = [one for one in found if one.state in ("submitted", "queued")]
     if not queued:
-        return f"cluster `{one.name}` submits pilots for ready packages: {summary(found)}"
+        said = _summary("pilots", found)
+        return f"cluster `{one.name}` submits pilots for ready packages: {said}"
     why = waits_for(queued[0].reason) if queued[0].reason else "the queue was not asked yet"
     return f"cluster `{one.name}` has {count(len(queued), 'pilot')} in its queue: {why}"
 
@@ -88,12 +111,15 @@ def fact(one: BatchSystem, found: Sequence[Pilot], now: float) -> str:
 def system(store: Store, one: BatchSystem, now: float) -> Explanation:
     """Explain what the pilots of a batch system do, and what is wrong with it."""
     found = alive(store, one.id)
+    said = summary(one.pilots.mode, found, direct_jobs(store, one.id))
     explanation = Explanation(one.name, "fault" if one.fault else "works", "")
-    explanation.answer = f"cluster `{one.name}` has {summary(found)}"
+    explanation.answer = f"cluster `{one.name}` has {said}"
     if one.fault is not None:
         wrong = batch_fault(one.name, one.fault, now)
         explanation.answer, explanation.commands = wrong.text, [*wrong.commands]
-        explanation.facts.append(summary(found))
+        explanation.facts.append(said)
+    if (node := direct_node(store, one.id)) and node["state"] == "down":
+        explanation.facts.append(f"its login node does not answer: {node['last_error']}")
     if not any_driver(store):
         explanation.facts.append("no daemon is running, so nothing is submitted")
         explanation.commands.append("d0ctl daemon start")

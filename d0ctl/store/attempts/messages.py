@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from d0ctl.model import Reason
 from d0ctl.store.attempts import (
     alike_failures,
     black_holes,
@@ -109,9 +110,19 @@ def keep_pace(store: Store, applied: Applied) -> None:
 def fail(
     store: Store, node: int, attempts: Iterable[int], *, reason: str, message: str, now: float
 ) -> None:
-    """End attempts of a node that can't report it themselves: they are lost, or their node is."""
-    _end(store, node, [ended_by_control(attempt, "lost", reason, message, now=now)
+    """End attempts of a node that can't report it themselves: they are lost, or their node is.
+
+    Their batch system may also have ended them at a limit, or because another user wanted it.
+    """
+    outcome = OUTCOMES.get(reason, "lost")
+    _end(store, node, [ended_by_control(attempt, outcome, reason, message, now=now)
                        for attempt in attempts], now)  # fmt: skip
+
+
+OUTCOMES: Mapping[str, str] = {
+    Reason.WALL_TIME: "failed", Reason.OUT_OF_MEMORY: "failed", Reason.KILLED: "killed",
+}  # fmt: skip
+"""The outcomes of attempts that a batch system has ended, by the reasons."""
 
 
 def refuse(store: Store, node: int, attempt: int, *, reason: str, message: str, now: float) -> None:

@@ -1,11 +1,13 @@
 """Clusters with their contents, and researchers with their jobs and clusters (InGrid)."""
 
+import json
 from collections.abc import Iterable
+from typing import Any
 
 from msgspec import Struct
 
 from d0ctl.store.attempts.history import share_usage
-from d0ctl.store.clusters.pilots import Pilot, alive
+from d0ctl.store.clusters.pilots import DirectJob, Pilot, alive, direct_jobs
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import owners_of, researcher_of
 from d0ctl.store.nodes.site import Fault, fault_of, setting
@@ -28,6 +30,9 @@ class ClusterView(Struct, frozen=True):
     software: tuple[str, ...]
     pilots: tuple[Pilot, ...] | None = None
     """The pilots of a batch system."""
+    mode: str = "pilot"
+    jobs: tuple[DirectJob, ...] = ()
+    """The jobs of single packages."""
     fault: Fault | None = None
     """Why it starts no pilots."""
     describes: str | None = None
@@ -57,13 +62,22 @@ def clusters(store: Store) -> list[ClusterView]:
             row["software_share"], row["cached"] if row["capacity"] is not None else None,
             nodes.get(row["id"], ()), tuple(owners_of(row["name"], said)),
             software.get(row["id"], ()),
-            None if row["pilots"] is None else tuple(alive(store, row["id"])), fault_of(row),
-            platforms.get(row["platform"]),
+            describes=platforms.get(row["platform"]), **_batch_system(store, row),
         )
         for row in store.rows("clusters")
         if row["id"] in nodes or row["applied"]
     ]  # fmt: skip
     return sorted(found, key=lambda one: one.name)
+
+
+def _batch_system(store: Store, row: Row) -> dict[str, Any]:
+    if row["pilots"] is None:
+        return {}
+    return {
+        "pilots": tuple(alive(store, row["id"])), "fault": fault_of(row),
+        "mode": json.loads(row["pilots"]).get("mode", "pilot"),
+        "jobs": tuple(direct_jobs(store, row["id"])),
+    }  # fmt: skip
 
 
 def researchers(store: Store) -> list[ResearcherView]:

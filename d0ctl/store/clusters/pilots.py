@@ -1,4 +1,4 @@
-"""Pilots: jobs of batch systems in whose allocations packages run, each of them a node."""
+"""Jobs of batch systems: pilots, each of them a node, and those of single packages."""
 
 import json
 from collections.abc import Sequence
@@ -55,6 +55,31 @@ class Pilot(Struct, frozen=True):
     def has_run(self) -> bool:
         """Whether its allocation has begun."""
         return self.node_id is not None
+
+
+class DirectJob(Struct, frozen=True):
+    """The job of an attempt, and whether that is alive; with the state `ending` it is over."""
+
+    id: int
+    batch: str
+    seq: int
+    job: str | None
+    state: str
+    reason: str | None
+    submitted: float
+    attempt: int
+    is_live: bool
+
+
+class Due(Struct, frozen=True):
+    """A launched attempt that has no job yet; `title` is the name of its job and stage."""
+
+    attempt: int
+    cpus: int
+    gpus: int
+    memory: int | None
+    wall_time: float | None
+    title: str
 
 
 def batch_systems(store: Store) -> list[BatchSystem]:
@@ -147,3 +172,51 @@ def add_node(store: Store, system: BatchSystem, pilot: Pilot, job: str) -> None:
 def keeps_needed_file(store: Store, node: int) -> bool:
     """Return whether a pilot has the only copy of a file that is read or copied yet."""
     return store.row("keeps_needed_file", node=node) is not None
+
+
+def direct_node(store: Store, cluster: int) -> Row | None:
+    """Return the node that stands for a batch system, if packages may have jobs of their own."""
+    return store.row("direct_node", cluster=cluster)
+
+
+def direct_jobs(store: Store, cluster: int) -> list[DirectJob]:
+    """Return the jobs of single packages of a batch system that are not settled."""
+    return [make(DirectJob, row) for row in store.rows("direct_jobs", cluster=cluster)]
+
+
+def direct_job_of(store: Store, attempt: int) -> Row | None:
+    """Return the job of an attempt, if it has one of its own."""
+    return store.row("direct_job_of", attempt=attempt)
+
+
+def direct_due(store: Store, node: int, most: int) -> list[Due]:
+    """Return launched attempts of a node that wait for a job of their own, the oldest first."""
+    return [make(Due, row) for row in store.rows("direct_due", node=node, most=most)]
+
+
+def submit_direct(
+    store: Store, cluster: int, site: str, title: str, attempts: Sequence[int], *, now: float
+) -> str:
+    """Record jobs that are about to be submitted; return the name that they will have."""
+    batch = f"d0ctl-{site}-{store.value('next_pilot')}-{title}"
+    for seq, attempt in enumerate(attempts):
+        store.change("add_direct_job", cluster=cluster, batch=batch, seq=seq, attempt=attempt,
+                     now=now)  # fmt: skip
+    return batch
+
+
+def keep_direct(store: Store, one: DirectJob, *, job: str, state: str, reason: str) -> None:
+    """Record the queue's state of a job."""
+    if (one.job, one.state, one.reason) != (job, state, reason):
+        store.change("keep_pilot", pilot=one.id, job=job, state=state, reason=reason, ends=None)
+
+
+def direct_over(store: Store, one: DirectJob, state: str) -> None:
+    """Record that a job is over; its attempt is still to be settled, if it is alive."""
+    store.change("pilot_ending", pilot=one.id, reason=state)
+
+
+def drop_direct(store: Store, found: Sequence[DirectJob]) -> None:
+    """Forget jobs that are settled, or were never accepted."""
+    for one in found:
+        store.change("drop_direct_job", pilot=one.id)

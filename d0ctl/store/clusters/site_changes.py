@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 from d0ctl.errors import Refused
 from d0ctl.model import Address
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
+from d0ctl.store.clusters import direct_nodes
 from d0ctl.store.clusters.site_comparison import (
     Difference,
     compare,
@@ -33,7 +34,7 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
     """
     with store.writing():
         found = compare(store, site)
-        _clusters(store, site, found)
+        _clusters(store, site, found, now)
         _nodes(store, site, found, facts, now)
         _catalogue(store, site, found)
         for one in found:
@@ -47,11 +48,12 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
     return found
 
 
-def _clusters(store: Store, site: Site, found: Collection[Difference]) -> None:
+def _clusters(store: Store, site: Site, found: Collection[Difference], now: float) -> None:
     gone = [one.name for one in found if one.kind == "cluster" and one.verb == "remove"]
     _check_pilots(store, site)
     for entry in (*site.clusters, *(ClusterEntry(name) for name in gone)):
         keep_cluster(store, entry, applied=entry.name not in gone)
+        direct_nodes.keep_node(store, entry, now=now)
     for row in store.rows("clusters"):
         if row["name"] in gone:
             store.change("remove_unused_cluster", cluster=row["id"])

@@ -84,7 +84,12 @@ def note_free_disk(store: Store, node: int, free: int) -> None:
 
 
 def is_other_machine(row: Row, facts: Mapping[str, Any]) -> bool:
-    """Return whether a node reports another machine id than the recorded one."""
+    """Return whether a node reports another machine id than the recorded one.
+
+    A name may stand for several login nodes of a batch system.
+    """
+    if row["job"]:
+        return False
     machine = facts.get("machine_id")
     return bool(row["machine"] and machine and row["machine"] != machine)
 

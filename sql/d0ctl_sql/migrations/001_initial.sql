@@ -1058,6 +1058,7 @@ create table pilot (
                check (state in ('submitted', 'queued', 'running', 'ending', 'ended')),
     reason     text,                       -- why it waits, or how it ended
     node_id    integer,
+    attempt_id integer,                    -- the only one that it runs; null: a pilot
     submitted  real not null,
     ends       real,                       -- when its time limit is reached
     ended      real,
@@ -1069,6 +1070,9 @@ create index pilot_alive on pilot (cluster_id, submitted) where state <> 'ended'
 create index pilot_of_node on pilot (node_id) where state <> 'ended';
 
 create index pilot_submitted on pilot (cluster_id, submitted);
+
+-- The jobs of attempts, one at a time for each.
+create unique index pilot_of_attempt on pilot (attempt_id);
 
 
 -- Software -----------------------------------------------------------------------------------

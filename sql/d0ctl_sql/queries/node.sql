@@ -76,7 +76,7 @@ update node set machine = null where id = :node;
 -- name: remove_unused_cluster
 -- Forget a cluster that has no node and no copy.
 delete from cluster
- where id = :cluster and id <> 1
+ where id = :cluster and id <> 1 and pilots is null
    and not exists (select 1 from node where cluster_id = :cluster)
    and not exists (select 1 from location where cluster_id = :cluster)
    and not exists (select 1 from transfer where cluster_id = :cluster);

@@ -33,7 +33,7 @@ select pilot.*, node.name as node, node.state as node_state, node.contact, node.
          where package.node_id = node.id and package.is_live = 1) as packages
   from pilot indexed by pilot_alive
   left join node on node.id = pilot.node_id
- where pilot.cluster_id = :cluster and pilot.state <> 'ended'
+ where pilot.cluster_id = :cluster and pilot.state <> 'ended' and pilot.attempt_id is null
  order by pilot.submitted, pilot.id;
 
 -- name: batch_faults
@@ -54,7 +54,7 @@ select id, job, seq, reason, ended
 -- name: submitted_since
 -- How many pilots of a cluster were submitted recently.
 select count(*) from pilot indexed by pilot_submitted
- where cluster_id = :cluster and submitted > :since;
+ where cluster_id = :cluster and submitted > :since and attempt_id is null;
 
 -- name: next_pilot
 -- The number of the next pilot.
@@ -63,6 +63,63 @@ select coalesce((select seq from sqlite_sequence where name = 'pilot'), 0) + 1;
 -- name: add_pilot
 -- A pilot that is about to be submitted; its job is found by its name, whatever happens next.
 insert into pilot (cluster_id, batch, seq, submitted) values (:cluster, :batch, :seq, :now);
+
+-- name: add_direct_job
+-- A job of its own for an attempt, likewise.
+insert into pilot (cluster_id, batch, seq, attempt_id, submitted)
+values (:cluster, :batch, :seq, :attempt, :now);
+
+-- name: direct_jobs
+-- The jobs of single attempts, and whether these are still alive.
+select pilot.id, pilot.batch, pilot.seq, pilot.job, pilot.state, pilot.reason, pilot.submitted,
+       pilot.attempt_id as attempt, package.id is not null as is_live
+  from pilot indexed by pilot_alive
+  left join attempt on attempt.id = pilot.attempt_id
+  left join package on package.id = attempt.package_id and package.attempt_id = attempt.id
+                   and package.is_live = 1
+ where pilot.cluster_id = :cluster and pilot.state <> 'ended' and pilot.attempt_id is not null
+ order by pilot.id;
+
+-- name: direct_job_of
+-- The job of an attempt.
+select pilot.job, pilot.seq, pilot.state, pilot.reason, cluster.name as cluster
+  from pilot join cluster on cluster.id = pilot.cluster_id
+ where pilot.attempt_id = :attempt;
+
+-- name: direct_due
+-- Attempts of a node that wait for a job of their own, the oldest first.
+select package.attempt_id as attempt, requirement.cpus, requirement.gpus,
+       coalesce(requirement.memory, requirement.memory_expected) as memory,
+       package.wall_time, job.name || '.' || stage.name as title
+  from package indexed by package_live
+  join requirement on requirement.id = package.requirement_id
+  join stage on stage.id = package.stage_id
+  join job on job.id = package.job_id
+ where package.node_id = :node and package.is_live = 1 and package.phase = 'starting'
+   and not exists (select 1 from pilot where pilot.attempt_id = package.attempt_id)
+ order by package.attempt_id
+ limit :most;
+
+-- name: drop_direct_job
+-- The job of an attempt is settled, or was not accepted.
+delete from pilot where id = :pilot;
+
+-- name: direct_node
+-- The node of a batch system in which each package has a job of its own.
+select * from node where cluster_id = :cluster and job = 'direct';
+
+-- name: add_direct_node
+-- A batch system as a node of many CPUs.
+insert into node (name, cluster_id, kind, cpus, job)
+select name, id, pilots ->> 'kind', 1, 'direct' from cluster where id = :cluster;
+
+-- name: keep_direct_node
+-- How it is reached, and what its jobs may ask for together.
+update node
+   set destination = :destination, identity = :identity, directory = :directory,
+       python = :python, via = :via, cpus = :cpus, cpus_asked = :cpus,
+       memory = :memory, memory_asked = :memory, gpus = :gpus, gpus_asked = :gpus
+ where id = :node;
 
 -- name: pilots_accepted
 -- The batch system has accepted the pilots of a batch.

@@ -13,7 +13,8 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
        cast(coalesce(sum(live.space) over (partition by node.cluster_id), 0) as integer) as disk_used,
        node_space.disk, node_space.disk_free,
        (select pilot.ends - :now from pilot indexed by pilot_of_node
-         where pilot.node_id = node.id and pilot.state <> 'ended') as left_s
+         where pilot.node_id = node.id and pilot.state <> 'ended') as left_s,
+       node.job = 'direct' and cluster.pilots ->> 'mode' = 'auto' as is_for_long
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id

@@ -48,7 +48,7 @@ delete from setting where name = :name;
 -- name: clusters
 -- All clusters, but for those of single pilots.
 select * from cluster
- where not exists (select 1 from node where node.cluster_id = cluster.id and node.job <> '')
+ where not exists (select 1 from node where node.cluster_id = cluster.id and node.job not in ('', 'direct'))
  order by id;
 
 -- name: keep_cluster
@@ -227,7 +227,7 @@ select (select max(id) from attempt) as last, min(attempt.id) as oldest, count(*
 -- The clusters that only some researchers may use; a pilot has the name of its batch system.
 select cluster.id, coalesce(batch.name, cluster.name) as name
   from cluster
-  left join node on node.cluster_id = cluster.id and node.job <> ''
+  left join node on node.cluster_id = cluster.id and node.job not in ('', 'direct')
   left join pilot on pilot.node_id = node.id and pilot.state <> 'ended'
   left join cluster as batch on batch.id = pilot.cluster_id
  where cluster.private = 1

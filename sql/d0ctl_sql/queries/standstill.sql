@@ -15,7 +15,7 @@ select -id, name, id, pilots ->> 'kind', pilots ->> 'cpus', pilots ->> 'cpus',
        '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null,
        pilots ->> 'wall_time'
   from cluster
- where pilots is not null
+ where pilots is not null and coalesce(pilots ->> 'mode', 'pilot') <> 'direct'
  order by 1;
 
 -- name: standing_jobs

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import sys
 import time
 from typing import Any, Callable, Dict, Iterator, List
 
@@ -23,6 +24,7 @@ from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol.launch import Launch
+from d0ctl_wrapper.protocol.lease import ELSEWHERE
 from d0ctl_wrapper.protocol.paths import removal
 
 NOT_LEFT = ("disk-full", "platform-failure")
@@ -220,6 +222,8 @@ class Wrapper:
         if orders.kill_asked(self.folder) is None:
             self.tree.end(lambda: LEFTOVER_GRACE_S)
             self.chain.record_end()
+            if self.context.boot_id == ELSEWHERE:
+                sys.exit("the batch system ends this job, and tells why")
             failed = Failed("platform-failure", "the node ended the wrapper by SIGTERM")
             self.chain.read_until = time.monotonic() + SHUTDOWN_S
             try:

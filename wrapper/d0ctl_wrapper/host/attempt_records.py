@@ -1,15 +1,27 @@
 """The records that a node keeps of its attempts."""
 
 import os
+import signal
+import time
 from typing import List, NamedTuple, Tuple
 
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.checks import json_text, shape
+from d0ctl_wrapper.protocol.lease import ELSEWHERE
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, read, write
+
+LAUNCH, CLAIMED = b"launch", b"launch.claimed"
+"""The launch of an attempt elsewhere, before and after a job has begun with it."""
+
+CALL = b"call"
+"""The file whose change stands for SIGUSR1 to a wrapper elsewhere."""
 
 
 class Record(NamedTuple):
-    """The wrapper of an attempt; start time and boot distinguish it from others with its pid."""
+    """The wrapper of an attempt; start time and boot distinguish it from others with its pid.
+
+    One elsewhere has the attempt in place of a pid, and lives until its job is over.
+    """
 
     pid: int
     started: int
@@ -50,10 +62,35 @@ def read_record(folder: AttemptFolder) -> "Record | None":
 
 
 def is_running(record: "Record | None", boot_id: str) -> bool:
-    """Return whether the recorded wrapper is alive, in this boot of the machine."""
+    """Return whether the recorded wrapper is alive, in this boot of the machine, or elsewhere."""
+    if record is not None and record.boot_id == ELSEWHERE:
+        return True
     if record is None or record.boot_id != boot_id:
         return False
     return process.is_alive(record.pid, record.started)
+
+
+def call(folder: AttemptFolder, record: Record) -> None:
+    """Ask the wrapper of an attempt to look at its orders, or for its status."""
+    if record.boot_id != ELSEWHERE:
+        process.send(record.pid, signal.SIGUSR1)
+        return
+    try:
+        write(folder.file(CALL), b"%r\n" % time.time())
+    except OSError:
+        pass
+
+
+def claim(folder: AttemptFolder) -> bool:
+    """Claim the launch of an attempt elsewhere; return False if it was claimed before.
+
+    Of several who try, on whatever machines, one succeeds.
+    """
+    try:
+        os.rename(folder.file(LAUNCH), folder.file(CLAIMED))
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def has_ended(folder: AttemptFolder) -> bool:

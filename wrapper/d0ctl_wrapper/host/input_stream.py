@@ -13,6 +13,9 @@ from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
 
 Entry = Dict[str, Any]
 
+STREAM = b"input_stream"
+"""The name of the file."""
+
 CLOSED: Entry = {"closed": True}
 """The last line: no more inputs will come."""
 
@@ -26,7 +29,7 @@ class Delivered(NamedTuple):
 
 def path(folder: AttemptFolder) -> bytes:
     """Return the path of an attempt's file."""
-    return folder.file(b"input_stream")
+    return folder.file(STREAM)
 
 
 def delivered(folder: AttemptFolder) -> Delivered:

@@ -17,6 +17,7 @@ _HELLO_DEFAULTS = {
     "gpus": None,
     "spool": None,
     "read_only": False,
+    "elsewhere": False,
     "silence": 120,
     "keep_logs": KEEP_LOGS_S,
 }
@@ -46,6 +47,7 @@ _HELLO = shape.record(
         "gpus": shape.maybe(shape.whole),
         "spool": shape.maybe(shape.absolute),
         "read_only": shape.boolean,
+        "elsewhere": shape.boolean,
         "silence": shape.number,
         "keep_logs": shape.number,
     }
@@ -57,6 +59,8 @@ _INPUT_STREAM = shape.record(
     {"attempt": shape.positive, "inputs": shape.many(LATE_INPUT), "closed": shape.boolean}
 )
 
+_OVER = shape.record({"attempt": shape.positive, "reason": shape.filled, "message": shape.string})
+
 _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "launch": {"attempts": shape.many(lambda value: value)},
     "input_stream": {"attempts": shape.many(_INPUT_STREAM)},
@@ -65,6 +69,7 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "pause": {"attempts": _ATTEMPTS, "grace": shape.number},
     "resume": {"attempts": _ATTEMPTS},
     "resend": {"attempts": _ATTEMPTS},
+    "over": {"attempts": shape.many(_OVER)},
     "forget": {"attempts": _ATTEMPTS, "paths": shape.many(shape.filled)},
     "lease": {"seconds": shape.number},
     "keep": {"seconds": shape.number},

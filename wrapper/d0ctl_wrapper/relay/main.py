@@ -72,7 +72,7 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
 
         cpus = hello["cpus"] or facts.cpus()
         gpus = facts.gpus(hello["gpus"])
-        periodic = Periodic(loop, paths, cpus, gpus, umask, hello["keep_logs"])
+        periodic = Periodic(loop, paths, cpus, gpus, umask, hello["keep_logs"], hello["elsewhere"])
         _greet(stream, paths, periodic.adopt(), attempt_records.cached(paths))
         loop.serve(lines, periodic.service.obey, periodic.work)
 

@@ -9,11 +9,13 @@ from typing import Any, Callable, Dict, List, Set
 from d0ctl_wrapper.attempt.run import environment
 from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.host import process
+from d0ctl_wrapper.protocol.lease import ELSEWHERE
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay import lock, sweep
 from d0ctl_wrapper.relay.attempts import reaper
+from d0ctl_wrapper.relay.attempts.elsewhere import WrappersElsewhere
 from d0ctl_wrapper.relay.attempts.pool import WrapperPool
-from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
+from d0ctl_wrapper.relay.attempts.supervisor import Supervisor, Wrappers
 from d0ctl_wrapper.relay.event_loop import Loop
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.service import Service
@@ -21,6 +23,9 @@ from d0ctl_wrapper.relay.uplink import Uplink
 
 RESCAN_S = 5.0
 """The seconds between two checks for messages and ended wrappers without a signal."""
+
+RESCAN_ELSEWHERE_S = 1.0
+"""The same if wrappers are on other machines, so that only the spool tells of their messages."""
 
 LEAST_FREE = 1024 * 1024
 """The free bytes below which a disk is too full for messages."""
@@ -37,6 +42,7 @@ class Periodic:
         gpus: "List[str]",
         umask: int,
         keep_logs: float,
+        is_elsewhere: bool = False,
     ) -> None:
         paths.make()
         self.keep_logs = keep_logs
@@ -46,15 +52,21 @@ class Periodic:
         process.become_reaper()
         self.uplink = Uplink(paths, loop.stream)
         self.helpers = Helpers(loop)
-        context = RelayContext(paths, process.boot_id(), environment.inherited(), umask)
-        self.pool = WrapperPool(context, loop.watch, loop.unwatch, self.uplink.add)
+        boot_id = ELSEWHERE if is_elsewhere else process.boot_id()
+        context = RelayContext(paths, boot_id, environment.inherited(), umask)
+        self.pool: Wrappers = (
+            WrappersElsewhere(paths)
+            if is_elsewhere
+            else WrapperPool(context, loop.watch, loop.unwatch, self.uplink.add)
+        )
+        self._rescan_s = RESCAN_ELSEWHERE_S if is_elsewhere else RESCAN_S
         self.supervisor = Supervisor(
             context, cpus, gpus, self.pool, loop.stream.send, self.uplink.send_again, self._clean
         )
         self.service = Service(
             paths, loop.stream, self.supervisor, self.uplink, self.helpers, self._set_keep_logs
         )
-        self._rescan_at = time.monotonic() + RESCAN_S
+        self._rescan_at = time.monotonic() + self._rescan_s
         self._expire_at = time.monotonic() + sweep.EXPIRE_EVERY_S
         self._is_full = False
         self._listen()
@@ -143,7 +155,7 @@ class Periodic:
 
     def _rescan(self) -> None:
         """Check for messages, ended adopted wrappers, and a full disk."""
-        self._rescan_at = time.monotonic() + RESCAN_S
+        self._rescan_at = time.monotonic() + self._rescan_s
         self.uplink.request_collect()
         self.supervisor.check_adopted()
         self.supervisor.queue_cpu_requests()

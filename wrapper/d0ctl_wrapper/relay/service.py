@@ -46,7 +46,8 @@ class Service(ReadOnlyService):
                 "keep": lambda frame: keep_logs(frame["seconds"]),
                 "resend": lambda frame: supervisor.resend(frame["attempts"]),
                 "lease": self._lease,
-                "ack": lambda frame: uplink.acknowledge(frame["names"]),
+                "over": lambda frame: supervisor.over(frame["attempts"]),
+                "ack": self._acknowledge,
                 "forget": self._forget,
                 "take": self._take,
                 "hash": self._hash,
@@ -55,6 +56,12 @@ class Service(ReadOnlyService):
                 "benchmark": lambda frame: helpers.submit(lambda: [benchmark.answer(frame)], None),
             }
         )
+
+    def _acknowledge(self, frame: Frame) -> None:
+        self.uplink.acknowledge(frame["names"])
+        if self.supervisor.is_elsewhere:
+            numbers = (name.partition(".")[0] for name in frame["names"])
+            self.supervisor.settle({int(number) for number in numbers if number.isdigit()})
 
     def _lease(self, frame: Frame) -> None:
         try:

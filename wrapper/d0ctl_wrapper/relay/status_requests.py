@@ -1,7 +1,6 @@
 """Requests for the status of running attempts, answered without blocking the relay."""
 
 import os
-import signal
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
@@ -48,7 +47,7 @@ class StatusRequests:
         folder = self._paths.attempt(attempt)
         record = attempt_records.read_record(folder)
         if record is not None and attempt_records.state(folder, self._boot_id) == "running":
-            process.send(record.pid, signal.SIGUSR1)
+            attempt_records.call(folder, record)
 
     def work(self) -> float:
         """Send the available answers; return the seconds until there may be more."""

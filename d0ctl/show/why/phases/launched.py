@@ -4,7 +4,9 @@ from d0ctl.model import Phase
 from d0ctl.show.why.common import MOST, for_time, straggler, transfer_text
 from d0ctl.show.why.phases import broker, recovery
 from d0ctl.show.why.phases.waiting import prerequisites_of, suggest
+from d0ctl.show.why.pilots import direct_job
 from d0ctl.show.why.subject import Subject
+from d0ctl.store.clusters.pilots import direct_job_of
 from d0ctl.store.views import activity, dependencies, one_package
 from d0ctl.units import count, moment
 
@@ -20,6 +22,8 @@ def live(subject: Subject) -> None:
     explanation.answer = f"{subject.name} {for_time(one.phase, one.node, began, subject.now)}"
     if one.phase == Phase.SUSPENDED and one.note:
         subject.fact(f"because: {one.note}")
+    if tries and (row := direct_job_of(subject.store, tries[-1].id)):
+        subject.fact(direct_job(row))
     if len(tries) > 1:
         subject.fact(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
     explanation.commands += [f"d0ctl logs {one.path}", f"d0ctl kill {one.path}"]

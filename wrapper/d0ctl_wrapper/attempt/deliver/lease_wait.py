@@ -22,12 +22,12 @@ class LeaseWait:
         self, paths: NodePaths, boot_id: str, seconds: float, tree: ProcessTree, report: Reporter
     ) -> None:
         self._paths, self._boot_id = paths, boot_id
-        self._first = lease.now() + seconds
+        self._first = lease.now(boot_id) + seconds
         self._tree, self._report = tree, report
 
     def is_held(self) -> bool:
         """Return whether the attempt is surely the current one of its package."""
-        return lease.now() < max(self._first, lease.until(self._paths, self._boot_id))
+        return lease.now(self._boot_id) < max(self._first, lease.until(self._paths, self._boot_id))
 
     def wait(self) -> None:
         """Wait for the lease; raise Terminated if the attempt has to end.

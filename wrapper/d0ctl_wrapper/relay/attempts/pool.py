@@ -69,6 +69,8 @@ class WrapperPool:
     death of this relay at any instruction, no wrapper runs an attempt that has no record.
     """
 
+    is_elsewhere = False
+
     def __init__(
         self,
         context: RelayContext,
@@ -211,6 +213,10 @@ class WrapperPool:
         if pid in self._wrappers:
             self._wrappers[pid].is_signaled = True
         process.send(pid, number)
+
+    def withdraw(self, attempt: int) -> bool:
+        """Return whether an attempt was taken back before a wrapper had it: never here."""
+        return False
 
     def ended(self, pid: int) -> "int | None":
         """Record the end of a child; return the attempt that it has not ended, if any."""

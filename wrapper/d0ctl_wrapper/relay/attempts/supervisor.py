@@ -2,7 +2,7 @@
 
 import os
 import signal
-from typing import Any, Callable, Collection, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Collection, Dict, List, NamedTuple, Tuple, Union
 
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.attempt.run.detach import RelayContext
@@ -14,18 +14,21 @@ from d0ctl_wrapper.protocol import text
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, remove
 from d0ctl_wrapper.relay.attempts.cpus import CpuFree, CpuQueue, needs_none
+from d0ctl_wrapper.relay.attempts.elsewhere import WrappersElsewhere
 from d0ctl_wrapper.relay.attempts.pool import WrapperPool
 from d0ctl_wrapper.relay.attempts.reaper import Reaper
 
 Frame = Dict[str, Any]
+Wrappers = Union[WrapperPool, WrappersElsewhere]
 
 
 class LiveWrapper(NamedTuple):
-    """A running wrapper: a child of this relay, or adopted from a previous one."""
+    """A running wrapper: a child of this relay, adopted from a previous one, or elsewhere."""
 
     pid: int
     cpus: float
-    is_child: bool
+    is_reported: bool
+    """Whether its end is reported: as that of a child, or by a batch system."""
     gpus: "Tuple[str, ...]" = ()
 
 
@@ -37,7 +40,7 @@ class Supervisor:
         context: RelayContext,
         cpus: int,
         gpus: "List[str]",
-        pool: WrapperPool,
+        pool: Wrappers,
         send: "Callable[[Frame], None]",
         send_again: "Callable[[bytes], None]",
         clean: "Callable[[int], None]",
@@ -51,6 +54,7 @@ class Supervisor:
         self.gpus = gpus
         self.live: "Dict[int, LiveWrapper]" = {}
         self.pool = pool
+        self.is_elsewhere = pool.is_elsewhere
         pool.on_end = self._forget
         pool.on_unread = self._start_again
         self.reaper = Reaper(context.paths)
@@ -74,7 +78,7 @@ class Supervisor:
             return "dead"
         if record is not None and is_running:
             cpus = self.cpu_free.adopt(attempt, record.cpus)
-            self.live[attempt] = LiveWrapper(record.pid, cpus, False, record.gpus)
+            self.live[attempt] = LiveWrapper(record.pid, cpus, self.pool.is_elsewhere, record.gpus)
         else:
             self.reaper.begin(attempt, "its wrapper is gone")
         return "running"
@@ -85,14 +89,14 @@ class Supervisor:
         already: "List[int]" = []
         for value in values:
             launch = self._check(value)
-            if launch is not None and launch["gpus"] > len(self.gpus):
+            if launch is not None and launch["gpus"] > len(self.gpus) and not self.is_elsewhere:
                 why = "it needs %d GPUs, and the node has %d" % (launch["gpus"], len(self.gpus))
                 self._refuse(launch["attempt"], "launch-failed", why)
                 launch = None
             if launch is not None:
                 is_here = self._is_here(launch["attempt"])
                 (already if is_here else accepted).append(launch["attempt"])
-                if not is_here and needs_none(launch) and launch["gpus"] <= len(self._free_gpus()):
+                if not is_here and self._needs_no_queue(launch):
                     self._start(launch)
                 elif not is_here:
                     self.queue.add(launch)
@@ -111,6 +115,12 @@ class Supervisor:
             else:
                 self.send({"kind": "fault", "message": "a launch %s" % error})
             return None
+
+    def _needs_no_queue(self, launch: Launch) -> bool:
+        """Return whether an attempt starts at once: elsewhere, the batch system has the queue."""
+        return self.is_elsewhere or (
+            needs_none(launch) and launch["gpus"] <= len(self._free_gpus())
+        )
 
     def _is_here(self, attempt: int) -> bool:
         return attempt in self.queue or attempt_records.exists(self.paths.attempt(attempt))
@@ -247,7 +257,7 @@ class Supervisor:
     def check_adopted(self) -> None:
         """Check whether adopted wrappers have ended, which no signal reports."""
         for attempt, live in list(self.live.items()):
-            if not live.is_child and not self._is_busy(attempt):
+            if not live.is_reported and not self._is_busy(attempt):
                 self._forget(attempt)
 
     def _is_busy(self, attempt: int) -> bool:
@@ -275,7 +285,11 @@ class Supervisor:
         self.check_adopted()
         for attempt in attempts:
             if attempt in self.live and not attempt_records.has_ended(self.paths.attempt(attempt)):
-                self._kill(attempt, kill)
+                if self.pool.withdraw(attempt):
+                    self._forget(attempt)
+                    absent.append(attempt)
+                else:
+                    self._kill(attempt, kill)
             elif self.queue.drop(attempt) or not attempt_records.exists(
                 self.paths.attempt(attempt)
             ):
@@ -297,8 +311,39 @@ class Supervisor:
                     absent.append(attempt)
         self._send_absent(absent)
 
+    def settle(self, attempts: "Collection[int]") -> None:
+        """Forget those of these attempts elsewhere that have ended: nothing else reports that."""
+        for attempt in attempts:
+            if attempt in self.live and attempt_records.has_ended(self.paths.attempt(attempt)):
+                self._forget(attempt)
+
+    def over(self, entries: "List[Frame]") -> None:
+        """Settle attempts whose jobs are over: send their ends, or report them dead with why."""
+        for entry in entries:
+            attempt, folder = entry["attempt"], self.paths.attempt(entry["attempt"])
+            try:
+                os.listdir(folder.path)  # lets a network file system look at its server
+            except OSError:
+                continue
+            if attempt in self.live:
+                self._forget(attempt)
+            if attempt_records.has_ended(folder):
+                self._send_end(attempt)
+            elif isinstance(self.pool, WrappersElsewhere):
+                self._give_up(self.pool, entry)
+
+    def _give_up(self, pool: WrappersElsewhere, entry: Frame) -> None:
+        """Report an attempt dead; a wrapper that has survived its job finds the order to end."""
+        attempt = entry["attempt"]
+        self._write_order(attempt, lambda folder: orders.ask_kill(folder, orders.Kill(0.0, False)))
+        pool.give_up(attempt)
+        self.clean(attempt)
+        self.send({"kind": "dead", "attempts": [entry]})
+
     def forget(self, attempts: "List[int]") -> "List[int]":
         """Drop queued attempts, and return those whose folders may be removed."""
+        if self.is_elsewhere:
+            self.settle(attempts)
         for attempt in attempts:
             self.queue.drop(attempt)
             if attempt in self.live:

@@ -11,6 +11,7 @@ from d0ctl.cli import session
 from d0ctl.cli.terminal.output import emit_json, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import NotFound
+from d0ctl.model import DIRECT
 from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.selected import explain
@@ -49,6 +50,9 @@ def show(
 
 def _explain(store: Store, selector: str | None, node: str | None, now: float) -> Explanation:
     if selector is None or _is_node(store, selector):
+        row = registry.find(store, node or selector or "")
+        if row and row["job"] == DIRECT and (found := _of_system(store, row["name"], now)):
+            return found
         from d0ctl.show.why.node import node as explain_node
 
         return explain_node(store, node or selector or "", now)
@@ -58,12 +62,8 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
         and "/" not in selector
         and not browse.has_job(store, selector)
     ):
-        from d0ctl.store.clusters import pilots
-
-        if system := pilots.named(store, selector):
-            from d0ctl.show.why.pilots import system as explain_system
-
-            return explain_system(store, system, now)
+        if found := _of_system(store, selector, now):
+            return found
         missing = browse.no_such_job(store, selector)
         raise NotFound(
             f"{missing}, nor a node, batch system or file of that name", hint=missing.hint
@@ -93,6 +93,18 @@ def _states(word: str) -> list[str]:
     from difflib import get_close_matches
 
     return get_close_matches(word, select.states(), 1, cutoff=0.8)
+
+
+def _of_system(store: Store, name: str, now: float) -> Explanation | None:
+    """Explain a batch system, if there is one of that name."""
+    from d0ctl.store.clusters import pilots
+
+    system = pilots.named(store, name)
+    if system is None:
+        return None
+    from d0ctl.show.why.pilots import system as explain_system
+
+    return explain_system(store, system, now)
 
 
 def _is_node(store: Store, name: str) -> bool:

@@ -1,0 +1,116 @@
+"""A job of a batch system that runs one attempt, on any machine that shares the BASE of its relay.
+
+Signals don't reach it from the relay, so this process watches the folder of the attempt, and
+signals the wrapper, its child, when there are new orders.
+"""
+
+import os
+import signal
+import sys
+import time
+from typing import Any, Dict, Optional, Tuple
+
+from d0ctl_wrapper.attempt import orders
+from d0ctl_wrapper.attempt.guards.cpu_request import GRANT
+from d0ctl_wrapper.attempt.run import detach, environment
+from d0ctl_wrapper.attempt.run.detach import EXIT_CRASHED, RelayContext
+from d0ctl_wrapper.attempt.run.spawn import SIGNALS
+from d0ctl_wrapper.attempt.slot import Slot
+from d0ctl_wrapper.attempt.wrapper import Wrapper
+from d0ctl_wrapper.host import attempt_records
+from d0ctl_wrapper.host.attempt_records import CALL, CLAIMED
+from d0ctl_wrapper.host.input_stream import STREAM
+from d0ctl_wrapper.protocol.checks import json_text
+from d0ctl_wrapper.protocol.launch import Launch
+from d0ctl_wrapper.protocol.lease import ELSEWHERE
+from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, read, to_path
+
+LOOK_S = 2.0
+"""The seconds between two looks at the folder for orders."""
+
+LAUNCH_S = 60.0
+"""The seconds that a launch may come later than its job."""
+
+UNKNOWN_S, UNKNOWN_SHARE = 60.0, 0.1
+"""The end of the time of a job, at most this part of it, in which nothing but its end runs."""
+
+WATCHED = (orders.KILL, orders.PAUSE, GRANT, STREAM, CALL)
+
+Seen = Dict[bytes, Tuple[int, int]]
+
+
+def main() -> int:
+    """Run the attempt that the command line names, with the time of its job."""
+    base, attempt, seconds = sys.argv[2:]
+    umask = os.umask(0o077)
+    folder = NodePaths(to_path(base)).attempt(int(attempt))
+    launch = _launch(folder)
+    if launch is None:
+        return 0
+    limit = float(seconds) - min(UNKNOWN_S, UNKNOWN_SHARE * float(seconds))
+    asked = launch["guards"]["wall_time"]
+    launch["guards"]["wall_time"] = limit if asked is None else min(asked, limit)
+    context = RelayContext(folder.node, ELSEWHERE, environment.inherited(), umask)
+    seen: Seen = {}
+    pid = detach.fork(-1, lambda: _serve(context, launch))
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.WEXITSTATUS(status) if os.WIFEXITED(status) else EXIT_CRASHED
+        seen = _pass_on(folder, pid, seen)
+        if _caught(LOOK_S) == signal.SIGTERM:
+            os.kill(pid, signal.SIGTERM)
+
+
+def _launch(folder: AttemptFolder) -> "Optional[Launch]":
+    """Claim the launch of an attempt; None if it was withdrawn, or another job has it."""
+    until = time.monotonic() + LAUNCH_S
+    while True:
+        try:
+            names = os.listdir(folder.path)  # lets a network file system look at its server
+        except FileNotFoundError:
+            names = []
+        if attempt_records.claim(folder):
+            break
+        if CLAIMED in names or time.monotonic() > until:
+            return None
+        time.sleep(1.0)
+    launch: "Dict[str, Any]" = json_text.decode(read(folder.file(CLAIMED)))
+    return launch
+
+
+def _serve(context: RelayContext, launch: Launch) -> None:
+    slot = Slot(context.paths)
+    try:
+        wrapper = Wrapper(context, launch, lambda name, text: None, slot)
+        wrapper.run()
+        wrapper.remove_leftovers()
+    finally:
+        slot.close()
+
+
+def _pass_on(folder: AttemptFolder, pid: int, before: Seen) -> Seen:
+    """Signal the wrapper if an order has come since; return what is there."""
+    seen: Seen = {}
+    try:
+        there = set(os.listdir(folder.path))
+    except OSError:
+        return before
+    for name in WATCHED:
+        if name in there:
+            try:
+                status = os.stat(folder.file(name))
+            except OSError:
+                continue
+            seen[name] = (status.st_mtime_ns, status.st_size)
+    if seen != before:
+        is_kill = seen.get(orders.KILL) != before.get(orders.KILL)
+        os.kill(pid, signal.SIGTERM if is_kill else signal.SIGUSR1)
+    return seen
+
+
+def _caught(seconds: float) -> int:
+    """Wait for a signal; return its number, 0 for none."""
+    found = signal.sigtimedwait(SIGNALS, seconds)
+    return found.si_signo if found else 0
