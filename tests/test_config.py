@@ -64,7 +64,7 @@ def test_there_is_no_database_before_the_first_use(tmp_path: Path) -> None:
         open_store(Home(tmp_path))
 
 
-def test_what_is_no_database_is_said_to_be_none(home: Home) -> None:
+def test_a_file_that_is_no_database_is_reported_as_such(home: Home) -> None:
     home.database.write_bytes(b"this is not SQLite" * 100)
 
     with pytest.raises(DatabaseUnavailable, match="can't use the database"):

@@ -65,6 +65,6 @@ def test_a_text_comes_back_as_it_was_written(text: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["", "1", '["a"]', '"a', "null", "[" * 300_000])
-def test_what_is_no_text_is_refused(line: str) -> None:
+def test_a_value_that_is_no_text_is_refused(line: str) -> None:
     with pytest.raises(ValueError):
         fast_json.decode_text(line)

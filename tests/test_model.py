@@ -71,12 +71,12 @@ def test_only_a_package_that_progresses_and_is_not_overdue_has_an_eta(
 
 
 @given(counts)
-def test_what_is_at_its_end_can_not_move(some: dict[str, int]) -> None:
+def test_ended_work_can_not_move(some: dict[str, int]) -> None:
     if can_move(some):
         assert roll_up(some) in (Group.RUNNING, Group.SUBMITTED)
 
 
-def test_only_what_waits_or_has_ended_does_not_move() -> None:
+def test_only_waiting_or_ended_work_does_not_move() -> None:
     ended = {Status.SUCCESSFUL, Status.FAILED, Status.CANCELED}
     resting = {phase for phase, status in STATUS_OF.items() if status in ended}
 

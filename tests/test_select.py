@@ -24,7 +24,7 @@ def test_the_zero_padded_form_means_the_same() -> None:
     assert parse("reco001/002/003/001") == parse("reco001/2/3/1")
 
 
-def test_a_trailing_slash_is_what_tab_leaves() -> None:
+def test_a_trailing_slash_as_tab_leaves_it_is_accepted() -> None:
     assert parse("reco001/2/") == parse("reco001/2")
 
 
@@ -60,7 +60,7 @@ def test_filters_make_a_selector_mean_packages() -> None:
     ["", "/1", "1x", "a b", "a/1/x", "a/1/0", "a/1/3-2", "a/1/1/1/1", "a//1", "a:", "-x",
      "a/\x1b[2J", "a/1/١"],
 )  # fmt: skip
-def test_what_is_no_selector_is_bad_usage(text: str) -> None:
+def test_an_invalid_selector_is_bad_usage(text: str) -> None:
     with pytest.raises(BadUsage):
         parse(text)
 
@@ -72,7 +72,7 @@ def test_a_near_miss_of_a_state_is_named() -> None:
     assert caught.value.hint == "did you mean `failed`?"
 
 
-def test_an_age_that_is_none_is_bad_usage() -> None:
+def test_an_invalid_age_is_bad_usage() -> None:
     with pytest.raises(BadUsage, match="--older-than"):
         parse("a", older_than="soon")
 

@@ -86,7 +86,7 @@ def test_a_failed_package_is_retried_with_more_until_the_job_is_successful(folde
     assert seen[-1] == "successful"
 
 
-def test_someone_who_waits_sees_each_change_and_the_end(held: Selection) -> None:
+def test_wait_yields_each_change_and_the_end(held: Selection) -> None:
     sought = jobs("reco").stage("sim")
     seen: list[int] = []
     assert [found.status for found in held.watch()] == ["held"]
@@ -140,7 +140,7 @@ def test_packages_have_ids_from_0_in_their_order(held: Selection) -> None:
         held[6]
 
 
-def test_keep_going_acts_on_what_can_be_changed(held: Selection) -> None:
+def test_keep_going_acts_on_everything_that_can_be_changed(held: Selection) -> None:
     done = jobs("reco/1/1", "reco/7", "reco/1/2").kill(keep_going=True)
 
     assert done.packages == 2

@@ -21,7 +21,7 @@ SEEDS = (11, 236, 427, 554, 812, 3720, 5585)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_whatever_happens_the_results_are_those_of_an_undisturbed_run(
+def test_after_any_faults_the_results_are_those_of_an_undisturbed_run(
     undisturbed: Results, seed: int
 ) -> None:
     outcome = play(schedule(seed), undisturbed)
@@ -57,14 +57,14 @@ def seen(field: Field, expected: Results | None = None) -> str:
     return "\n".join(checks.check(field, expected))
 
 
-def test_the_checks_see_a_job_that_is_not_done(field: Field) -> None:
+def test_the_checks_find_a_job_that_is_not_done(field: Field) -> None:
     answer = seen(field, {"all": b"1\n"})
 
     assert "the results are {}, those of an undisturbed run {'all': b'1\\n'}" in answer
     assert "packages are {}" in answer
 
 
-def test_the_checks_see_what_ran_twice(field: Field) -> None:
+def test_the_checks_find_packages_that_ran_twice(field: Field) -> None:
     lines = ["start storm/1/1/1 7 a", "start storm/1/1/1 7 a", "double storm/1/1/1 8 a"]
     field.journal.path.write_text("".join(f"{line}\n" for line in lines))
 
@@ -75,7 +75,7 @@ def test_the_checks_see_what_ran_twice(field: Field) -> None:
     assert "attempt 8 of `storm/1/1/1` ran beside another one" in answer
 
 
-def test_the_checks_see_a_message_that_waits_and_one_that_was_rejected(field: Field) -> None:
+def test_the_checks_find_a_waiting_and_a_rejected_message(field: Field) -> None:
     (field.home.dropbox / "new" / "1.1").write_text("{}\n")
     for name in ("2.1.x", "2.1.x.reason"):
         (field.home.dropbox / "rejected" / name).write_text("it is good\n")
@@ -87,7 +87,7 @@ def test_the_checks_see_a_message_that_waits_and_one_that_was_rejected(field: Fi
     assert "doctor is not content" in answer
 
 
-def test_what_was_spoilt_may_be_rejected(field: Field) -> None:
+def test_a_spoilt_message_may_be_rejected(field: Field) -> None:
     field.spoiled.append("half a mess")
     rejected = field.home.dropbox / "rejected"
     for name in ("2.1.x", "2.1.x.reason"):

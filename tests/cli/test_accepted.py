@@ -150,7 +150,7 @@ def test_messages_that_are_accepted_can_be_applied_and_shown(
     ],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
-def test_the_most_that_an_end_may_say_can_be_shown(change: Message) -> None:
+def test_the_longest_end_message_can_be_shown(change: Message) -> None:
     with launched() as (store, _):
         before = pages(store)
 
@@ -246,7 +246,7 @@ def test_a_node_that_is_accepted_can_be_reconciled_and_shown(data: st.DataObject
 
 @slow
 @given(st.sampled_from(["refused", "dead", "absent"]), st.data())
-def test_what_a_relay_says_of_attempts_can_be_applied_and_shown(
+def test_reports_of_a_relay_about_attempts_can_be_applied_and_shown(
     kind: str, data: st.DataObject
 ) -> None:
     frame = mutated(data, of_kind(kind))
@@ -275,6 +275,6 @@ def test_what_a_relay_says_of_attempts_can_be_applied_and_shown(
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))
-def test_a_number_that_is_none_never_gets_in(number: float) -> None:
+def test_nan_and_infinity_are_never_accepted(number: float) -> None:
     made = [{**generated.END, "ended": number}]
     assert math.isfinite(number) or accepted(made) == []

@@ -219,7 +219,7 @@ def test_a_key_that_is_missing_or_short_is_never_used(
      "daemon status", "policy show", "site show", "software list", "report failures", "wait a"],
 )  # fmt: skip
 @pytest.mark.parametrize("by_option", [True, False], ids=["option", "variable"])
-def test_a_reading_verb_wants_the_home_that_was_named(
+def test_a_reading_verb_needs_the_home_that_was_named(
     d0ctl: Type, home: Home, words: str, by_option: bool
 ) -> None:
     before = ["--home", str(home.root)] if by_option else []
@@ -231,7 +231,7 @@ def test_a_reading_verb_wants_the_home_that_was_named(
     assert not home.root.exists()
 
 
-def test_a_home_that_nobody_named_needs_not_be_there(
+def test_a_home_that_was_not_named_need_not_exist(
     d0ctl: Type, tmp_path: Path, usual_home: Home
 ) -> None:
     assert d0ctl("status").stdout == "no jobs yet: try `d0ctl run FILE`\n"

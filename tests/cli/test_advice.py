@@ -77,7 +77,7 @@ LIMITING = (Reason.OUT_OF_MEMORY, Reason.DISK_FULL, Reason.WALL_TIME, Reason.EXI
     [*((reason, {}) for reason in WAYS_TO_FAIL), *((reason, LIMITS) for reason in LIMITING)],
     ids=lambda value: "" if value == {} else "limited" if value == LIMITS else str(value),
 )
-def test_what_is_suggested_after_a_failure_is_accepted(
+def test_suggestions_after_a_failure_are_accepted(
     site: Site, d0ctl: Type, reason: str, limits: dict[str, Any]
 ) -> None:
     drive(site)
@@ -171,7 +171,7 @@ CASES = [*((name, True) for name in SITUATIONS), *((name, False) for name in UND
 
 
 @pytest.mark.parametrize(("situation", "is_driven"), CASES)
-def test_what_is_suggested_in_any_situation_is_accepted(
+def test_suggestions_in_any_situation_are_accepted(
     site: Site, d0ctl: Type, situation: str, is_driven: bool
 ) -> None:
     if is_driven:
@@ -187,7 +187,7 @@ def test_what_is_suggested_in_any_situation_is_accepted(
     ) == []  # fmt: skip
 
 
-def test_what_the_doctor_suggests_is_accepted(
+def test_suggestions_of_the_doctor_are_accepted(
     site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
@@ -213,7 +213,7 @@ def test_every_phase_is_among_the_situations() -> None:
      ["status", "prod/9"], ["hold", "prod/1/2/1:done"], ["restore-line", "prod/1/1"],
      ["wait", "prot"], ["run", "prot"], ["set-status", "prod/1/1/1", "successful"]],
 )  # fmt: skip
-def test_what_an_error_suggests_is_accepted(site: Site, d0ctl: Type, words: list[str]) -> None:
+def test_suggestions_of_errors_are_accepted(site: Site, d0ctl: Type, words: list[str]) -> None:
     drive(site)
     site.submit(production())
     _hold(site, "prod/1/2/1")

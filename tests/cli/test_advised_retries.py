@@ -12,7 +12,7 @@ from tests.support.rows import change
 from tests.support.site import Site
 
 
-def test_after_an_end_by_lack_of_memory_a_size_is_suggested(site: Site, d0ctl: Type) -> None:
+def test_after_out_of_memory_a_larger_size_is_suggested(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x", memory=300_000_000))])))
     site.fail("prod/1/1/1", reason="out-of-memory", rss=403_000_000)
 
@@ -37,7 +37,7 @@ def test_when_no_node_has_more_memory_no_retry_is_suggested(site: Site, d0ctl: T
     [("wall-time", {"wall_time": 60.0}, "--wall-time 2m"),
      ("disk-full", {"disk": 5_000_000}, "--disk 8MB")],
 )  # fmt: skip
-def test_after_a_limit_was_reached_more_of_it_is_suggested(
+def test_after_a_limit_was_reached_a_higher_one_is_suggested(
     site: Site, d0ctl: Type, reason: str, limit: dict[str, Any], option: str
 ) -> None:
     site.submit(job(("a", [line(package("x", **limit))])))
@@ -55,7 +55,7 @@ def test_after_a_limit_was_reached_more_of_it_is_suggested(
     ["exit-code", "missing-output", "verification", "looping", "seg-fault", "log-message",
      "site:bad-field"],
 )  # fmt: skip
-def test_no_plain_retry_is_suggested_for_what_would_fail_again(
+def test_no_plain_retry_is_suggested_for_packages_that_would_fail_again(
     site: Site, d0ctl: Type, reason: str
 ) -> None:
     site.submit(job(("a", [line(package(f"x{n}")) for n in (1, 2)])))
@@ -90,7 +90,7 @@ def _hold_for_alike_failures(site: Site, reason: str = "exit-code", **limits: An
 
 
 @pytest.mark.parametrize("asked", ["why prod", "status prod"])
-def test_of_a_job_held_for_alike_failures_the_hold_is_named_before_the_daemon(
+def test_a_job_held_for_alike_failures_names_the_hold_before_the_daemon(
     site: Site, d0ctl: Type, asked: str
 ) -> None:
     _hold_for_alike_failures(site)
@@ -106,7 +106,7 @@ def test_of_a_job_held_for_alike_failures_the_hold_is_named_before_the_daemon(
     ("reason", "limits"),
     [("exit-code", {}), ("out-of-memory", {"memory": 300_000_000})],
 )
-def test_of_a_job_held_for_alike_failures_a_retry_is_suggested_before_a_release(
+def test_a_job_held_for_alike_failures_suggests_a_retry_before_a_release(
     site: Site, d0ctl: Type, reason: str, limits: dict[str, Any]
 ) -> None:
     _hold_for_alike_failures(site, reason, **limits)
@@ -122,7 +122,7 @@ def test_of_a_job_held_for_alike_failures_a_retry_is_suggested_before_a_release(
     assert document(d0ctl("status", "prod", "--json").stdout)["held"] is None
 
 
-def test_a_retry_in_a_job_that_is_not_held_speaks_of_no_release(site: Site, d0ctl: Type) -> None:
+def test_a_retry_in_a_job_that_is_not_held_mentions_no_release(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x"))])))
     site.fail("prod/1/1/1")
 

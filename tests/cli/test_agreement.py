@@ -239,7 +239,9 @@ def test_a_part_that_cannot_move_ends_the_wait_while_the_rest_moves(
         assert "is still" in d0ctl("wait", part, "--timeout", "0.1s").stderr
 
 
-def test_a_part_that_is_done_is_done_though_the_rest_stands_still(site: Site, d0ctl: Type) -> None:
+def test_a_finished_part_is_successful_although_the_rest_stands_still(
+    site: Site, d0ctl: Type
+) -> None:
     site.up()
     site.submit(job(("a", [line(package("x"))]), ("b", [line(package("y", cpus=64))])))
     site.finish("prod/1/1/1")

@@ -50,9 +50,7 @@ def without_copies(text: str) -> Any:
     return found
 
 
-def test_what_is_read_of_a_job_is_the_same_before_and_in_its_archive(
-    ended: Site, d0ctl: Type
-) -> None:
+def test_a_job_reads_the_same_before_and_after_it_is_archived(ended: Site, d0ctl: Type) -> None:
     before = [d0ctl(*words).stdout for words in READING]
 
     assert d0ctl("archive", "prod", "--yes", "--as", "spring").exit_code == 0
@@ -96,7 +94,7 @@ def open_archive(site: Site, name: str) -> Store:
     return open_store(Home(site.store.home.root, archive=name), read_only=True)
 
 
-def test_a_second_archive_of_a_name_gets_a_name_of_its_own(ended: Site, d0ctl: Type) -> None:
+def test_a_second_archive_with_the_same_name_gets_another_one(ended: Site, d0ctl: Type) -> None:
     d0ctl("archive", "prod", "--yes", "--as", "spring")
     d0ctl("kill", "other", "--yes")
 
@@ -104,7 +102,7 @@ def test_a_second_archive_of_a_name_gets_a_name_of_its_own(ended: Site, d0ctl: T
     assert "archive `spring.1`" in reply.stdout
 
 
-def test_a_job_that_goes_on_is_refused_by_its_name_and_left_by_a_pattern(
+def test_an_active_job_is_refused_by_name_and_skipped_by_a_pattern(
     ended: Site, d0ctl: Type
 ) -> None:
     refused = d0ctl("archive", "other", "--yes")
@@ -114,7 +112,7 @@ def test_a_job_that_goes_on_is_refused_by_its_name_and_left_by_a_pattern(
     assert "moved job `prod` to" in d0ctl("archive", "*", "--yes").stdout
 
 
-def test_jobs_that_ended_lately_stay(ended: Site, d0ctl: Type) -> None:
+def test_jobs_that_ended_recently_stay(ended: Site, d0ctl: Type) -> None:
     reply = d0ctl("archive", "*", "--ended", "1d", "--yes")
 
     assert reply.exit_code == 0
@@ -122,7 +120,7 @@ def test_jobs_that_ended_lately_stay(ended: Site, d0ctl: Type) -> None:
     assert d0ctl("archives", "--json").stdout.count("name") == 0
 
 
-def test_a_rehearsal_says_what_would_go_and_moves_nothing(ended: Site, d0ctl: Type) -> None:
+def test_a_dry_run_lists_the_jobs_to_archive_and_moves_nothing(ended: Site, d0ctl: Type) -> None:
     before = time.strftime("%F")
     reply = d0ctl("archive", "prod", "--dry-run")
     days = before, time.strftime("%F")  # midnight may have passed
@@ -141,9 +139,7 @@ def test_an_archive_can_only_be_read(ended: Site, d0ctl: Type) -> None:
 
 
 @pytest.mark.parametrize("name", ["summer", "../../etc/passwd"])
-def test_an_archive_that_is_not_there_is_said_in_one_line(
-    ended: Site, d0ctl: Type, name: str
-) -> None:
+def test_a_missing_archive_is_reported_in_one_line(ended: Site, d0ctl: Type, name: str) -> None:
     reply = d0ctl("status", "--archive", name)
 
     assert reply.exit_code in (3, 4)
@@ -163,7 +159,7 @@ def test_a_bad_name_of_an_archive_is_refused(ended: Site, d0ctl: Type) -> None:
         (["peek", "prod/1/1/1"], 4, "on its node were removed when it was archived"),
     ],
 )
-def test_what_an_archive_has_not_is_said(
+def test_commands_name_what_an_archive_lacks(
     ended: Site, d0ctl: Type, words: list[str], code: int, answer: str
 ) -> None:
     d0ctl("archive", "prod", "--yes", "--as", "spring")
@@ -174,7 +170,7 @@ def test_what_an_archive_has_not_is_said(
     assert answer in reply.stderr
 
 
-def test_what_happens_to_a_job_while_it_is_written_is_noticed(ended: Site, d0ctl: Type) -> None:
+def test_a_change_of_a_job_while_it_is_archived_is_noticed(ended: Site, d0ctl: Type) -> None:
     jobs = [browse.job(ended.store, "prod").id]
     last = archive.write(ended.store, jobs, "spring", now=time.time())
     assert not archive.is_changed(ended.store, jobs, last)

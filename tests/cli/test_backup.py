@@ -25,7 +25,7 @@ def generation(home: Home) -> int:
         return int(store.value("generation"))
 
 
-def test_a_backup_is_taken_back_whole(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_a_backup_is_restored_completely(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     site.submit(job("before"))
     home = site.store.home
     assert d0ctl("backup", str(tmp_path / "saved.db")).exit_code == 0
@@ -96,9 +96,7 @@ def test_a_node_ends_and_forgets_what_the_backup_does_not_know(site: Site) -> No
     assert read(store, "purge", "node_id", "attempt_id", by="attempt_id") == [(1, 8), (1, 9)]
 
 
-def test_a_home_is_made_of_a_backup_where_there_is_none(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
+def test_a_backup_makes_a_home_where_there_is_none(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     site.submit(job("before"))
     d0ctl("backup", str(tmp_path / "saved.db"))
     other = tmp_path / "other"
@@ -134,7 +132,7 @@ def test_a_broken_database_is_replaced(site: Site, d0ctl: Type, tmp_path: Path) 
     assert "before" in d0ctl("status").stdout
 
 
-def test_what_is_no_backup_is_refused(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_a_file_that_is_no_backup_is_refused(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     sqlite3.connect(tmp_path / "other.db").execute("create table site (x)").connection.close()
 
@@ -170,7 +168,7 @@ def test_no_hint_says_to_remove_the_file_that_a_backup_would_overwrite(
     assert d0ctl("backup", str(tmp_path / "no/such/folder")).exit_code == 3
 
 
-def test_a_backup_of_a_damaged_database_is_none(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_a_damaged_database_is_not_backed_up(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     home = site.store.home
     site.store.close()
     spoil(home.database, "note")
@@ -211,7 +209,7 @@ def test_a_backup_that_fails_leaves_nothing(site: Site, d0ctl: Type, tmp_path: P
     assert list(folder.iterdir()) == []
 
 
-def test_the_backup_of_another_site_is_taken_only_if_asked_for(
+def test_the_backup_of_another_site_is_restored_only_on_request(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     other = Home(tmp_path / "other")
@@ -269,7 +267,7 @@ def test_other_programs_files_and_pipes_are_no_backups(
         assert done.stderr.splitlines()[1:] == ["d0ctl restore --help"]
 
 
-def test_a_backup_is_not_taken_back_below_a_daemon_that_is_ending(
+def test_a_backup_is_not_restored_while_a_daemon_is_ending(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     d0ctl("backup", str(tmp_path / "saved.db"))

@@ -48,7 +48,7 @@ def test_a_policy_is_refused_with_each_fault_in_its_place_wherever_it_stands(
      ("prod/1/3/1", "package `prod/1/3/1` is canceled, so it can't be killed: emmy killed")],
     ids=["successful", "failed", "canceled"],
 )  # fmt: skip
-def test_what_has_ended_is_not_killed(
+def test_an_ended_package_is_not_killed(
     site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch, path: str, expected: str
 ) -> None:
     monkeypatch.setenv("LOGNAME", "emmy")

@@ -76,7 +76,7 @@ def test_a_person_resumes_it_or_keeps_it_drained(burning: Site, d0ctl: Type) -> 
     assert "is drained and takes no new packages: to the shop" in d0ctl("why", "hole").stdout
 
 
-def test_a_retry_takes_back_what_was_drained_for_the_job(burning: Site, d0ctl: Type) -> None:
+def test_a_retry_resumes_nodes_that_were_drained_for_the_job(burning: Site, d0ctl: Type) -> None:
     burning.fail("prod/1/11/1")
 
     assert d0ctl("retry", "prod/1/11/1").exit_code == 0

@@ -155,7 +155,7 @@ def _content(site: Site, home: Home) -> list[str]:
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))
-def test_a_dry_run_says_what_would_be_and_changes_nothing(
+def test_a_dry_run_describes_the_changes_and_makes_none(
     site: Site, d0ctl: Type, home: Home, calls: dict[str, list[str]], name: str
 ) -> None:
     before = _content(site, home)
@@ -205,7 +205,7 @@ def test_several_selectors_are_one_change_with_one_total(site: Site, d0ctl: Type
     assert (site.phase("prod/1/4/1"), site.phase("prod/1/5/1")) == ("ready", "canceled")
 
 
-def test_what_takes_a_change_of_several_back_names_them_all(site: Site, d0ctl: Type) -> None:
+def test_the_undo_of_several_selectors_names_them_all(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=9))
 
     answer = d0ctl("hold", "prod/1/1/1", "prod/1/4-5").stderr

@@ -49,7 +49,7 @@ def test_a_clone_takes_other_parameters_and_a_name(file: Path, d0ctl: Type) -> N
     assert "echo bye large" in script(d0ctl, "wide")
 
 
-def test_a_clone_is_of_the_file_as_it_was_submitted(file: Path, d0ctl: Type) -> None:
+def test_a_clone_uses_the_job_file_as_it_was_submitted(file: Path, d0ctl: Type) -> None:
     file.unlink()
 
     assert d0ctl("clone", "good").exit_code == 0

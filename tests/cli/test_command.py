@@ -80,7 +80,7 @@ SLIPS = [
 
 
 @pytest.mark.parametrize(("words", "message"), SLIPS)
-def test_a_slip_is_said_without_a_place_in_a_file(
+def test_a_mistake_in_a_command_is_reported_without_a_place_in_a_file(
     d0ctl: Type, words: list[str], message: str
 ) -> None:
     reply = d0ctl("submit", *words)
@@ -91,7 +91,7 @@ def test_a_slip_is_said_without_a_place_in_a_file(
     assert ".yaml:" not in reply.stderr and "sim:" not in reply.stderr
 
 
-def test_what_may_be_a_mistake_is_said(d0ctl: Type) -> None:
+def test_a_likely_mistake_is_reported(d0ctl: Type) -> None:
     reply = d0ctl("submit", "--array", "1-2", "--", "./sim.sh", "5")
     assert "only its log is kept" in reply.stderr
     assert "the command is the same each time" in reply.stderr

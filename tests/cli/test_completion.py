@@ -109,7 +109,7 @@ LINES = (
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.usefixtures("filled")
-def test_what_is_offered_is_what_typer_offers(
+def test_completion_offers_the_same_as_typer(
     line: str, shell: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = f"d0ctl {line}"

@@ -27,7 +27,7 @@ OTHERS = (
 
 
 @pytest.mark.parametrize("line", USUAL)
-def test_the_usual_forms_mean_what_typer_reads_in_them(line: str) -> None:
+def test_the_usual_forms_are_read_as_typer_reads_them(line: str) -> None:
     words = line.split()
     call = fast_path.parse(words)
     assert call is not None
@@ -46,7 +46,7 @@ def test_the_usual_forms_mean_what_typer_reads_in_them(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", OTHERS)
-def test_all_else_goes_to_typer(line: str) -> None:
+def test_other_forms_go_to_typer(line: str) -> None:
     assert fast_path.parse(line.split(" ") if line else []) is None
 
 

@@ -61,7 +61,7 @@ def test_a_drop_includes_packages_that_need_its_files(site: Site, d0ctl: Type) -
     assert (answer["status"], answer["dropped"]) == ("canceled", 3)
 
 
-def test_without_drop_outputs_the_consumers_go_on_waiting(site: Site, d0ctl: Type) -> None:
+def test_without_drop_outputs_the_readers_keep_waiting(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     site.fail("prod/1/1/1")
 
@@ -85,7 +85,7 @@ def test_a_successful_line_can_be_dropped_and_stays_successful(site: Site, d0ctl
     assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 1
 
 
-def test_killing_a_line_with_nothing_left_to_kill_says_so(site: Site, d0ctl: Type) -> None:
+def test_killing_a_line_without_live_packages_says_so(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     site.finish("prod/1/1/1")
     site.finish("prod/1/1/2")
@@ -119,7 +119,7 @@ def test_kill_line_takes_lines_only(site: Site, d0ctl: Type, selector: str) -> N
     assert d0ctl("kill-line", selector).exit_code == 2
 
 
-def test_what_has_been_made_is_kept_where_that_is_asked_for(site: Site, d0ctl: Type) -> None:
+def test_a_partial_kill_keeps_the_files_made_so_far(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
 
@@ -152,7 +152,7 @@ def test_an_end_that_keeps_outputs_is_hastened_by_another(
     assert launches.killing(site.store, here) == {attempt: "kill now"}
 
 
-def test_a_kill_does_not_hasten_what_it_has_just_begun_to_end(site: Site, d0ctl: Type) -> None:
+def test_a_kill_does_not_shorten_the_grace_that_it_has_just_given(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
 

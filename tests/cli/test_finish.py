@@ -118,7 +118,7 @@ def test_a_new_priority_of_a_job_with_nothing_left_to_start_says_so(
         (["set-status", "prod/1/1/1"], "STATUS"),
     ],
 )  # fmt: skip
-def test_the_argument_that_is_missing_is_the_one_that_is_named(
+def test_a_missing_argument_is_named(
     site: Site, d0ctl: Type, words: list[str], missing: str
 ) -> None:
     site.submit(production())
@@ -148,7 +148,7 @@ def test_submitting_a_job_by_its_name_says_how_to_continue_it(site: Site, d0ctl:
     )  # fmt: skip
 
 
-def test_a_higher_priority_comes_first_and_can_be_taken_back(site: Site, d0ctl: Type) -> None:
+def test_a_higher_priority_comes_first_and_can_be_undone(site: Site, d0ctl: Type) -> None:
     site.submit(production("one"))
     site.submit(production("two"))
     first = placement.requirements(site.store)[0].id
@@ -184,7 +184,7 @@ def test_packages_get_a_priority_of_their_own_and_leave_that_of_their_job(
     assert site.phase("two/1/3/1") == "assigned"
 
 
-def test_what_has_ended_is_set_unscheduled_by_hand(site: Site, d0ctl: Type) -> None:
+def test_an_ended_package_is_set_unscheduled_by_hand(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     site.finish("prod/1/1/1")
     site.finish("prod/1/1/2")
@@ -203,7 +203,7 @@ def test_what_has_ended_is_set_unscheduled_by_hand(site: Site, d0ctl: Type) -> N
     assert faults(site.store) == []
 
 
-def test_what_waited_for_a_file_that_is_made_again_waits_anew(site: Site, d0ctl: Type) -> None:
+def test_a_reader_of_a_file_that_is_made_again_waits_for_it(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=1))
     site.finish("prod/1/1/1")
     site.finish("prod/1/1/2")
@@ -233,7 +233,7 @@ def test_a_failed_package_is_set_successful_only_with_its_outputs(site: Site, d0
     assert faults(site.store) == []
 
 
-def test_what_is_unreachable_is_given_up_by_hand(site: Site, d0ctl: Type) -> None:
+def test_an_unreachable_package_is_given_up_by_hand(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
     here = registry.named(site.store, "localhost")["id"]
@@ -263,7 +263,7 @@ def test_what_is_unreachable_is_given_up_by_hand(site: Site, d0ctl: Type) -> Non
         (["prod/9", "failed"], 3, "there is no stage 9"),
     ],
 )
-def test_statuses_that_the_world_does_not_allow_are_refused(
+def test_statuses_that_contradict_the_files_are_refused(
     site: Site, d0ctl: Type, words: list[str], code: int, expected: str
 ) -> None:
     site.submit(production())

@@ -44,7 +44,7 @@ def test_a_cluster_has_its_nodes_its_owners_its_cache_and_its_software(
     assert "cache of 1.0 GB, 10% of it for software: 300 MB in use" in text
 
 
-def test_software_lies_where_a_node_said_last_that_it_has_it(site: Site, d0ctl: Type) -> None:
+def test_software_is_listed_where_its_node_last_reported_it(site: Site, d0ctl: Type) -> None:
     node = registry.named(site.store, "localhost")["id"]
     order = {"node_id": node, "name": "sim", "version": "v2", "platform": "", "archive": "/s",
              "checksum": "s", "actor": "me", "asked": 1.0, "ended": 2.0, "ok": 1}  # fmt: skip

@@ -64,7 +64,7 @@ def write_logs(site: Site, path: str, **logs: bytes) -> None:
         (folder / f"1.{name}").write_bytes(text)
 
 
-def test_logs_print_what_was_printed_byte_for_byte(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_logs_print_the_output_byte_for_byte(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     site.submit(production())
     site.up(base=str(tmp_path / "base"))
     site.finish("prod/1/1/1")
@@ -84,7 +84,7 @@ def test_several_logs_get_heads(site: Site, d0ctl: Type, tmp_path: Path) -> None
     )
 
 
-def test_what_has_no_log_says_why(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_a_package_without_a_log_says_why(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
     with site.store.writing():

@@ -209,7 +209,7 @@ def test_an_interrupted_run_is_resumed_by_its_name(tmp_path: Path, home: Home) -
     assert (home.results / "slow" / "x").read_text() == "ok\n"
 
 
-def test_what_is_a_job_already_takes_no_parameters(site: Site, d0ctl: Type) -> None:
+def test_run_of_an_existing_job_takes_no_parameters(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     assert d0ctl("run", "prod", "--set", "a=b").exit_code == 2

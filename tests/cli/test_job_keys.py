@@ -149,7 +149,7 @@ def test_a_line_is_shown_by_its_name(
 
 
 @pytest.mark.parametrize(("key", "phase"), [("required: no", "waiting"), ("", "dropped")])
-def test_a_package_goes_on_without_a_dropped_input_only_if_it_is_not_required(
+def test_a_package_continues_without_a_dropped_input_only_if_it_is_not_required(
     d0ctl: Type, site: Site, tmp_path: Path, key: str, phase: str
 ) -> None:
     job = submit(

@@ -52,7 +52,7 @@ def test_a_job_can_be_held_after_fewer_failures(job: Site, d0ctl: Type) -> None:
         (["prod/9", "--max-running", "2"], 3, "there is no stage 9"),
     ],
 )
-def test_a_limit_that_can_not_be_says_why(
+def test_an_invalid_limit_is_refused_with_the_reason(
     job: Site, d0ctl: Type, words: list[str], code: int, message: str
 ) -> None:
     reply = d0ctl("limit", *words)

@@ -57,7 +57,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("old", "new", "said"), FAULTS)
-def test_what_can_not_be_merged_is_a_fault(
+def test_files_that_can_not_be_merged_are_a_fault(
     folder: Path, d0ctl: Type, old: str, new: str, said: str
 ) -> None:
     (folder / "job.yaml").write_text(JOB.replace(old, new))

@@ -27,7 +27,7 @@ def test_nodes_are_listed_with_their_slots(site: Site, d0ctl: Type) -> None:
     assert "1/4 in use" in d0ctl("node", "list").stdout
 
 
-def test_where_no_home_is_yet_there_are_no_nodes(d0ctl: Type, usual_home: Home) -> None:
+def test_without_a_home_there_are_no_nodes(d0ctl: Type, usual_home: Home) -> None:
     assert document(d0ctl("node", "list", "--json").stdout) == {"nodes": []}
     assert d0ctl("node", "remove", "localhost").exit_code == 3
     assert not usual_home.root.exists()
@@ -67,7 +67,7 @@ def test_a_node_in_use_is_not_removed(site: Site, d0ctl: Type) -> None:
      ["n", "host", "--cpus", "0"], ["n"], ["n", "host", "--local"]],
     ids=" ".join,
 )  # fmt: skip
-def test_a_node_that_can_not_be_is_bad_usage(site: Site, d0ctl: Type, words: list[str]) -> None:
+def test_an_invalid_node_is_bad_usage(site: Site, d0ctl: Type, words: list[str]) -> None:
     assert d0ctl("node", "add", *words).exit_code == 2
 
 

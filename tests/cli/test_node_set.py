@@ -46,7 +46,7 @@ def test_a_node_that_can_not_be_reached_has_no_benchmark(site: Site, d0ctl: Type
     assert d0ctl("node", "benchmark", "nowhere").exit_code == 3
 
 
-def test_what_is_set_has_its_effect_and_is_undone(site: Site, d0ctl: Type) -> None:
+def test_a_setting_takes_effect_and_can_be_undone(site: Site, d0ctl: Type) -> None:
     site.up(cpus=4)
 
     done = d0ctl("node", "set", "localhost", "cpus=2", "memory=3GB", "services=SAM,DB",
@@ -66,7 +66,7 @@ def test_what_is_set_has_its_effect_and_is_undone(site: Site, d0ctl: Type) -> No
      ("colour=red", "`colour=red` is not KEY=VALUE with one of"),
      ("cluster=control", "the cluster `control` belongs to this machine")],
 )  # fmt: skip
-def test_what_no_site_file_could_say_is_bad_usage(
+def test_a_setting_that_no_site_file_allows_is_bad_usage(
     site: Site, d0ctl: Type, word: str, said: str
 ) -> None:
     done = d0ctl("node", "set", "localhost", word)

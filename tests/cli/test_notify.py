@@ -50,7 +50,7 @@ def test_a_site_that_tells_nobody_says_so(d0ctl: Type, site: Site) -> None:
     ]
 
 
-def test_the_list_has_what_waits_what_is_on_its_way_and_what_went(d0ctl: Type, site: Site) -> None:
+def test_the_list_has_waiting_unsent_and_sent_messages(d0ctl: Type, site: Site) -> None:
     say(site, **server(), command=["/bin/true"])
     with site.store.writing():
         mail_queue.add(site.store, Notice("eve@lab.example", "failures", 1, "prod", 1, 1, 4e9, "x"))
@@ -102,7 +102,7 @@ def test_a_test_mail_arrives_or_says_why_not(d0ctl: Type, site: Site) -> None:
         assert there.titles() == [("eve@lab.example", "a test mail from d0ctl")]
 
 
-def test_a_way_that_is_open_again_lets_go_what_has_waited(d0ctl: Type, site: Site) -> None:
+def test_waiting_mail_is_sent_once_the_server_is_back(d0ctl: Type, site: Site) -> None:
     with PostOffice() as there:
         say(site, **there.said())
         for _ in range(2):
@@ -148,5 +148,7 @@ def test_the_status_of_the_daemon_lists_unsent_notifications(d0ctl: Type, site: 
 
 
 @pytest.mark.parametrize("words", [["list"], ["show", "1"], ["test", "a@b"]], ids=" ".join)
-def test_without_a_home_there_is_nothing_to_tell(d0ctl: Type, home: Home, words: list[str]) -> None:
+def test_without_a_home_there_is_nothing_to_notify(
+    d0ctl: Type, home: Home, words: list[str]
+) -> None:
     assert d0ctl("notify", *words).exit_code == 5

@@ -13,7 +13,7 @@ from tests.support.rows import change, count
 from tests.support.site import Site
 
 
-def test_a_job_of_which_a_part_was_killed_is_canceled(site: Site, d0ctl: Type) -> None:
+def test_a_job_with_a_killed_part_is_canceled(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
 
@@ -102,9 +102,7 @@ def test_it_is_accepted_where_that_is_asked_for(site: Site, d0ctl: Type, tmp_pat
     assert "no node can take it yet: stage `wide`: " in result.stderr
 
 
-def test_what_is_not_known_of_a_node_refuses_nothing(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
+def test_unknown_facts_of_a_node_refuse_nothing(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     registry.add(site.store, Address("farm", "ssh", "farm"), cpus=None)
     file = tmp_path / "res.yaml"
     file.write_text(
@@ -125,7 +123,9 @@ def test_without_any_node_nothing_is_refused(site: Site, d0ctl: Type, tmp_path: 
     assert (waited.exit_code, waited.stdout) == (1, "`res` stands still: there is no node at all\n")
 
 
-def test_waiting_ends_when_no_node_will_ever_take_what_is_left(site: Site, d0ctl: Type) -> None:
+def test_waiting_ends_when_no_node_can_ever_take_the_remaining_packages(
+    site: Site, d0ctl: Type
+) -> None:
     site.submit(job(("a", [line(package("a", cpus=64)), line(package("b"))])))
     site.up()
     site.finish("prod/1/2/1")

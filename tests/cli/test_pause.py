@@ -67,7 +67,7 @@ def test_the_plan_of_a_resume_counts_what_would_go_on_on_the_nodes(site: Site, d
     assert suspended() == 1
 
 
-def test_what_was_planned_of_a_paused_job_is_not_launched(site: Site, d0ctl: Type) -> None:
+def test_an_assigned_package_of_a_paused_job_is_not_launched(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.up()
     site.assign("prod/1/1/1")
@@ -77,7 +77,7 @@ def test_what_was_planned_of_a_paused_job_is_not_launched(site: Site, d0ctl: Typ
     assert site.phase("prod/1/1/1") == "ready"
 
 
-def test_a_held_job_launches_nothing_that_was_planned(site: Site, d0ctl: Type) -> None:
+def test_an_assigned_package_of_a_held_job_is_not_launched(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.up()
     site.assign("prod/1/1/1")
@@ -121,9 +121,7 @@ def test_a_wrapper_that_has_stopped_says_so_and_goes_on_when_asked(site: Site, d
     assert site.phase("prod/1/1/1") == "done"
 
 
-def test_a_pause_that_was_taken_back_before_it_worked_asks_to_go_on(
-    site: Site, d0ctl: Type
-) -> None:
+def test_a_pause_that_is_undone_before_it_took_effect_resumes(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
     here = registry.named(site.store, "localhost")["id"]
@@ -162,7 +160,7 @@ def test_a_paused_package_says_so_and_how_to_go_on(site: Site, d0ctl: Type) -> N
     assert "d0ctl resume prod/1/2/1" in answer
 
 
-def test_nothing_of_what_has_ended_can_be_paused(site: Site, d0ctl: Type) -> None:
+def test_ended_packages_can_not_be_paused(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
 
@@ -187,7 +185,7 @@ def test_wait_returns_where_a_paused_job_can_only_be_moved_by_a_person(
     ["kill prod/1/1/1", "kill-line prod/1/1", "kill-line prod/1/1 --drop-outputs",
      "set-status prod/1/1/1 canceled", "finish prod", "finish prod/1/1 --hard"],
 )  # fmt: skip
-def test_a_package_that_was_paused_is_so_no_more_once_it_has_ended(
+def test_a_paused_package_that_ends_is_no_longer_paused(
     site: Site, d0ctl: Type, command: str
 ) -> None:
     site.submit(production())

@@ -69,7 +69,7 @@ def test_a_policy_comes_back_out_of_the_database_as_it_went_in(
     assert "no changes" in d0ctl("site", "apply", str(file), "--yes").stdout
 
 
-def test_what_cools_off_says_until_when_after_what_and_what_would_change_it(
+def test_a_cooling_package_says_until_when_why_and_what_would_change_it(
     d0ctl: Type, site: Site
 ) -> None:
     site.submit(production(lines=1, policy=RULES))
@@ -86,7 +86,7 @@ def test_what_cools_off_says_until_when_after_what_and_what_would_change_it(
     assert "d0ctl retry 'prod:cooloff'" in screen
 
 
-def test_what_the_policy_holds_says_who_why_and_until_when(d0ctl: Type, site: Site) -> None:
+def test_a_package_held_by_the_policy_says_why_and_until_when(d0ctl: Type, site: Site) -> None:
     rules = {"exit-code": {"hold": True, "release": 3600.0}}
     site.submit(production(lines=1, policy=rules))
     site.fail("prod/1/1/1")

@@ -144,7 +144,7 @@ def test_the_document_of_a_file_has_only_the_runs_that_led_to_it(d0ctl: Type, si
 
 
 @pytest.mark.usefixtures("made")
-def test_what_has_not_succeeded_made_nothing(site: Site, d0ctl: Type) -> None:
+def test_a_package_that_has_not_succeeded_made_nothing(site: Site, d0ctl: Type) -> None:
     site.fail("prod/2/1/1")
 
     document, _ = exported(d0ctl)

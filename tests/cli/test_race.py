@@ -51,7 +51,7 @@ def type_as(person: str, *words: str) -> subprocess.Popen[str]:
      (("hold", "prod"), ("release", "prod"))],
     ids=lambda words: words[0],
 )  # fmt: skip
-def test_of_two_people_one_wins_and_the_other_reads_who(
+def test_when_two_people_act_one_wins_and_the_other_reads_who(
     site: Site, home: Home, first: tuple[str, ...], second: tuple[str, ...]
 ) -> None:
     site.submit(production())
@@ -93,7 +93,7 @@ def test_a_plan_made_before_another_acted_is_refused(site: Site) -> None:
     assert site.phase("prod/1/1/2") == "waiting"
 
 
-def test_what_was_done_elsewhere_is_in_nobodys_way(site: Site) -> None:
+def test_actions_on_other_packages_do_not_conflict(site: Site) -> None:
     site.submit(production())
     plan = actions.preview(site.store, request("kill", parse("prod/1/1")), now=time.time())
     actions.apply(

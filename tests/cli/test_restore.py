@@ -91,7 +91,7 @@ def test_a_consumer_that_failed_without_a_line_may_have_it_back(site: Site, d0ct
     assert (first["inputs"], first["inputs_asked"], first["left_out"]) == (1, 2, ["sim-2"])
 
 
-def test_the_merge_says_what_it_goes_without(site: Site, d0ctl: Type) -> None:
+def test_the_merge_names_its_missing_inputs(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=3))
     for number in (1, 2):
         site.finish(f"prod/1/{number}/1")
@@ -144,7 +144,7 @@ def test_a_line_that_is_being_ended_is_not_restored_yet(site: Site, d0ctl: Type)
     assert site.phase("prod/1/1/1") == "ready"
 
 
-def test_what_is_no_dropped_line_is_not_restored(site: Site, d0ctl: Type) -> None:
+def test_a_line_that_is_not_dropped_is_not_restored(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     assert d0ctl("restore-line", "prod/1/1/1").exit_code == 2
@@ -154,9 +154,7 @@ def test_what_is_no_dropped_line_is_not_restored(site: Site, d0ctl: Type) -> Non
     assert "line `prod/1/1` is not dropped, so it can't be restored" in refused.stderr
 
 
-def test_a_failed_consumer_of_a_dropped_line_is_not_waited_for_in_vain(
-    site: Site, d0ctl: Type
-) -> None:
+def test_a_failed_reader_of_a_dropped_line_is_not_waited_for(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x")), line(package("y"))]),
                     ("b", [line(package("z", takes=["x", "y"]))])))  # fmt: skip
     site.finish("prod/1/1/1")

@@ -40,7 +40,7 @@ def test_a_retry_is_under_way_until_it_is_launched(site: Site, d0ctl: Type) -> N
     assert [one["kind"] for one in answer["attempts"]] == ["first", "resubmit"]
 
 
-def test_what_was_canceled_is_retried_where_it_is_named(site: Site, d0ctl: Type) -> None:
+def test_canceled_packages_are_retried_if_named(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     d0ctl("kill", "prod/1")
 
@@ -54,7 +54,7 @@ def test_what_was_canceled_is_retried_where_it_is_named(site: Site, d0ctl: Type)
     assert [site.phase(f"prod/1/{n}/2") for n in (1, 2, 3)] == ["waiting"] * 3
 
 
-def test_what_succeeded_or_was_dropped_is_not_retried(site: Site, d0ctl: Type) -> None:
+def test_successful_and_dropped_packages_are_not_retried(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
     d0ctl("kill-line", "prod/1/2", "--drop-outputs")
@@ -106,7 +106,7 @@ def test_a_retry_can_ask_for_more(site: Site, d0ctl: Type) -> None:
     assert faults(site.store) == []
 
 
-def test_what_no_node_can_take_is_without_hope(site: Site, d0ctl: Type) -> None:
+def test_a_retry_that_no_node_can_take_is_refused(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")
 
@@ -174,7 +174,7 @@ def test_a_retry_can_run_with_another_parameter(site: Site, d0ctl: Type) -> None
 
 
 @pytest.mark.usefixtures("cuts")
-def test_a_parameter_that_is_none_is_reported(site: Site, d0ctl: Type) -> None:
+def test_an_unknown_parameter_is_reported(site: Site, d0ctl: Type) -> None:
     assert d0ctl("retry", "cuts", "--set", "cud=7").exit_code == 2
     assert site.phase("cuts/1/2/1") == "failed"
 
@@ -249,7 +249,7 @@ def test_a_result_that_is_not_made_yet_is_listed_so(site: Site, d0ctl: Type) -> 
     "words",
     [("--wall-time", "0"), ("--memory", "0"), ("--env", "1X=3"), ("--env", "D0CTL_X=3")],
 )
-def test_what_no_package_can_be_given_is_refused(
+def test_requests_that_no_package_can_have_are_refused(
     site: Site, d0ctl: Type, words: tuple[str, str]
 ) -> None:
     site.submit(production(lines=1))
@@ -262,7 +262,7 @@ def test_what_no_package_can_be_given_is_refused(
     assert site.phase("prod/1/1/1") == "failed"
 
 
-def test_the_history_tells_with_what_a_retry_was(site: Site, d0ctl: Type) -> None:
+def test_the_history_has_the_options_of_a_retry(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=1))
     site.fail("prod/1/1/1")
     d0ctl("retry", "prod", "--memory", "4GB", "--env", "KEY=secret", "--reason", "too little")
@@ -273,7 +273,7 @@ def test_the_history_tells_with_what_a_retry_was(site: Site, d0ctl: Type) -> Non
     assert "secret" not in answer
 
 
-def test_a_retry_of_what_the_policy_holds_names_the_policy(site: Site, d0ctl: Type) -> None:
+def test_a_retry_of_packages_held_by_the_policy_names_the_policy(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=1))
     site.fail("prod/1/1/1")
     d0ctl("priority", "prod", "60")

@@ -75,7 +75,7 @@ def test_a_site_is_applied_shown_and_taken_back(
         assert verbs == ["site apply"] * 3
 
 
-def test_what_a_file_has_no_more_is_removed_and_what_verbs_added_stays(
+def test_removed_entries_go_and_entries_added_by_commands_stay(
     d0ctl: Type, site_file: Path, tmp_path: Path
 ) -> None:
     d0ctl("site", "apply", str(site_file))
@@ -120,7 +120,7 @@ def test_a_node_that_does_not_answer_stops_the_whole(
     assert document(d0ctl("site", "show", "--json").stdout) == {"nodes": {"localhost": {}}}
 
 
-def test_what_a_site_file_says_no_more_of_a_node_is_what_it_says_itself(
+def test_a_key_removed_from_the_site_file_falls_back_to_the_report_of_the_node(
     d0ctl: Type, site: Site, tmp_path: Path
 ) -> None:
     with site.store.writing():

@@ -48,7 +48,7 @@ FITS = {
 
 
 @pytest.mark.parametrize("key", FITS)
-def test_what_a_node_has_and_a_package_needs_decides_what_is_refused(
+def test_packages_are_refused_by_what_they_need_and_nodes_have(
     d0ctl: Type, site: Site, tmp_path: Path, key: str
 ) -> None:
     site.up()

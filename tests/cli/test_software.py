@@ -91,7 +91,7 @@ def test_software_is_added_listed_and_removed(
         (["remove", "reco/v1"], 3, "there is no software `reco/v1`"),
     ],
 )
-def test_what_software_can_not_be_is_reported(
+def test_invalid_software_is_reported(
     d0ctl: Type, site: Site, words: list[str], code: int, expected: str
 ) -> None:
     result = d0ctl("software", *words)

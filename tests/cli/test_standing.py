@@ -186,7 +186,7 @@ def test_too_many_packages_to_visit_are_counted(site: Site, d0ctl: Type) -> None
     )
 
 
-def test_keep_going_acts_on_what_can_be_changed(site: Site, d0ctl: Type) -> None:
+def test_keep_going_acts_on_everything_that_can_be_changed(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     whole = d0ctl("hold", "prod/1/1/1", "other/1", "prod/1/2/1")
@@ -206,7 +206,7 @@ def test_a_status_before_its_selector_is_put_right(site: Site, d0ctl: Type) -> N
     assert result.stderr.endswith("d0ctl set-status prod/1/1/1 successful\n")
 
 
-def test_running_what_is_neither_a_file_nor_a_job_names_both(site: Site, d0ctl: Type) -> None:
+def test_run_of_neither_a_file_nor_a_job_names_both(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     result = d0ctl("run", "prot")

@@ -12,7 +12,7 @@ from tests.support.site import Site
 STATUSES = ["unscheduled", "scheduled", "launched", "successful", "failed", "canceled"]
 
 
-def test_where_no_home_is_yet_there_are_no_jobs(d0ctl: Type, usual_home: Home) -> None:
+def test_without_a_home_there_are_no_jobs(d0ctl: Type, usual_home: Home) -> None:
     result = d0ctl("status", "--json")
 
     assert document(result.stdout) == {"jobs": []}
@@ -20,7 +20,7 @@ def test_where_no_home_is_yet_there_are_no_jobs(d0ctl: Type, usual_home: Home) -
     assert not usual_home.root.exists()
 
 
-def test_where_no_home_is_yet_no_job_is_found(d0ctl: Type, usual_home: Home) -> None:
+def test_without_a_home_no_job_is_found(d0ctl: Type, usual_home: Home) -> None:
     result = d0ctl("status", "prod")
 
     assert result.exit_code == 3
@@ -193,7 +193,7 @@ def test_watching_and_json_exclude_each_other(d0ctl: Type) -> None:
     assert d0ctl("status", "--watch", "--json").exit_code == 2
 
 
-def test_what_a_package_printed_does_nothing_to_the_terminal(site: Site, d0ctl: Type) -> None:
+def test_escapes_printed_by_a_package_do_not_reach_the_terminal(site: Site, d0ctl: Type) -> None:
     evil = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\x7fred"
     site.submit(production(title=evil))
     site.fail("prod/1/1/1", stderr=evil, detail=evil)
@@ -206,7 +206,7 @@ def test_what_a_package_printed_does_nothing_to_the_terminal(site: Site, d0ctl: 
             assert character not in output, words
 
 
-def test_there_is_no_colour_where_nobody_looks(site: Site, d0ctl: Type) -> None:
+def test_output_to_a_pipe_has_no_colours(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     assert "\x1b" not in d0ctl("status", "prod").stdout

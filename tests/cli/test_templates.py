@@ -136,7 +136,7 @@ def test_a_file_that_is_there_stays_unless_forced(d0ctl: Type, folder: Path) -> 
     assert (folder / "job.yaml").read_text() != "mine"
 
 
-def test_a_slip_is_answered_with_what_there_is(own: None, d0ctl: Type) -> None:
+def test_a_misspelt_template_is_answered_with_the_existing_ones(own: None, d0ctl: Type) -> None:
     assert "did you mean `merge`?" in d0ctl("init", "merg").stderr
     assert d0ctl("init", "merg").exit_code == 3
     assert "which pattern? array, chain" in d0ctl("init").stderr

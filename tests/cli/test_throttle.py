@@ -62,7 +62,7 @@ def test_the_site_file_puts_the_throttles_back(site: Site, d0ctl: Type, tmp_path
      (["job", "x", "--max-running", "0"], "--max-running: it takes a whole number, 1 or more"),
      (["job", "x", "--max-launches", "9"], "--max-launches: it takes a number and a time")],
 )  # fmt: skip
-def test_what_no_throttle_can_say_is_bad_usage(d0ctl: Type, words: list[str], said: str) -> None:
+def test_an_invalid_throttle_is_bad_usage(d0ctl: Type, words: list[str], said: str) -> None:
     done = d0ctl("throttle", "set", *words)
 
     assert (done.exit_code, said in done.stderr) == (2, True), done.stderr

@@ -114,7 +114,7 @@ def test_people_read_tables_or_that_nothing_has_ended(d0ctl: Type, site: Site) -
     [(("--csv", "--json"), "one of"), (("--by", "moon"), "not one of node, software"),
      (("--since", "soon"), "--since")],
 )  # fmt: skip
-def test_what_it_can_not_do_is_one_line(
+def test_an_impossible_report_is_refused_in_one_line(
     d0ctl: Type, site: Site, words: tuple[str, ...], says: str
 ) -> None:
     answer = d0ctl("report", "usage", *words)

@@ -48,7 +48,7 @@ def test_part_of_a_job_is_held_by_its_packages(site: Site, d0ctl: Type) -> None:
     assert [site.phase(f"prod/1/1/{n}") for n in (1, 2)] == ["ready", "waiting"]
 
 
-def test_what_has_ended_is_not_held(site: Site, d0ctl: Type) -> None:
+def test_an_ended_package_is_not_held(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x"))])))
     site.finish("prod/1/1/1")
 
@@ -88,7 +88,7 @@ def test_a_package_whose_results_are_copied_is_canceled_at_once(site: Site, d0ct
     assert "is being killed on" not in result.stdout
 
 
-def test_what_is_successful_is_not_killed(site: Site, d0ctl: Type) -> None:
+def test_a_successful_package_is_not_killed(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
 
@@ -100,7 +100,7 @@ def test_what_is_successful_is_not_killed(site: Site, d0ctl: Type) -> None:
     )
 
 
-def test_a_job_is_killed_as_far_as_it_has_not_ended(site: Site, d0ctl: Type) -> None:
+def test_a_kill_of_a_job_spares_its_ended_packages(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
     site.fail("prod/1/2/1")
@@ -155,7 +155,7 @@ def test_part_of_a_job_is_not_removed(site: Site, d0ctl: Type) -> None:
     assert d0ctl("remove", "prod/1").exit_code == 2
 
 
-def test_who_did_what_and_why_is_kept(site: Site, d0ctl: Type) -> None:
+def test_an_action_is_recorded_with_its_person_and_reason(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     d0ctl("kill", "prod/1/1/1", "--reason", "wrong seed")
@@ -229,9 +229,7 @@ def test_a_launch_that_failed_is_a_request_that_failed(site: Site, d0ctl: Type) 
         assert (answer["phase"], answer["request"]) == ("cooloff", f"{words}: disk-full: no space")
 
 
-def test_what_is_asked_for_is_seen_at_once_and_gone_when_it_is_done(
-    site: Site, d0ctl: Type
-) -> None:
+def test_a_request_is_shown_at_once_and_gone_when_done(site: Site, d0ctl: Type) -> None:
     def request(path: str) -> str | None:
         answer: str | None = document(d0ctl("status", path, "--json").stdout)["request"]
         return answer

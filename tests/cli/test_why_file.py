@@ -65,7 +65,7 @@ def test_a_file_whose_maker_failed_says_why_and_what_to_type(site: Site, d0ctl: 
     assert "`prod/1/2/2` waits for it and for 1 more file" in found["facts"]
 
 
-def test_a_file_that_is_there_says_where_and_who_needs_it(site: Site, d0ctl: Type) -> None:
+def test_an_existing_file_says_where_it_is_and_who_needs_it(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
 
@@ -78,7 +78,7 @@ def test_a_file_that_is_there_says_where_and_who_needs_it(site: Site, d0ctl: Typ
     assert found["details"]["file"]["copies"][0]["node"] == "localhost"
 
 
-def test_a_result_says_so_and_that_nobody_reads_it(site: Site, d0ctl: Type) -> None:
+def test_a_result_without_readers_says_both(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("plot.png"))])))
     site.finish("prod/1/1/1")
 
@@ -152,7 +152,7 @@ def test_an_unneeded_file_is_gone_and_can_be_made_again(site: Site, d0ctl: Type)
     assert "1 package that read it has ended" in found["facts"]
 
 
-def test_a_file_that_is_there_in_part_says_so(site: Site, d0ctl: Type) -> None:
+def test_a_partial_file_says_so(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=1))
     site.finish("prod/1/1/1")
     with site.store.writing():
@@ -214,7 +214,7 @@ def test_a_file_of_very_many_readers_names_a_few_and_counts_the_rest(
     assert "and it is read by 4 more packages: 4 waiting" in facts
 
 
-def test_the_sentences_are_what_is_printed(site: Site, d0ctl: Type) -> None:
+def test_the_sentences_are_the_ones_that_are_printed(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
 

@@ -30,7 +30,7 @@ from tests.support.waiting import wait_until
         {"kind": "pong", "id": []},
     ],
 )
-def test_a_frame_without_sense_ends_the_link_and_not_the_courier(
+def test_an_invalid_frame_ends_the_link_but_not_the_courier(
     links: Links, reports: "queue.SimpleQueue[Report]", courier: Courier, frame: Frame
 ) -> None:
     links.ready.put(Stub(frame))
@@ -83,7 +83,7 @@ def test_an_order_that_does_not_go_out_ends_the_link(
     assert [frame["attempts"] for frame in fresh.sent] == [[3]]
 
 
-def test_a_link_that_says_nothing_when_it_is_asked_is_given_up(
+def test_a_link_that_answers_no_ping_is_closed(
     links: Links,
     reports: "queue.SimpleQueue[Report]",
     courier: Courier,
@@ -125,7 +125,7 @@ def message_frame(name: str, text: str, *, more: bool = False) -> Frame:
     return {"kind": "messages", "files": [{"name": name, "text": text, "more": more}]}
 
 
-def test_no_more_is_taken_from_a_node_than_is_read_here(
+def test_a_node_may_send_no_more_than_is_read_here(
     links: Links, reports: "queue.SimpleQueue[Report]", tmp_path: Path
 ) -> None:
     came: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -219,7 +219,7 @@ class Broken(Stub):
         raise KeyError("attempts")
 
 
-def test_a_link_that_fails_as_nobody_expects_is_closed(
+def test_a_link_with_an_unexpected_error_is_closed(
     links: Links, reports: "queue.SimpleQueue[Report]", courier: Courier
 ) -> None:
     mad = Broken()

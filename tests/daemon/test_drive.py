@@ -46,7 +46,7 @@ def test_a_job_runs_to_its_end_without_a_daemon(site: Site) -> None:
     is_whole(site)
 
 
-def test_what_a_killed_driver_had_half_copied_is_removed_by_the_next(site: Site) -> None:
+def test_half_copies_of_a_killed_driver_are_removed_by_the_next(site: Site) -> None:
     for folder in site.home.asides:
         folder.mkdir()
         (folder / f".999999999-1.{'0' * 32}").write_text("hal")
@@ -155,7 +155,7 @@ def test_two_drivers_of_one_home_launch_nothing_twice(site: Site) -> None:
     assert site.faults() == {}
 
 
-def test_run_follows_a_daemon_and_goes_on_when_it_dies(site: Site) -> None:
+def test_run_follows_a_daemon_and_continues_when_it_dies(site: Site) -> None:
     daemon = site.start_daemon()
     name = site.submit(hello(site, "ada"))
     driver = site.start_driver(name)
@@ -192,7 +192,7 @@ def test_a_kill_ends_the_whole_tree_and_is_confirmed(site: Site) -> None:
     assert site.faults() == {}
 
 
-def test_a_kill_of_what_only_waits_at_its_node_is_confirmed_at_once(site: Site) -> None:
+def test_a_kill_of_a_package_that_waits_at_its_node_is_confirmed_at_once(site: Site) -> None:
     site.submit(job("one", [simple(site.ran("a", site.gate("a")), cpus=2)]))
     with open_store(site.home) as store:
         change(store, "node", cpus_asked=2)

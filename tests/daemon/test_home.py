@@ -237,6 +237,6 @@ def test_a_run_ends_with_the_reason_if_this_machine_can_not_work_and_the_next_tr
     assert site.phases() == {"one/1/1/1": "done"}
 
 
-def test_a_driver_looks_at_once_at_what_came_before_it(tmp_path: Path) -> None:
+def test_a_driver_reads_at_once_the_messages_that_came_before_it(tmp_path: Path) -> None:
     with driving(make_home(tmp_path), None) as desk:
         assert desk.wake.is_set()

@@ -95,7 +95,7 @@ def why(desk: Desk, name: str = "f") -> str:
     return "\n".join([explained.answer, *explained.facts])
 
 
-def test_findings_of_long_ago_are_forgotten_in_slices(store: Store) -> None:
+def test_old_findings_are_forgotten_in_slices(store: Store) -> None:
     old = [store_inventory.CacheFinding(1, f"old-{n}", "vanished", None, 0.0) for n in range(1500)]
     with store.writing():
         store_inventory.keep(

@@ -108,7 +108,7 @@ def test_the_sites_lease_logs_and_reserve_count_at_once(desk: Desk) -> None:
     assert ear.orders == [{"kind": "keep", "seconds": 5.0}]
 
 
-def test_the_site_says_how_long_what_is_to_end_may_take(desk: Desk) -> None:
+def test_the_site_sets_the_grace_of_a_kill(desk: Desk) -> None:
     with desk.store.writing():
         answer = json.dumps({"grace": 3.0, "partial-grace": 4.0})
         desk.store.change("keep_setting", name="defaults", value=answer)

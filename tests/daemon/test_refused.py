@@ -155,7 +155,7 @@ def test_one_message_that_the_database_refuses_costs_no_other_message_or_report(
         {"kind": "absent", "attempts": 7},
     ],
 )
-def test_a_report_without_sense_costs_no_other(desk: Desk, frame: Frame) -> None:
+def test_an_invalid_report_does_not_affect_the_others(desk: Desk, frame: Frame) -> None:
     (attempt,) = launched(desk, 1)
     desk.report(Received(1, frame))
     desk.dropbox.deliver("localhost", [start_message(desk, attempt)])
@@ -169,7 +169,7 @@ def test_a_report_without_sense_costs_no_other(desk: Desk, frame: Frame) -> None
 @pytest.mark.parametrize(
     "facts", [{"cpus": -1}, {"cpus": "many"}, {"cpus": 2**70}, {"boot_id": "\ud800"}, []]
 )
-def test_a_node_with_facts_without_sense_is_not_up_and_stops_no_other(
+def test_a_node_with_invalid_facts_is_not_up_and_stops_no_other(
     home: Home, links: Links, facts: Frame
 ) -> None:
     with driving(home, None) as desk:
@@ -207,7 +207,7 @@ def test_a_full_disk_leaves_nothing_in_the_drop_box(
     assert not list(desk.dropbox.new.iterdir())
 
 
-def test_what_follows_a_commit_is_done_though_a_part_of_it_fails(desk: Desk) -> None:
+def test_side_effects_after_a_commit_continue_when_one_fails(desk: Desk) -> None:
     done: list[str] = []
 
     def fail() -> None:

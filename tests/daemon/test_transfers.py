@@ -33,7 +33,7 @@ def test_a_file_is_fetched_from_any_node_of_the_cluster_that_has_it(field: Field
     turn_until(field.desk, wanted.exists)
 
 
-def test_what_a_removed_node_was_to_carry_is_carried_by_another(field: Field) -> None:
+def test_transfers_of_a_removed_node_are_made_by_another(field: Field) -> None:
     one = field.add("one", cluster="farm")
     found = field.files_at(one, one)
     turn_until(field.desk, lambda: field.desk.transfers)
@@ -69,7 +69,7 @@ def test_a_node_that_was_another_machine_is_reached_again_once_it_is_added_again
     field.add("n1", "old")
 
 
-def test_a_copy_of_what_was_made_again_meanwhile_is_not_taken_for_the_new_one(
+def test_a_copy_of_a_file_that_was_made_again_does_not_count_as_the_new_one(
     field: Field,
 ) -> None:
     slow = field.add("slow")

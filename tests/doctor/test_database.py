@@ -22,7 +22,7 @@ ANYHOW = "drop trigger package_refused"
 """From here on a package may go from any phase to any other."""
 
 
-def test_a_home_in_which_all_went_well_is_well(site: Site, found: Found) -> None:
+def test_a_healthy_home_has_no_findings(site: Site, found: Found) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
     site.fail("prod/1/2/1")
@@ -126,7 +126,7 @@ def test_a_home_in_which_all_went_well_is_well(site: Site, found: Found) -> None
     ],
     ids=lambda value: value.partition(" ")[0] if isinstance(value, str) else "",
 )  # fmt: skip
-def test_what_breaks_a_rule_is_reported(
+def test_violations_of_a_rule_are_reported(
     site: Site, found: Found, rule: str, subject: str, detail: str, statements: list[str]
 ) -> None:
     site.submit(production())
@@ -145,7 +145,7 @@ def production_of_second() -> JobSpec:
 
 
 def test_every_rule_is_broken_by_a_test() -> None:
-    cases = test_what_breaks_a_rule_is_reported.pytestmark[0].args[1]  # type: ignore[attr-defined]
+    cases = test_violations_of_a_rule_are_reported.pytestmark[0].args[1]  # type: ignore[attr-defined]
     broken = {f"check_{rule}" for rule, *_ in cases}
 
     assert set(check.CHECKS) - broken == {"check_integrity", *check.LASTING}
@@ -168,7 +168,7 @@ def test_a_damaged_file_is_reported_and_does_not_end_the_check(site: Site, found
     [("released", "update package set missing = 0 where id = 2"),
      ("ended", "update job set ended = 1")],
 )  # fmt: skip
-def test_what_a_turn_sets_right_is_wrong_only_while_a_daemon_lives(
+def test_faults_that_a_turn_repairs_count_only_while_a_daemon_runs(
     site: Site, found: Found, rule: str, statement: str
 ) -> None:
     site.submit(production())
@@ -215,7 +215,7 @@ def test_packages_are_counted_right_while_they_move(site: Site) -> None:
     assert after > 20
 
 
-def test_a_look_never_keeps_a_writer_waiting(site: Site) -> None:
+def test_the_check_never_keeps_a_writer_waiting(site: Site) -> None:
     site.submit(production(lines=300))
     site.submit(production_of_second())
     stop, looks = threading.Event(), 0

@@ -78,7 +78,7 @@ def test_a_folder_that_is_gone_is_reported(home: Home, found: Found) -> None:
     assert only(found).advice == f"mkdir -m 700 {home.logs}"
 
 
-def test_what_a_killed_restore_left_is_reported_and_removed_by_the_next_daemon(
+def test_leftovers_of_a_killed_restore_are_reported_and_removed_by_the_next_daemon(
     home: Home, store: Store, found: Found
 ) -> None:
     left = old(home.root / ".restore.17", 2 * 3600)
@@ -127,7 +127,7 @@ def test_messages_that_nobody_reads_are_reported(site: Site, home: Home, found: 
     assert "daemon.log" in only(found).advice
 
 
-def test_what_can_be_no_message_is_reported(home: Home, found: Found) -> None:
+def test_files_that_can_not_be_messages_are_reported(home: Home, found: Found) -> None:
     (home.dropbox / "new" / os.fsdecode(b"odd\xff")).mkdir()
 
     one = only(found)

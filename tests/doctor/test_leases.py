@@ -44,7 +44,7 @@ def test_nobody_misses_a_process_that_is_gone_when_all_is_done(site: Site, found
     assert found() == []
 
 
-def test_two_who_drive_at_once_are_reported(site: Site, found: Found) -> None:
+def test_two_drivers_at_once_are_reported(site: Site, found: Found) -> None:
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     boot, _, _ = holder().split()
 
@@ -102,7 +102,7 @@ def test_a_process_that_keeps_the_turn_and_writes_nothing_is_reported(
     assert one.advice == f"kill {writer.pid}"
 
 
-def test_who_looks_at_the_turn_does_not_take_it(
+def test_reading_the_writer_lock_does_not_take_it(
     site: Site, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leases, "HELD_S", 0.1)

@@ -50,7 +50,7 @@ def test_an_agent_of_this_machine_stays(tmp_path: Path) -> None:
         assert list(agent({"SSH_AUTH_SOCK": str(place)})) == []
 
 
-def test_an_agent_that_is_gone_is_named(tmp_path: Path) -> None:
+def test_a_missing_agent_is_named(tmp_path: Path) -> None:
     (finding,) = agent({"SSH_AUTH_SOCK": str(tmp_path / "agent.1")})
 
     assert f"is gone: `{tmp_path}/agent.1`" in finding.detail

@@ -21,7 +21,7 @@ from tests.support.durability import assert_settled, journal
 from tests.support.waiting import wait_until
 
 
-def test_what_is_delivered_is_collected_until_it_is_cleared(box: DropBox) -> None:
+def test_delivered_files_are_collected_until_they_are_cleared(box: DropBox) -> None:
     box.deliver("n1", [start(7), start(8)])
 
     letters = box.collect()
@@ -112,7 +112,7 @@ def test_a_file_that_is_too_large_is_not_read(
     assert rejected(box) == ["the file is larger than 100 bytes"]
 
 
-def test_what_is_no_plain_file_is_put_aside_unread(box: DropBox, tmp_path: Path) -> None:
+def test_anything_but_a_plain_file_is_put_aside_unread(box: DropBox, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text(start())
     (box.new / "1.1").mkdir()
     os.mkfifo(box.new / "2.1")
@@ -166,7 +166,7 @@ def test_a_delivery_that_fails_leaves_nothing_behind(box: DropBox) -> None:
 
 
 @pytest.mark.parametrize(("folder", "days"), [("tmp", 1), ("rejected", 7)])
-def test_what_nobody_finishes_or_reads_is_swept(box: DropBox, folder: str, days: int) -> None:
+def test_unfinished_and_unread_files_are_swept(box: DropBox, folder: str, days: int) -> None:
     (box.folder / folder / "moved").mkdir()
     old, young = (box.folder / folder / name for name in ("old", "young"))
     for path, age_s in ((old, days * 86_400 + 60), (young, days * 86_400 - 60)):
@@ -206,7 +206,7 @@ def test_a_message_is_on_the_disk_with_its_name_before_it_is_acknowledged(box: D
     assert steps[-1] == ("fsync", box.new)
 
 
-def test_nobody_else_may_read_the_tokens_in_a_delivered_file(box: DropBox) -> None:
+def test_other_users_can_not_read_the_tokens_in_a_delivered_file(box: DropBox) -> None:
     mask = os.umask(0)
     try:
         box.deliver("n1", [start(7)])

@@ -103,7 +103,7 @@ stages:
 """
 
 
-def test_a_retry_runs_only_what_is_not_done(site: Site, record: Path) -> None:
+def test_a_retry_runs_only_unfinished_binaries(site: Site, record: Path) -> None:
     site.add("farm")
     site.alone()
     site.start_daemon()

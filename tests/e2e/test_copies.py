@@ -68,7 +68,7 @@ def test_the_doctor_reads_copies_and_tells_of_changed_ones(site: Site) -> None:
     assert "d0ctl set-status maker/1/1/1 unscheduled" in answer.out
 
 
-def test_a_program_can_not_reach_the_file_beside_the_job_file(site: Site) -> None:
+def test_a_program_can_not_change_the_file_beside_the_job_file(site: Site) -> None:
     own = site.jobs / "shared.raw"
     own.write_text("AAAA\n")
 

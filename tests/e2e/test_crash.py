@@ -45,7 +45,7 @@ stages:
 PACKAGES = 2 * LINES + 1
 
 
-def test_a_dead_daemon_that_nobody_collects_keeps_no_other_from_starting(site: Site) -> None:
+def test_a_zombie_daemon_does_not_keep_another_from_starting(site: Site) -> None:
     site.ok("node", "drain", "localhost")
     daemon = subprocess.Popen([D0CTL, "daemon", "run"], env=site.environment)
     try:
@@ -59,7 +59,7 @@ def test_a_dead_daemon_that_nobody_collects_keeps_no_other_from_starting(site: S
         end_process(daemon)
 
 
-def test_a_run_that_is_killed_again_and_again_is_gone_on_with(site: Site) -> None:
+def test_a_run_that_is_killed_again_and_again_can_be_continued(site: Site) -> None:
     moments = random.Random(3)
     record = site.folder / "record"
     words: list[object] = ["run", site.write(JOB.format(record=record, lines=6))]

@@ -6,7 +6,7 @@ from tests.support.site import Site
 
 
 @pytest.mark.parametrize(("code", "told"), [(0, "successful 3 0 0 0\n"), (3, "failed 1 1 0 1\n")])
-def test_a_final_stage_runs_whatever_became_of_the_rest_and_gets_the_state(
+def test_a_final_stage_runs_after_any_result_of_the_rest_and_gets_the_state(
     site: Site, code: int, told: str
 ) -> None:
     job = f"""\

@@ -37,7 +37,7 @@ WANTED = {
 }
 
 
-def test_what_a_guard_ends_says_why_everywhere(site: Site) -> None:
+def test_an_attempt_that_a_guard_ended_says_why_everywhere(site: Site) -> None:
     site.add("farm", cpus=6)
     site.alone()
 

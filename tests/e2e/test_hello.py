@@ -40,7 +40,7 @@ def node_of(site: Site) -> str:
     return "farm" if site.sshds else "localhost"
 
 
-def test_hello_runs_and_every_verb_tells_the_same(ran: Site) -> None:
+def test_hello_runs_and_every_verb_agrees(ran: Site) -> None:
     text = (ran.home.root / "results" / "hello" / "hello.txt").read_text()
     names = re.findall(r"^Hello (\w+), this is \S+\.$", text, re.MULTILINE)
     assert names == ["Ada", "Emmy", "Lise", "Marie"]

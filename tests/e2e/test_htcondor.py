@@ -94,7 +94,7 @@ def test_pilots_are_reached_through_an_access_point(batch: Site, pool: Pool) -> 
     finish(batch)
 
 
-def test_a_pilot_that_is_killed_loses_only_what_ran(batch: Site, pool: Pool) -> None:
+def test_a_killed_pilot_loses_only_its_running_packages(batch: Site, pool: Pool) -> None:
     apply(batch)
     batch.start_daemon()
     batch.submit("job: day\nstages: [{name: go, lines: [{run: 'true'}]}]\n")

@@ -185,7 +185,7 @@ def test_a_verdict_is_overruled_by_set_status(site: Site) -> None:
     assert site.ok("doctor")
 
 
-def test_what_a_missing_program_left_is_not_offered_as_a_result(site: Site) -> None:
+def test_outputs_after_a_missing_program_are_not_offered_as_a_result(site: Site) -> None:
     site.start_daemon()
     job = "job: none\nstages: [{lines: [{run: './nothing.sh > a', outputs: a}]}]\n"
     site.ok("submit", site.write(job, "none.yaml"))
@@ -243,7 +243,7 @@ def test_a_verdict_stands_where_the_outputs_have_changed(site: Site) -> None:
     assert "output `b` of attempt 1" in last["message"]
 
 
-def test_what_was_never_made_cannot_be_set_successful(site: Site) -> None:
+def test_a_package_without_outputs_cannot_be_set_successful(site: Site) -> None:
     site.start_daemon()
     text = EXITS_3.replace("cat a > b; exit 3", "exit 3")
     site.ok("submit", site.write(text, "three.yaml"))
@@ -280,7 +280,7 @@ def test_a_remake_removes_the_files_of_its_predecessor(site: Site) -> None:
     wait_until(lambda: cached(site) == ["2/a", "2/b"], 60, what="only the second copies are there")
 
 
-def test_what_nobody_knows_in_a_cache_is_removed_at_the_next_contact(site: Site) -> None:
+def test_unknown_files_in_a_cache_are_removed_at_the_next_contact(site: Site) -> None:
     site.start_daemon()
     site.ok("submit", site.write(EXITS_3.replace("exit 3", "true"), "three.yaml"))
     site.wait_phase("three/1/1/1", "done")

@@ -125,7 +125,7 @@ def test_a_line_dropped_before_it_starts_is_not_merged(site: Site) -> None:
     assert again.code == 4
 
 
-def test_the_merge_that_waits_for_a_failed_line_goes_on_when_it_is_dropped(site: Site) -> None:
+def test_the_merge_that_waits_for_a_failed_line_continues_when_it_is_dropped(site: Site) -> None:
     done = site.d0ctl("run", site.write(MERGED.format(act="[ {n} != 2 ]")))
     assert done.code == 1
     assert site.counts("merged") == {"done": 3, "failed": 1, "waiting": 1}

@@ -48,7 +48,7 @@ def run_on_each(site: Site, *nodes: str) -> None:
     assert merged == list(nodes)
 
 
-def test_every_login_shell_and_a_bashrc_that_prints_will_do(site: Site) -> None:
+def test_every_login_shell_works_and_so_does_a_bashrc_that_prints(site: Site) -> None:
     for shell in SHELLS:
         site.add(shell, site.start_sshd(shell, shell=shell))
     site.add("noisy", site.start_sshd("noisy", shell="bash", bashrc=NOISE))
@@ -56,7 +56,7 @@ def test_every_login_shell_and_a_bashrc_that_prints_will_do(site: Site) -> None:
     run_on_each(site, *SHELLS, "noisy")
 
 
-def test_every_python_of_this_machine_will_do(site: Site) -> None:
+def test_every_python_of_this_machine_works(site: Site) -> None:
     found = pythons.found()
     sshd = site.start_sshd("farm")
     assert found

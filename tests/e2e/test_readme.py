@@ -86,7 +86,7 @@ def reader(newcomer: Site) -> Site:
     return newcomer
 
 
-def test_all_that_readme_types_succeeds(reader: Site, tmp_path: Path) -> None:
+def test_all_commands_of_readme_succeed(reader: Site, tmp_path: Path) -> None:
     archive = packed(tmp_path / "reco.tar.gz", RECO)
     (site_file,) = re.findall(r"^    nodes:\n(?:    .*\n)+", README, re.MULTILINE)
     site_file = re.sub(r"archive: .*", f"archive: {archive}", site_file).replace(
@@ -110,7 +110,7 @@ def test_all_that_readme_types_succeeds(reader: Site, tmp_path: Path) -> None:
     )
 
 
-def test_all_that_readme_types_after_a_failure_succeeds(reader: Site) -> None:
+def test_all_commands_of_readme_after_a_failure_succeed(reader: Site) -> None:
     script = reader.jobs / "sim.sh"
     script.write_text(script.read_text() + '[ "$1" != 17 ]\n')
     script.chmod(0o755)

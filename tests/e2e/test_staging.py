@@ -206,7 +206,7 @@ def test_outputs_wait_for_a_control_host_that_is_away(farm: Site, waiting: Path)
     assert (waiting / "far/out").read_text() == "x\n"
 
 
-def test_what_was_killed_meanwhile_never_shows(farm: Site, waiting: Path) -> None:
+def test_files_of_a_killed_attempt_never_appear(farm: Site, waiting: Path) -> None:
     for pid in sshd_processes(farm):
         os.kill(pid.number, signal.SIGSTOP)
     try:

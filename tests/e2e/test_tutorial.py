@@ -37,7 +37,7 @@ def type_it(site: Site, command: str) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def test_all_that_the_tutorial_types_does_what_it_says(newcomer: Site) -> None:
+def test_all_commands_of_the_tutorial_do_what_it_says(newcomer: Site) -> None:
     for kind, names in {"sh": ["sim.sh"], "yaml": ["mc.yaml", "big.yaml"]}.items():
         texts = re.findall(rf"^```{kind}\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
         for text, name in zip(texts, names, strict=True):

@@ -152,7 +152,7 @@ queue 2
     )  # fmt: skip
 
 
-def test_what_can_not_be_carried_over_is_named(tmp_path: Path) -> None:
+def test_parts_that_can_not_be_converted_are_named(tmp_path: Path) -> None:
     dag = "JOB A s.sub DONE\nABORT-DAG-ON A 2 RETURN 1\nSET_JOB_ATTR x = 1\nDOT flow.dot\n"
 
     _, found = imported(tmp_path, dag)

@@ -157,7 +157,7 @@ def test_a_damaged_workflow_is_imported_or_refused(tmp_path: Path, case: tuple[s
 @example(("s.sub", (b'executable = a\narguments = "', b"b", b'"\nqueue\n')))
 @example(("s.sub", (b"executable = a\n", b"queue 900\n", b"")))
 @example(("inner.dag", (b"", b"SPLICE A s.sub\n", b"")))
-def test_much_of_the_same_is_imported_or_refused_in_time(
+def test_repetitive_input_is_imported_or_refused_in_time(
     tmp_path: Path, case: tuple[str, Piece]
 ) -> None:
     name, piece = case

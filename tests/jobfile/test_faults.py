@@ -140,7 +140,7 @@ def test_every_fault_of_a_file_is_reported_at_once(faults: Faults, folder: Path)
         ("[" * 5000, "1:41: nested more than 40 levels deep"),
     ],
 )
-def test_what_is_no_job_file_has_one_fault(faults: Faults, text: str, expected: str) -> None:
+def test_a_file_that_is_no_job_file_has_one_fault(faults: Faults, text: str, expected: str) -> None:
     assert faults(text) == [expected]
 
 
@@ -257,7 +257,7 @@ JOB = "job: x\nparameters: {p: a}\nstages: [{lines: [{for: {v: %s}, run: 'echo {
          "which d0ctl needs for itself"),
     ],
 )  # fmt: skip
-def test_a_value_can_t_have_the_characters_that_mark_inputs(
+def test_a_value_can_not_have_the_characters_that_mark_inputs(
     faults: Faults, folder: Path, values: str, expected: str
 ) -> None:
     (folder / "some").write_text("word\n\x02inputs\n")

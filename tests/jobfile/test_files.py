@@ -39,7 +39,7 @@ def test_an_absolute_file_that_is_not_here_is_on_the_node(lines: Lines) -> None:
     assert given == InputSpec("/data/x.raw", made=False, acquire=Acquire.NONE)
 
 
-def test_what_the_file_says_of_acquiring_is_kept(lines: Lines, folder: Path) -> None:
+def test_the_acquisition_in_the_file_is_kept(lines: Lines, folder: Path) -> None:
     assert only_input(lines, "{file: /d/x, acquire: self}").acquire is Acquire.SELF
     assert only_input(lines, "{file: raw/a.raw, acquire: none}").acquire is Acquire.NONE
     given = only_input(lines, "{file: x.raw, acquire: self, locator: 'sam:x'}")

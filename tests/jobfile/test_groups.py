@@ -189,9 +189,7 @@ def test_files_of_a_group_are_inputs_that_are_not_required_unless_it_says_so(lin
          "no package makes `no`, and it is not beside the job file"),
     ],
 )  # fmt: skip
-def test_a_group_that_can_not_be_is_a_fault_with_its_place(
-    faults: Faults, entry: str, fault: str
-) -> None:
+def test_an_invalid_group_is_a_fault_with_its_place(faults: Faults, entry: str, fault: str) -> None:
     (found,) = faults(merge(entry))
 
     place, _, message = found.partition(": ")

@@ -153,7 +153,9 @@ def test_a_glob_that_finds_a_name_with_a_line_end_is_a_fault(faults: Faults, fol
          "`D0CTL_X` can't be set: d0ctl sets the variables `D0CTL_*` itself"),
     ],
 )  # fmt: skip
-def test_what_no_package_can_have_is_a_fault(faults: Faults, text: str, expected: str) -> None:
+def test_values_that_no_package_can_have_are_a_fault(
+    faults: Faults, text: str, expected: str
+) -> None:
     (fault,) = faults(f"job: j\nstages: [{{name: a, lines: [{{run: 'true', {text}}}]}}]\n")
 
     assert fault.endswith(expected)
@@ -214,7 +216,7 @@ def test_a_misspelt_placeholder_is_found_among_any_number_of_names(faults: Fault
     assert "`{seeed}` is not a known name" in found
 
 
-def test_many_words_and_names_are_rather_refused_than_compared_for_long(faults: Faults) -> None:
+def test_too_many_words_and_names_are_refused_instead_of_compared(faults: Faults) -> None:
     random = Random(7)
     names, words = (
         ["".join(random.choices("abcdefghijklm", k=100)) for _ in range(2000)] for _ in range(2)

@@ -87,19 +87,19 @@ def answer(text: str) -> None:
 @example('{"\\ud800": 1}')
 @example("%YAML 9.9\n---\na")
 @FEW
-def test_any_text_is_answered(text: str) -> None:
+def test_any_text_is_read_or_refused_as_a_job(text: str) -> None:
     answer(text)
 
 
 @given(st.lists(st.sampled_from([*WORDS, *VALUES, *MARKS])))
 @FEW
-def test_what_looks_like_yaml_is_answered(parts: list[str]) -> None:
+def test_any_yaml_is_read_or_refused(parts: list[str]) -> None:
     answer("".join(parts))
 
 
 @given(trees)
 @FEW
-def test_any_tree_is_answered(tree: Any) -> None:
+def test_any_tree_is_read_or_refused(tree: Any) -> None:
     answer(json.dumps(tree))
 
 
@@ -117,7 +117,7 @@ def answer_file(folder: Path, data: bytes) -> None:
 
 @given(damaged(FILES, PARTS))
 @FEW
-def test_a_damaged_job_file_is_answered(tmp_path: Path, data: bytes) -> None:
+def test_a_damaged_job_file_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
     answer_file(tmp_path, data)
 
 
@@ -127,13 +127,13 @@ def test_a_damaged_job_file_is_answered(tmp_path: Path, data: bytes) -> None:
 @example((b'stages: [{lines: [{run: "', b"$((`", b'"}]}]'))
 @example((b'parameters: {nnn: 1}\nstages: [{lines: [{run: "', b"/{nn} ", b'"}]}]'))
 @example((b'stages: [{lines: [{run: x, outputs: "', b":{n}", b'"}]}]'))
-def test_much_of_the_same_is_answered_in_time(tmp_path: Path, piece: Piece) -> None:
+def test_a_repetitive_file_is_read_or_refused_in_time(tmp_path: Path, piece: Piece) -> None:
     answer_file(tmp_path, joined(piece))
 
 
 @given(jobs)
 @settings(parent=CALM, max_examples=examples(120))
-def test_what_looks_like_a_job_is_answered(job: Any) -> None:
+def test_any_job_is_read_or_refused(job: Any) -> None:
     answer(json.dumps(job, ensure_ascii=False))
 
 

@@ -35,7 +35,7 @@ def test_a_package_may_not_read_what_a_later_binary_makes(faults: Faults) -> Non
     ]
 
 
-def test_from_takes_the_outputs_that_its_stage_does_not_consume(job: Read) -> None:
+def test_from_takes_the_outputs_that_its_stage_does_not_read(job: Read) -> None:
     spec = job(
         """\
 stages:

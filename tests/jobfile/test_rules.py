@@ -67,7 +67,7 @@ def test_rules_take_placeholders() -> None:
         ("outputs: [{file: x, checksum: ^abc}]", "`checksum`: `abc` is not a checksum such as"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_has_its_place(binary: str, expected: str) -> None:
+def test_a_fault_has_its_place(binary: str, expected: str) -> None:
     before, _, after = binary.partition("^")
     column = len("stages: [{lines: [{run: x, ") + len(before) + 1
 

@@ -35,7 +35,7 @@ def test_a_size_is_read_in_bytes(text: str, size: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "MB", "-1", "1e3", "1 XB", "1iB", "9" * 30, "1.5.2", "١MB", "1\N{KELVIN SIGN}"]
 )
-def test_what_is_no_size_is_refused(text: str) -> None:
+def test_an_invalid_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="`"):
         parse_size(text)
 
@@ -58,7 +58,7 @@ def test_a_time_is_read_in_seconds(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-5", "30m1h", "1e9", "12:30", "9" * 40, "200000d"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_an_invalid_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="`"):
         parse_time(text)
 
@@ -69,7 +69,7 @@ def test_a_fraction_is_read_with_or_without_percent(text: str, fraction: float) 
 
 
 @pytest.mark.parametrize("text", ["130%", "2", "-0.1", "all", ""])
-def test_what_is_no_fraction_is_refused(text: str) -> None:
+def test_an_invalid_fraction_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="`"):
         parse_fraction(text)
 

@@ -95,7 +95,7 @@ def test_a_value_with_special_characters_is_refused_inside_quotes(run: str) -> N
     assert "run-7.raw" in script_of(run, "run-7.raw")
 
 
-def test_what_sh_reads_otherwise_than_bash_is_in_doubt_quoted() -> None:
+def test_values_that_sh_and_bash_read_differently_are_quoted() -> None:
     with pytest.raises(BadJobFile, match="is inside quotes"):
         scripts_of("echo $'it\\'s' {x}", "a b", shell="sh")
 

@@ -205,7 +205,7 @@ def test_a_file_of_unknown_weight_is_copied_as_it_is(tmp_path: Path, source: Pat
     assert target.read_bytes() == TEXT
 
 
-def test_what_is_made_aside_is_there_only_when_it_is_whole(tmp_path: Path, source: Path) -> None:
+def test_a_file_made_aside_appears_only_when_it_is_whole(tmp_path: Path, source: Path) -> None:
     copy = replace(known(source, tmp_path / "there" / "x"), aside=str(tmp_path / "aside"))
 
     carry.copy_here(copy)
@@ -214,7 +214,7 @@ def test_what_is_made_aside_is_there_only_when_it_is_whole(tmp_path: Path, sourc
     assert leftovers(tmp_path / "aside") == []
 
 
-def test_what_a_killed_process_was_making_is_swept_and_what_another_makes_is_not(
+def test_files_of_a_killed_process_are_swept_and_those_of_a_live_one_stay(
     tmp_path: Path, source: Path
 ) -> None:
     mark = tmp_path / "mark"
@@ -245,7 +245,7 @@ def test_a_directory_is_unpacked_in_place_of_a_former_one(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("form", ["w:gz", "sparse", "text"])
-def test_what_may_become_larger_than_it_is_is_not_unpacked(tmp_path: Path, form: str) -> None:
+def test_an_archive_that_may_grow_is_not_unpacked(tmp_path: Path, form: str) -> None:
     packed, target = tmp_path / "packed", tmp_path / "results" / "plots"
     (tmp_path / "zeros").write_bytes(bytes(1_000_000))
     if form == "text":

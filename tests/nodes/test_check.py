@@ -105,7 +105,7 @@ def test_when_no_python_can_the_cause_of_the_first_one_is_reported_first(
     assert second.startswith("`/nowhere/platform-python`: ")
 
 
-def test_facts_without_sense_are_findings_and_no_failures(tmp_path: Path) -> None:
+def test_invalid_facts_are_findings_and_not_failures(tmp_path: Path) -> None:
     facts = {
         "boot_id": "b", "base": "/x", "cpus": 1, "system": "", "machine": "", "time": 0.0,
         "machine_id": None, "memory": None, "python": "three", "disk_free": None, "load": None,

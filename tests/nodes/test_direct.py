@@ -87,7 +87,7 @@ def test_a_large_file_that_was_cut_off_goes_on_directly(nodes: Nodes) -> None:
     assert Path(copy.target).read_bytes() == data
 
 
-def test_where_one_way_is_closed_the_other_is_taken_and_else_the_control_host(
+def test_if_one_login_is_impossible_the_other_is_used_or_else_the_control_host(
     nodes: Nodes, sshds: list[Sshd], known_hosts: Path, tmp_path: Path
 ) -> None:
     nodes[1].address = replace(

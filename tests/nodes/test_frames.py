@@ -100,7 +100,7 @@ def test_a_frame_of_the_protocol_is_read_as_it_is(frame: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("frame", GOOD, ids=[frame["kind"] for frame in GOOD])
-def test_a_frame_that_lacks_something_we_act_on_is_refused(frame: dict[str, Any]) -> None:
+def test_a_frame_that_lacks_a_needed_field_is_refused(frame: dict[str, Any]) -> None:
     for key in ACTED_ON & frame.keys():
         less = {name: value for name, value in frame.items() if name != key}
         with pytest.raises(NodeUnreachable, match="invalid frame"):
@@ -168,7 +168,7 @@ def test_a_frame_of_a_later_protocol_is_passed_over() -> None:
 @pytest.mark.parametrize(
     "line", [b"", b"[]", b"7", b"{", b"\xff", b"[" * 100_000, b'{"kind": NaN}', b'{"kind": [1]}']
 )
-def test_what_is_no_frame_at_all_is_refused(line: bytes) -> None:
+def test_a_line_that_is_no_frame_is_refused(line: bytes) -> None:
     with pytest.raises(NodeUnreachable):
         frame_checks.read(line)
 
@@ -181,7 +181,7 @@ json_values = st.recursive(
 
 
 @given(st.sampled_from(GOOD), st.data())
-def test_nothing_but_a_refusal_comes_of_a_frame_without_sense(
+def test_an_invalid_frame_is_refused_without_other_effects(
     frame: dict[str, Any], data: st.DataObject
 ) -> None:
     key = data.draw(st.sampled_from(sorted(frame)))

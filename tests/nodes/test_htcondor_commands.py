@@ -157,7 +157,7 @@ def test_an_empty_queue_has_no_jobs(output: str) -> None:
 
 
 @pytest.mark.parametrize("output", ["", "[\n]\n", "[{\n1000\n", "[{}]\n1000\n", "[1]\n1000\n"])
-def test_what_is_no_queue_is_no_answer(output: str) -> None:
+def test_output_that_is_no_queue_is_no_answer(output: str) -> None:
     with pytest.raises(D0Error, match="printed"):
         htcondor.read_queue(output)
 
@@ -179,7 +179,7 @@ def test_condor_submit_names_the_cluster(output: str) -> None:
     assert htcondor.submitted(output) == "12"
 
 
-def test_what_is_no_id_is_no_cluster() -> None:
+def test_output_without_an_id_is_no_cluster() -> None:
     with pytest.raises(D0Error, match="not the ids of jobs"):
         htcondor.submitted("Submitting job(s)\n")
 

@@ -131,7 +131,7 @@ def test_a_refused_login_says_who_and_with_what(
     assert "--identity FILE" in (with_agent.hint or "")
 
 
-def test_an_agent_that_is_gone_is_named(
+def test_a_missing_agent_is_named(
     sshd: Sshd, known_hosts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trust(known_hosts, sshd)

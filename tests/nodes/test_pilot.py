@@ -82,7 +82,7 @@ def test_a_command_that_is_missing_there_says_so(job: str, tmp_path: Path) -> No
         assert "no-such-program: No such file or directory" in stream.stderr()
 
 
-def test_what_a_command_has_started_outlives_its_step(job: str, tmp_path: Path) -> None:
+def test_processes_of_a_command_outlive_its_step(job: str, tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     with closing(connect(PILOTS.address("p1", job), tmp_path / "known")) as pilot:
         pilot.start(f"exec sh -c 'setsid sleep 600 & echo $! > {mark}.new; mv {mark}.new {mark}'")

@@ -39,7 +39,7 @@ def test_a_destination_is_taken_apart(text: str, meant: Destination) -> None:
         "@h",
     ],
 )
-def test_what_is_no_destination_is_refused(text: str) -> None:
+def test_an_invalid_destination_is_refused(text: str) -> None:
     with pytest.raises(BadUsage):
         parse(text)
 

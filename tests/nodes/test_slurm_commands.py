@@ -84,7 +84,7 @@ def test_sbatch_names_the_array(output: str, array: str) -> None:
     assert slurm.submitted(output) == array
 
 
-def test_what_is_no_id_is_no_array() -> None:
+def test_output_without_an_id_is_no_array() -> None:
     with pytest.raises(D0Error, match="not the id of a job"):
         slurm.submitted("Submitted batch job\n")
 

@@ -66,7 +66,7 @@ def test_a_file_is_stored_located_fetched_and_deleted(
             stores.run("archive", entry, verb, NAME, dest)
 
 
-def test_what_a_directory_gets_appears_whole_and_nothing_else_is_left(tmp_path: Path) -> None:
+def test_a_file_stored_in_a_directory_appears_whole(tmp_path: Path) -> None:
     (tmp_path / "source").write_text("whole\n")
     (tmp_path / "store").mkdir()
     entry = {"directory": str(tmp_path / "store")}

@@ -216,9 +216,7 @@ def test_a_file_without_a_declared_size_leaves_the_reserve_free(
     assert one_plain_line(str(failure.value))
 
 
-def test_a_target_that_can_not_be_is_an_error_of_the_file_only(
-    node: Transport, tmp_path: Path
-) -> None:
+def test_an_impossible_target_is_an_error_of_the_file_only(node: Transport, tmp_path: Path) -> None:
     (tmp_path / "source").write_text("x")
 
     with pytest.raises(D0Error) as failure:

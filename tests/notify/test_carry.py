@@ -99,7 +99,7 @@ def end_line(site: Site) -> None:
         placement.end_jobs(site.store, now=NOW)
 
 
-def test_of_many_that_did_not_complete_fifty_are_listed(
+def test_fifty_of_many_incomplete_packages_are_listed(
     site: Site, say: Say, carry: Carry, post: PostOffice
 ) -> None:
     say()

@@ -12,9 +12,7 @@ from tests.support.rows import change, count, value
 from tests.support.site import Site
 
 
-def test_failures_for_one_reason_are_one_thing_to_tell(
-    site: Site, say: Say, notified: Notified
-) -> None:
+def test_failures_for_one_reason_share_one_notice(site: Site, say: Say, notified: Notified) -> None:
     say()
     site.submit(many(4))
     for number in (1, 2, 3):
@@ -32,7 +30,7 @@ def test_failures_for_one_reason_are_one_thing_to_tell(
     assert notified.recipients() == ["me@here"]
 
 
-def test_what_comes_later_joins_what_waits(site: Site, say: Say, notified: Notified) -> None:
+def test_later_failures_join_the_waiting_notice(site: Site, say: Say, notified: Notified) -> None:
     say(digest=600)
     site.submit(many(9))
     for number in range(1, 8):
@@ -111,7 +109,7 @@ def test_a_success_is_not_sent_to_people_who_want_only_urgent_mail(
     assert notified.recipients() == []
 
 
-def test_what_was_before_a_site_tells_anybody_is_no_news(
+def test_events_before_the_first_recipient_are_not_reported(
     site: Site, say: Say, notified: Notified, store: Store
 ) -> None:
     site.submit(many(1))
@@ -131,7 +129,7 @@ def test_what_was_before_a_site_tells_anybody_is_no_news(
     assert notified.recipients() == []
 
 
-def test_without_the_section_what_waited_is_forgotten(
+def test_without_the_section_waiting_notices_are_forgotten(
     site: Site, say: Say, notified: Notified, store: Store
 ) -> None:
     say()
@@ -169,7 +167,7 @@ def site_job(store: Store, name: str) -> int:
     return int(value(store, "job", "id", name=name))
 
 
-def test_what_a_person_does_is_no_news(
+def test_actions_of_people_are_not_reported(
     site: Site, say: Say, notified: Notified, store: Store
 ) -> None:
     say()

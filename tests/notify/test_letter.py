@@ -103,7 +103,7 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
     ]  # fmt: skip
 
 
-def test_of_very_many_things_a_mail_tells_fifty_and_the_number_of_the_rest() -> None:
+def test_a_mail_names_fifty_things_and_counts_the_rest() -> None:
     notices = [thing("cleared", f"n{n}", reason="still") for n in range(1, 61)]
 
     assert mail.body(notices, {}).count("moves again") == 50

@@ -144,7 +144,7 @@ def test_a_missing_or_silent_server_is_reported_in_one_line() -> None:
             send(said | {"port": port}, timeout=0.2)
 
 
-def test_what_a_server_says_comes_without_control_characters() -> None:
+def test_the_reply_of_a_server_is_shown_without_control_characters() -> None:
     with PostOffice(refused=["x@y.z"]) as post:
         with pytest.raises(NotSent) as caught:
             send(post.said(), "x@y.z")

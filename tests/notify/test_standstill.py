@@ -82,7 +82,7 @@ def test_the_last_node_that_goes_down_needs_a_person(
     assert (one.kind, one.needs_a_person) == ("node-down", True)
 
 
-def test_what_a_person_paused_alarms_nobody(
+def test_a_pause_by_a_person_sends_no_mail(
     store: Store, site: Site, say: Say, notified: Notified
 ) -> None:
     say()

@@ -135,7 +135,7 @@ def test_a_node_that_never_ran_the_stage_pauses_after_the_first_failure() -> Non
     assert suspect_limits({1: failing(1)}, frozenset({1}), SITE, NOW) == {}
 
 
-def test_what_ran_for_the_minimum_run_makes_no_pause() -> None:
+def test_a_failure_after_the_minimum_run_causes_no_pause() -> None:
     assert most_at_a_time(failing(1, lasted=10.0), SITE, NOW) == 1
     assert pause_end(failing(1, lasted=4.0), SITE) == NOW + 6.0
 

@@ -94,7 +94,7 @@ def test_software_that_is_missing_is_looked_for_only_elsewhere() -> None:
     assert (found.verdict, found.why) == (Verdict.FAIL, "no other node can take it")
 
 
-def test_what_is_lost_again_and_again_is_left_to_a_person() -> None:
+def test_packages_that_are_lost_again_and_again_are_left_to_a_person() -> None:
     assert judge(DEFAULT, case("lost", restarts=9)).verdict is Verdict.RESTART
     assert judge(DEFAULT, case("lost", restarts=10)).verdict is Verdict.FAIL
 
@@ -110,7 +110,7 @@ def test_held_packages_are_released_at_most_once_in_five_minutes() -> None:
     ["exit-code", "signal", "seg-fault", "missing-output", "verification", "log-message",
      "looping", "killed", "out-of-memory", "wall-time", "no-inputs", "site:anything"],
 )  # fmt: skip
-def test_what_would_happen_again_is_not_tried_again(reason: str) -> None:
+def test_deterministic_failures_are_not_tried_again(reason: str) -> None:
     assert judge(DEFAULT, case(reason)).verdict is Verdict.FAIL
 
 
@@ -171,7 +171,7 @@ def test_the_stronger_says_a_key_and_leaves_the_others() -> None:
     assert policy.never.attempt == 24 * HOUR
 
 
-def test_who_says_another_delay_says_how_it_grows() -> None:
+def test_a_policy_with_another_delay_says_how_it_grows() -> None:
     policy = site(stage_in={"delay": [4 * HOUR]})
 
     assert judge(policy, case(tries=5)).delay == 4 * HOUR
@@ -217,7 +217,7 @@ def test_a_passive_rule_says_what_it_would_do_and_does_nothing() -> None:
     )
 
 
-def test_what_must_never_be_tried_again_is_held_for_a_person() -> None:
+def test_failures_that_must_never_be_tried_again_are_held_for_a_person() -> None:
     policy = site(stage_in={"hold": True, "release": 600.0})
 
     assert judge(policy, case(tries=11)).delay == 600.0

@@ -26,14 +26,14 @@ def decide_far(nodes: Sequence[NodeRoom], ready: int, brought: Mapping[int, Brou
     return [decision.node for decision in found]
 
 
-def test_what_is_brought_goes_ahead_as_many_again_as_there_are_cpus() -> None:
+def test_packages_with_inputs_to_bring_get_as_many_cpus_again_in_advance() -> None:
     everything = far(*range(1000, 1020))
     for used, bringing, ahead in [(0, 0, 4), (2, 0, 2), (2, 2, 0), (3, 1, 0), (0, 3, 1), (5, 0, 0)]:
         node = NodeRoom(1, "a", 1, cpus=2, used=used, bringing=bringing)
         assert len(decide_far([node], 20, everything)) == ahead
 
 
-def test_what_lies_there_takes_the_cpus_while_other_inputs_are_brought() -> None:
+def test_packages_with_inputs_there_take_the_cpus_while_other_inputs_are_brought() -> None:
     node = NodeRoom(1, "a", 1, cpus=2, used=0, bringing=2)
 
     assert len(decide_far([node], 20, {})) == 2

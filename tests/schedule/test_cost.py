@@ -95,7 +95,7 @@ def test_a_package_is_bound_to_a_node_in_use_only_when_its_inputs_have_to_come()
     assert decide([node], one, {1: [Busy(1, 40.0)]}, where) == [(1000, 1)]
 
 
-def test_what_is_on_its_way_to_a_cluster_delays_what_comes_after() -> None:
+def test_bytes_in_transit_to_a_cluster_delay_later_ones() -> None:
     busy = Links({7: 30e6}, rate=1e6, file_s=0.5)
 
     assert busy.seconds(7, 10e6, 2) == 41.0
@@ -103,7 +103,7 @@ def test_what_is_on_its_way_to_a_cluster_delays_what_comes_after() -> None:
     assert busy.seconds(7, 0, 0) == 0.0
 
 
-def test_none_waits_while_many_alike_packages_are_ready_for_each_cpu() -> None:
+def test_no_package_waits_while_many_similar_ones_are_ready_for_each_cpu() -> None:
     deep = [Requirement(1, ready=90, seconds=60.0)]
 
     assert decide([FULL, SLOW], deep, {1: [Busy(1, 10.0)]}) == [(1000, 2)]

@@ -74,7 +74,7 @@ def test_nodes_that_are_down_drained_or_unknown_get_nothing(store: Store) -> Non
     assert nodes - {None} == {"localhost"}
 
 
-def test_what_was_planned_for_a_node_that_goes_down_goes_elsewhere(store: Store) -> None:
+def test_packages_assigned_to_a_node_that_goes_down_go_elsewhere(store: Store) -> None:
     submitted(store, job("one", [simple(nodes=("a", "b"))]))
     site = Site.of(store, "a", "b", cpus=2)
     site.schedule()
@@ -97,7 +97,7 @@ def test_a_driver_of_one_job_schedules_no_other(store: Store) -> None:
     assert len(placement.requirements(store, first)) == 1
 
 
-def test_a_line_goes_on_only_when_the_package_before_has_succeeded(store: Store) -> None:
+def test_a_line_continues_only_when_the_package_before_has_succeeded(store: Store) -> None:
     submitted(store, job("one", stage(line(simple(), simple(), simple()))))
     site = Site.of(store, cpus=2)
     node = site.node("localhost")
@@ -114,7 +114,7 @@ def test_a_line_goes_on_only_when_the_package_before_has_succeeded(store: Store)
         assert placement.end_jobs(store, now=NOW) == ["one"]
 
 
-def test_a_job_that_waits_for_one_that_has_failed_ends_too(store: Store) -> None:
+def test_a_job_that_waits_for_a_failed_one_ends_too(store: Store) -> None:
     submitted(store, job("maker", [simple(outputs=["a"])]))
     reader = submitted(store, job("reader", [simple(inputs=["maker:a"])]))
     site = Site.of(store, cpus=2)

@@ -91,7 +91,7 @@ def test_a_package_goes_where_its_inputs_are() -> None:
     assert decision == Decision(1000, 2, cost=0)
 
 
-def test_what_must_be_carried_is_what_a_decision_costs() -> None:
+def test_the_cost_of_a_decision_is_the_bytes_to_carry() -> None:
     nodes = [NodeRoom(1, "a", 1, cpus=1, used=0)]
 
     (decision,) = decide(nodes, [Requirement(1, ready=1)], {1000: {1: 10, 2: 500}})

@@ -48,14 +48,16 @@ def test_no_group_gets_more_than_it_wants_and_no_cpu_stays_free_that_a_share_wan
 
 
 @given(CPUS, CPUS)
-def test_who_used_more_than_others_of_an_equal_share_gets_less(one: float, other: float) -> None:
+def test_a_group_that_used_more_than_others_of_an_equal_share_gets_less(
+    one: float, other: float
+) -> None:
     weights = corrected({"a": 1.0, "b": 1.0}, {"a": one, "b": other})
 
     assert (weights["a"] >= weights["b"]) is (one <= other) or one == pytest.approx(other)
     assert 0 < min(weights.values()) <= max(weights.values()) <= 2
 
 
-def test_what_exceeds_a_claim_goes_to_the_others() -> None:
+def test_the_part_beyond_a_claim_goes_to_the_others() -> None:
     assert divide(10, {"a": 1, "b": 100, "c": 100}, {"a": 5, "b": 2, "c": 1}) == {
         "a": 1, "b": pytest.approx(6), "c": pytest.approx(3)
     }  # fmt: skip

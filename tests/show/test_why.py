@@ -176,7 +176,7 @@ def test_a_drained_node_that_would_do_comes_with_the_command_that_opens_it(site:
     assert answer.commands == ["d0ctl node resume localhost", "d0ctl node list"]
 
 
-def test_where_nobody_drives_that_is_why(site: Site) -> None:
+def test_without_a_driver_the_missing_daemon_is_the_reason(site: Site) -> None:
     with site.store.writing():
         leases.give_lease(site.store, "daemon")
     site.up()

@@ -149,7 +149,7 @@ def test_a_package_being_killed_says_who_asked(site: Site) -> None:
     assert answer.facts[0] == "because: too slow"
 
 
-def test_what_is_done_or_canceled_says_so(site: Site) -> None:
+def test_done_and_canceled_packages_say_so(site: Site) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
     with site.store.writing():
@@ -161,7 +161,7 @@ def test_what_is_done_or_canceled_says_so(site: Site) -> None:
     assert why(site, "prod/1/2/1").answer.endswith(": not wanted")
 
 
-def test_a_job_explains_itself_by_what_tells_most(site: Site) -> None:
+def test_a_job_explains_itself_by_its_most_important_fact(site: Site) -> None:
     site.up()
     site.submit(production(lines=1))
 

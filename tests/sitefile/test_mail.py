@@ -105,7 +105,7 @@ def test_every_fault_is_reported_with_its_position(faults: Faults, folder: Path)
          "1:43: the route of `lost` is empty: name who gets the mail, or `nobody`"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_is_a_fault(faults: Faults, text: str, expected: str) -> None:
+def test_contradicting_keys_are_a_fault(faults: Faults, text: str, expected: str) -> None:
     assert faults(text) == [expected]
 
 
@@ -125,10 +125,10 @@ def test_a_password_never_goes_over_the_network_in_the_clear(
     ["", "eve", "@x.org", "eve@", "eve@x.org\n", "eve@x.org\r\nBcc: a@b", "Eve <eve@x.org>",
      "a@b,c@d", "é@x.org", "eve @x.org", "eve@x org", "a" * 65 + "@x.org", "eve@-x", "a@b@c"],
 )  # fmt: skip
-def test_what_is_no_plain_address_is_none(text: str) -> None:
+def test_an_address_that_is_not_plain_is_refused(text: str) -> None:
     assert not is_address(text)
 
 
 @pytest.mark.parametrize("text", ["eve@x.org", "emmy@farm01", "a.b+c=d@x-y.org", "o'hara@x.org"])
-def test_what_is_a_plain_address_is_one(text: str) -> None:
+def test_a_plain_address_is_accepted(text: str) -> None:
     assert is_address(text)

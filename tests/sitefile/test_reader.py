@@ -124,7 +124,7 @@ def test_an_archive_that_a_node_would_refuse_is_a_fault(faults: Faults, folder: 
 
 
 @pytest.mark.parametrize("text", ["", "- a", "word"])
-def test_what_is_no_site_file_is_reported(faults: Faults, text: str) -> None:
+def test_a_file_that_is_no_site_file_is_reported(faults: Faults, text: str) -> None:
     (answer,) = faults(text)
     assert answer.startswith("1:1: a site file needs keys such as `nodes` and `software`; ")
 

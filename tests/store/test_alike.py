@@ -76,14 +76,14 @@ def test_other_reasons_count_apart(store: Store) -> None:
 
 
 @pytest.mark.parametrize("reason", ["killed", "no-inputs"])
-def test_what_is_nobodys_fault_does_not_count(store: Store, reason: str) -> None:
+def test_failures_that_no_package_caused_do_not_count(store: Store, reason: str) -> None:
     site = alone(store)
 
     assert fail(site, 40, reason) == 40
     assert hold_of(store)[0] is False
 
 
-def test_what_is_tried_again_does_not_count(store: Store) -> None:
+def test_failures_that_are_tried_again_do_not_count(store: Store) -> None:
     site = alone(store, policy={"exit-code": {"tries": 9, "delay": [60.0]}})
 
     assert fail(site, 60) == 60
@@ -91,7 +91,7 @@ def test_what_is_tried_again_does_not_count(store: Store) -> None:
 
 
 @pytest.mark.parametrize(("most", "is_held"), [(3, True), (0, False)])
-def test_a_job_says_how_many_it_puts_up_with(store: Store, most: int, is_held: bool) -> None:
+def test_a_job_sets_its_limit_of_alike_failures(store: Store, most: int, is_held: bool) -> None:
     site = alone(store, max_alike_failures=most)
 
     fail(site, 40)

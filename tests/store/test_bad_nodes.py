@@ -108,7 +108,7 @@ def test_one_bad_package_makes_an_honest_node_pause_for_seconds_only(store: Stor
     assert len(site.running(site.node("honest"))) == 8
 
 
-def test_what_only_a_suspect_can_take_does_not_wait(store: Store) -> None:
+def test_packages_that_only_a_suspect_can_take_do_not_wait(store: Store) -> None:
     pinned = [simple(nodes=("hole",)) for _ in range(20)]
     submitted(store, job("sim", [simple(exclude_nodes=("hole",)), *pinned]))
     site = StillSite.of(store, "hole", cpus=1)

@@ -75,7 +75,7 @@ def test_a_job_that_waits_for_another_is_not_blocked(site: Site) -> None:
     assert not is_settled(site.store, found.id)
 
 
-def test_what_is_chosen_is_what_a_selector_means(site: Site) -> None:
+def test_a_selector_chooses_the_packages_that_it_means(site: Site) -> None:
     site.submit(production())
     site.fail("prod/1/2/1")
 
@@ -132,7 +132,7 @@ def test_a_file_that_is_found_exists_or_was_removed_or_is_not_made_yet(site: Sit
     assert states == {"gen-1": "exists", "gen-2": "removed", "gen-3": "not made yet"}
 
 
-def test_what_is_missing_of_many_inputs_comes_first(site: Site) -> None:
+def test_missing_inputs_are_listed_first(site: Site) -> None:
     site.submit(production(lines=8))
     site.finish("prod/1/3/1")
     site.finish("prod/1/3/2")

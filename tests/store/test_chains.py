@@ -138,7 +138,7 @@ def test_of_a_lost_attempt_only_the_number_is_reported(site: Site) -> None:
     ]
 
 
-def test_what_was_kept_is_cleared_away_when_the_package_succeeds(site: Site) -> None:
+def test_kept_files_are_removed_when_the_package_succeeds(site: Site) -> None:
     node = where(site)
     end(site, 1, retained=kept())
     assert purges(site.store) == []
@@ -157,7 +157,7 @@ def test_what_was_kept_is_cleared_away_when_the_package_succeeds(site: Site) -> 
     assert not faults(site.store)
 
 
-def test_what_was_kept_is_cleared_away_when_the_package_is_dropped(site: Site) -> None:
+def test_kept_files_are_removed_when_the_package_is_dropped(site: Site) -> None:
     node = where(site)
     end(site, 1, retained=kept())
     with site.store.writing():
@@ -174,7 +174,7 @@ def test_a_package_that_succeeds_at_once_leaves_nothing_to_clear(site: Site) -> 
     assert purges(site.store) == []
 
 
-def test_a_late_word_on_what_was_kept_changes_nothing(site: Site) -> None:
+def test_a_late_report_of_kept_files_changes_nothing(site: Site) -> None:
     end(site, 1, retained=kept())
     end(site, 1, retained=kept(0), began=2, began_why="no")
     row = site.store.connection.execute("select kept, began_why from attempt where id = 1")
@@ -204,14 +204,14 @@ def test_a_try_that_only_delivers_takes_nothing_of_its_node(tmp_path: Path) -> N
         assert (room.used, room.memory_used, room.delivering) == (2, 5, 1)
 
 
-def test_what_was_kept_draws_the_next_attempt_to_its_node(site: Site) -> None:
+def test_kept_files_draw_the_next_attempt_to_their_node(site: Site) -> None:
     node = where(site)
     end(site, 1, retained=kept())
     with site.store.writing():
         assert placement.local_bytes(site.store, [1]) == {1: {node.cluster: 7}}
 
 
-def test_what_was_kept_before_is_cleared_away_once_only_a_transfer_is_left(site: Site) -> None:
+def test_earlier_kept_files_are_removed_once_only_a_transfer_is_left(site: Site) -> None:
     node = where(site)
     end(site, 1, retained=kept())
     again(site)

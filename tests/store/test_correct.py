@@ -57,7 +57,7 @@ def test_a_job_that_has_not_begun_becomes_what_a_fresh_submission_makes(
 
 @PAIRS
 @given(jobs(), jobs(), st.lists(st.integers(0, 5), max_size=4))
-def test_what_was_read_before_is_as_good_once_phases_are_read_again(
+def test_a_job_read_before_is_valid_once_phases_are_read_again(
     old: JobSpec, new: JobSpec, turns: list[int]
 ) -> None:
     with fresh() as store:
@@ -137,7 +137,7 @@ def test_packages_whose_removed_outputs_are_read_again_are_planned() -> None:
 
 @PAIRS
 @given(jobs(), jobs(), st.lists(st.integers(0, 5), min_size=1, max_size=6), st.booleans())
-def test_what_has_not_begun_is_as_new_and_the_job_comes_to_its_end(
+def test_packages_that_have_not_begun_are_as_new_and_the_job_ends(
     old: JobSpec, new: JobSpec, turns: list[int], again: bool
 ) -> None:
     with fresh() as store, fresh() as other:

@@ -105,7 +105,9 @@ def test_status_and_why_say_when_a_cache_will_overflow(farm: Site, home: Home) -
         assert production(farm.store, now=time.time()).overflows == []
 
 
-def test_what_waits_for_a_daemon_comes_before_its_first_forecast(farm: Site, home: Home) -> None:
+def test_messages_that_wait_for_a_daemon_come_before_its_first_forecast(
+    farm: Site, home: Home
+) -> None:
     farm.submit(chain(25))
     with driving(home, None) as desk:
         with desk.store.writing():

@@ -198,7 +198,7 @@ def test_a_drop_of_a_required_input_that_never_comes_drops_it(store: Store) -> N
     assert faults(store) == {}
 
 
-def test_one_that_waits_for_what_nobody_makes_moves_no_more(store: Store) -> None:
+def test_a_package_that_waits_for_a_file_without_maker_stands_still(store: Store) -> None:
     makers = [simple(outputs=["a"], nodes=("localhost",)), simple(outputs=["b"], nodes=("far",))]
     number = submitted(store, job("early", stage(*makers), stage(early(simple(inputs=["a", "b"])))))
     site = Site.of(store, "far", cpus=2)

@@ -69,7 +69,7 @@ answer = st.lists(
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(answer, st.lists(st.integers(1, 6), max_size=20))
-def test_what_is_counted_does_not_depend_on_how_ends_come_together(
+def test_counts_do_not_depend_on_how_ends_are_batched(
     store: Store, reasons: list[tuple[str | None, int]], sizes: list[int]
 ) -> None:
     ends = [

@@ -41,7 +41,7 @@ def done(store: Store, *outputs: str, **dispositions: Disposition) -> None:
             )
 
 
-def test_what_takes_least_run_time_for_its_size_goes_first_and_no_more_than_asked(
+def test_copies_with_the_least_run_time_per_byte_go_first_and_no_more_than_asked(
     store: Store,
 ) -> None:
     done(store, "slow", "quick")
@@ -58,7 +58,7 @@ def test_what_takes_least_run_time_for_its_size_goes_first_and_no_more_than_aske
     assert faults(store) == {}
 
 
-def test_what_a_disposition_keeps_stays(store: Store) -> None:
+def test_files_kept_by_a_disposition_stay(store: Store) -> None:
     done(store, "a", "b", b=INDEF)
 
     plan = free(store, 1000)
@@ -81,7 +81,7 @@ def test_what_a_package_still_needs_stays_and_its_want_is_refused(store: Store) 
     assert len(copies(store, "a")) == 1
 
 
-def test_what_nothing_reads_is_left_to_a_person(store: Store) -> None:
+def test_unread_files_are_left_to_a_person(store: Store) -> None:
     submitted(store, job("one", [simple(outputs=["a"])]))
     work(store, Site.of(store, cpus=2))
 

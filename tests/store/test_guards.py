@@ -127,7 +127,7 @@ def test_a_launch_pauses_when_other_work_takes_more_than_the_site_says(
     assert verdict is not None and verdict.pauses is pauses
 
 
-def test_what_successful_runs_showed_is_the_history_for_those_that_follow(store: Store) -> None:
+def test_gaps_of_successful_runs_are_the_history_of_later_ones(store: Store) -> None:
     submitted(store, job("history", stage(*[simple() for _ in range(FEWEST_RUNS + 2)])))
     for gap in range(FEWEST_RUNS):
         end(store, begin(store)["attempt"], 500.0 + gap)
@@ -227,7 +227,7 @@ def test_a_file_that_may_still_be_read_stays(store: Store) -> None:
 
 
 @pytest.mark.parametrize("phase", ["failed", "canceled", "held", "running"])
-def test_what_a_retry_would_read_stays(store: Store, phase: str) -> None:
+def test_inputs_of_a_possible_retry_stay(store: Store, phase: str) -> None:
     made(store, simple(outputs=[kept("raw")]), simple(inputs=["raw"], nodes=("nowhere",)))
     way = {"failed": ["assigned", "starting", "running"], "running": ["assigned", "starting"]}
     with store.writing():
@@ -239,7 +239,7 @@ def test_what_a_retry_would_read_stays(store: Store, phase: str) -> None:
     assert purge(store) == []
 
 
-def test_what_is_to_be_retained_stays(store: Store) -> None:
+def test_files_to_be_retained_stay(store: Store) -> None:
     reads = InputSpec(
         file="wanted", made=True, acquire=Acquire.NONE, disposition=Disposition.RETAIN_INDEF
     )
@@ -249,7 +249,7 @@ def test_what_is_to_be_retained_stays(store: Store) -> None:
     assert purge(store) == ["raw"]
 
 
-def test_what_was_purged_for_space_is_present_no_more(store: Store) -> None:
+def test_files_purged_for_space_are_no_longer_present(store: Store) -> None:
     made(store, simple(outputs=[kept("raw")]), simple(inputs=["raw"], outputs=["cooked"]))
 
     assert purge(store) == ["raw"]

@@ -62,7 +62,7 @@ def test_two_parts_of_a_late_output_are_both_given(store: Store) -> None:
     assert given(site) == {"part-1", "part-2"}
 
 
-def test_a_consumer_is_held_until_the_names_are_known(store: Store) -> None:
+def test_a_reader_waits_until_the_names_are_known(store: Store) -> None:
     submitted(store, job("late", [simple(outputs=[PARTS])], [simple(inputs=[taken()])]))
     site = Site.of(store, cpus=2)
     attempt = begun(store, site)
@@ -76,7 +76,7 @@ def test_a_consumer_is_held_until_the_names_are_known(store: Store) -> None:
     assert faults(store) == {}
 
 
-def test_a_consumer_takes_only_what_matches(store: Store) -> None:
+def test_a_reader_takes_only_matching_files(store: Store) -> None:
     spec = job("late", [simple(outputs=[PARTS])], [simple(inputs=[taken("*-[2-9]")])])
     submitted(store, spec)
     site = Site.of(store, cpus=2)

@@ -38,7 +38,7 @@ def test_small_transfers_and_those_within_a_cluster_say_nothing(store: Store) ->
     assert not placement.links(store).rates
 
 
-def test_what_is_known_of_a_link_goes_with_its_cluster(store: Store) -> None:
+def test_the_rates_of_a_link_go_with_its_cluster(store: Store) -> None:
     node = farm(store)
     with store.writing():
         links.note(store, node, 0, 10_000_000, 1.0, now=NOW)

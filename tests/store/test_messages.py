@@ -145,7 +145,7 @@ def test_the_late_end_of_a_lost_attempt_changes_nothing() -> None:
         assert rows(store) == before
 
 
-def test_what_another_node_says_of_an_attempt_does_not_count() -> None:
+def test_reports_of_another_node_about_an_attempt_do_not_count() -> None:
     with launched() as (store, _):
         before = rows(store)
         with store.writing():

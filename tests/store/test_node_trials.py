@@ -18,7 +18,7 @@ def wait(site: StillSite) -> None:
     site.at = bad["next_try"]
 
 
-def test_after_a_while_one_package_tries_it_and_what_goes_well_brings_it_back(
+def test_after_a_while_one_package_tries_it_and_a_success_brings_it_back(
     store: Store,
 ) -> None:
     site = drained(store)
@@ -40,7 +40,7 @@ def test_after_a_while_one_package_tries_it_and_what_goes_well_brings_it_back(
     assert [(row["actor"], row["verb"]) for row in deeds] == [("d0ctl", "node resume")]
 
 
-def test_one_that_fails_again_rests_twice_as_long_and_spends_no_try(store: Store) -> None:
+def test_a_node_that_fails_again_rests_twice_as_long_without_spending_a_try(store: Store) -> None:
     site = drained(store)
     wait(site)
     tried = site.at

@@ -51,7 +51,7 @@ SEQUENCES: dict[str, tuple[str, str, dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize("key", SEQUENCES)
-def test_what_follows_a_failure_is_what_the_site_says(store: Store, key: str) -> None:
+def test_the_consequence_of_a_failure_is_set_by_the_site(store: Store, key: str) -> None:
     policy, reason, more, expected = SEQUENCES[key]
     apply_site(store, f"policy: {{{policy}}}")
     submitted(store, job("one", [simple()]))

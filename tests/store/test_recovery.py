@@ -61,7 +61,7 @@ def test_a_restart_differs_from_a_resubmit_and_counts_nothing(store: Store) -> N
     assert kinds(store) == [("first", "restart"), ("restart", "resubmit"), ("resubmit", "fail")]
 
 
-def test_what_was_lost_goes_before_what_has_not_begun(store: Store) -> None:
+def test_lost_packages_go_before_those_that_have_not_begun(store: Store) -> None:
     submitted(store, job("one", [simple(), simple(), simple()]))
     site = Site.of(store, cpus=1)
     launch(site)

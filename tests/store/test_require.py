@@ -48,7 +48,7 @@ def go_on(store: Store) -> None:
         placement.end_jobs(store, now=NOW)
 
 
-def test_a_merge_goes_on_with_what_it_requires(site: Site) -> None:
+def test_a_merge_continues_with_the_part_that_it_requires(site: Site) -> None:
     site.submit(merge(0.8))
     end_all(site, failing=2)
 
@@ -68,7 +68,7 @@ def test_a_merge_goes_on_with_what_it_requires(site: Site) -> None:
     assert faults(site.store) == []
 
 
-def test_with_less_than_it_requires_it_waits_for_a_person(site: Site) -> None:
+def test_with_a_smaller_part_it_waits_for_a_person(site: Site) -> None:
     site.submit(merge(0.9))
     end_all(site, failing=2)
 
@@ -79,7 +79,7 @@ def test_with_less_than_it_requires_it_waits_for_a_person(site: Site) -> None:
     assert browse.job(site.store, "prod").status == "failed"
 
 
-def test_what_was_dropped_does_not_count(site: Site) -> None:
+def test_dropped_packages_do_not_count(site: Site) -> None:
     site.submit(merge(0.9))
     end_all(site, failing=2)
     apply(

@@ -53,7 +53,7 @@ def test_groups_get_cpus_by_their_shares_whatever_came_first(store: Store, site:
     assert placed(store) == {"mc": 6, "top1": 2}
 
 
-def test_what_a_group_does_not_want_is_for_the_others(store: Store, site: Site) -> None:
+def test_cpus_that_a_group_does_not_want_go_to_the_others(store: Store, site: Site) -> None:
     packages(store, "free")
     packages(store, "mc", "emmy@physics", number=1)
     packages(store, "top", number=3)
@@ -73,7 +73,7 @@ def test_a_share_of_nought_runs_when_nobody_else_wants_to(store: Store, site: Si
     assert placed(store) == {"day": 6, "night": 2}
 
 
-def test_what_a_group_used_costs_it_cpus_until_it_is_forgotten(store: Store, site: Site) -> None:
+def test_past_use_costs_a_group_cpus_until_it_is_forgotten(store: Store, site: Site) -> None:
     packages(store, "mc", "emmy@physics", number=8)
     site.settle()
     packages(store, "mc2", "emmy@physics")

@@ -63,7 +63,7 @@ def test_no_more_packages_go_to_a_node_than_its_memory_holds(learned: Site) -> N
     assert len(decisions) == 2
 
 
-def test_what_is_only_expected_keeps_no_package_from_an_empty_node(learned: Site) -> None:
+def test_an_estimate_keeps_no_package_from_an_empty_node(learned: Site) -> None:
     from d0ctl.daemon.steps.schedule import decide
 
     learned.submit(reco("next", 6))
@@ -115,7 +115,7 @@ def test_an_audit_compares_what_was_reserved_with_what_was_taken(learned: Site) 
     assert reserved > 3 * GB
 
 
-def test_what_a_job_asks_for_goes_before_what_is_expected(learned: Site, store: Store) -> None:
+def test_the_request_of_a_job_goes_before_the_estimate(learned: Site, store: Store) -> None:
     spec = job("asks", [package(binary(runtime=600.0), memory=GB)], source="/home/reco.yaml")
     learned.submit(spec)
 

@@ -59,7 +59,7 @@ def test_packages_go_where_their_services_are(store: Store) -> None:
     assert assign(store) == {"sam": 1}
 
 
-def test_what_the_cluster_offers_its_nodes_offer(store: Store) -> None:
+def test_nodes_offer_the_services_of_their_cluster(store: Store) -> None:
     node(store, "sam")
     submitted(store, job("one", [package(BinarySpec("x", script="x", needs=("SAM",)))]))
     assert assign(store) == {}
@@ -79,7 +79,7 @@ def test_the_platform_of_a_cluster_is_that_of_its_nodes(store: Store) -> None:
     assert assign(store) == {"old": 1}
 
 
-def test_what_the_catalogue_says_of_its_software_reaches_the_binary(store: Store) -> None:
+def test_settings_of_the_catalogue_reach_the_binary(store: Store) -> None:
     here = node(store, "a")
     rules = ({"match": "bad", "reason": "site:bad"},)
     keep(store, entry(shell="sh", hooks={"before": "setup"}, log_rules=rules,
@@ -134,7 +134,7 @@ def test_a_script_is_filled_from_binary_job_and_catalogue(store: Store) -> None:
     assert (binary["shell"], binary["argv"], binary["software"]) == ("bash", None, None)
 
 
-def test_what_a_job_says_itself_goes_before_the_catalogue(store: Store) -> None:
+def test_settings_of_a_job_go_before_the_catalogue(store: Store) -> None:
     here = node(store, "a")
     keep(store, entry(archive="https://x/y.tar", checksum=CHECKSUM, runtime=60.0,
                       progress={"log": "x"}))  # fmt: skip
@@ -151,7 +151,9 @@ def test_what_a_job_says_itself_goes_before_the_catalogue(store: Store) -> None:
     }  # fmt: skip
 
 
-def test_the_check_of_the_catalogue_verifies_what_has_none_of_its_own(store: Store) -> None:
+def test_the_check_of_the_catalogue_verifies_binaries_without_one_of_their_own(
+    store: Store,
+) -> None:
     here = node(store, "a")
     keep(store, entry(check="verify {cards} {inputs} {outputs}"))
     own = BinarySpec(

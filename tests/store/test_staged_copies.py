@@ -58,7 +58,9 @@ def staged(site: Site, name: str, attempt: int) -> None:
     site.deliver(node, [answer])
 
 
-def test_what_a_wrapper_brings_is_known_and_goes_with_its_last_reader(store: Store) -> None:
+def test_files_that_a_wrapper_fetched_are_recorded_and_go_with_their_last_reader(
+    store: Store,
+) -> None:
     submitted(store, job("one", [simple(inputs=[url("raw")]), simple(inputs=[url("raw")])]))
     site = Site.of(store, cpus=2)
     first, second = launched(site, "localhost")
@@ -112,7 +114,7 @@ def test_the_site_says_how_long_a_transfer_may_take(store: Store) -> None:
     assert launch["transfer"] == {"commands": {}, "idle": 60.0, "timeout": 600.0}
 
 
-def test_what_is_stored_is_known(store: Store) -> None:
+def test_stored_outputs_are_recorded(store: Store) -> None:
     output = made("a", Disposition.STORE, locator="root://store/a")
     submitted(store, job("one", [simple(outputs=[output])]))
     site = Site.of(store, cpus=2)

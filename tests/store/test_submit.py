@@ -236,7 +236,7 @@ def test_a_job_is_not_removed_under_one_that_reads_its_files(store: Store) -> No
     check_removal(store, first, "first")
 
 
-def test_what_an_ended_job_still_waited_for_is_canceled_with_its_maker(store: Store) -> None:
+def test_transfers_of_an_ended_job_are_canceled_with_their_maker(store: Store) -> None:
     first = submitted(store, job("first", [simple(outputs=["a"])]))
     submitted(store, job("second", [simple(inputs=[InputSpec("first:a")])]))
 

@@ -102,7 +102,7 @@ def test_counts_of_launches_of_long_ago_are_forgotten(store: Store, site: Site) 
     }
 
 
-def test_what_only_delivers_outputs_counts_for_no_throttle(store: Store, site: Site) -> None:
+def test_packages_that_only_deliver_outputs_count_for_no_throttle(store: Store, site: Site) -> None:
     throttle(store, job_one=("max-running", 9), node_ALL=("max-running", 9))
     packages(store, "one")
     site.schedule()

@@ -13,7 +13,7 @@ from tests.support.site import Site
 DELETABLE, TEMP, INDEF = Disposition.DELETABLE, Disposition.RETAIN_TEMP, Disposition.RETAIN_INDEF
 
 
-def test_an_intermediate_file_goes_after_its_last_consumer(store: Store) -> None:
+def test_an_intermediate_file_goes_after_its_last_reader(store: Store) -> None:
     submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
 
     work(store, Site.of(store, cpus=2))
@@ -24,7 +24,7 @@ def test_an_intermediate_file_goes_after_its_last_consumer(store: Store) -> None
     assert faults(store) == {}
 
 
-def test_a_file_stays_while_one_consumer_in_any_job_needs_it(store: Store) -> None:
+def test_a_file_stays_while_one_reader_in_any_job_needs_it(store: Store) -> None:
     submitted(store, job("maker", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
     submitted(store, job("reader", [simple(inputs=["maker:a"], nodes=("nowhere",))]))
 
@@ -35,7 +35,7 @@ def test_a_file_stays_while_one_consumer_in_any_job_needs_it(store: Store) -> No
 
 
 @pytest.mark.parametrize("state", ["failed", "canceled"])
-def test_a_file_stays_for_a_consumer_that_may_be_tried_again(store: Store, state: str) -> None:
+def test_a_file_stays_for_a_reader_that_may_be_tried_again(store: Store, state: str) -> None:
     submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
     site = Site.of(store, cpus=2)
     site.schedule()
@@ -85,7 +85,7 @@ def test_the_stickier_disposition_wins(
     ("dispositions", "goes"),
     [((DELETABLE,), True), ((Disposition.FORWARD,), False), ((TEMP,), False), ((INDEF,), False)],
 )
-def test_what_nobody_reads_goes_only_on_request(
+def test_unread_files_go_only_on_request(
     store: Store, dispositions: tuple[Disposition, ...], goes: bool
 ) -> None:
     submitted(store, job("one", [simple(outputs=[made("a", *dispositions)])]))
@@ -95,7 +95,7 @@ def test_what_nobody_reads_goes_only_on_request(
     assert bool(purged(store)) is goes
 
 
-def test_what_was_delivered_is_left_in_results_only(store: Store) -> None:
+def test_delivered_files_are_left_in_results_only(store: Store) -> None:
     submitted(store, job("one", [simple(outputs=["a"])]))
 
     work(store, Site.of(store, cpus=2))
@@ -105,7 +105,7 @@ def test_what_was_delivered_is_left_in_results_only(store: Store) -> None:
     assert faults(store) == {}
 
 
-def test_what_lies_in_results_is_never_removed(store: Store) -> None:
+def test_files_in_results_are_never_removed(store: Store) -> None:
     submitted(store, job("maker", [simple(outputs=["a"])]))
     site = Site.of(store, "farm", cpus=2)
     assert work(store, site) == []

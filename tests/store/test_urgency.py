@@ -46,7 +46,9 @@ def test_lines_and_stages_that_come_after_others_count_like_readers_of_files(sto
     assert order(store) == [(32.0, 2.0), (21.0, 1.0)]
 
 
-def test_what_is_not_known_counts_as_usual_and_the_catalogue_knows_software(store: Store) -> None:
+def test_unknown_run_times_count_as_usual_ones_and_the_catalogue_has_those_of_software(
+    store: Store,
+) -> None:
     keep(store, entry(runtime=50.0))
     submitted(store, job("one", [
         timed(4.0), timed(None, (), ("a",)), timed(6.0, ("a",)),

@@ -54,7 +54,7 @@ def test_the_words_beside_a_bar_begin_with_what_needs_a_person() -> None:
     assert [words for words, _ in answer] == ["1 failed", "3 held", "2 running", "4 blocked"]
 
 
-def test_what_is_left_is_the_work_divided_by_the_slots_but_no_less_than_one_package() -> None:
+def test_the_time_left_is_the_work_divided_by_the_slots_but_no_less_than_one_package() -> None:
     assert remaining([Share(10, 6.0), Share(0, None)], 4) is not None
     assert remaining([Share(10, 6.0)], 4).seconds == 15.0  # type: ignore[union-attr]
     assert remaining([Share(1, 6.0)], 4).seconds == 6.0  # type: ignore[union-attr]

@@ -185,7 +185,7 @@ def test_where_nothing_needs_a_person_the_walk_says_so(site: Site, dashboard: Op
     dashboard(script)
 
 
-def test_the_palette_does_what_its_words_say(site: Site, dashboard: Open) -> None:
+def test_the_palette_runs_the_commands_that_it_names(site: Site, dashboard: Open) -> None:
     site.submit(production())
 
     async def script(desk: Desk) -> None:
@@ -198,7 +198,7 @@ def test_the_palette_does_what_its_words_say(site: Site, dashboard: Open) -> Non
     dashboard(script)
 
 
-def test_one_gets_back_to_where_one_was(site: Site, dashboard: Open) -> None:
+def test_backspace_goes_back_to_the_previous_place(site: Site, dashboard: Open) -> None:
     site.submit(production(lines=9))
     site.fail("prod/1/8/1")
 

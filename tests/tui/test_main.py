@@ -93,7 +93,7 @@ def test_an_empty_home_says_how_to_begin(site: Site, dashboard: Open) -> None:
     dashboard(script)
 
 
-def test_a_missing_home_is_reported_and_found_when_it_is_made(
+def test_a_missing_home_is_reported_and_opened_when_it_is_made(
     tmp_path: Path, dashboard: Open
 ) -> None:
     async def script(desk: Desk) -> None:

@@ -138,7 +138,7 @@ def test_two_members_of_one_name_are_refused(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_an_archive_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_text("no zip")
 
     reply = merge(tmp_path, "all.zip", ["a.zip"])
