@@ -153,7 +153,8 @@ def test_an_update_can_hold_the_job_and_print_json(file: Path, d0ctl: Type) -> N
 
     assert document(dry.stdout) == {"job": "mc", "packages": 4, "dry_run": True}
     assert document(done.stdout) == {"job": "mc", "packages": 4, "no_node": []}
-    assert "held by" in d0ctl("status", "mc").stdout
+    shown = d0ctl("status", "mc").stdout
+    assert "held by" in shown and ": held by" not in shown
     assert "held" in d0ctl("submit", "--update", str(file), "--wait").stdout
 
 

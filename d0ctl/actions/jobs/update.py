@@ -153,7 +153,7 @@ def update(store: Store, plan: UpdatePlan, by: Author) -> None:
     correct.correct(store, plan.job, spec, plan.outline, actor=by.actor,
                     note=by.note_or("updated"), now=by.now)  # fmt: skip
     if plan.request.options.hold:
-        lifecycle.hold_job(store, plan.job, actor=by.actor, note=by.note_or("held"), now=by.now)
+        lifecycle.hold_job(store, plan.job, actor=by.actor, note=by.note, now=by.now)
 
 
 def describe(plan: UpdatePlan) -> Iterator[str]:

@@ -148,7 +148,10 @@ def _run(level: Level, reading: Reading) -> Run | None:
 def _merge(level: Level, reading: Reading) -> Run | None:
     """Read `merge: yes`: the inputs are merged into the only output, according to its type."""
     scalar = level.scalar("merge")
-    if scalar is None or not _is_yes(scalar, reading):
+    is_merge = _is_yes(scalar, reading) if scalar is not None else False
+    if is_merge is None and "run" not in level:
+        return None
+    if scalar is None or not is_merge:
         return _run(level, reading)
     for key in ("run", "shell", "software", "stdin"):
         if key in level:
@@ -201,13 +204,14 @@ def _merge_command(text: str, reading: Reading) -> str | None:
     return None if plugin is None else file_commands.merge_command(plugin)
 
 
-def _is_yes(scalar: Scalar, reading: Reading) -> bool:
+def _is_yes(scalar: Scalar, reading: Reading) -> bool | None:
+    """Return a yes or a no; None if it is neither, which is a fault."""
     try:
         return bool(FLAG.convert(scalar.text))
     except ValueError:
         message = f"`merge` takes {FLAG.expected}, not {shown(scalar.text)}"
         reading.fault(scalar.position, message)
-        return False
+        return None
 
 
 def _name_of_only(outputs: list[Node]) -> Scalar | None:
