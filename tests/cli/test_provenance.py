@@ -165,3 +165,21 @@ def test_why_of_a_file_says_which_run_made_it(made: str, d0ctl: Type, tmp_path: 
     origin = found["details"]["origin"]
     assert (origin["software_checksum"], origin["node"]) == (made, "localhost")
     assert [one["file"] for one in origin["inputs"]] == [f"prod:{tmp_path}/raw.1"]
+
+
+def test_a_binary_that_an_attempt_did_not_need_is_skipped(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    chain = [{"name": name, "run": [name], "outputs": [f"{name}.out"]} for name in ("reco", "ana")]
+    text = {"job": "prod", "stages": [{"lines": [{"packages": [{"binaries": chain}]}]}]}
+    (tmp_path / "job.yaml").write_text(json.dumps(text))
+    assert d0ctl("submit", str(tmp_path / "job.yaml"), "--force").exit_code == 0
+    site.launch("prod/1/1/1")
+    site.end("prod/1/1/1", binaries=[record(2)], began=2, began_why="another job left `reco.out`")
+
+    shown = d0ctl("status", "prod/1/1/1").stdout
+
+    listed = shown.partition("\nbinaries\n")[2].splitlines()[:2]
+    assert [row.split()[:4] for row in listed] == [
+        ["1", "reco", "·", "skipped"], ["2", "ana", "✔", "done"]
+    ]  # fmt: skip

@@ -101,9 +101,14 @@ def list_all(sheet: Sheet, binaries: Sequence[BinaryView], last: int, now: float
     if len(binaries) == 1 and binaries[0].started is None:
         return
     sheet.head("binaries")
+    reached = max((one.seq for one in binaries if one.started is not None), default=0)
     sheet.table([
         [
-            f"{binary.seq} {binary.name}", signs.mark(state(binary), sheet.glyphs),
+            f"{binary.seq} {binary.name}",
+            signs.mark(
+                "skipped" if binary.started is None and binary.seq < reached else state(binary),
+                sheet.glyphs,
+            ),
             *use(binary, now),
             (f"attempt {binary.attempt}" if binary.attempt not in (None, last) else "", "faint"),
         ]
