@@ -130,6 +130,14 @@ def test_no_query_looks_at_a_whole_batch_for_each_row_of_another(store: Store, n
     assert inner == []
 
 
+@pytest.mark.parametrize(
+    "name", sorted(name for name in set(QUERIES) - SCRIPTS if "reported_output" in QUERIES[name])
+)
+def test_each_reported_output_is_found_by_its_name(store: Store, name: str) -> None:
+    """A package may have 10^5 outputs; to look at all of them for each takes hours."""
+    assert [step for step in plan(store, QUERIES[name]) if "file_of_package" in step] == []
+
+
 def test_each_turn_looks_for_open_lines_among_the_few_that_are_open(store: Store) -> None:
     first = plan(store, QUERIES["jobs_with_open_lines"])[0]
 

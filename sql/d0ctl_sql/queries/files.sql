@@ -126,8 +126,9 @@ select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
 -- Packages that wait for many files, of which this batch of messages made some.
 select distinct input.package_id
   from reported_output
-  join file on file.package_id = reported_output.package_id and file.name = reported_output.name
-           and file.present = 1
+  join package as maker on maker.id = reported_output.package_id
+  join file on file.job_id = maker.job_id and file.name = reported_output.name
+           and +file.package_id = maker.id and file.present = 1
   join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
             and input.acquire = 'pre-fetch'
   join package on package.id = input.package_id and package.phase = 'waiting'
@@ -354,8 +355,9 @@ update transfer set not_before = 0
  where not_before >= :parked
    and file_id in (select file.id
                      from reported_output
-                     join file on file.package_id = reported_output.package_id
-                              and file.name = reported_output.name);
+                     join package on package.id = reported_output.package_id
+                     join file on file.job_id = package.job_id and file.name = reported_output.name
+                              and +file.package_id = package.id);
 
 -- name: drop_idle_transfers
 -- Cancel transfers for packages that were assigned to other clusters.

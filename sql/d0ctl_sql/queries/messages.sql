@@ -277,7 +277,9 @@ select location.node_id, location.path
   from reported_output
   join attempt on attempt.id = reported_output.attempt_id and attempt.number > 1
   join node on node.id = attempt.node_id
-  join file on file.package_id = reported_output.package_id and file.name = reported_output.name
+  join package on package.id = reported_output.package_id
+  join file on file.job_id = package.job_id and file.name = reported_output.name
+           and +file.package_id = package.id
   join location on location.file_id = file.id and location.shared = 0
   join node as near on near.id = location.node_id
  where (location.cluster_id = node.cluster_id and location.path <> reported_output.path)
