@@ -5,12 +5,14 @@ import shlex
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from d0ctl import actions
 from d0ctl.actions import request
+from d0ctl.daemon import systemd_service
 from d0ctl.model import Phase, Reason
 from d0ctl.select import parse
 from d0ctl.store.nodes import contact, leases
@@ -188,9 +190,14 @@ def test_suggestions_in_any_situation_are_accepted(
 
 
 def test_suggestions_of_the_doctor_are_accepted(
-    site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch
+    site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
+    # without a service it suggests one, which only a machine with systemd accepts
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    unit = systemd_service.user_units() / "d0ctl.service"
+    unit.parent.mkdir(parents=True)
+    unit.write_text(systemd_service.unit(site.store.home, is_system=False, journal=False))
     drive(site)
     site.submit(production())
     _unreachable(site)
