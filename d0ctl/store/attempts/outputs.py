@@ -49,19 +49,20 @@ def _fault(
     """Return the reason and a sentence if these can't be the outputs of the package."""
     late = [one["late"] for one in listed if one.get("late")]
     plain = [one["name"] for one in listed if not one.get("late")]
+    found = set(plain)
     for row in declared:
-        name = escape(row["name"])
-        if row["late"] and late.count(row["name"]) < (row["min_count"] or 0):
-            message = f"too few files of the late output `{name}` are in the end message"
+        name = row["name"]
+        if row["late"] and late.count(name) < (row["min_count"] or 0):
+            message = f"too few files of the late output `{escape(name)}` are in the end message"
             return Reason.MISSING_OUTPUT, message
-        if not row["late"] and row["name"] not in plain:
-            return Reason.MISSING_OUTPUT, f"output `{name}` is not in the end message"
+        if not row["late"] and name not in found:
+            return Reason.MISSING_OUTPUT, f"output `{escape(name)}` is not in the end message"
     names = {row["name"] for row in declared if not row["late"]}
     for name in plain:
         if name not in names:
             message = f"output `{escape(name)}` is in the end message, but not declared"
             return Reason.VERIFICATION, message
-    if len(set(plain)) < len(plain):
+    if len(found) < len(plain):
         return Reason.VERIFICATION, "an output is in the end message twice"
     return None
 
