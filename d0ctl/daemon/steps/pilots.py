@@ -97,8 +97,12 @@ def _follow(
     desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: Answer,
     queue: Sequence[Job],
 ) -> None:  # fmt: skip
-    """Compare the queue with the pilots."""
-    jobs = {(job.name, job.index): job for job in queue}
+    """Compare the queue with the pilots.
+
+    A home that was restored from a backup gives a name again: the newest job of that name counts.
+    """
+    by_age = sorted(queue, key=lambda job: int(job.array))
+    jobs = {(job.name, job.index): job for job in by_age}
     found, gone = pilots.alive(desk.store, system.id), dict[int, str]()
     for pilot in found:
         job = jobs.get((pilot.batch, pilot.seq))
