@@ -257,7 +257,7 @@ class Action(Generic[OptionsType, PlanType]):
         }
         return replace(options, **flags)
 
-    def is_in_the_way(self, other: "Action[Any, Any]") -> bool:
+    def conflicts_with(self, other: "Action[Any, Any]") -> bool:
         """Return whether this action conflicts with another one that was planned before it for
         whole jobs.
         """

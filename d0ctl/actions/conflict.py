@@ -48,7 +48,7 @@ def refuse_second(store: Store, request: Request[Any], seen: int | None, now: fl
 
 
 def _on_jobs(store: Store, request: Request[Any], seen: int) -> AuditEntry | None:
-    verbs = [name for name, action in ACTIONS.items() if request.action.is_in_the_way(action)]
+    verbs = [name for name, action in ACTIONS.items() if request.action.conflicts_with(action)]
     found = (
         audit.on_job_since(store, job.name, verbs, seen)
         for part in request.target.parts

@@ -10,6 +10,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from d0ctl import select
 from d0ctl.api.acting import carry_out
 from d0ctl.api.done import Done
 from d0ctl.api.selection import Selection
@@ -27,6 +28,10 @@ class Part:
     def __init__(self, **keys: Any) -> None:
         self.keys: dict[str, Any] = {}
         self.set(**keys)
+
+    def __repr__(self) -> str:
+        name = self.keys.get("job") or self.keys.get("name")
+        return f"{type(self).__name__}({'' if name is None else repr(name)})"
 
     def set(self, **keys: Any) -> None:
         """Set keys, or change them."""
@@ -149,6 +154,26 @@ class Job(Part):
     ) -> Done:
         """Say what `submit` would do, and change nothing."""
         return self._submit(name, False, force, None, home, is_rehearsal=True)
+
+    def update(
+        self,
+        name: str | None = None,
+        *,
+        again: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+        home: str | PathLike[str] | None = None,
+    ) -> Done:
+        """Correct the submitted job of this name, as `d0ctl submit --update` does.
+
+        With `again`, packages that ran with another definition run again; with `dry_run`, the
+        result only says what would change. Raises BadJobFile, NotFound or Refused.
+        """
+        from d0ctl.actions.jobs.update import ACTION, UpdateOptions
+
+        options = UpdateOptions(again=again, spec=self._checked(self.text, home))
+        request = ACTION.request(select.parse(name or self._source), options)
+        return carry_out(find_home(_path(home)), request, reason, dry_run)
 
     def _submit(
         self,

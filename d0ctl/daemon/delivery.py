@@ -96,7 +96,7 @@ class Carrier(threading.Thread):
         with store.writing():
             if not leases.take_lease(store, self._lease, now=now):
                 return
-            mail_queue.tidy(store, now=now)
+            mail_queue.clean_up(store, now=now)
             for recipient in self._waiting(store, now):
                 compose.write(store, said, recipient, now=now)
         rows = self._open(store, now)

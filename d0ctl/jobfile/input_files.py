@@ -216,6 +216,8 @@ class BinaryFiles(Struct):
     own: Sequence[InputFile]
     made: Sequence[str]
     package: Sequence[Sequence[InputFile]]
+    names: dict[str | None, str] | None = None
+    """The local names of its own files by those in the job file, once asked for."""
 
     def inputs(self) -> list[str]:
         """Return the names of the inputs in the directory where the binary runs."""
@@ -227,7 +229,9 @@ class BinaryFiles(Struct):
 
     def local_names(self, members: Sequence[str]) -> list[str] | None:
         """Return the local names of a group's files; None unless all are inputs."""
-        names = {file.written: file.local_name for file in self.own}
+        if self.names is None:
+            self.names = {file.written: file.local_name for file in self.own}
+        names = self.names
         return [names[name] for name in members] if names.keys() >= set(members) else None
 
     def word(self, value: str) -> str:

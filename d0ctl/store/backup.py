@@ -166,7 +166,7 @@ def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
         if home.database.exists():
             with suppress(sqlite3.DatabaseError):  # nobody drives a broken one
                 _refuse_if_driven(home)
-                _fold(home)
+                _checkpoint(home)
             stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(now))
             former = home.root / f"d0ctl.db.before-{stamp}"
             former.unlink(missing_ok=True)
@@ -191,7 +191,7 @@ def _refuse_if_driven(home: Home) -> None:
             )
 
 
-def _fold(home: Home) -> None:
+def _checkpoint(home: Home) -> None:
     """Move the write-ahead log into the database file; readers may delay this for a while."""
     with closing(sqlite3.connect(home.database, timeout=10)) as connection:
         busy = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]

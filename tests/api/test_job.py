@@ -49,6 +49,31 @@ def test_the_text_of_a_job_is_a_job_file_that_says_the_same() -> None:
     ]
 
 
+def test_parts_are_shown_by_their_names() -> None:
+    job = Job("count")
+    stage = job.stage("make")
+
+    assert repr([job, stage, stage.line(run="x"), Job()]) == (
+        "[Job('count'), Stage('make'), Line(), Job()]"
+    )
+
+
+def test_a_submitted_job_is_corrected_by_another(folder: Path) -> None:
+    job = one_line(for_={"n": [1, 2]}, run="echo {n}")
+    job.submit()
+    job.keys["stages"][0]["lines"][0]["for"] = {"n": [1, 2, 3]}
+
+    plan = job.update(dry_run=True)
+    assert ("1 package added: 1 new" in str(plan), len(jobs("one"))) == (True, 2)
+    done = job.update(reason="one more")
+
+    assert (len(jobs("one")), done.undo) == (3, "d0ctl update one --former")
+    with pytest.raises(NotFound):
+        one_line("other").update()
+    with pytest.raises(BadJobFile):
+        one_line(cpus=0).update()
+
+
 def test_all_faults_come_at_once_with_their_places() -> None:
     job = one_line(cpus=0)
     chain = job.stage("chain").line().package(memory="4 GX")

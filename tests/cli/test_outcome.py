@@ -191,3 +191,29 @@ def test_waiting_can_end_after_a_time(site: Site, d0ctl: Type) -> None:
         "`prod` is still submitted after 0.3 s: d0ctl why prod",
     ]
     assert d0ctl("wait", "prod", "--timeout", "soon").exit_code == 2
+
+
+def test_a_submission_waits_as_long_as_wait_does(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text("job: late\nstages: [{lines: [{run: echo}]}]\n")
+
+    waited = d0ctl("submit", str(file), "--wait", "--timeout", "0.3s")
+
+    assert waited.exit_code == 1
+    assert waited.stderr.splitlines() == [
+        "no daemon is running, so nothing new starts: `d0ctl daemon start`, or `d0ctl run late`",
+        "`late` is still submitted after 0.3 s: d0ctl why late",
+    ]
+
+
+@pytest.mark.parametrize("rest", ["--timeout 1s", "--wait --timeout soon"])
+def test_a_time_to_wait_is_read_before_a_job_is_submitted(
+    site: Site, d0ctl: Type, tmp_path: Path, rest: str
+) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text("job: late\nstages: [{lines: [{run: echo}]}]\n")
+
+    refused = d0ctl("submit", str(file), *rest.split())
+
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert d0ctl("status", "late").exit_code == 3

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import Type
-from tests.support.building import job, line, package
+from tests.support.building import document, job, line, package
 from tests.support.site import Site
 
 TEXT = """\
@@ -100,6 +101,24 @@ def test_a_stage_of_fewer_lines_that_read_one_file_each_is_no_merge(
     )
 
     assert "2  b  1 line\n" in d0ctl("validate", str(path), "--list").stdout
+
+
+def test_programs_get_the_plan_too(site: Site, file: str, d0ctl: Type) -> None:
+    site.up()
+    found = document(d0ctl("validate", file, "--list", "--json").stdout)
+    schema = document(d0ctl("schema", "validate").stdout)
+
+    assert "plan" not in document(d0ctl("validate", file, "--json").stdout)
+    assert Draft202012Validator(schema).is_valid(found)
+    sim, merge, plot = found["plan"]
+    assert [one["change"] for one in (sim, merge, plot)] == [None, "merge", "split"]
+    assert (sim["nodes"], sim["seconds"]) == ({"localhost": None}, None)
+    assert "needs 900 TB" in merge["nodes"]["localhost"]
+    assert sim["lines"][1] == {
+        "path": "1/2", "name": "n=2", "packages": 1, "makes": ["sim-2.txt"],
+        "reads": [{"kind": "here", "name": "", "files": ["sim.sh"]}],
+    }  # fmt: skip
+    assert [one["kind"] for one in merge["lines"][0]["reads"]] == ["stage", "job", "node"]
 
 
 def test_files_of_a_glob_are_listed_by_their_paths(tmp_path: Path, d0ctl: Type) -> None:

@@ -490,8 +490,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/actions/conflict.py",
         "_on_jobs: `not` is planted",
-        "if request.action.is_in_the_way(action)",
-        "if not request.action.is_in_the_way(action)",
+        "if request.action.conflicts_with(action)",
+        "if not request.action.conflicts_with(action)",
         ("tests/cli/test_race.py", "tests/test_verbs.py"),
     ),
     Mutant(

@@ -18,7 +18,7 @@ def work(store: Store, site: Site) -> list[str]:
     """Let all come to rest, and tidy up; the paths that go on the control host."""
     site.settle()
     with store.writing():
-        return unneeded_files.tidy(store, now=NOW)
+        return unneeded_files.clean_up(store, now=NOW)
 
 
 def purged(store: Store) -> list[str]:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
 from d0ctl.store import Store, lifecycle
-from d0ctl.store.jobs.require import let_go_on
+from d0ctl.store.jobs.require import continue_stages
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.standstill import is_settled
 from tests.store.test_life import MACHINES, Life
@@ -286,7 +286,7 @@ def test_it_ends_without_the_failed_lines_that_its_stage_does_not_require(store:
     assert phases(store)[MERGE] == "running"
 
     with store.writing():
-        let_go_on(store, now=NOW)
+        continue_stages(store, now=NOW)
     site.settle()
 
     assert sorted(phases(store).values()) == ["done", "done", "done", "dropped"]

@@ -11,7 +11,7 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import parse
 from d0ctl.store import Store
 from d0ctl.store.checks.check import faults
-from d0ctl.store.jobs.require import let_go_on
+from d0ctl.store.jobs.require import continue_stages
 from d0ctl.store.nodes import placement
 from d0ctl.store.views import browse
 from tests.support.building import job, line, package
@@ -44,7 +44,7 @@ def end_all(site: Site, failing: int, lines: int = 10) -> None:
 def go_on(store: Store) -> None:
     """What a turn of the driver does at its end."""
     with store.writing():
-        let_go_on(store, now=NOW)
+        continue_stages(store, now=NOW)
         placement.end_jobs(store, now=NOW)
 
 

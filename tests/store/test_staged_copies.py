@@ -69,13 +69,13 @@ def test_files_that_a_wrapper_fetched_are_recorded_and_go_with_their_last_reader
 
     staged(site, "localhost", first["attempt"])
     with store.writing():
-        unneeded_files.tidy(store, now=NOW)
+        unneeded_files.clean_up(store, now=NOW)
     assert copies(store, "/jobs/raw") == ["/localhost/cache/in/u-1/raw"]
     assert purged(store) == []
 
     staged(site, "localhost", second["attempt"])
     with store.writing():
-        unneeded_files.tidy(store, now=NOW)
+        unneeded_files.clean_up(store, now=NOW)
     assert purged(store) == ["/localhost/cache/in/u-1/raw"]
     assert faults(store) == {}
 
@@ -94,12 +94,12 @@ def test_a_copy_that_jobs_share_goes_with_the_last_of_them(store: Store) -> None
             "insert into location (file_id, cluster_id, path, node_id, made, shared)"
             " select (select max(id) from file), cluster_id, path, node_id, made, 1 from location"
         )
-        unneeded_files.tidy(store, now=NOW)
+        unneeded_files.clean_up(store, now=NOW)
     assert purged(store) == []
 
     staged(site, "localhost", second["attempt"])
     with store.writing():
-        unneeded_files.tidy(store, now=NOW)
+        unneeded_files.clean_up(store, now=NOW)
     assert purged(store) == ["/localhost/cache/in/u-1/raw"]
 
 
@@ -129,7 +129,7 @@ def test_stored_outputs_are_recorded(store: Store) -> None:
     site.node("localhost").attempts[launch["attempt"]] = "ended"
     site.deliver(site.node("localhost"), [answer])
     with store.writing():
-        unneeded_files.tidy(store, now=NOW)
+        unneeded_files.clean_up(store, now=NOW)
 
     row = store.connection.execute("select stored, present from file").fetchone()
     assert tuple(row) == ('["root://store/a"]', 0)

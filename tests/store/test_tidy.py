@@ -50,7 +50,7 @@ def test_a_file_stays_for_a_reader_that_may_be_tried_again(store: Store, state: 
     site.settle("failed")
 
     with store.writing():
-        unneeded_files.tidy(store, now=NOW)
+        unneeded_files.clean_up(store, now=NOW)
 
     assert phases(store)["two/2/1/1"] == state
     assert purged(store) == []
@@ -145,7 +145,7 @@ def test_a_copy_on_its_way_goes_from_this_machine_too(store: Store) -> None:
     here = f"{store.home.cache}/1/1/a"
     with store.writing():
         store.connection.execute("update location set path = ? where cluster_id = 1", [here])
-        gone = unneeded_files.tidy(store, now=NOW)
+        gone = unneeded_files.clean_up(store, now=NOW)
 
     assert gone == [here]
     assert len(purged(store)) == 2

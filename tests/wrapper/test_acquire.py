@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import resource
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -170,3 +171,20 @@ def test_a_full_disk_under_the_cache_fails_with_disk_full(
     assert end["reason"] == "disk-full"
     assert not any((node.base / "cache/in").glob("*/raw"))
     assert not (node.folder(1) / "staging").exists()
+
+
+def test_more_copies_are_in_use_than_a_program_may_open_files(
+    single: Client, tmp_path: Path
+) -> None:
+    hard = resource.prlimit(single.process.pid, resource.RLIMIT_NOFILE)[1]
+    resource.prlimit(single.process.pid, resource.RLIMIT_NOFILE, (64, hard))
+    inputs = []
+    for number in range(80):
+        (tmp_path / f"in{number}").write_text(f"{number}\n")
+        entry = {"name": f"in{number}", "path": None, "size": None, "required": True}
+        inputs.append({**entry, "original": f"{tmp_path}/in{number}"})
+
+    end = single.run(binary(script="ulimit -Sn; cat in* | wc -l"), inputs=inputs)
+
+    assert end["outcome"] == "successful", end
+    assert (single.folder(1) / "1.out").read_text().split() == ["64", "80"]

@@ -16,7 +16,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction import correct, planning
 from d0ctl.store.jobs.correction.comparison import Place
 from d0ctl.store.jobs.correction.planning import Outline, Reading
-from d0ctl.store.jobs.correction.texts import former_text, keep_text
+from d0ctl.store.jobs.correction.texts import keep_text, previous_text
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
@@ -71,7 +71,7 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
     job = _job(store, request)
     known = text_of(store, job.id)
     if options.former:
-        former = former_text(store, job.id)
+        former = previous_text(store, job.id)
         if former is None or options.file is not None:
             raise Refused(f"job `{job.name}` was not updated, so it has no former job file"
                           if former is None else "--former takes no --file",
@@ -204,8 +204,8 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if found.unlisted:
         done = count(len(found.unlisted), "package")
         yield f"{done} successful, but no longer in the job file"
-    unchanged = found.kept - len(outline.remade.keys() - found.unlisted - stale.keys())
-    yield f"unchanged: {count(unchanged, 'package')}"
+    moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.readers
+    yield f"unchanged: {count(found.kept - len(moved), 'package')}"
     for line in fitting.lines(plan.misfits):
         yield f"no node can take it yet: {line}"
 

@@ -1,6 +1,6 @@
 """The documents of files, stores, the site, mail, the daemon, and submitted jobs."""
 
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
 
@@ -167,13 +167,47 @@ class Daemon(TypedDict):
     service: Annotated[str | None, Meta(description="What starts it after a reboot.")]
 
 
+class PlannedInputs(TypedDict):
+    """Files that a line would read from one place: a stage, another job, or elsewhere."""
+
+    kind: Literal["stage", "job", "here", "locator", "node", "self"]
+    name: str
+    files: list[str]
+
+
+class PlannedLine(TypedDict):
+    """A line with the files that it would read and make."""
+
+    path: str
+    name: str
+    packages: int
+    reads: list[PlannedInputs]
+    makes: list[str]
+
+
+class PlannedStage(TypedDict):
+    """A stage as it would run: `nodes` have the reason why they can never take its packages."""
+
+    number: int
+    name: str
+    packages: int
+    change: Literal["split", "merge", "open"] | None
+    after: list[str]
+    final: bool
+    results: int
+    nodes: dict[str, str | None]
+    seconds: float | None
+    lines: list[PlannedLine]
+
+
 class Valid(TypedDict):
-    """A job file without faults."""
+    """A job file without faults; with --list or --graph what it would do."""
 
     job: str
     packages: int
     stages: list[str]
     warnings: list[str]
+    plan: NotRequired[list[PlannedStage]]
 
 
 class NoNode(TypedDict):

@@ -68,7 +68,7 @@ def foresee_caches(desk: Desk, turn: Turn) -> None:
 
 def remove_unneeded(desk: Desk, turn: Turn) -> None:
     """Have copies removed that no package needs."""
-    here = unneeded_files.tidy(desk.store, now=turn.now)
+    here = unneeded_files.clean_up(desk.store, now=turn.now)
     if here:
         turn.after(desk.home.forget_copies, here)
 

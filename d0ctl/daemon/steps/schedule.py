@@ -17,7 +17,7 @@ from d0ctl.store.attempts import behind, node_record
 from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.clusters import throttles
 from d0ctl.store.jobs.finish import sweep
-from d0ctl.store.jobs.require import let_go_on
+from d0ctl.store.jobs.require import continue_stages
 from d0ctl.store.nodes import makers, placement
 from d0ctl.store.nodes.site import setting
 
@@ -158,5 +158,5 @@ def rebroker(desk: Desk, turn: Turn) -> None:
 def settle_jobs(desk: Desk, turn: Turn) -> None:
     """End jobs that are done, continue ending jobs in steps, mark those that can't move."""
     sweep(desk.store, now=turn.now)
-    let_go_on(desk.store, now=turn.now)
+    continue_stages(desk.store, now=turn.now)
     placement.end_jobs(desk.store, now=turn.now)

@@ -62,11 +62,14 @@ def _package(
 ) -> None:
     inputs = [files.of_binary(binary, values, 0) for binary in package.binaries]
     made = {output.file.render(values) for b in package.binaries for output in b.outputs}
+    known = {file.local_name for each in inputs for file in each} | made
+    known |= {file.written or "" for each in inputs for file in each}
+    known |= {name.removeprefix("./") for name in known}
     for binary, own in zip(package.binaries, inputs, strict=True):
         text = _text(binary, own, inputs, values)
         if text is not None:
             words = _words(text)
-            _beside(binary, words, inputs, made, text, files, warnings)
+            _beside(binary, words, known, text, files, warnings)
             _not_executable(binary, own, text, files, warnings)
             _script_among_inputs(binary, own, text, files, warnings)
             _flattened(binary, words, own, text, warnings)
@@ -99,16 +102,13 @@ def _words(text: str) -> list[str]:
 def _beside(
     binary: BinaryRecipe,
     words: Iterable[str],
-    inputs: list[list[InputFile]],
-    made: set[str],
+    known: set[str],
     text: str,
     files: InputFiles,
     warnings: Notes,
 ) -> None:
     """Warn of a file beside the job file that is named, but is not an input."""
-    known = {file.local_name for each in inputs for file in each} | made
-    known |= {file.written or "" for each in inputs for file in each}
-    known |= {name.removeprefix("./") for name in known | set(_WRITTEN.findall(text))}
+    known = known.union(name.removeprefix("./") for name in _WRITTEN.findall(text))
     whole = tuple(name for name in known if name.endswith("/"))
     for word in words:
         name = word.removeprefix("./")
@@ -231,7 +231,7 @@ def _position(binary: BinaryRecipe, word: str) -> Position:
     """Return the position of a word in `run`, or else of `run` or the binary."""
     for scalar in _scalars(binary):
         if word in scalar.text:
-            return scalar.position_of(word, 0)
+            return scalar.position_at(word, scalar.text.index(word))
     return next((scalar.position for scalar in _scalars(binary)), binary.position)
 
 

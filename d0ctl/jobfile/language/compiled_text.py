@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from d0ctl.jobfile.language.misspelt import SLIP, is_misspelt
+from d0ctl.jobfile.language.misspelt import SLIP, Names
 from d0ctl.jobfile.language.placeholders import (
     PLACEHOLDER,
     RUN_WORDS,
@@ -27,66 +27,64 @@ def split(
         return [scalar.text] if scalar.text else []
     text, names = scalar.text, scope.names(words)
     pieces: list[str | Placeholder] = []
-    literal, end, counts = "", 0, dict[str, int]()
+    literals: list[str] = []
+    end = 0
     for found in PLACEHOLDER.finditer(text):
-        literal, end = literal + text[end : found.start()], found.end()
+        literals.append(text[end : found.start()])
+        end = found.end()
         name, form = found[4], found[6]
         if name is None or name not in names or (form and name in words):
             if found[1] is not None and is_special(found[1], found[3], names, strict):
-                literal += found[0][1:-1]
+                literals.append(found[0][1:-1])
                 continue
             if name in names:
                 message = f"`{found[0]}`: names of files are not calculated or formatted"
-                faults.add(scalar.position_of(found[0], 0), message)
+                faults.add(scalar.position_at(found[0], found.start()), message)
             elif name is not None and (strict or not form):
-                _check(scalar, found[0], name, (names, faults, strict), counts)
-            literal += found[0]
+                _check(scalar, found, names, faults, strict)
+            literals.append(found[0])
             continue
-        if literal:
-            pieces.append(literal)
-        literal = ""
+        if before := "".join(literals):
+            pieces.append(before)
+        literals.clear()
         attributes = tuple(found[5].split(".")[1:])
         pieces.append(Placeholder(name, attributes, found.start(), form))
-    if literal + text[end:]:
-        pieces.append(literal + text[end:])
+    if rest := "".join((*literals, text[end:])):
+        pieces.append(rest)
     return pieces
 
 
-def is_special(name: str, form: str, names: Sequence[str], strict: bool) -> bool:
+def is_special(name: str, form: str, names: Names, strict: bool) -> bool:
     """Return whether a word in braces is replaced or a fault, so that doubled it is literal."""
     if strict or name in names:
         return True
-    return not form and (name in RUN_WORDS or is_misspelt(name, tuple(names)))
+    return not form and (name in RUN_WORDS or names.has_near(name))
 
 
 def literal(text: str, names: Sequence[str], strict: bool = False) -> str:
     """Return a text for a job file that is read as this one where these names are known."""
+    if "{" not in text:
+        return text
+    known = Names(names)
 
     def escape(found: "re.Match[str]") -> str:
         name, form = (found[4], found[6]) if found[1] is None else (found[1], found[3])
-        is_kept = name is None or not is_special(name, form, names, strict)
+        is_kept = name is None or not is_special(name, form, known, strict)
         return found[0] if is_kept else f"{{{found[0]}}}"
 
-    return PLACEHOLDER.sub(escape, text) if "{" in text else text
+    return PLACEHOLDER.sub(escape, text)
 
 
 def _check(
-    scalar: Scalar,
-    written: str,
-    name: str,
-    rules: tuple[list[str], Faults, bool],
-    counts: dict[str, int],
+    scalar: Scalar, found: "re.Match[str]", names: Names, faults: Faults, strict: bool
 ) -> None:
     """Record a fault for an unknown name that is probably misspelt, or is not allowed at all."""
-    names, faults, strict = rules
+    written, name = found[0], found[4]
     if name in RUN_WORDS:
-        faults.add(
-            scalar.position_of(written, 0), f"`{written}` can only be used in `run` and `check`"
-        )
+        message = f"`{written}` can only be used in `run` and `check`"
+        faults.add(scalar.position_at(written, found.start()), message)
         return
-    nth = counts.get(written, 0)
-    counts[written] = nth + 1
-    is_slip = is_misspelt(name, tuple(names))
+    is_slip = names.has_near(name)
     if not is_slip and not strict:
         return
     message = f"`{written}` is not a known name"
@@ -94,7 +92,7 @@ def _check(
         meant = near(name, names, SLIP)
         question = f"did you mean `{meant}`? " if meant else ""
         message += f" ({question}`{{{written}}}` gives a literal `{written}`)"
-    faults.add(scalar.position_of(written, nth), message)
+    faults.add(scalar.position_at(written, found.start()), message)
 
 
 def resolve(scalar: Scalar, placeholder: Placeholder, scope: Scope, faults: Faults) -> Getter:

@@ -5,8 +5,10 @@ with more words and names than can be compared is rather refused than accepted w
 """
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 
 from d0ctl.jobfile.yaml.faults import COMPARING, COMPARISON, VISIT, Comparing
 
@@ -22,9 +24,27 @@ _MOST_COMPARED = 100
 _CODES = 128
 
 
-def is_misspelt(word: str, names: tuple[str, ...]) -> bool:
-    """Return whether a word is similar to any of the names, or the same without case."""
-    return _near_names(names).has_one_near(word)
+class Names:
+    """Names that a text may use: its own, and those that it shares with the rest of the file."""
+
+    def __init__(self, own: Iterable[str], shared: "Names | None" = None) -> None:
+        self._own, self._shared = dict.fromkeys(own), shared
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._own or (self._shared is not None and name in self._shared)
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self._own, self._shared or ())
+
+    def has_near(self, word: str) -> bool:
+        """Return whether a word is similar to any of the names, or the same without case."""
+        if self._near.has_one_near(word):
+            return True
+        return self._shared is not None and self._shared.has_near(word)
+
+    @cached_property
+    def _near(self) -> "_NearNames":
+        return _near_names(tuple(self._own))
 
 
 class _NearNames:
@@ -50,11 +70,11 @@ class _NearNames:
         return answer
 
     def _has_similar(self, word: str, comparing: Comparing) -> bool:
-        matcher, letters, size = SequenceMatcher[str](b=word), _letters(word), len(word)
-        compared = 0
         comparing.for_slips -= VISIT * len(self._by_letters)
         if comparing.for_slips < 0:
             return True
+        matcher, letters, size = SequenceMatcher[str](b=word), _letters(word), len(word)
+        compared = 0
         for others, names in self._by_letters.items():
             common, both = (letters & others).bit_count(), size + others.bit_count()
             if 2 * common < SLIP * both:

@@ -6,14 +6,17 @@ the literal `{known}`; every other brace stays. `{known+1}` calculates, `{known:
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
 from d0ctl.jobfile.language.calculation import formatter
+from d0ctl.jobfile.language.misspelt import Names
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean
 
@@ -97,7 +100,7 @@ class LoopName(Struct, frozen=True):
 
     `is_group` means that its values are groups, `are_files` that they are certainly files.
     Groups of late outputs have `is_late`; `is_open` too while the names are not known, and one
-    group of the patterns stands for all.
+    group of the patterns stands for all. `are_numbers` means that one format fits all or none.
     """
 
     index: int
@@ -107,6 +110,7 @@ class LoopName(Struct, frozen=True):
     are_files: bool = False
     is_late: bool = False
     is_open: bool = False
+    are_numbers: bool = False
 
 
 class Template(Struct, frozen=True):
@@ -121,15 +125,37 @@ class Template(Struct, frozen=True):
     broken: bool = False
 
 
-class Scope(Struct, frozen=True):
+class Parameters(ChainMap[str, Template | None]):
+    """The parameters that a part of the job file may use: its own, and those above it.
+
+    Nothing is copied, as a file may have many parameters and many parts.
+    """
+
+    def __init__(
+        self, own: dict[str, Template | None] | None = None, above: "Parameters | None" = None
+    ) -> None:
+        super().__init__({} if own is None else own, *(above.maps if above is not None else ()))
+        self.names: Names = Names(self.maps[0], above.names if above is not None else None)
+        """Their names."""
+
+
+class Scope(Struct, frozen=True, dict=True):
     """The names that placeholders may use in one part of the job file."""
 
     loops: dict[str, LoopName] = field(default_factory=dict)
-    parameters: dict[str, Template | None] = field(default_factory=dict)
+    parameters: Parameters = field(default_factory=Parameters)
 
-    def names(self, words: Iterable[str] = ()) -> list[str]:
+    def names(self, words: tuple[str, ...] = ()) -> Names:
         """Return every known name."""
-        return [*self.loops, *self.parameters, "parameters", *words]
+        return self._names_with_words if words == RUN_WORDS else self._names
+
+    @cached_property
+    def _names(self) -> Names:
+        return Names((*self.loops, "parameters"), self.parameters.names)
+
+    @cached_property
+    def _names_with_words(self) -> Names:
+        return Names((*self.loops, "parameters", *RUN_WORDS), self.parameters.names)
 
     def getter(self, placeholder: Placeholder) -> Getter:
         """Return the getter of a placeholder. Raises ValueError if it has no value, or one that its
@@ -156,7 +182,8 @@ class Scope(Struct, frozen=True):
             raise ValueError("nothing can be calculated or formatted here")
         else:
             before = (None,) * loop.index
-            for value in loop.values:
+            values = loop.values
+            for value in (values[0], values[-1]) if loop.are_numbers else values:
                 getter((*before, value))
 
     def _getter(self, placeholder: Placeholder) -> Getter:

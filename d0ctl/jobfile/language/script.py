@@ -17,6 +17,9 @@ from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, Position, shown
 
+MOST_LISTS = 100
+"""How many times a text may name all inputs, outputs or files of a group."""
+
 _PATH_SIGNS = re.compile(r"^-|[/:]").search
 
 
@@ -224,6 +227,9 @@ def compile_script(scalar: Scalar, scope: Scope, faults: Faults, shell: str = "b
     placed = [p if isinstance(p, str) else _in_context(p, next(found), faults) for p in pieces]
     layout = "".join(_escaped(p) if isinstance(p, str) else "%s" for p in placed)
     insertions = [piece for piece in placed if isinstance(piece, Insertion)]
+    if len(lists := [part for part in insertions if part.getter is None]) > MOST_LISTS:
+        message = f"{len(lists):,} lists of files are more than a text may have ({MOST_LISTS})"
+        faults.add(lists[MOST_LISTS].position, message)
     return Script(layout, insertions, shell, (scalar,))
 
 

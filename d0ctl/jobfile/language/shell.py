@@ -51,6 +51,8 @@ class _Lexer:
         self.ends = dict(spans)
         self.found: list[Context] = []
         self.stack: list[str] = []
+        self.quoting = 0
+        """How many constructs are open in which a value would not be quoted."""
         self.at = 0
         self.heredocs: list[tuple[str, bool, bool]] = []
 
@@ -58,8 +60,7 @@ class _Lexer:
         """Read to the end; after unknown syntax no span counts as bare."""
         while self.at < len(self.text):
             if self.at in self.ends:
-                bare = all(opened == "(" for opened in self.stack)
-                self._found_span(Context.BARE if bare else Context.EXPANDING)
+                self._found_span(Context.EXPANDING if self.quoting else Context.BARE)
             elif not self._step(self.text[self.at]):
                 self._rest()
         # Something is never closed, so even an apparently bare placeholder may be inside it.
@@ -106,10 +107,11 @@ class _Lexer:
 
     def _push(self, *opened: str) -> None:
         self.stack.extend(opened)
+        self.quoting += len(opened) - opened.count("(")
         self.at += 1
 
     def _pop(self) -> None:
-        self.stack.pop()
+        self.quoting -= self.stack.pop() != "("
         self.at += 1
 
     def _dollar(self, top: str) -> bool:

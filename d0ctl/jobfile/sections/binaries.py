@@ -16,7 +16,7 @@ from d0ctl.jobfile.language.field_types import (
     FieldType,
     words,
 )
-from d0ctl.jobfile.language.placeholders import Scope, Template
+from d0ctl.jobfile.language.placeholders import Parameters, Scope, Template
 from d0ctl.jobfile.language.script import Run, compile_arguments, compile_script
 from d0ctl.jobfile.language.values import Fields, TextValue, mapping_value
 from d0ctl.jobfile.recipe import BinaryRecipe
@@ -95,7 +95,7 @@ def _with_parameters(level: Level, scope: Scope) -> Scope:
         name: level.reading.template(value) if isinstance(value, Scalar) else None
         for name, (_, value) in node.items.items()
     }
-    return Scope(scope.loops, {**scope.parameters, **own})
+    return Scope(scope.loops, Parameters(own, scope.parameters))
 
 
 def _progress(level: Level, fields: Fields) -> None:

@@ -60,7 +60,7 @@ def _checked(plugin: Plugin, key: str, command: object, names: tuple[str, str]) 
         raise plugin.failed(f"must be a command as text, not {type(command).__name__}")
     faults, nowhere = Faults(""), Position(1, 1)
     scalar = Scalar(nowhere, command)
-    check_command(key, scalar, Reading(faults, "/", Scope({}, {})), names)
+    check_command(key, scalar, Reading(faults, "/", Scope()), names)
     for line in faults.lines():
         raise plugin.failed("has a fault: " + line.partition(": ")[2])
     return command

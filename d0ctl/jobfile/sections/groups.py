@@ -173,14 +173,16 @@ def stage_members(node: Mapping, reading: Reading) -> Members:
     name = reading.text(scalar)
     if "/" in name:
         return Members(_other_members(name, scalar, node, reading))
-    stages = {stage.name: stage for stage in reading.stages}
-    if name not in stages:
-        hint = did_you_mean(name, stages)
+    stage = next((one for one in reversed(reading.stages) if one.name == name), None)
+    if stage is None:
+        hint = did_you_mean(name, (one.name for one in reading.stages))
         reading.fault(scalar.position, f"there is no stage {shown(name)} before this one{hint}")
         return Members(())
-    found = list(_unconsumed(stages[name]))
+    if name not in reading.grouped:
+        reading.grouped[name] = list(_unconsumed(stage))
+    found = reading.grouped[name]
     patterns = {member.name for member in found if is_pattern(member.name)}
-    loops = [line.loop for line in stages[name].lines]
+    loops = [line.loop for line in stage.lines]
     late = reading.known.late
     if patterns - late.keys() or any(loop.is_open for loop in loops):
         return Members(found, is_late=True, is_open=True)

@@ -50,6 +50,8 @@ class Reading(Struct, frozen=True):
     known: KnownNames = NOTHING_KNOWN
     stages: list[StageRecipe] = field(default_factory=list)
     """The stages read so far."""
+    grouped: dict[str, list[Any]] = field(default_factory=dict)
+    """The outputs of stages from which groups have been made; many lines may group the same."""
     is_flat: bool = False
     """Whether inputs lose their folders in the working directory."""
 

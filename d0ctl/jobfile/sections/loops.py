@@ -39,6 +39,9 @@ from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 SOURCES = ("glob", "list", "range", "csv", "lines", "catalogue")
 _SPAN = re.compile(r"([0-9]{1,15})\s*(?:\.{2,3}|-|:|to)\s*([0-9]{1,15})", re.ASCII)
 
+MOST_NAMES = 100
+"""How many names of a loop may be combined: their iterators are nested."""
+
 NONE = Members(())
 """The contents of groups with a fault."""
 
@@ -50,6 +53,10 @@ def read_loop(node: Node, reading: Reading) -> Loop:
         reading.fault(
             node.position, "`for` takes names with their values, as in `for: {n: [1, 2]}`"
         )
+        return loop
+    if len(node.items) > MOST_NAMES:
+        message = f"`for` has {len(node.items):,} names (at most {MOST_NAMES})"
+        reading.fault(node.position, f"{message}; `zip` and csv files take more")
         return loop
     seen: set[str] = set()
     for name, (key, value) in node.items.items():
@@ -107,7 +114,8 @@ def _side_by_side(keys: list[Scalar], nodes: list[Node], reading: Reading, seen:
             )
         else:
             found, columns = _values(key, node, reading)
-            names[key.text] = LoopName(0, columns)
+            are_numbers = isinstance(found, RangeValues) and bool(found)
+            names[key.text] = LoopName(0, columns, are_numbers=are_numbers)
         values.append(found)
     return Names(names, values)
 

@@ -28,7 +28,7 @@ from d0ctl.jobfile.language.field_types import (
     unfit_variable,
     words,
 )
-from d0ctl.jobfile.language.placeholders import RESERVED, Scope, Template
+from d0ctl.jobfile.language.placeholders import RESERVED, Parameters, Scope, Template
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import (
     InputRecipe,
@@ -63,6 +63,9 @@ PLAIN_TYPES = {
 }  # fmt: skip
 """The keys of a package that hold one text."""
 
+MOST_BINARIES = 1000
+"""How many binaries a package may have: each may name the files of all others."""
+
 LAYOUTS = ("paths", "flat")
 SHORT_PACKAGE_KEYS = tuple(dict.fromkeys((*PACKAGE_KEYS, *BINARY_KEYS)))
 SHORT_LINE_KEYS = tuple(dict.fromkeys((*LINE_KEYS, *SHORT_PACKAGE_KEYS)))
@@ -73,7 +76,8 @@ def read_job(node: Mapping, reading: Reading, replaced: AnyMapping[str, str]) ->
     level = Level(node, "a job", JOB_KEYS, reading)
     check_values(read_declaration(level), level, replaced)
     parameters = _parameters(level, replaced)
-    scope = Scope(parameters={name: template for name, (template, _) in parameters.items()})
+    templates = {name: template for name, (template, _) in parameters.items()}
+    scope = Scope(parameters=Parameters(templates))
     inner = reading.within(scope)
     level.reading = inner
     fields = Fields()
@@ -204,7 +208,11 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
     if "binaries" not in node.items:
         return PackageRecipe(node.position, fields, [read_binary(node, reading, level)], wrapper)
     _check_level(level, PACKAGE_KEYS + LINE_KEYS, "binaries")
-    binaries = [read_binary(item, reading) for item in level.records("binaries")]
+    records = level.records("binaries")
+    if len(records) > MOST_BINARIES:
+        message = f"a package has {len(records):,} binaries (at most {MOST_BINARIES:,})"
+        reading.fault(node.position, f"{message}; make packages of them, which wait for files")
+    binaries = [read_binary(item, reading) for item in records[:MOST_BINARIES]]
     return PackageRecipe(node.position, fields, binaries, wrapper)
 
 

@@ -9,12 +9,6 @@ from msgspec import Struct, field
 
 from d0ctl.jobfile.yaml.faults import Position
 
-MOST_PLACED = 200
-"""How many of the same parts of a scalar are looked for; a text may have 10^5 of them."""
-
-MOST_SEARCHED = 50_000
-"""In how many characters of a scalar the place of a fault is looked for."""
-
 _NOTHING = frozenset({"", "~", "null", "Null", "NULL"})
 
 
@@ -30,12 +24,26 @@ class Node(Weighted, gc=False):
     position: Position
 
 
+class Place(Struct, gc=False):
+    """How far the parts of a scalar have been looked for, so that the next one is found from there.
+
+    `line` is the number of newlines in its source up to there, `begin` where that line begins.
+    """
+
+    text: int = 0
+    source: int = 0
+    line: int = 0
+    begin: int = 0
+    is_lost: bool = False
+
+
 class Scalar(Node, gc=False):
     """A piece of text; `plain` when it stood without quotes; `source` is how it was written."""
 
     text: str
     plain: bool = False
     source: str = ""
+    place: Place | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -43,24 +51,27 @@ class Scalar(Node, gc=False):
         return self.plain and self.text in _NOTHING
 
     def position_at(self, part: str, at: int) -> Position:
-        """Return the position of the `part` that begins there in the text, else of the scalar."""
-        if at > MOST_SEARCHED:
-            return self.position
-        return self.position_of(part, self.text.count(part, 0, at))
+        """Return the position of the `part` that begins there in the text, else of the scalar.
 
-    def position_of(self, part: str, nth: int) -> Position:
-        """Return the position of the nth `part` of the text, or else of the scalar."""
-        if nth > MOST_PLACED:
-            return self.position
-        at = -1
-        for _ in range(nth + 1):
-            at = self.source.find(part, at + 1)
-            if at < 0:
+        One pass over a text costs its length, however many parts it asks for.
+        """
+        place = self.place
+        if place is None or at < place.text:
+            place = self.place = Place()
+        found = begin = place.source
+        for _ in range(self.text.count(part, place.text, at) + 1):
+            found = -1 if place.is_lost else self.source.find(part, begin)
+            if found < 0:
+                place.text, place.is_lost = at, True
                 return self.position
-        before = self.source[:at]
-        newlines = before.count("\n")
-        column = at - before.rfind("\n") if newlines else self.position.column + at
-        return Position(self.position.line + newlines, column)
+            begin = found + len(part)
+        newlines = self.source.count("\n", place.source, found)
+        if newlines:
+            place.line += newlines
+            place.begin = self.source.rindex("\n", place.source, found) + 1
+        place.text, place.source = at, found
+        column = found - place.begin + (1 if place.line else self.position.column)
+        return Position(self.position.line + place.line, column)
 
 
 class Sequence(Node, gc=False):

@@ -157,6 +157,7 @@ def near(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     if comparing.for_hints < 0:
         return None
     candidates = tuple(islice(names, _NAMES_SEARCHED))
+    comparing.for_hints -= VISIT * len(candidates)
     question = (word, cutoff, candidates)
     if question not in comparing.found:
         letters = sum(map(len, candidates))

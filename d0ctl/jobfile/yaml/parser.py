@@ -21,6 +21,9 @@ MAX_ALIASED = 100_000
 
 MAX_DEPTH = 40
 
+MAX_DIRECTIVES = 100
+"""How many lines may begin with `%`: the parser compares each directive with all others."""
+
 _UNPRINTABLE = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x85\u2028\u2029]"
 )
@@ -44,6 +47,9 @@ def parse(text: str, faults: Faults) -> Node | None:
     if found := _UNPRINTABLE.search(text):
         message = f"the character {found[0]!a} is not allowed in {faults.what}"
         raise _fatal(faults, _position_at(text, found.start()), message)
+    if (directives := text.count("\n%") + text.startswith("%")) > MAX_DIRECTIVES:
+        message = f"{directives:,} lines begin with `%`, more than {faults.what} may have"
+        raise _fatal(faults, Position(1, 1), f"{message} ({MAX_DIRECTIVES:,})")
     try:
         if "\\u" in text:
             text = _PAIR.sub(_one_escape, text)
@@ -154,8 +160,11 @@ class _Builder:
                 items[key.text] = key, node
             else:
                 self._add(parent, self._key(key), node)
-        for source in parent.merged:
-            parent.items = {**source.items, **parent.items}
+        if parent.merged:
+            own, parent.items = parent.items, {}
+            for source in reversed(parent.merged):
+                parent.items.update(source.items)
+            parent.items.update(own)
 
     def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
         text, position = event.value, _position_of(event)

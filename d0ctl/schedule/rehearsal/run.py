@@ -320,7 +320,7 @@ class Rehearsal:
         self._judge(task, node, None)
         for one in self.tasks[task].outputs:
             self.caches.keep(one, self.rooms[node].cluster)
-        self._let_go_on(task)
+        self._release_readers(task)
         for one in self.tasks[task].inputs:
             self.unread[one] -= 1
         for one in (*self.tasks[task].inputs, *self.tasks[task].outputs):
@@ -338,7 +338,7 @@ class Rehearsal:
         self._count(self.wanted[task], self.rooms[node].cluster, -1)
         return node
 
-    def _let_go_on(self, task: int) -> None:
+    def _release_readers(self, task: int) -> None:
         """Release what waits for a package and its files."""
         for one in self.tasks[task].outputs:
             for reader in self.readers[one]:
@@ -359,7 +359,7 @@ class Rehearsal:
             self.outcome.failed[failure.reason] += 1
             if self.excused[stage] > 0:
                 self.excused[stage] -= 1
-                self._let_go_on(task)
+                self._release_readers(task)
             else:
                 self.lost[task] = failure
         self._judge(task, node, failure.reason)

@@ -47,8 +47,8 @@ def _stage(
     rows.append([("makes", "faint"), _made(stage)])
     if fits:
         rows.append([("runs on", "faint"), _nodes(fits)])
-    if (seconds := _seconds(stage, earlier)) is not None:
-        rows.append([("takes", "faint"), _each(seconds)])
+    if (each := seconds(stage, earlier)) is not None:
+        rows.append([("takes", "faint"), _each(each)])
     sheet.table(rows, indent=3)
 
 
@@ -119,17 +119,22 @@ def _files(source: Source, number: int) -> str:
     return f"{files} that the program fetches"
 
 
+def reasons(fits: Sequence[Fit]) -> dict[str, str | None]:
+    """Return why nodes will never take packages of a stage; None for one that may take some."""
+    able = {name for fit in fits for name, why in fit.nodes.items() if why is None}
+    return {name: None if name in able else why for fit in fits for name, why in fit.nodes.items()}
+
+
 def _nodes(fits: Sequence[Fit]) -> str:
     """Return which nodes could take the packages of a stage, and which never will."""
-    able = list(dict.fromkeys(name for fit in fits for name, why in fit.nodes.items()
-                              if why is None))  # fmt: skip
-    unable = {name: why for fit in fits for name, why in fit.nodes.items()
-              if why is not None and name not in able}  # fmt: skip
+    found = reasons(fits)
+    able = [name for name, why in found.items() if why is None]
+    unable = {name: why for name, why in found.items() if why is not None}
     words = _some(able) if able else "no node"
     if unable:
-        reasons = [f"{name} ({why})" for name, why in list(unable.items())[:MOST_NAMED]]
+        named = [f"{name} ({why})" for name, why in list(unable.items())[:MOST_NAMED]]
         more = [f"{len(unable) - MOST_NAMED:,} more"] if len(unable) > MOST_NAMED else []
-        words += f"; not on {listed([*reasons, *more])}"
+        words += f"; not on {listed([*named, *more])}"
     return words
 
 
@@ -138,7 +143,7 @@ def _some(names: Sequence[str]) -> str:
     return listed([*names[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])])
 
 
-def _seconds(stage: StagePreview, earlier: RunTimes | None) -> float | None:
+def seconds(stage: StagePreview, earlier: RunTimes | None) -> float | None:
     """Return how long a package of a stage takes; None if nothing is known."""
     if stage.runtime and stage.packages:
         return stage.runtime / stage.packages
@@ -152,14 +157,14 @@ def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunT
     if unfit := list(dict.fromkeys(f"`{one.stage}`" for one in fits if one.stage not in fitting)):
         return f"no estimate: no node can run packages of {listed(unfit)}"
     for stage in stages:
-        seconds = _seconds(stage, earlier)
+        each = seconds(stage, earlier)
         cpus = max((fit.cpus for fit in fits if fit.stage == stage.name), default=0)
-        if seconds is None or not stage.packages:
+        if each is None or not stage.packages:
             unknown.append(f"`{stage.name}`")
             continue
         slots = max(1, cpus // max(1, stage.cpus))
         slots_seen = max(slots_seen, cpus)
-        total += max(ceil(stage.packages / slots), stage.packages / max(1, stage.lines)) * seconds
+        total += max(ceil(stage.packages / slots), stage.packages / max(1, stage.lines)) * each
     if unknown:
         why = "give `runtime`, or run it once"
         return f"no estimate: the run time of packages of {listed(unknown)} is unknown; {why}"

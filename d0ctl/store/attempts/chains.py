@@ -59,13 +59,13 @@ def settle(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
             store.change("accept_now", accepted=accepted, attempt=attempt)
 
 
-def formers(store: Store) -> Mapping[int, list[dict[str, Any]]]:
+def previous_attempts(store: Store) -> Mapping[int, list[dict[str, Any]]]:
     """Return the previous attempts of assigned packages whose files their nodes may still have.
 
     A lost attempt could not report its files, so the wrapper looks for its record.
     """
     found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in store.rows("launch_formers"):
+    for row in store.rows("launch_previous"):
         kept = row["kept"]
         former = {
             "attempt": row["id"],
@@ -127,13 +127,15 @@ def verification(binary: Row) -> dict[str, Any]:
     return found
 
 
-def site_judges(store: Store) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def site_rules(store: Store) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the hooks and the log rules of the site file, for all binaries."""
     hooks = setting(store, "hooks")
     return [{"name": "the site", **hooks}] if hooks else [], setting(store, "log-rules") or []
 
 
-def judged(launch: dict[str, Any], hooks: Sequence[Any], rules: Sequence[Any]) -> dict[str, Any]:
+def with_site_rules(
+    launch: dict[str, Any], hooks: Sequence[Any], rules: Sequence[Any]
+) -> dict[str, Any]:
     """Return a launch with the site's hooks and log rules, which come before those of a binary."""
     if hooks:
         launch["hooks"] = list(hooks)

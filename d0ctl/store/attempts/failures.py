@@ -64,7 +64,7 @@ def answer(store: Store, failures: Sequence[Failure], *, now: float) -> dict[int
 
 def _cases(store: Store, failures: Iterable[Failure]) -> dict[int, Row]:
     store.change("clear_failing")
-    store.change_many("tell_failing", ((one.attempt, one.reason) for one in failures))
+    store.change_many("report_failing", ((one.attempt, one.reason) for one in failures))
     return {row["attempt_id"]: row for row in store.rows("failing_cases")}
 
 

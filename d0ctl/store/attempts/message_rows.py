@@ -125,7 +125,7 @@ def add_states(store: Store, messages: "Sequence[Message]", contexts: Mapping[in
         why = None if state["kind"] == "start" else state["why"]
         rows.append(_State(attempt, our_time(at, contexts[attempt]), offset, state["seq"],
                            state["phase"], why))  # fmt: skip
-    _tell(store, "tell_plain_state", "tell_state", rows, _State._fields.index("why"))
+    _add_rows(store, "report_plain_state", "report_state", rows, _State._fields.index("why"))
 
 
 def add_progress(store: Store, messages: "Sequence[Message]", now: float) -> None:
@@ -136,7 +136,7 @@ def add_progress(store: Store, messages: "Sequence[Message]", now: float) -> Non
             known = latest.get(message["attempt"])
             if known is None or message["seq"] > known["seq"]:
                 latest[message["attempt"]] = message
-    store.change_many("tell_progress", (_progress(message, now) for message in latest.values()))
+    store.change_many("report_progress", (_progress(message, now) for message in latest.values()))
 
 
 def _progress(message: "Progress", now: float) -> _Progress:
@@ -164,14 +164,16 @@ def keep_notes(store: Store, messages: "Sequence[Message]", contexts: Mapping[in
 def add_ends(store: Store, ends: Sequence[End], verdicts: Verdicts) -> None:
     """Add how attempts ended, with the consequences, and their files."""
     rows = [_end(end, context, verdicts) for end, context in ends]
-    _tell(store, "tell_plain_end", "tell_end", rows, _End._fields.index("reason"))
+    _add_rows(store, "report_plain_end", "report_end", rows, _End._fields.index("reason"))
     chains.keep(store, (end for end, _ in ends))
     chains.settle(store, ends)
     binaries = [_binary(end, binary, context) for end, context in ends
                 for binary in end["binaries"]]  # fmt: skip
-    _tell(store, "tell_plain_binary", "tell_binary", binaries, _Binary._fields.index("signal"))
+    _add_rows(
+        store, "report_plain_binary", "report_binary", binaries, _Binary._fields.index("signal")
+    )
     store.change_many(
-        "tell_output",
+        "report_output",
         (
             _Output(row.attempt, row.package, output["name"], output["path"], output["size"],
                     output["checksum"], output.get("inode"), output.get("mtime"), row.partial)
@@ -182,7 +184,7 @@ def add_ends(store: Store, ends: Sequence[End], verdicts: Verdicts) -> None:
     )  # fmt: skip
 
 
-def _tell(
+def _add_rows(
     store: Store, plain: str, full: str, rows: Sequence[tuple[Any, ...]], length: int
 ) -> None:
     """Add rows; those with nulls only after the first columns by a query for these alone.
@@ -243,6 +245,6 @@ def add_places(store: Store, ends: Sequence[End]) -> bool:
         for end, context in ends
         for file in end.get("stored", ())
     ]
-    store.change_many("tell_staged", staged)
-    store.change_many("tell_stored", stored)
+    store.change_many("report_staged", staged)
+    store.change_many("report_stored", stored)
     return bool(staged or stored)

@@ -180,8 +180,8 @@ def _apply_ends(
                 (took, context["speed"] or 1.0)
             )
     if message_rows.add_places(store, ends):
-        # `keep_staged` replaces the locations that `purge_former_staged` compares with.
-        for query in ("purge_former_staged", "unpurge_staged", "weigh_staged", "keep_stored"):
+        # `keep_staged` replaces the locations that `purge_previous_staged` compares with.
+        for query in ("purge_previous_staged", "unpurge_staged", "weigh_staged", "keep_stored"):
             store.change(query)
         store.change("keep_staged", now=now)
     _keep(store, ends, now)
@@ -225,8 +225,8 @@ def _keep(store: Store, ends: Sequence[endings.End], now: float) -> None:
 def _keep_outputs(store: Store, now: float) -> None:
     """Write the locations of outputs before their makers end."""
     # Copies of an earlier attempt are known by the path and checksum that the next two replace.
-    store.change("purge_former_copies")
-    store.change("lose_former_copies")
+    store.change("purge_previous_copies")
+    store.change("lose_previous_copies")
     store.change("keep_locations", now=now)
     store.change("keep_files")
     store.change("wake_made_transfers", parked=PARKED)

@@ -89,7 +89,7 @@ def lose_spoilt(
     lost = list(copies)
     for row in makers:
         if row["phase"] == Phase.TRANSFERRING:
-            _disbelieve(store, row, message, now)
+            _reject_success(store, row, message, now)
             made = store.rows("made_copies", package=row["id"])
             lost += [(one["file_id"], one["cluster_id"]) for one in made]
     lose(store, dict.fromkeys(lost), now=now)
@@ -106,7 +106,7 @@ def _ended(row: Row) -> Ended:
                  Reason.VERIFICATION)  # fmt: skip
 
 
-def _disbelieve(store: Store, row: Row, message: str, now: float) -> None:
+def _reject_success(store: Store, row: Row, message: str, now: float) -> None:
     """transferring -> failed, and then whatever the policy says."""
     attempt, package = row["attempt_id"], row["id"]
     lasted = row["ended"] - (row["started"] or row["ended"])

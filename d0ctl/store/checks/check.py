@@ -85,7 +85,7 @@ def faults(store: Store) -> list[Fault]:
 def rule_faults(store: Store) -> list[Fault]:
     """Return the faults of the rows, in an intact file."""
     found: list[Fault] = []
-    for one in _rule_looks(store):
+    for one in _rule_checks(store):
         try:
             found += one()
         except sqlite3.DatabaseError as error:
@@ -111,7 +111,7 @@ def _file_faults(store: Store) -> list[Fault]:
     return found
 
 
-def _rule_looks(store: Store) -> Iterator[Callable[[], list[Fault]]]:
+def _rule_checks(store: Store) -> Iterator[Callable[[], list[Fault]]]:
     """Yield a check for each rule; each reads by itself, so a damaged page hides no fault
     elsewhere.
     """

@@ -17,7 +17,7 @@ ACTOR = "d0ctl"
 _Counts = Mapping[str, int]
 
 
-def let_go_on(store: Store, *, now: float) -> None:
+def continue_stages(store: Store, *, now: float) -> None:
     """Check the stages that have stopped since the last time, in order."""
     for job in store.rows("lenient_jobs"):
         moves_before = False

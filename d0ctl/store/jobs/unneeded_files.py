@@ -33,7 +33,7 @@ class Spare(NamedTuple):
     run_s: float
 
 
-def tidy(store: Store, *, now: float) -> list[str]:
+def clean_up(store: Store, *, now: float) -> list[str]:
     """Have copies removed that became unneeded since the last time.
 
     Returns the paths of those on the control host, to be removed once this has committed.
@@ -74,7 +74,7 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
     The oldest are removed first, outputs of failed packages last. Returns the removed files: the
     paths of copies, on whatever node of the cluster, and the names of attempts.
     """
-    tidy(store, now=now)
+    clean_up(store, now=now)
     chosen, freed = [], 0
     for row in store.rows("spare_of_node", node=node, limit=MOST_SPARE):
         if freed >= wanted:

@@ -121,7 +121,7 @@ def post(
                 body=body, now=now)  # fmt: skip
 
 
-def tidy(store: Store, *, now: float) -> None:
+def clean_up(store: Store, *, now: float) -> None:
     """Forget old messages."""
     store.change("forget_deliveries", before=now - KEPT_S)
 

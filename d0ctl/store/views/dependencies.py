@@ -80,7 +80,7 @@ def results_of(store: Store, package: int, limit: int) -> list[Row]:
     return store.rows("results_under_way", package=package, limit=limit)
 
 
-def consumers_of(store: Store, package: int, limit: int) -> list[str]:
+def readers_of(store: Store, package: int, limit: int) -> list[str]:
     """Return the paths of a few packages that wait for files of this one."""
     return [row["path"] for row in store.rows("waiting_consumers", package=package, limit=limit)]
 

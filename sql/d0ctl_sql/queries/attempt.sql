@@ -146,7 +146,7 @@ select file.package_id, file.binary, file.name, file.min_size, file.size_asked, 
   from decision join file on file.package_id = decision.package_id and file.pattern_id is null
  order by file.package_id, file.binary, file.id;
 
--- name: launch_formers
+-- name: launch_previous
 -- Earlier attempts of the packages to launch that left files on the chosen node or were lost there.
 select attempt.package_id, attempt.id, attempt.number, attempt.kept
   from decision

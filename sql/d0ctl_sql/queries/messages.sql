@@ -49,16 +49,16 @@ delete from reported_output;
 -- Begin a new batch of lost copies.
 delete from lost_copy;
 
--- name: tell_state
+-- name: report_state
 -- When an attempt started, if it reported that, and the last phase that it reported.
 insert into reported_state (attempt_id, started, utc_offset, seq, phase, why)
 values (?, ?, ?, ?, ?, ?);
 
--- name: tell_plain_state
+-- name: report_plain_state
 -- The same without a reason.
 insert into reported_state (attempt_id, started, utc_offset, seq, phase) values (?, ?, ?, ?, ?);
 
--- name: tell_progress
+-- name: report_progress
 -- The last progress that an attempt reported.
 insert into reported_progress (attempt_id, seq, binary, done, total, percent, line, eta, cpu, rss)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
@@ -79,13 +79,13 @@ select attempt.id,
   from heard
   join attempt on attempt.id = heard.attempt_id;
 
--- name: tell_binary
+-- name: report_binary
 -- The record of a binary.
 insert into reported_binary (attempt_id, seq, started, ended, exit_code, cpu, rss, disk, signal,
                              reason)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: tell_plain_binary
+-- name: report_plain_binary
 -- The same of one that ended well.
 insert into reported_binary (attempt_id, seq, started, ended, exit_code, cpu, rss, disk)
 values (?, ?, ?, ?, ?, ?, ?, ?);
@@ -94,7 +94,7 @@ values (?, ?, ?, ?, ?, ?, ?, ?);
 -- Begin a new batch of messages.
 delete from reported_gap;
 
--- name: tell_gap
+-- name: report_gap
 -- The longest silence of a binary.
 insert into reported_gap (package_id, seq, gap) values (?, ?, ?);
 
@@ -117,20 +117,20 @@ select file.package_id, file.name, file.late, file.min_count
   from chosen
   join file on file.package_id = chosen.package_id and file.pattern_id is null;
 
--- name: tell_output
+-- name: report_output
 -- An output that an attempt left.
 insert into reported_output (attempt_id, package_id, name, path, size, checksum, inode, mtime,
                              partial)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: tell_end
+-- name: report_end
 -- An end with the verdict on it.
 insert or ignore into reported_end (attempt_id, package_id, outcome, phase, started, ended,
                                 utc_offset, binary, exit_code, cpu, rss, partial, reason, message,
                                 signal, stderr, not_before, answer, requirement_id, wall_time, note)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: tell_plain_end
+-- name: report_plain_end
 -- The same of one that went well.
 insert or ignore into reported_end (attempt_id, package_id, outcome, phase, started, ended,
                                 utc_offset, binary, exit_code, cpu, rss, partial)
@@ -269,7 +269,7 @@ insert or ignore into binary_attempt (attempt_id, seq, started, ended, exit_code
 select attempt_id, seq, started, ended, exit_code, signal, reason, cpu, rss, disk
   from reported_binary;
 
--- name: purge_former_copies
+-- name: purge_previous_copies
 -- Remove copies of files that were made again, if an earlier attempt made them; while a launched
 -- package reads such a file its copies stay until the node is next in contact.
 insert into purge (node_id, path)
@@ -290,7 +290,7 @@ having not exists (select 1
                     where input.file_id = file.id
                       and reader.is_live = 1);
 
--- name: lose_former_copies
+-- name: lose_previous_copies
 -- Copies elsewhere of files that were made again are copies of other files.
 insert into lost_copy (file_id, cluster_id)
 select file.id, location.cluster_id

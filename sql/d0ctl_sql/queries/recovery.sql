@@ -2,7 +2,7 @@
 -- Begin a new batch of failures.
 delete from failing;
 
--- name: tell_failing
+-- name: report_failing
 -- An attempt that failed, and why.
 insert or ignore into failing (attempt_id, reason) values (?, ?);
 

@@ -272,7 +272,7 @@ select input.file_id, node.cluster_id, reported_staged.path, node.id, :now, 1, r
   join file on file.id = input.file_id and file.package_id is null
            and coalesce(input.locator, file.name) = reported_staged.locator;
 
--- name: purge_former_staged
+-- name: purge_previous_staged
 -- Remove the copy of an older version of a file, unless packages still read it.
 insert into purge (node_id, path)
 select distinct node.id, location.path
@@ -316,12 +316,12 @@ update file
   from (select distinct package_id, name from reported_stored) as stored
  where file.package_id = stored.package_id and file.name = stored.name;
 
--- name: tell_staged
+-- name: report_staged
 -- A copy that a wrapper has made.
 insert into reported_staged (attempt_id, locator, path, size, checksum, inode, mtime)
 values (?, ?, ?, ?, ?, ?, ?);
 
--- name: tell_stored
+-- name: report_stored
 -- An output that a wrapper has stored.
 insert into reported_stored (package_id, name, locator) values (?, ?, ?);
 

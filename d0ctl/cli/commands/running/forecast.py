@@ -6,7 +6,7 @@ from shlex import quote
 
 from d0ctl.cli import changing
 from d0ctl.cli.terminal.output import emit, sheet, show
-from d0ctl.jobfile.preview import Preview
+from d0ctl.jobfile.preview import LinePreview, Preview
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.show.cards import preview as words
 from d0ctl.store.connection import Store
@@ -30,6 +30,30 @@ def show_all(spec: JobSpec, *, listing: bool, graph: bool) -> None:
             _stages(store, preview)
             _lines(store, preview)
             emit("")
+
+
+def plan(spec: JobSpec) -> list[dict[str, object]]:
+    """Return what each stage would do and its lines, as a document."""
+    preview = Preview(spec, listing=True)
+    with changing.rehearsal() as store:
+        fits = fitting.fits_of_spec(store, spec, now=time.time())
+        earlier = forecast.run_times(store, spec.source)
+    return [
+        {
+            "number": stage.number, "name": stage.name, "packages": stage.packages,
+            "change": stage.change or None, "after": list(stage.after),
+            "final": stage.is_final, "results": stage.results,
+            "nodes": words.reasons([fit for fit in fits if fit.stage == stage.name]),
+            "seconds": words.seconds(stage, earlier),
+            "lines": [_planned(line) for line in preview.lines(stage)],
+        }
+        for stage in preview.stages
+    ]  # fmt: skip
+
+
+def _planned(line: LinePreview) -> dict[str, object]:
+    reads = [{**source._asdict(), "files": files} for source, files in line.reads.items()]
+    return {**line._asdict(), "reads": reads}
 
 
 def show_stages(store: Store, spec: JobSpec, file: str | None) -> None:

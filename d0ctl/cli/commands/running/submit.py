@@ -22,7 +22,11 @@ from d0ctl.store.views import browse
 from d0ctl.store.views.job_files import eta
 from d0ctl.units import clean
 
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until the job ends.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until the job ends, as `wait` does.")]
+Timeout = Annotated[
+    str | None,
+    typer.Option("--timeout", metavar="TIME", help="With --wait: wait no longer, e.g. `2h`."),
+]
 Update = Annotated[
     bool, typer.Option("--update", help="Correct the job submitted from it, as `update` does.")
 ]
@@ -32,11 +36,17 @@ Again = Annotated[
 ]
 
 
-def _run(request: SubmitRequest, update: bool, again: bool, wait: bool, json: bool) -> None:
+def _run(
+    request: SubmitRequest, update: bool, again: bool, wait: bool, timeout: str | None, json: bool
+) -> None:
+    if timeout is not None:
+        if not wait:
+            raise BadUsage("--timeout needs --wait")
+        options.seconds("--timeout", timeout)
     if update:
         updated = _update(request, again, json)
         if wait and not changing.is_rehearsal():
-            _wait(updated)
+            _wait(updated, timeout)
         return
     if again:
         raise BadUsage("--again needs --update")
@@ -56,15 +66,15 @@ def _run(request: SubmitRequest, update: bool, again: bool, wait: bool, json: bo
         return
     with session.founder() as store:
         plan: SubmitPlan = action_command.act(store, request)
-        _tell(store, plan, json)
+        _tell(store, plan, wait, json)
     if wait:
-        _wait(plan.job)
+        _wait(plan.job, timeout)
 
 
-def _wait(job: str) -> None:
+def _wait(job: str, timeout: str | None) -> None:
     from d0ctl.cli.commands.running.wait import wait_for
 
-    raise typer.Exit(wait_for(job))
+    raise typer.Exit(wait_for(job, timeout))
 
 
 def _update(request: SubmitRequest, again: bool, json: bool) -> str:
@@ -99,7 +109,7 @@ def _emit(job: str, plan: SubmitPlan | UpdatePlan) -> None:
     emit_json({"job": job, "packages": plan.packages, "no_node": unfit})
 
 
-def _tell(store: Store, plan: SubmitPlan, json: bool) -> None:
+def _tell(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> None:
     from d0ctl.cli.documents import size_range, time_range
     from d0ctl.schedule.estimates import NO_SIZES
     from d0ctl.show.forecast import eta as words
@@ -129,7 +139,7 @@ def _tell(store: Store, plan: SubmitPlan, json: bool) -> None:
                 emit(f"each package of stage {one.seq} takes {text}")
     if plan.is_held:
         say(f"it is held: d0ctl release {plan.job}")
-    elif living_holder(store, LEASE) is None:
+    elif living_holder(store, LEASE) is None and not wait:  # which says so itself
         say(f"no daemon is running: `d0ctl daemon start`, or `d0ctl run {plan.job}`")
 
 
@@ -140,6 +150,7 @@ app = action_command.command(
         parameter("update", Update, False),
         parameter("again", Again, False),
         parameter("wait", Wait, False),
+        parameter("timeout", Timeout, None),
         parameter("json", options.Json, False),
     ],
 )

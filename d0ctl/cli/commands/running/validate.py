@@ -40,8 +40,9 @@ def validate(
         warnings = all_warnings(store, spec, file, time.time())
     if json:
         stages = [stage.name for stage in spec.stages]
+        plan = {"plan": forecast.plan(spec)} if listing or graph else {}
         emit_json({"job": spec.name, "packages": spec.packages, "stages": stages,
-                   "warnings": warnings})  # fmt: skip
+                   "warnings": warnings, **plan})  # fmt: skip
     else:
         for warning in warnings:
             say(warning)

@@ -44,7 +44,7 @@ def failed(subject: Subject) -> None:
                           f"attempt {last.number}")  # fmt: skip
         said = (last.stderr or "").strip()
         explanation.stderr = None if said and said in (last.message or "") else last.stderr
-    consumers = dependencies.consumers_of(subject.store, one.id, MOST)
+    consumers = dependencies.readers_of(subject.store, one.id, MOST)
     if consumers:
         more = " and others" if len(consumers) == MOST else ""
         are = "waits" if len(consumers) == 1 else "wait"

@@ -22,7 +22,7 @@ def learn(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
     ]
     store.change("clear_reported_gap")
     if rows:
-        store.change_many("tell_gap", rows)
+        store.change_many("report_gap", rows)
         store.change("record_run_times")
 
 

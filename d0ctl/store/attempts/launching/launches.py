@@ -65,7 +65,10 @@ def details(store: Store) -> dict[int, list[Launch]]:
     binaries = _by_package(store.rows("launch_binaries"))
     inputs = _by_package(store.rows("launch_inputs"))
     outputs = _by_package(store.rows("launch_outputs"))
-    formers, judges = {**chains.twins(store), **chains.formers(store)}, chains.site_judges(store)
+    previous_attempts, rules = (
+        {**chains.twins(store), **chains.previous_attempts(store)},
+        chains.site_rules(store),
+    )
     catalogue, site, nice = Catalogue(store), run_time_history.site(store), default(store, "nice")
     leave = default(store, "keep-failed") > 0
     carried = input_sources.Rules(store)
@@ -80,14 +83,14 @@ def details(store: Store) -> dict[int, list[Launch]]:
             binaries[package],
             inputs[package],
             outputs[package],
-            formers.get(package),
+            previous_attempts.get(package),
         )
         if row["final"]:
             launch["environment"].update(job_state.variables(store, row["job_id"]))
         if leave:
             launch["leave"] = True
         carried.add(launch)
-        launch = chains.judged(launch, *judges)
+        launch = chains.with_site_rules(launch, *rules)
         if any(binary["image"] for binary in binaries[package]):
             engine = default(store, "container")
             launch["binaries"] = [
@@ -114,7 +117,7 @@ def _launch(
     binaries: Sequence[Row],
     inputs: Sequence[Row],
     outputs: Sequence[Row],
-    formers: list[dict[str, Any]] | None,
+    previous_attempts: list[dict[str, Any]] | None,
 ) -> Launch:
     attempt = package["attempt_id"]
     launch: Launch = {
@@ -142,8 +145,8 @@ def _launch(
             "path": package["wrapper"],
             "parameters": json.loads(package["wrapper_parameters"] or "{}"),
         }
-    if formers:
-        launch["previous"] = formers
+    if previous_attempts:
+        launch["previous"] = previous_attempts
     if package["delivers"]:
         launch["delivers"] = True
     if package["early"] == 1:

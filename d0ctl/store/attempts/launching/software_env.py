@@ -24,7 +24,7 @@ def equipped(
     if entry is None or (_is_bare(row) and entry["script"] is None):
         return {**binary, "script": _absence(title, package["platform"]), "argv": None}
     software = order_of(entry, is_here=package["cluster_id"] == CONTROL)
-    binary = {**_expected(entry), **binary, **_judges(entry, binary), "software": software}
+    binary = {**_expected(entry), **binary, **_hooks_and_rules(entry, binary), "software": software}
 
     def filled(name: str, shell: str) -> str:
         return _filled(entry[name], shell, entry, row, package, binary, inputs)
@@ -43,7 +43,7 @@ def _expected(entry: Row) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def _judges(entry: Row, binary: Mapping[str, Any]) -> dict[str, Any]:
+def _hooks_and_rules(entry: Row, binary: Mapping[str, Any]) -> dict[str, Any]:
     """Return the hooks of the software, and its log rules before those of the job."""
     hooks, rules = json.loads(entry["hooks"]), json.loads(entry["log_rules"])
     found: dict[str, Any] = {"hooks": [{"name": entry["title"], **hooks}]} if hooks else {}

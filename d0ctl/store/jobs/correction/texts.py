@@ -9,7 +9,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.submit import JobText, text_of
 
 
-def former_text(store: Store, job: int) -> JobText | None:
+def previous_text(store: Store, job: int) -> JobText | None:
     """Return the job file that a job had before; None if it was not corrected."""
     packed = store.value("former_job_text", job=job)
     if packed is None:

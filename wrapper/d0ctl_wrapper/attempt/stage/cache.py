@@ -19,6 +19,9 @@ from d0ctl_wrapper.protocol.paths import NodePaths, inside, read, remove, to_pat
 FIRST_POLL_S, LOCK_POLL_S = 0.005, 0.2
 """The seconds between two tries to get a lock: they double, as most copies are made quickly."""
 
+MANY_OPEN = 32
+"""The number of a descriptor from which on locks are moved out of the way of other files."""
+
 LAST_USER_S = 2.0
 """The seconds for which a removal waits for the wrapper that used a copy last, and is ending."""
 
@@ -64,7 +67,8 @@ class SharedCopy:
         try:
             if self._lock < 0:
                 os.makedirs(self.folder, 0o700, exist_ok=True)
-                self._lock = os.open(self.folder + b"/.lock", os.O_RDWR | os.O_CREAT, 0o600)
+                lock = os.open(self.folder + b"/.lock", os.O_RDWR | os.O_CREAT, 0o600)
+                self._lock = _out_of_the_way(lock)
             fcntl.flock(self._lock, kind)
         except (BlockingIOError, FileNotFoundError):
             return False
@@ -99,6 +103,27 @@ class SharedCopy:
             remove(self.folder)
         except OSError:
             pass
+
+
+def _out_of_the_way(descriptor: int) -> int:
+    """Move a descriptor above the limit of open files, which programs inherit, if many are open.
+
+    Only the hard limit restricts the number of copies then.
+    """
+    if descriptor < MANY_OPEN:
+        return descriptor
+    import resource  # late: few attempts have so many inputs
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, soft)
+    except (OSError, ValueError, OverflowError):
+        return descriptor
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    os.close(descriptor)
+    return moved
 
 
 def _source(entry: "Dict[str, Any]") -> "Any":
