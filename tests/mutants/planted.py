@@ -985,8 +985,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "wrapper/d0ctl_wrapper/relay/attempts/cpus.py",
         "next: `>` becomes `>=`",
-        "if used and used + self._waiting[attempt].cpus > self._cpus + EPSILON:",
-        "if used and used + self._waiting[attempt].cpus >= self._cpus:",
+        "if used and used + self._waiting[attempt].cpus > self.cpus + EPSILON:",
+        "if used and used + self._waiting[attempt].cpus >= self.cpus:",
         (
             "tests/wrapper/test_slots.py",
             "tests/wrapper/test_relay.py",

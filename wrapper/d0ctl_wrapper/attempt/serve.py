@@ -36,7 +36,7 @@ def serve(context: RelayContext, channel: RelayChannel, inherited: "Optional[Lau
 
     After anything but a plain success, or if the process has changed, the wrapper ends.
     """
-    slot = Slot(context.paths)
+    slot = Slot(context.paths, channel.tell_computed)
     try:
         _serve(context, channel, slot, inherited)
     finally:

@@ -6,18 +6,26 @@ searches past the inodes of files that were removed a short time ago.
 
 import os
 import stat
-from typing import Any, Dict, List, Tuple
+import time
+from typing import Any, Callable, Dict, List, Tuple
 
 from d0ctl_wrapper.protocol.paths import NodePaths, remove, write
 
 MOST_LOGS = 4
 """The most spare logs."""
 
+SLOW_S = 0.001
+"""A disk that takes more seconds is slow: a start on the CPUs that wait for it costs less."""
+
 
 class Slot:
     """The spare files of a wrapper, which serves one attempt at a time."""
 
-    def __init__(self, paths: NodePaths) -> None:
+    def __init__(
+        self, paths: NodePaths, tell_computed: "Callable[[], None]" = lambda: None
+    ) -> None:
+        self._tell_computed = tell_computed
+        self._is_disk_slow = False
         self._spare = paths.cache + b"/aside/work-%d" % os.getpid()
         self._has_spare = False
         self._new_folder: "Tuple[Any, ...] | None" = None
@@ -92,6 +100,14 @@ class Slot:
             os.rename(spare, path)
         else:
             self._logs.append(spare)
+
+    def wait_for_disk(self, sync: "Callable[[], None]") -> None:
+        """Sync what an attempt has made; if that lasts, another attempt may have its CPUs."""
+        if self._is_disk_slow:
+            self._tell_computed()
+        began = time.monotonic()
+        sync()
+        self._is_disk_slow = time.monotonic() - began > SLOW_S
 
     def close(self) -> None:
         """Remove the spare files."""

@@ -210,12 +210,19 @@ class Wrapper:
             digests = self.chain.resume.digests
             kept = outputs.keep(
                 self.folder, names, self.inputs, digests,
-                self.chain.resume.linked,
+                self.chain.resume.linked, self._sync,
             )  # fmt: skip
             return late_outputs.described(self.launch, kept)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"
             raise Failed(reason, "can't keep the outputs: %s" % error.strerror)
+
+    def _sync(self, sync: "Callable[[], None]") -> None:
+        """Sync the outputs; an attempt that has more to do then keeps its CPUs meanwhile."""
+        if self.is_simple:
+            self.slot.wait_for_disk(sync)
+        else:
+            sync()
 
     def _end_early(self) -> "Dict[str, Any]":
         """End all processes after a kill, or a shutdown of the node."""

@@ -1,7 +1,8 @@
 """The channel between a relay and a wrapper of its own: packets over a pair of sockets.
 
-The relay sends launches. The wrapper answers with the messages that it has put into the spool, and
-with the end of each attempt. A packet arrives whole or not at all.
+The relay sends launches. The wrapper answers with the messages that it has put into the spool, with
+the end of each attempt, and before that, on a slow disk, with the end of its computing. A packet
+arrives whole or not at all.
 """
 
 import marshal
@@ -24,6 +25,9 @@ CHECK_S = 1
 
 MESSAGE, END, LAST_END = b"m", b"e", b"l"
 """The kinds of packets of a wrapper; after the last end it takes no more launches."""
+
+COMPUTED = b"c"
+"""The kind of packet of a wrapper that only waits for its disk until the end of its attempt."""
 
 UNREAD = b"u"
 """The kind of packet that stands for the end of a wrapper that had not read its launch."""
@@ -103,6 +107,10 @@ class RelayChannel:
         """Tell the relay of a message in its spool; if it is gone, wake the one there is now."""
         if self._paths.has_own_spool and not self._send(MESSAGE, name, text):
             spool.wake_relay(self._paths)
+
+    def tell_computed(self) -> None:
+        """Tell the relay that the attempt needs no CPUs until its end; none may hear it."""
+        self._send(COMPUTED, b"", b"")
 
     def tell_end(self, name: bytes, text: bytes, is_last: bool) -> bool:
         """Tell the relay of an end message and of the end of its attempt; return whether it can

@@ -121,10 +121,12 @@ def _checksum(path: bytes, asked: str, digests: Digests) -> str:
 def keep(
     folder: AttemptFolder, names: "List[str]", inputs: Inputs,
     digests: Digests, linked: "Dict[Inode, int]",
+    wait: "Callable[[Callable[[], None]], None]" = lambda sync: sync(),
 ) -> "List[Dict[str, Any]]":  # fmt: skip
     """Move outputs into the cache, synced and read-only, and describe them.
 
-    `linked` has the number of hard links of files in caches of previous attempts.
+    `linked` has the number of hard links of files in caches of previous attempts; `wait` calls
+    what it is given, which syncs.
     """
     found = [(name, as_file(folder.work, name, inputs, digests.pause_point)[0]) for name in names]
     if len({real for _, real in found}) < len(found):
@@ -134,7 +136,9 @@ def keep(
     read = [digests.of(real) for _, real in found]  # before any is moved, as a kill may come
     kept = [_keep(folder.cache, name, real, *weight) for (name, real), weight in zip(found, read)]
     # only now, so that a journal commits all of it at once; no message names them yet
-    _sync_with_folders([to_path(output["path"]) for output in kept], folder.node.cache)
+    paths = [to_path(output["path"]) for output in kept]
+    if paths:
+        wait(lambda: _sync_with_folders(paths, folder.node.cache))
     return kept
 
 

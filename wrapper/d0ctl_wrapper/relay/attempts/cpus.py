@@ -33,7 +33,7 @@ class CpuQueue:
     """Attempts that wait for CPUs, first come, first served."""
 
     def __init__(self, cpus: int) -> None:
-        self._cpus = cpus
+        self.cpus = cpus
         self._paused: "Set[int]" = set()
         self._waiting: "collections.OrderedDict[int, WaitingAttempt]" = collections.OrderedDict()
 
@@ -76,7 +76,7 @@ class CpuQueue:
         attempt = next(able, None)
         if attempt is None:
             return None
-        if used and used + self._waiting[attempt].cpus > self._cpus + EPSILON:
+        if used and used + self._waiting[attempt].cpus > self.cpus + EPSILON:
             return None
         return self._waiting.pop(attempt)
 

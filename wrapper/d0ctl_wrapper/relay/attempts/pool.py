@@ -87,6 +87,8 @@ class WrapperPool:
         """The idle wrappers; the last was busy last."""
         self.on_end: "Callable[[int], None]" = lambda attempt: None
         """Called with an attempt that has ended."""
+        self.on_computed: "Callable[[int], None]" = lambda attempt: None
+        """Called with an attempt that only waits for the disk until its end."""
         self.on_unread: "Callable[[Launch], None]" = lambda launch: None
         """Called with a launch whose wrapper has ended without reading it."""
 
@@ -166,6 +168,10 @@ class WrapperPool:
         if packet.kind == channel.UNREAD:
             self._give_again(wrapper)
             return False
+        if packet.kind == channel.COMPUTED:
+            if wrapper.attempt is not None:
+                self.on_computed(wrapper.attempt)
+            return True
         self._add_message(packet.name, packet.text)
         attempt = None if packet.kind == channel.MESSAGE else wrapper.release()
         if attempt is not None:

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from typing import Any, Callable, Collection, Dict, List, NamedTuple, Tuple, Union
+from typing import Any, Callable, Collection, Dict, List, NamedTuple, Set, Tuple, Union
 
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.attempt.run.detach import RelayContext
@@ -53,10 +53,13 @@ class Supervisor:
         self.queue = CpuQueue(cpus)
         self.gpus = gpus
         self.live: "Dict[int, LiveWrapper]" = {}
+        self._computed: "Set[int]" = set()
+        """The live attempts that only wait for the disk."""
         self.pool = pool
         self.is_elsewhere = pool.is_elsewhere
         pool.on_end = self._forget
         pool.on_unread = self._start_again
+        pool.on_computed = self._release_cpus
         self.reaper = Reaper(context.paths)
         self.cpu_free = CpuFree(context.paths)
         self.input_streams = InputStreams(context.paths)
@@ -191,9 +194,19 @@ class Supervisor:
         entries, self._pending_inputs = self._pending_inputs, []
         self.add_inputs(entries)
 
+    def _release_cpus(self, attempt: int) -> None:
+        """Let others have the CPUs of an attempt that only waits for the disk.
+
+        Not those of too many: on a very slow disk the wrappers that wait would fill the memory.
+        """
+        if attempt in self.live and len(self._computed) < self.queue.cpus:
+            self._computed.add(attempt)
+            self.live[attempt] = self.live[attempt]._replace(cpus=0.0)
+
     def _forget(self, attempt: int) -> None:
         """Forget an attempt without a wrapper."""
         del self.live[attempt]
+        self._computed.discard(attempt)
         self.cpu_free.forget(attempt)
         self.input_streams.forget(attempt)
         self.queue.drop(attempt)
