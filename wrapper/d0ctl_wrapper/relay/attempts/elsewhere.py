@@ -28,6 +28,7 @@ class WrappersElsewhere:
         self._paths = paths
         self.pids: "Set[int]" = set()
         self.on_end: "Callable[[int], None]" = lambda attempt: None
+        self.on_computed: "Callable[[int], None]" = lambda attempt: None
         self.on_unread: "Callable[[Launch], None]" = lambda launch: None
 
     def start(self, launch: Launch) -> int:
