@@ -208,21 +208,14 @@ class Wrapper:
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
             digests = self.chain.resume.digests
-            kept = outputs.keep(
-                self.folder, names, self.inputs, digests,
-                self.chain.resume.linked, self._sync,
-            )  # fmt: skip
+            # one that has more to do then keeps its CPUs meanwhile
+            wait = self.slot.wait_for_disk if self.is_simple else outputs.at_once
+            linked = self.chain.resume.linked
+            kept = outputs.keep(self.folder, names, self.inputs, digests, linked, wait)
             return late_outputs.described(self.launch, kept)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"
             raise Failed(reason, "can't keep the outputs: %s" % error.strerror)
-
-    def _sync(self, sync: "Callable[[], None]") -> None:
-        """Sync the outputs; an attempt that has more to do then keeps its CPUs meanwhile."""
-        if self.is_simple:
-            self.slot.wait_for_disk(sync)
-        else:
-            sync()
 
     def _end_early(self) -> "Dict[str, Any]":
         """End all processes after a kill, or a shutdown of the node."""
