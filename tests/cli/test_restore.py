@@ -107,6 +107,8 @@ def test_the_merge_names_its_missing_inputs(site: Site, d0ctl: Type) -> None:
     assert f"it ran with {answer}" in d0ctl("status", "prod/2/1/1").stdout
     assert f"prod/2/1/1 runs with {answer}" in d0ctl("status", "prod").stdout
     assert answer in d0ctl("why", "prod/2/1/1").stdout
+    dropped = "2 packages are dropped: `prod/1/3/1` and `prod/1/3/2`"
+    assert all(dropped in d0ctl("why", part).stdout for part in ("prod", "prod/1"))
     assert document(d0ctl("status", "prod", "--json").stdout)["left_out"] == [one["left_out"]]
 
 

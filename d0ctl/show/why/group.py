@@ -24,7 +24,7 @@ from d0ctl.store.views.shapes import (
     LineSummary,
     StageSummary,
 )
-from d0ctl.units import count, moment
+from d0ctl.units import count, listed, moment
 
 MOST_LATE = 1_000
 """How many stragglers are counted."""
@@ -237,10 +237,11 @@ def _leftovers(part: GroupPart, explanation: Explanation) -> None:
             )
     if part.job.blocked and counts.get("waiting"):
         explanation.facts.append(blocked(counts["waiting"]))
-    if counts.get("dropped"):
-        explanation.facts.append(
-            f"{count(counts['dropped'], 'package is', 'packages are')} dropped"
-        )
+    if dropped := counts.get("dropped"):
+        paths = [f"`{row.path}`" for row in part.sample([Phase.DROPPED], MOST)]
+        paths += [f"{count(dropped - len(paths))} more"] if dropped > len(paths) else []
+        words = count(dropped, "package is", "packages are")
+        explanation.facts.append(f"{words} dropped: {listed(paths)}")
 
 
 def _explain_package(store: Store, now: float, path: str) -> Explanation:
