@@ -44,6 +44,7 @@ class _Import:
         """The line that makes each file."""
         self.wanted: list[tuple[Entry, str, str]] = []
         """Lines with missing inputs, and their submit descriptions."""
+        self.is_all_final = all(node.is_final for node in dag.nodes.values())
 
     def run(self) -> None:
         """Make a line of each node, and the order between them."""
@@ -67,7 +68,7 @@ class _Import:
 
     def _stage_of(self, node: Node) -> str:
         if node.is_final:
-            if not all(one.is_final for one in self.dag.nodes.values()):
+            if not self.is_all_final:
                 self.draft.stage(FINAL)["final"] = True
             return FINAL
         name = label(node.category.lstrip("+") or STAGE)

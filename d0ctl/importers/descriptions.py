@@ -38,13 +38,16 @@ class Descriptions:
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.files: dict[str, list[SubmitFile]] = {}
+        self.files: dict[str | int, list[SubmitFile]] = {}
         self.characters = 0
 
     def of(self, node: Node) -> list[SubmitFile]:
         """Return the description of a node, once for each `queue`. Raises Unreadable."""
         if node.inline is not None:
-            return self._read(node, node.inline, node.where)
+            key: str | int = id(node.inline)  # the nodes of one SUBMIT-DESCRIPTION share its text
+            if key not in self.files:
+                self.files[key] = self._read(node, node.inline, node.where)
+            return self.files[key]
         path = node.directory / node.submit
         key = str(path)
         if key not in self.files:

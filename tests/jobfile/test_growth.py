@@ -1,7 +1,7 @@
 """What reading costs grows with the size of a file, not with its square."""
 
-import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -9,9 +9,7 @@ from d0ctl.errors import BadJobFile
 from d0ctl.jobfile.reader import read_text
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Position
-
-SIZE, GROWTH = 20_000, 16
-"""The smaller of two sizes in characters, and how many times larger the other is."""
+from tests.support.growth import assert_linear
 
 
 class Counted(str):
@@ -96,26 +94,16 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
-def cpu_of(text: str) -> float:
-    begun = time.process_time()
+def answer(text: str) -> None:
     try:
         read_text(text)
     except BadJobFile as error:
         assert error.faults
-    return time.process_time() - begun
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_cost_grows_with_the_size(shape: str) -> None:
-    """A square would cost 256 times as much; the least of three ratios is taken."""
-    small, large = SHAPES[shape](SIZE), SHAPES[shape](SIZE * GROWTH)
-    cpu_of(small)
-    least = GROWTH * 4.0
-    for _ in range(3):
-        least = min(least, cpu_of(large) / max(cpu_of(small) for _ in range(3)))
-        if least < GROWTH * 2:
-            return
-    assert least < GROWTH * 2
+    assert_linear(lambda size: partial(answer, SHAPES[shape](size)))
 
 
 @pytest.mark.parametrize(
