@@ -165,26 +165,6 @@ def test_a_job_that_is_requeued_runs_nothing_twice(batch: Site, engine: Slurm) -
     assert began(batch)[1] != job
 
 
-def test_a_killed_daemon_and_a_killed_controller_lose_nothing(batch: Site, engine: Slurm) -> None:
-    apply(batch, DIRECT)
-    batch.start_daemon()
-    begin(batch)
-    batch.submit(MANY)
-    batch.wait(lambda: batch.look().get("done", 0) > 5, what="some are done")
-
-    with engine.without_controller():
-        batch.kill_daemon()
-        batch.start_daemon()
-    batch.wait(lambda: batch.look().get("done", 0) > 20, what="it goes on")
-    batch.kill_daemon()
-    batch.start_daemon()
-    (batch.folder / "go").touch()
-
-    batch.wait(lambda: batch.look() == {"done": 201}, what="all are done")
-    assert len(began(batch)) == 1
-    assert batch.ask("select count(*) from attempt") == [(201,)]
-
-
 def test_a_lost_answer_to_a_submission_starts_nothing_twice(batch: Site, tools: Path) -> None:
     apply(batch, DIRECT)
     sbatch, real = tools / "sbatch", batch.variables["PATH"].split(":")[1]
