@@ -355,7 +355,7 @@ class NodeVerbs(Acting):
     ) -> Done:
         """Trust a node's new host key; its packages stay as they are.
 
-        fingerprints: Fingerprint of the host key (default: ask at the terminal).
+        fingerprints: The host key's fingerprint (default: ask at the terminal).
         reinstalled: The host was reinstalled: its files and attempts are gone.
         """
         return self._act(

@@ -23,7 +23,7 @@ class AcceptOptions(Options):
     """Options of node accept-key."""
 
     fingerprints: tuple[str, ...] = arguments(
-        "SHA256:...", "Fingerprint of the host key (default: ask at the terminal)."
+        "SHA256:...", "The host key's fingerprint (default: ask at the terminal)."
     )
     reinstalled: bool = flag(
         "--reinstalled", "The host was reinstalled: its files and attempts are gone."
