@@ -37,7 +37,7 @@ GOOD: list[dict[str, Any]] = [
     {"kind": "accepted", "attempts": [1]},
     {"kind": "refused", "attempt": 1, "reason": "disk-full", "message": ""},
     {"kind": "messages", "files": [{"name": "1.1", "text": "any \u0000 text", "more": False}]},
-    {"kind": "dead", "attempts": [{"attempt": 1, "message": "gone"}]},
+    {"kind": "dead", "attempts": [{"attempt": 1, "message": "gone", "reason": "lost"}]},
     {"kind": "absent", "attempts": []},
     {"kind": "forgotten", "attempts": [1], "paths": ["/x"]},
     {"kind": "fault", "message": "why"},

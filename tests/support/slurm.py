@@ -4,6 +4,7 @@ import os
 import secrets
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -62,11 +63,20 @@ class Slurm:
 
     @contextmanager
     def without_controller(self) -> Iterator[None]:
-        """Kill the controller, and start it again."""
+        """Kill the controller, and start it again.
+
+        It has saved its jobs before: it gives the numbers of others again, and drains their nodes.
+        """
+        since, state = time.time(), self.folder / "state/job_state"
+        held = self.call("sbatch", "--parsable", "--hold", "--output=/dev/null", "--wrap=true")
+        wait_until(
+            lambda: state.exists() and state.stat().st_mtime > since, 60, "it saves its jobs"
+        )
         self.kill(CONTROLLER)
         yield
         self.start(CONTROLLER)
         wait_until(self._answers, 60, "the controller answers")
+        self.call("scancel", held.strip())
 
     @property
     def daemons(self) -> list[str]:
