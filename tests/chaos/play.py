@@ -60,6 +60,7 @@ def play(schedule: Schedule, expected: Results | None) -> Outcome:
             outcome.problems.append(f"{type(error).__name__}: {error}")
         finally:
             if outcome.problems:
+                site.undo(everything=True)  # a full disk would keep its database from being read
                 outcome.report = tell(site)
             site.close()
     outcome.seconds = time.monotonic() - began

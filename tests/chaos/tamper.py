@@ -25,6 +25,11 @@ LATE_S = 0.5
 """How late a message is that comes after others."""
 
 
+def is_full(folder: Path) -> bool:
+    """Whether another fault has filled the disk of a folder."""
+    return os.statvfs(folder).f_bavail == 0
+
+
 def tamper(field: Field, chance: random.Random, deed: Callable[[Field, Path], None]) -> bool:
     """Stop who reads a folder of messages until one lies there, and do something to it."""
     name = chance.choice(field.plan.nodes)
@@ -39,6 +44,8 @@ def tamper(field: Field, chance: random.Random, deed: Callable[[Field, Path], No
         if found is None:
             return False
         with suppress(FileNotFoundError):
+            if is_full(found.parent):
+                return False
             deed(field, found)
         return True
     finally:
