@@ -158,7 +158,9 @@ def _is_spoilt(text: str, spoiled: list[str]) -> bool:
 def _crashes(field: Field) -> Iterator[str]:
     """Nothing has ended with a traceback, but where a full disk could not be written to."""
     answer = [path.read_text() for path in field.folder.glob("**/attempts/*/crash")]
-    answer += re.findall(r"^Traceback .*?^\S*(?:Error|Exception)\b.*?$", field.log(), MULTILINE)
+    one = r"^Traceback .*?^\S*(?:Error|Exception)\b[^\n]*"
+    chained = rf"{one}(?:\n\n(?:During|The above)[^\n]*\n\n{one})*"
+    answer += re.findall(chained, field.log(), MULTILINE)
     yield from (text for text in answer if not any(word in text for word in EXPECTED))
 
 

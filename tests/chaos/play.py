@@ -189,9 +189,11 @@ class Player:
         return len(self.site.engine.call("squeue", "--noheader").splitlines())
 
     def _is_quiet(self) -> bool:
-        """Whether nothing is on its way any more, of messages or of results."""
+        """Whether nothing is on its way any more, of messages, results or orders to end."""
         folders = [self.site.home.dropbox / "new"]
         folders += [self.site.base_of(name) / "spool" / "new" for name in self.site.sshds]
         with open_store(self.site.home, read_only=True) as store:
             open_transfers = count(store, "transfer")
+            if self.site.sshds and count(store, "node", kind="ssh", state="down"):
+                return False  # what runs there is ended once the daemon has it back
         return not any(any(one.glob("*")) for one in folders) and not open_transfers
