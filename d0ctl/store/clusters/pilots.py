@@ -199,9 +199,8 @@ def submit_direct(
 ) -> str:
     """Record jobs that are about to be submitted; return the name that they will have."""
     batch = f"d0ctl-{site}-{store.value('next_pilot')}-{title}"
-    for seq, attempt in enumerate(attempts):
-        store.change("add_direct_job", cluster=cluster, batch=batch, seq=seq, attempt=attempt,
-                     now=now)  # fmt: skip
+    rows = ((cluster, batch, seq, attempt, now) for seq, attempt in enumerate(attempts))
+    store.change_many("add_direct_jobs", rows)
     return batch
 
 
@@ -218,5 +217,4 @@ def direct_over(store: Store, one: DirectJob, state: str) -> None:
 
 def drop_direct(store: Store, found: Sequence[DirectJob]) -> None:
     """Forget jobs that are settled, or were never accepted."""
-    for one in found:
-        store.change("drop_direct_job", pilot=one.id)
+    store.change_many("drop_direct_jobs", ((one.id,) for one in found))

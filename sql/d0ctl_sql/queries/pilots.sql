@@ -64,10 +64,10 @@ select coalesce((select seq from sqlite_sequence where name = 'pilot'), 0) + 1;
 -- A pilot that is about to be submitted; its job is found by its name, whatever happens next.
 insert into pilot (cluster_id, batch, seq, submitted) values (:cluster, :batch, :seq, :now);
 
--- name: add_direct_job
--- A job of its own for an attempt, likewise.
+-- name: add_direct_jobs
+-- Jobs of their own for attempts, likewise.
 insert into pilot (cluster_id, batch, seq, attempt_id, submitted)
-values (:cluster, :batch, :seq, :attempt, :now);
+values (?, ?, ?, ?, ?);
 
 -- name: direct_jobs
 -- The jobs of single attempts, and whether these are still alive.
@@ -100,9 +100,9 @@ select package.attempt_id as attempt, requirement.cpus, requirement.gpus,
  order by package.attempt_id
  limit :most;
 
--- name: drop_direct_job
--- The job of an attempt is settled, or was not accepted.
-delete from pilot where id = :pilot;
+-- name: drop_direct_jobs
+-- The jobs of attempts are settled, or were not accepted.
+delete from pilot where id = ?;
 
 -- name: direct_node
 -- The node of a batch system in which each package has a job of its own.
