@@ -174,11 +174,15 @@ class Selection(Verbs):
     def watch(self, timeout: float | None = None) -> Iterator[Progress]:
         """Yield the counts, now and after each change, until nothing in it can move.
 
-        The daemon must be running. Raises TimeoutError after `timeout` seconds.
+        The daemon must be running. Raises TimeoutError after `timeout` seconds; without one,
+        DatabaseUnavailable after a minute without a daemon.
         """
+        from d0ctl.store.views.awaited import DaemonWatch
+
         end = None if timeout is None else time.monotonic() + timeout
         seen, due, last = None, 0.0, None
         with self._reading() as store:
+            daemon = DaemonWatch(store)
             while True:
                 version = store.version()
                 if version != seen or time.monotonic() >= due:
@@ -191,6 +195,8 @@ class Selection(Verbs):
                         return
                 if end is not None and time.monotonic() >= end:
                     raise TimeoutError(f"`{self}` is still {last and last.status}")
+                if end is None and not daemon.look():
+                    daemon.give_up(str(self))
                 time.sleep(LOOK_S)
 
     def wait(
@@ -198,7 +204,7 @@ class Selection(Verbs):
     ) -> Progress:
         """Wait until nothing in it can move without a person, and return the counts then.
 
-        `progress` is called after each change. Raises TimeoutError after `timeout` seconds.
+        `progress` is called after each change. It raises the same errors as `watch`.
         """
         found = self.progress
         for found in self.watch(timeout):

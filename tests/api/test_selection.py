@@ -8,6 +8,7 @@ import pytest
 
 from d0ctl import Job, Selection, jobs
 from d0ctl.errors import BadUsage, DatabaseUnavailable, Refused
+from d0ctl.store.views import awaited
 from tests.cli.conftest import type_in
 from tests.support.building import document
 from tests.support.rows import drop
@@ -84,6 +85,14 @@ def test_a_failed_package_is_retried_with_more_until_the_job_is_successful(folde
     assert done.packages == 1
     assert last.is_successful
     assert seen[-1] == "successful"
+
+
+def test_wait_gives_up_without_a_daemon(held: Selection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(awaited, "NO_DAEMON_S", 0.1)
+    held.release()
+
+    with pytest.raises(DatabaseUnavailable, match="`reco` has not ended, and no daemon"):
+        held.wait()
 
 
 def test_wait_yields_each_change_and_the_end(held: Selection) -> None:

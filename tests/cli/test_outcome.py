@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import Address
-from d0ctl.store.nodes import contact, registry
+from d0ctl.store.nodes import contact, leases, registry
+from d0ctl.store.views import awaited
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
 from tests.support.rows import change, count
@@ -191,6 +193,40 @@ def test_waiting_can_end_after_a_time(site: Site, d0ctl: Type) -> None:
         "`prod` is still submitted after 0.3 s: d0ctl why prod",
     ]
     assert d0ctl("wait", "prod", "--timeout", "soon").exit_code == 2
+
+
+@pytest.mark.parametrize("command", ["wait late", "submit {file} --wait --force"])
+def test_waiting_ends_when_no_daemon_comes(
+    site: Site, d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr(awaited, "NO_DAEMON_S", 0.1)
+    file = tmp_path / "job.yaml"
+    file.write_text("job: late\nstages: [{lines: [{run: echo}]}]\n")
+    if "submit" not in command:
+        d0ctl("submit", str(file))
+
+    waited = d0ctl(*command.format(file=file).split())
+
+    assert waited.exit_code == 5
+    assert waited.stderr.splitlines() == [
+        "no daemon is running, so nothing new starts: `d0ctl daemon start`, or `d0ctl run late`",
+        "d0ctl: `late` has not ended, and no daemon has been running for 0.1 s",
+        "d0ctl daemon start",
+    ]
+
+
+def test_a_daemon_that_comes_is_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(awaited, "NO_DAEMON_S", 0.0)
+    daemon = awaited.DaemonWatch(site.store)
+    assert not daemon.look()
+    with pytest.raises(DatabaseUnavailable):
+        daemon.give_up("prod")
+
+    with site.store.writing():
+        leases.take_lease(site.store, leases.LEASE, now=time.time())
+
+    assert daemon.look()
+    daemon.give_up("prod")
 
 
 def test_a_submission_waits_as_long_as_wait_does(site: Site, d0ctl: Type, tmp_path: Path) -> None:

@@ -1,17 +1,29 @@
 """The selection that `wait` waits for: each job, the selected part of it, and its standing."""
 
+import time
+
 from msgspec import Struct
 from msgspec.structs import replace
 
+from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import Counts, Group, roll_up
 from d0ctl.schedule.standstill import Cause
 from d0ctl.select import Selector, union
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.standstill import JobStanding, job_standing, part_standing
+from d0ctl.store.nodes.standstill import (
+    JobStanding,
+    any_driver,
+    job_standing,
+    part_standing,
+)
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes import JobSummary
+from d0ctl.units import duration
+
+NO_DAEMON_S = 60.0
+"""How long to wait without a daemon: the service starts again 30 s after a crash."""
 
 
 class Awaited(Struct, frozen=True):
@@ -72,3 +84,29 @@ def _part(store: Store, job: JobSummary, wanted: Selector, now: float) -> Awaite
     selection.choose(store, wanted, now=now)
     counts = lifecycle.phases(store)
     return Awaited(job, counts, part_standing(store, job.id, counts, now=now))
+
+
+class DaemonWatch:
+    """Watches whether any process drives packages during a wait."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.missing_since: float | None = None
+
+    def look(self) -> bool:
+        """Return whether any does."""
+        if any_driver(self.store):
+            self.missing_since = None
+        elif self.missing_since is None:
+            self.missing_since = time.monotonic()
+        return self.missing_since is None
+
+    def give_up(self, name: str) -> None:
+        """Raise DatabaseUnavailable if none has for `NO_DAEMON_S`."""
+        since = self.missing_since
+        if since is not None and time.monotonic() - since >= NO_DAEMON_S:
+            raise DatabaseUnavailable(
+                f"`{name}` has not ended, and no daemon has been running for "
+                f"{duration(NO_DAEMON_S)}",
+                hint="d0ctl daemon start",
+            )

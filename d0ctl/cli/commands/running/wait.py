@@ -13,8 +13,7 @@ from d0ctl.errors import ExitCode
 from d0ctl.model import Group
 from d0ctl.show import outcome
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.store.views.awaited import Awaited, look
+from d0ctl.store.views.awaited import Awaited, DaemonWatch, look
 
 app = single()
 
@@ -40,7 +39,8 @@ def wait(
     """Wait for the end of a job, or of a part of it.
 
     It ends when nothing of the job can move without a person, or after the timeout. `'reco*'`
-    waits for several jobs. If no daemon runs, it says so and waits for one.
+    waits for several jobs. If no daemon runs, it says so and waits a minute for one, or as long
+    as `--timeout` says.
     """
     raise typer.Exit(wait_for(selector, timeout))
 
@@ -52,7 +52,7 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
     last = time.monotonic() + length if timeout is not None else None
     rest = LOOK_S if wanted.depth <= 2 else LOOK_AT_PACKAGES_S
     with session.reader() as store:
-        is_reported, seen, due = False, None, 0.0
+        daemon, is_reported, seen, due = DaemonWatch(store), False, None, 0.0
         while True:
             version = store.version()
             if version != seen or time.monotonic() >= due:
@@ -61,9 +61,12 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
                     parts = look(store, wanted, time.time())
                     if all(part.found.standing.is_settled for part in parts):
                         return _end(store, text, parts)
-                if not is_reported and not any_driver(store):
+            if not daemon.look():
+                if not is_reported:
                     is_reported = True
                     say(outcome.no_daemon([part.job.name for part in parts]))
+                if last is None:
+                    daemon.give_up(text)
             if last is not None and time.monotonic() >= last:
                 return _give_up(text, parts, length)
             time.sleep(rest if last is None else max(0.0, min(rest, last - time.monotonic())))
