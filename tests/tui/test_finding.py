@@ -8,7 +8,7 @@ from textual.widgets import Input
 from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.nodes import placement
-from d0ctl_tui.screens.search_box import Choice, Finder
+from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import PATIENCE_S, Desk, Open

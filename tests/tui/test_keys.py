@@ -18,7 +18,7 @@ from d0ctl.select import parse, parse_all
 from d0ctl.store.views import names
 from d0ctl_tui.commands import ACT, NODES
 from d0ctl_tui.run_action import PlannedAction, first_way
-from d0ctl_tui.screens.plan import PlanDialog
+from d0ctl_tui.screens.dialogs.plan import PlanDialog
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open

@@ -2,8 +2,8 @@
 
 import pytest
 
+from d0ctl_tui.screens.dialogs.search_box import Finder
 from d0ctl_tui.screens.nodes import NodesScreen
-from d0ctl_tui.screens.search_box import Finder
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open

@@ -157,3 +157,67 @@ def test_a_line_down_takes_less_than_a_kilobyte(site: Site, terminal: Open) -> N
         before.append(screen.type(b"j"))
 
     assert median(b - a for a, b in pairwise(before)) < 1000, screen.read()[before[-2] :]
+
+
+def printed(site: Site, path: str, text: str) -> Path:
+    """The folder of an attempt that has failed, and what it printed."""
+    site.up(base=str(site.store.home.root / "base"))
+    attempt = site.launch(path)
+    folder = site.store.home.root / "base" / "attempts" / str(attempt)
+    folder.mkdir(parents=True)
+    (folder / "1.out").write_text(text)
+    site.end(path, "failed", reason="exit-code", exit_code=1)
+    return folder
+
+
+def test_a_shell_opens_in_the_folder_of_the_attempt_and_leads_back(
+    site: Site, terminal: Open
+) -> None:
+    site.submit(production())
+    folder = printed(site, "prod/1/1/1", "no calibration\n")
+    screen = terminal("env", "SHELL=/bin/sh", PROGRAM, "tui", "prod/1/1/1")
+    screen.sees(b"exit-code")
+
+    before = screen.type(b"!")
+    screen.sees(NORMAL, before)
+    screen.type(b"echo in-$(pwd)\n")
+    screen.sees(f"in-{folder}".encode(), before)
+    again = screen.type(b"exit\n")
+
+    screen.sees(ALTERNATE, again)
+    screen.sees(b"exit-code", again)
+    screen.type(b"q")
+    screen.sees(NORMAL, again)
+    assert screen.program.wait(30) == 0
+
+
+@pytest.mark.parametrize(("key", "variable"), [(b"|", "PAGER"), (b"e", "EDITOR")])
+def test_the_log_is_read_with_the_programs_of_the_user(
+    site: Site, terminal: Open, tmp_path: Path, key: bytes, variable: str
+) -> None:
+    site.submit(production())
+    folder = printed(site, "prod/1/1/1", "no calibration\n")
+    program = tmp_path / "show"
+    program.write_text('#!/bin/sh\necho "shows $2:"; cat "$2"; read answer\n')
+    program.chmod(0o755)
+    screen = terminal("env", "VISUAL=", f"{variable}={program} -R", PROGRAM, "tui", "prod/1/1/1")
+    screen.sees(b"exit-code")
+
+    before = screen.type(key)
+    screen.sees(f"shows {folder}/1.out:".encode(), before)
+    screen.sees(b"no calibration", before)
+    again = screen.type(b"\n")
+
+    screen.sees(ALTERNATE, again)
+    screen.sees(b"exit-code", again)
+
+
+def test_a_pager_that_does_not_exist_is_named(site: Site, terminal: Open) -> None:
+    site.submit(production())
+    printed(site, "prod/1/1/1", "no calibration\n")
+    screen = terminal("env", "PAGER=/no/pager", PROGRAM, "tui", "prod/1/1/1")
+    screen.sees(b"exit-code")
+
+    before = screen.type(b"|")
+
+    screen.sees(b"`/no/pager` can't be started: No such file or directory", before)

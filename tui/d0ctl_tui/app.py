@@ -13,32 +13,30 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from d0ctl.config import Home
-from d0ctl.errors import D0Error
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
 from d0ctl.show.drawing.spans import Line, Span, fit, foreign
-from d0ctl.store.opening import open_store
-from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
-from d0ctl_tui.app_events import Changed, CommandClicked, Handed, PathClicked, ReadFailed
+from d0ctl_tui.app_events import Changed, Handed, PathClicked, ReadFailed
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.lean_driver import lean_driver
 from d0ctl_tui.marks import Marks
+from d0ctl_tui.outside import Outside
 from d0ctl_tui.poller import Poller
-from d0ctl_tui.read import logs, snapshot
+from d0ctl_tui.read import snapshot
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.run_action import PlannedAction
-from d0ctl_tui.screens import ask_action
 from d0ctl_tui.screens.card import CardScreen
-from d0ctl_tui.screens.help import Help
+from d0ctl_tui.screens.dialogs import ask_action
+from d0ctl_tui.screens.dialogs.help import Help
+from d0ctl_tui.screens.dialogs.plan import PlanDialog
 from d0ctl_tui.screens.log import LogScreen
 from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.screens.nodes import NodesScreen
-from d0ctl_tui.screens.plan import PlanDialog
 from d0ctl_tui.terminal import Terminal
 
 SHORTEST_S = 0.08
@@ -51,7 +49,7 @@ SHARE = 6
 """Reads may take this fraction of the time, also on a slow disk."""
 
 
-class Dashboard(App[None]):
+class Dashboard(Outside, App[None]):
     """Everything of one home in a terminal."""
 
     CSS_PATH = Path(__file__).with_name("dashboard.tcss")
@@ -199,11 +197,6 @@ class Dashboard(App[None]):
             self.pop_screen()
         self.go_to(message.path)
 
-    def on_command_clicked(self, message: CommandClicked) -> None:
-        """Copy the command, through the terminal."""
-        self.copy_to_clipboard(message.command)
-        self.tell(f"copied: {message.command}", "good")
-
     def show(self) -> None:
         """Update the screen in front, and the one under a box in front."""
         with suppress(ScreenStackError):  # the dashboard is ending
@@ -243,12 +236,7 @@ class Dashboard(App[None]):
 
     def show_log(self, package: str) -> None:
         """Show the log of a package, or why there is none."""
-        try:
-            with open_store(self.home, read_only=True) as store, database_errors(self.home):
-                log = logs.find(store, package)
-        except D0Error as error:
-            self.tell(str(error))
-        else:
+        if (log := self.log_of(package)) is not None:
             self.push_screen(LogScreen(self, log))
 
     def choose_action(self, marks: Marks) -> None:

@@ -7,11 +7,13 @@ from textual.app import App
 from textual.message import Message
 
 from d0ctl.config import Home
+from d0ctl.model import Address
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.marks import Marks
+from d0ctl_tui.read.logs import Log
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
@@ -60,6 +62,18 @@ class AppInterface(Protocol):
 
     def show_log(self, package: str) -> None:
         """Show the log of a package, or why there is none."""
+
+    def log_of(self, package: str, *, quiet: bool = False) -> Log | None:
+        """Return the log of a package; None if there is none, which is said unless `quiet`."""
+
+    def read_log(self, log: Log, stream: str | None, program: str) -> None:
+        """Give a stream of a log, the latest if it is None, to the pager or the editor."""
+
+    def open_shell(self, address: Address, folder: str) -> None:
+        """Give the terminal to a shell on a node, in a folder."""
+
+    def copy(self, words: str) -> None:
+        """Copy a text, through the terminal."""
 
     def choose_action(self, marks: Marks) -> None:
         """Offer the actions on marked rows."""

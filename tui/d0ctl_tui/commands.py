@@ -33,6 +33,7 @@ NAMES = {
     "pagedown": "pgdn", "ctrl+p": "^p", "ctrl+z": "^z", "ctrl+l": "^l", "greater_than_sign": ">",
     "ctrl+f": "^f", "ctrl+b": "^b", "ctrl+d": "^d", "ctrl+u": "^u", "backspace": "bksp",
     "up": "up", "ctrl+q": "^q", "shift+tab": "shift-tab", "exclamation_mark": "!",
+    "vertical_line": "|", "equals_sign": "=", "comma": ",", "full_stop": ".",
 }  # fmt: skip
 
 MOVE = (
@@ -69,6 +70,14 @@ LOOK = (
     Command("escape", "clear", "clear the filter and the marks", "look"),
 )
 
+OUTSIDE = (
+    Command("y", "copy", "copy path, command or folder", "look"),
+    Command("exclamation_mark", "shell", "a shell on its node, in its folder",
+            "look"),
+    Command("vertical_line", "read_with('pager')", "the log in $PAGER", "look"),
+    Command("e", "read_with('editor')", "the log in $EDITOR", "look"),
+)  # fmt: skip
+
 ACT = (
     Command("a", "act", "all actions on it", "act", foot="act"),
     *(
@@ -89,7 +98,7 @@ REST = (
     Command("q", "app.quit", "quit", "rest", foot="quit"),
 )
 
-MAIN = TREE + LOOK + ACT + REST
+MAIN = TREE + LOOK + OUTSIDE + ACT + REST
 """The commands of the main screen, besides moving."""
 
 SUB = (
@@ -113,6 +122,7 @@ FAILURES = (
 NODES = (
     Command("enter", "go", "go to the package", "look", foot="open"),
     Command("tab", "app.focus_next", "to the packages, and back", "look", foot="packages"),
+    Command("exclamation_mark", "shell", "a shell on the node", "look", foot="shell"),
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name,
                 foot=action.name.removeprefix("node "))
@@ -134,7 +144,10 @@ LOG = (
     Command("r", "reload", "read the log again", "look", foot="again"),
     Command("s", "stream", "stdout or stderr", "look", foot="out/err"),
     Command("b", "binary", "the next binary of the chain", "look", foot="binary"),
-    Command("e", "attempt", "the previous attempt", "look", foot="attempt"),
+    Command("a", "attempt", "the previous attempt", "look", foot="attempt"),
+    Command("vertical_line", "read_with('pager')", "the log in $PAGER", "look", foot="pager"),
+    Command("e", "read_with('editor')", "the log in $EDITOR", "look", foot="editor"),
+    Command("y", "copy", "copy the path of the log", "look", foot="copy"),
 )
 
 

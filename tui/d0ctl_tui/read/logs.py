@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from d0ctl.config import Home
 from d0ctl.errors import NotFound
@@ -47,6 +48,19 @@ class Log(Struct):
         """Whether it is on this machine."""
         return self.address.kind == "local"
 
+    @property
+    def folder(self) -> str:
+        """The folder of the attempt on its node; empty if that is not known."""
+        return f"{self.base}/attempts/{self.attempt}" if self.base else ""
+
+    def latest(self) -> tuple[int, str] | None:
+        """Return the binary and the stream that printed last; None if nothing was printed."""
+        for number in range(self.binaries, 0, -1):
+            for stream in STREAMS:
+                if self.size(f"{number}.{stream}"):
+                    return number, stream
+        return None
+
     def read(self, name: str, offset: int, length: int) -> bytes:
         """Return a piece of a stream, such as `1.out`; empty if there is none."""
         with suppress(NotFound, FileNotFoundError):
@@ -77,13 +91,17 @@ class Log(Struct):
                     return whole.decode(errors="replace")
         return ""
 
+    def again(self) -> "Log":
+        """Return the same log for another thread."""
+        return replace(self, _visit=None, _stack=ExitStack())
+
     def close(self) -> None:
         """End the visit."""
         self._stack.close()
         self._visit = None
 
     def _file(self, name: str) -> Path:
-        return Path(self.base, "attempts", str(self.attempt), name)
+        return Path(self.folder, name)
 
     def _far(self, name: str, offset: int, length: int) -> bytes:
         first = self._here().read(name, offset, length)

@@ -16,8 +16,8 @@ from d0ctl_tui.commands import LOG, SUB, bindings
 from d0ctl_tui.draw.pager import Pager
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
+from d0ctl_tui.screens.dialogs.search_box import Ask
 from d0ctl_tui.screens.log_pane import LogPane, Move
-from d0ctl_tui.screens.search_box import Ask
 from d0ctl_tui.screens.sub import SubScreen
 
 NEAR_S = 0.5
@@ -172,6 +172,14 @@ class LogScreen(SubScreen):
         self.binary_number = self.binary_number % self.log_file.binaries + 1
         self._turn()
 
+    def action_read_with(self, program: str) -> None:
+        """Give this stream to the pager or the editor of the user."""
+        self.dashboard.read_log(self.log_file.again(), self._stream, program)
+
+    def action_copy(self) -> None:
+        """Copy the path of this stream on its node."""
+        self.dashboard.copy(f"{self.log_file.folder}/{self._stream}")
+
     def action_attempt(self) -> None:
         """Show the previous attempt; after the first, the last again."""
         log = self.log_file
@@ -203,14 +211,17 @@ class LogScreen(SubScreen):
         self._pager.rows = lambda text: len(pane.rows_of(text, columns)) if wrapped else 1
         self._reader.submit(self._do, move, height, grown)
 
+    @property
+    def _stream(self) -> str:
+        return f"{self.binary_number}.{self.stream_name}"
+
     def _read(self, offset: int, length: int) -> bytes:
-        name = f"{self.binary_number}.{self.stream_name}"
-        return self.log_file.read(name, offset, length)
+        return self.log_file.read(self._stream, offset, length)
 
     def _do(self, move: Move, height: int, grown: bool) -> None:
         """In the reading thread: move the window and return its contents."""
         try:
-            now = self.log_file.size(f"{self.binary_number}.{self.stream_name}")
+            now = self.log_file.size(self._stream)
             if grown and now == self._pager.size and self.pane.shown:
                 return
             if now != self._pager.size:
@@ -230,14 +241,8 @@ class LogScreen(SubScreen):
     def _choose(self, height: int) -> None:
         """In the reading thread: choose the last binary that has printed anything."""
         try:
-            for number in range(self.log_file.binaries, 0, -1):
-                for stream in logs.STREAMS:
-                    if self.log_file.size(f"{number}.{stream}"):
-                        self.binary_number, self.stream_name = number, stream
-                        break
-                else:
-                    continue
-                break
+            if latest := self.log_file.latest():
+                self.binary_number, self.stream_name = latest
         except (D0Error, OSError) as error:
             self._tell_error(error)
             return

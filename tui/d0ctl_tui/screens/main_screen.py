@@ -16,13 +16,14 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl_tui.app_events import ColumnsMoved, CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, REST, TREE, Command, bindings
+from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, OUTSIDE, REST, TREE, Command, bindings
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read import walk
-from d0ctl_tui.screens import search_results
+from d0ctl_tui.screens.dialogs import search_results
+from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
 from d0ctl_tui.screens.failures import FailuresScreen
-from d0ctl_tui.screens.search_box import Choice, Finder
+from d0ctl_tui.screens.row_keys import RowKeys
 from d0ctl_tui.screens.site_strips import EventStrip, NodeStrip, RateStrip
 from d0ctl_tui.widgets.about_pane import AboutPane
 from d0ctl_tui.widgets.details import Details
@@ -34,12 +35,12 @@ SETTLE_S = 0.04
 """How long the panes get to find their sizes, once the card is read, before they are drawn."""
 
 
-class MainScreen(Screen[None]):
+class MainScreen(RowKeys, Screen[None]):
     """The screen that stays open all day."""
 
     COMPONENT_CLASSES = COMPONENTS
     DEFAULT_CLASSES = WITH
-    BINDINGS = bindings(LOOK, ACT, REST, MOVE)
+    BINDINGS = bindings(LOOK, OUTSIDE, ACT, REST, MOVE)
 
     def __init__(self, dashboard: AppInterface, start: str | None) -> None:
         super().__init__()
@@ -224,13 +225,10 @@ class MainScreen(Screen[None]):
         """Show the nodes."""
         self.dashboard.show_nodes()
 
-    def action_log(self) -> None:
-        """Show the log of the selected package."""
-        selector = self.tree_view.selector
-        if selector is None or selector.count("/") < 3:
-            self.dashboard.tell("only a package has a log: choose one")
-        else:
-            self.dashboard.show_log(selector)
+    @property
+    def selector(self) -> str | None:
+        """Return the path of the selected row."""
+        return self.tree_view.selector
 
     def action_verb(self, verb: str) -> None:
         """Plan an action on the marked rows, or else the selected one."""

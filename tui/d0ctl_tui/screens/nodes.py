@@ -9,6 +9,7 @@ from d0ctl.show.cards import node
 from d0ctl.show.cards.node import Node
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import EMPTY, Line
+from d0ctl.store.nodes import registry
 from d0ctl_tui.app_events import CursorMoved, LineOpened
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import NODES, SUB, bindings
@@ -97,6 +98,13 @@ class NodesScreen(SubScreen):
         if isinstance(self.card, Node) and self.card.live:
             self.app.pop_screen()
             self.dashboard.go_to(self.card.live[0].path)
+
+    def action_shell(self) -> None:
+        """Open a shell on the node, in d0ctl's folder there."""
+        name = self.list.chosen
+        row = self.dashboard.source.ask(lambda store: registry.find(store, name or ""), None)
+        if row is not None:
+            self.dashboard.open_shell(registry.address_of(row), row["base"] or "")
 
     def action_verb(self, verb: str) -> None:
         """Show what an action would do to the node."""

@@ -48,29 +48,29 @@ class Page(LineView):
         super().__init__(id=id, glyphs=glyphs)
         self._is_list = is_list
         self._draw = draw
-        self._lines: list[Line] = []
+        self.lines: list[Line] = []
         self._columns = 0
 
     def line_count(self) -> int:
         """Return how many lines were drawn."""
-        return len(self._lines)
+        return len(self.lines)
 
     def line(self, number: int, columns: int) -> Line:
         """Return one of the drawn lines."""
-        return self._lines[number] if number < len(self._lines) else EMPTY
+        return self.lines[number] if number < len(self.lines) else EMPTY
 
     def click_line(self, number: int, column: int) -> None:
         """Follow the path or command at this column."""
-        if command := sheet.command_at(self._lines, number):
+        if command := sheet.command_at(self.lines, number):
             self.post_message(CommandClicked(command))
-        elif path := sheet.path_at(self._lines[number], None if self._is_list else column):
+        elif path := sheet.path_at(self.lines[number], None if self._is_list else column):
             self.post_message(PathClicked(path))
 
     def renew(self) -> None:
         """Draw again."""
         self._columns = self.size.width
         if self._columns:
-            self._lines = self._draw(self._columns)
+            self.lines = self._draw(self._columns)
         super().renew()
 
     def on_resize(self, event: object) -> None:

@@ -14,7 +14,7 @@ from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, foreign, spread
 from d0ctl_tui.app_events import Handed, LineOpened
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
-from d0ctl_tui.screens.dialog import Dialog
+from d0ctl_tui.screens.dialogs.dialog import Dialog
 from d0ctl_tui.widgets.lines import LineView
 
 KEYS = (

@@ -20,7 +20,7 @@ from d0ctl.store.views.search import Found
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import MAIN, Command
-from d0ctl_tui.screens.search_box import Choice
+from d0ctl_tui.screens.dialogs.search_box import Choice
 
 NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 """Phases that a package seldom leaves by itself; `n` walks through them."""

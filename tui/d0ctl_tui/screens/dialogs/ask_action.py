@@ -11,8 +11,8 @@ from d0ctl.errors import D0Error
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.run_action import QUESTIONS, applicable, first_way, level, misfit, target
-from d0ctl_tui.screens import search_results
-from d0ctl_tui.screens.search_box import Ask, Choice, Find, Finder
+from d0ctl_tui.screens.dialogs import search_results
+from d0ctl_tui.screens.dialogs.search_box import Ask, Choice, Find, Finder
 
 Go = Callable[[str | None], None]
 """The function that gets an answer; None if there was none."""

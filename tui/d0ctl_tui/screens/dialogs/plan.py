@@ -14,7 +14,7 @@ from d0ctl_tui.app_events import Handed
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.run_action import PlannedAction, latest
-from d0ctl_tui.screens.dialog import Dialog
+from d0ctl_tui.screens.dialogs.dialog import Dialog
 from d0ctl_tui.widgets.status_lines import Band, Page
 
 KEYS = (

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, pad, width
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import MOVE, Command, bindings
-from d0ctl_tui.screens.dialog import Dialog
+from d0ctl_tui.screens.dialogs.dialog import Dialog
 from d0ctl_tui.widgets.status_lines import Page
 
 KEY = 10

@@ -1,0 +1,171 @@
+"""Other programs on the terminal of the dashboard: a shell on a node, a pager, an editor."""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from textual.app import App, SuspendNotSupported
+
+from d0ctl.config import Home
+from d0ctl.errors import D0Error
+from d0ctl.model import Address
+from d0ctl.store.opening import open_store
+from d0ctl.store.sqlite_errors import database_errors
+from d0ctl_tui.app_events import CommandClicked, Handed
+from d0ctl_tui.read import logs
+from d0ctl_tui.read.logs import Log
+
+MOST_COPIED = 64 << 20
+"""How many bytes of a log on another machine are copied, the last ones."""
+
+PIECE = 1 << 20
+
+PROGRAMS = {"pager": (("PAGER",), "less"), "editor": (("VISUAL", "EDITOR"), "vi")}
+"""The variables that name a program, and the program if none does."""
+
+
+class Outside:
+    """What the dashboard does outside of its screens, as part of the app."""
+
+    home: Home
+
+    @property
+    def _app(self) -> App[Any]:
+        assert isinstance(self, App)
+        return self
+
+    def tell(self, words: str, look: str = "warn") -> None:
+        """Show a notice in the last line, for a while."""
+        raise NotImplementedError
+
+    def copy(self, words: str) -> None:
+        """Copy a text, through the terminal."""
+        self._app.copy_to_clipboard(words)
+        self.tell(f"copied: {words}", "good")
+
+    def on_command_clicked(self, message: CommandClicked) -> None:
+        """Copy the command."""
+        self.copy(message.command)
+
+    def log_of(self, package: str, *, quiet: bool = False) -> Log | None:
+        """Return the log of a package; None if there is none, which is said unless `quiet`."""
+        try:
+            with open_store(self.home, read_only=True) as store, database_errors(self.home):
+                return logs.find(store, package)
+        except D0Error as error:
+            if not quiet:
+                self.tell(str(error))
+        return None
+
+    def open_shell(self, address: Address, folder: str) -> None:
+        """Give the terminal to a shell on a node, in a folder."""
+        self._tell_problem(_shell(self._app, address, self.home.known_hosts, folder))
+
+    def read_log(self, log: Log, stream: str | None, program: str) -> None:
+        """Give a stream of a log, the latest if it is None, to the pager or the editor."""
+        if not log.is_near:
+            self.tell(f"copying the log from {log.address.name} ...", "plain")
+        self._app.run_worker(partial(self._fetch, log, stream, program), thread=True,
+                             exclusive=True, group="outside")  # fmt: skip
+
+    def _fetch(self, log: Log, stream: str | None, program: str) -> None:
+        """In a thread: bring the log to this machine, and have it shown."""
+        try:
+            if stream is None:
+                number, name = log.latest() or (1, "out")
+                stream = f"{number}.{name}"
+            fetched = Fetched(log, stream)
+        except (D0Error, OSError) as error:
+            then = partial(self.tell, f"the log can't be read: {error}")
+        else:
+            then = partial(self._read_with, fetched, program)
+        finally:
+            log.close()
+        self._app.post_message(Handed(then))
+
+    def _read_with(self, fetched: "Fetched", program: str) -> None:
+        if not fetched.path.exists():
+            self.tell("nothing was printed")
+        else:
+            self._tell_problem(_run(self._app, [*_program(program), fetched.path]))
+        fetched.close()
+
+    def _tell_problem(self, problem: str) -> None:
+        if problem:
+            self.tell(problem)
+
+
+def _shell(app: App[Any], address: Address, known_hosts: Path, folder: str) -> str:
+    """Open a shell on a node, in a folder; return why that failed, or an empty text."""
+    from d0ctl.nodes.visits.login_shell import opened
+
+    try:
+        with opened(address, known_hosts, folder) as call:
+            return _run(app, call.words, call.folder)
+    except (D0Error, OSError) as error:
+        return str(error)
+
+
+def _program(kind: str) -> list[str]:
+    """Return the pager or the editor of the user, with its options."""
+    variables, otherwise = PROGRAMS[kind]
+    found = next((words for name in variables if (words := os.environ.get(name))), otherwise)
+    try:
+        return shlex.split(found) or [otherwise]
+    except ValueError:
+        return [found]
+
+
+def _run(app: App[Any], words: Sequence[str | Path], folder: Path | None = None) -> str:
+    """Give the terminal to a program until it ends; return why that failed, or an empty text."""
+    problem = ""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with app.suspend():
+            # ctrl+c is for the program, which does not inherit a handler
+            signal.signal(signal.SIGINT, lambda number, frame: None)
+            try:
+                subprocess.run(words, cwd=folder, check=False)
+            except OSError as error:  # here: `suspend` does not come back from an exception
+                problem = f"`{words[0]}` can't be started: {error.strerror}"
+            finally:
+                signal.signal(signal.SIGINT, before)
+    except SuspendNotSupported:
+        problem = "this terminal can't be given to another program"
+    return problem
+
+
+class Fetched:
+    """A stream of a log as a file on this machine: itself, or a copy until `close`."""
+
+    def __init__(self, log: Log, name: str) -> None:
+        self._copy = "" if log.is_near else tempfile.mkdtemp(prefix="d0ctl-")
+        self.path = Path(self._copy or log.folder, name)
+        if self._copy:
+            try:
+                _copy(log, name, self.path)
+            except BaseException:
+                self.close()
+                raise
+
+    def close(self) -> None:
+        """Remove the copy."""
+        if self._copy:
+            shutil.rmtree(self._copy, ignore_errors=True)
+
+
+def _copy(log: Log, name: str, path: Path) -> None:
+    """Copy the end of a stream. Raises NodeUnreachable."""
+    size = log.size(name)
+    at = max(0, size - MOST_COPIED)
+    with path.open("wb") as copy:
+        while at < size and (piece := log.read(name, at, min(PIECE, size - at))):
+            copy.write(piece)
+            at += len(piece)

@@ -1,0 +1,1 @@
+"""Boxes over a screen."""

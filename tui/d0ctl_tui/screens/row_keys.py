@@ -1,0 +1,75 @@
+"""Keys that take the selected row out of the dashboard: copy, a shell, other programs."""
+
+from functools import partial
+
+from d0ctl.select import parse
+from d0ctl.show.drawing import sheet
+from d0ctl_tui.app_interface import AppInterface
+from d0ctl_tui.read.logs import Log
+from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
+from d0ctl_tui.widgets.about_pane import AboutPane
+
+MOST_COMMANDS = 12
+"""How many commands of the details are offered for copying."""
+
+
+class RowKeys:
+    """Actions of a screen with a selected row and its details."""
+
+    dashboard: AppInterface
+    about: AboutPane
+
+    @property
+    def selector(self) -> str | None:
+        """Return the path of the selected row."""
+        raise NotImplementedError
+
+    def action_copy(self) -> None:
+        """Offer what can be copied of the selected row."""
+        if self.selector is None:
+            self.dashboard.tell("nothing is selected")
+            return
+
+        def take(choice: Choice | None) -> None:
+            if choice is not None:
+                self.dashboard.copy(choice.words)
+
+        offered = list(self._offered(self.selector))
+        find = partial(_matching, offered)
+        self.dashboard.app.push_screen(Finder(self.dashboard, "copy", find), take)
+
+    def action_log(self) -> None:
+        """Show the log of the selected package."""
+        if (log := self._log("only a package has a log: choose one")) is not None:
+            self.dashboard.show_log(log.path)
+
+    def action_shell(self) -> None:
+        """Open a shell on the node of the selected package, in the folder of its attempt."""
+        log = self._log("only a package has a node: choose one, or the nodes by `o`")
+        if log is not None:
+            self.dashboard.open_shell(log.address, log.folder)
+
+    def action_read_with(self, program: str) -> None:
+        """Give the log of the selected package to the pager or the editor of the user."""
+        log = self._log("only a package has a log: choose one")
+        if log is not None:
+            self.dashboard.read_log(log, None, program)
+
+    def _log(self, otherwise: str) -> Log | None:
+        if self.selector is None or parse(self.selector).level != "package":
+            self.dashboard.tell(otherwise)
+            return None
+        return self.dashboard.log_of(self.selector)
+
+    def _offered(self, selector: str) -> list[Choice]:
+        found = [Choice(selector, kind="path")]
+        log = self.dashboard.log_of(selector, quiet=True) if selector.count("/") == 3 else None
+        if log is not None and log.folder:
+            found.append(Choice(log.folder, f"on {log.address.name}", kind="folder"))
+        commands = [f"d0ctl status {selector}", *sheet.commands_on(self.about.lines)]
+        known = dict.fromkeys(commands[: MOST_COMMANDS + 1])
+        return [*found, *(Choice(one, kind="command", look="command") for one in known)]
+
+
+def _matching(offered: list[Choice], words: str) -> list[Choice]:
+    return [one for one in offered if words.lower() in f"{one.kind} {one.words}".lower()]
