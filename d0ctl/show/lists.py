@@ -76,12 +76,17 @@ def how_far(
 def failures(sheet: Sheet, failed: Sequence[FailureView], now: float) -> None:
     """Add each failure with its reason and the last lines of stderr."""
     for one in failed:
-        name = "" if one.name == one.path.rpartition("/")[2] else f" {one.name}"
-        sheet.add("  ", signs.glyph("failed", sheet.glyphs), " ", (one.path, "strong"),
-                  f"{name} on {one.node_name}, {moment(one.ended, now)}")  # fmt: skip
-        sheet.say(cause(one.reason, one.message), "bad", indent=" " * 4)
-        if one.stderr:
-            sheet.quote(one.stderr, STDERR_LINES)
+        failure(sheet, one, now, STDERR_LINES)
+
+
+def failure(sheet: Sheet, one: FailureView, now: float, lines: int) -> None:
+    """Add a failure with its reason and the last lines of stderr."""
+    name = "" if one.name == one.path.rpartition("/")[2] else f" {one.name}"
+    sheet.add("  ", signs.glyph("failed", sheet.glyphs), " ", (one.path, "strong"),
+              f"{name} on {one.node_name}, {moment(one.ended, now)}")  # fmt: skip
+    sheet.say(cause(one.reason, one.message), "bad", indent=" " * 4)
+    if one.stderr:
+        sheet.quote(one.stderr, lines)
 
 
 def cause(reason: str | None, message: str | None) -> str:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.cli import package_documents
-from d0ctl.cli.commands.looking import peek_folder
+from d0ctl.cli.commands.looking.pages import peek_folder
 from d0ctl.cli.terminal import output
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes import frame_checks

@@ -37,6 +37,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "eta --audit": estimates.Audit,
     "why": Explanation,
     "history": history.History,
+    "logs --failed": history.FailedLogs,
     "peek": packages.Peek,
     "report failures": reports.Failures,
     "report usage": reports.UsageReport,

@@ -61,3 +61,41 @@ class History(TypedDict):
     notes: list[Note]
     actions: list[Action]
     now: Current | None
+
+
+class FailedLog(TypedDict):
+    """The end of the log of a failed package, and other packages whose log is the same.
+
+    Logs that differ only in numbers are the same. `stream` is `stderr`, or `stdout` if nothing was
+    printed there; `trouble` says why a log can't be read.
+    """
+
+    path: str
+    attempt: int
+    ended: Time | None
+    node: str
+    binary: int | None
+    message: str | None
+    exit_code: int | None
+    signal: int | None
+    stream: str | None
+    lines: list[str]
+    trouble: str | None
+    packages: int
+    alike: list[str]
+
+
+class FailedLogsOfReason(TypedDict):
+    """The logs of packages that failed for a reason."""
+
+    reason: str
+    packages: int
+    logs: list[FailedLog]
+
+
+class FailedLogs(TypedDict):
+    """The ends of the logs of failed packages, by reason."""
+
+    selector: str
+    failed: int
+    reasons: list[FailedLogsOfReason]

@@ -8,7 +8,9 @@ from msgspec.structs import replace
 from d0ctl.policy.blame import Blame, Share, blame
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.rows import make
 from d0ctl.store.views import browse, selection
+from d0ctl.store.views.shapes import FailureView
 
 GROUPS = ("reason", "node", "software", "input")
 """Properties that failures may share, the most significant first."""
@@ -148,3 +150,8 @@ def attempts_of_job(store: Store, job: int, limit: int) -> list[Row]:
 def attempts_of_chosen(store: Store, limit: int) -> list[Row]:
     """Return the failed attempts of the chosen packages, the latest first."""
     return store.rows("failed_attempts", limit=limit)
+
+
+def last_of_chosen(store: Store, limit: int) -> list[FailureView]:
+    """Return the last attempts of chosen packages that have failed, the latest first."""
+    return [make(FailureView, row) for row in store.rows("chosen_failures", limit=limit)]

@@ -192,6 +192,18 @@ select latest.ended, latest.number, latest.reason, latest.message, latest.exit_c
   join package_path on package_path.package_id = latest.package_id
  order by latest.ended desc, latest.id desc;
 
+-- name: chosen_failures
+-- The last attempts of chosen packages that have failed, the latest first; bounded.
+select package_path.path, package.name, attempt.number, attempt.ended, attempt.reason,
+       attempt.message, attempt.exit_code, attempt.signal, attempt.node_name, attempt.binary,
+       attempt.stderr
+  from chosen
+  join package on package.id = chosen.package_id and package.phase = 'failed'
+  join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  join package_path on package_path.package_id = package.id
+ order by attempt.ended desc, attempt.id desc
+ limit :limit;
+
 -- name: failure_summary
 -- Failed attempts of the chosen packages by reason.
 select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.message,

@@ -10,6 +10,7 @@ from d0ctl.cli.commands.looking.pages.visits import visit_each
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import refuse_both, say
 from d0ctl.cli.terminal.passthrough import Passthrough
+from d0ctl.errors import BadUsage
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, one_package
@@ -39,8 +40,29 @@ def logs(
             "--binary", metavar="N", min=1, help="Number of a binary of the chain (default: all)."
         ),
     ] = None,
+    failed: Annotated[
+        bool,
+        typer.Option(
+            "--failed", help="Print how the logs of failed packages end, by reason of failure."
+        ),
+    ] = False,
+    lines: Annotated[
+        int | None,
+        typer.Option(
+            "--lines", metavar="N", min=1, help="With --failed: lines of each log (default: 10)."
+        ),
+    ] = None,
+    json: options.Json = False,
 ) -> None:
     """Print what the binaries of packages printed."""
+    if failed:
+        from d0ctl.cli.commands.looking.pages import failed_logs
+
+        refuse_both(failed, follow or bool(attempt or binary), "--failed and other choices")
+        failed_logs.run(package, lines or failed_logs.LINES, json)
+        return
+    if json or lines:
+        raise BadUsage(f"{'--json' if json else '--lines'} needs --failed")
     from d0ctl.cli import visiting
 
     select.parse_all([package], with_binary=True)

@@ -41,7 +41,7 @@ def peek(
 ) -> None:
     """List the files in the folder of an attempt, or print one of them."""
     from d0ctl.cli import visiting
-    from d0ctl.cli.commands.looking import peek_file, peek_folder
+    from d0ctl.cli.commands.looking.pages import peek_file, peek_folder
 
     refuse_both(all, head, "--all and --head")
     refuse_both(all, bytes is not None, "--all and --bytes")

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from d0ctl.cli.commands.looking import peek_folder
-from d0ctl.cli.commands.looking.peek_folder import Seen
+from d0ctl.cli.commands.looking.pages import peek_folder
+from d0ctl.cli.commands.looking.pages.peek_folder import Seen
 from d0ctl.cli.terminal.output import is_terminal, say
 from d0ctl.cli.terminal.passthrough import Passthrough
 from d0ctl.errors import NotFound, Refused

@@ -1,0 +1,103 @@
+"""The last lines that failed packages printed, by the reason of the failure."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.lists import failure
+from d0ctl.store.views.shapes import FailureView
+from d0ctl.units import count
+
+MOST_LOGS = 5
+"""How many different logs are shown for a reason."""
+
+MOST_NAMED = 4
+"""How many packages are named whose log is alike."""
+
+NO_FAILURES = "nothing has failed"
+
+_NUMBER = re.compile(r"(?i)0x[0-9a-f]+|\d+")
+
+
+class FailedLog(Struct):
+    """The end of the log of a failed package, and other packages that ended alike.
+
+    `stream` is where the lines were printed; `trouble` says why they can't be read.
+    """
+
+    failure: FailureView
+    lines: list[str]
+    stream: str | None = None
+    trouble: str | None = None
+    alike: list[str] = field(default_factory=list)
+
+    @property
+    def number(self) -> int:
+        """How many packages ended like this."""
+        return 1 + len(self.alike)
+
+
+Logs = Mapping[str, list[FailedLog]]
+"""Different logs by the reason of failure, the most frequent first."""
+
+
+def grouped(failures: Sequence[FailureView], lines: int) -> Logs:
+    """Group failures by reason, and those that differ only in numbers into one log."""
+    logs: dict[tuple[str, str, str], FailedLog] = {}
+    for one in failures:
+        last = (one.stderr or "").rstrip().splitlines()[-lines:]
+        words = (one.message or "", "\n".join(last))
+        message, text = (_NUMBER.sub("0", part) for part in words)
+        key = (one.reason or "unknown", message, text)
+        if key in logs:
+            logs[key].alike.append(one.path)
+        else:
+            logs[key] = FailedLog(one, last, "stderr" if last else None)
+    by_reason: dict[str, list[FailedLog]] = {}
+    for (reason, _, _), log in logs.items():
+        by_reason.setdefault(reason, []).append(log)
+    for found in by_reason.values():
+        found.sort(key=lambda log: -log.number)
+    return dict(sorted(by_reason.items(), key=lambda item: -number_of(item[1])))
+
+
+def number_of(logs: Sequence[FailedLog]) -> int:
+    """Return how many packages have these logs."""
+    return sum(log.number for log in logs)
+
+
+def draw(sheet: Sheet, logs: Logs, selector: str, failed: int, now: float) -> None:
+    """Draw the logs; `failed` is how many packages of the selection have failed."""
+    if not logs:
+        sheet.say(NO_FAILURES)
+        return
+    for reason, found in logs.items():
+        sheet.head(f"{reason}: {count(number_of(found), 'package')}")
+        for log in found[:MOST_LOGS]:
+            _log(sheet, log, now)
+        if more := found[MOST_LOGS:]:
+            words = f"{count(number_of(more), 'package')} with other logs"
+            sheet.add((f"  and {words}: d0ctl history {selector}", "faint"))
+    if (read := sum(map(number_of, logs.values()))) < failed:
+        sheet.add()
+        sheet.say(f"these are the latest {count(read)} of {count(failed, 'failed package')}")
+    first = next(iter(logs.values()))[0].failure.path
+    sheet.add()
+    sheet.commands([f"d0ctl logs {first}", f"d0ctl why {first}"])
+
+
+def _log(sheet: Sheet, log: FailedLog, now: float) -> None:
+    one = replace(log.failure, stderr="\n".join(log.lines))
+    failure(sheet, one, now, len(log.lines))
+    if log.trouble:
+        sheet.say(log.trouble, "warn", indent=" " * 4)
+    elif not log.lines:
+        sheet.say("it printed nothing", "faint", indent=" " * 4)
+    if log.alike:
+        named = ", ".join(log.alike[:MOST_NAMED])
+        more = count(len(log.alike) - MOST_NAMED)
+        rest = f" and {more} more" if len(log.alike) > MOST_NAMED else ""
+        sheet.say(f"alike: {named}{rest}", "faint", indent=" " * 4)
