@@ -218,6 +218,8 @@ class BinaryFiles(Struct):
     package: Sequence[Sequence[InputFile]]
     names: dict[str | None, str] | None = None
     """The local names of its own files by those in the job file, once asked for."""
+    words: dict[str | None, str] | None = None
+    """Those of all inputs of its package."""
 
     def inputs(self) -> list[str]:
         """Return the names of the inputs in the directory where the binary runs."""
@@ -236,10 +238,12 @@ class BinaryFiles(Struct):
 
     def word(self, value: str) -> str:
         """Return a value, or the local name of the input whose path it is."""
-        for file in chain.from_iterable(self.package):
-            if file.written == value:
-                return as_word(file.local_name)
-        return value
+        if self.words is None:
+            self.words = {}
+            for file in chain.from_iterable(self.package):
+                self.words.setdefault(file.written, file.local_name)
+        local = self.words.get(value)
+        return value if local is None else as_word(local)
 
 
 class BaseNames(Struct, frozen=True):

@@ -9,7 +9,7 @@ import pytest
 
 from d0ctl.jobfile.reader import read
 from d0ctl.jobfile.site_names import KnownNames, OtherFile, OtherStage
-from tests.jobfile.conftest import Faults, Read
+from tests.jobfile.conftest import Faults, Read, launched
 
 MADE = [OtherFile("mc:a/1.txt", 40), OtherFile("mc:a/2.txt", 70), OtherFile("mc:p-*", None, True)]
 
@@ -54,6 +54,28 @@ def test_groups_take_what_a_cache_has(folder: Path) -> None:
     assert inputs(folder, line) == [[("mc:a/2.txt", False)]]
     line = "{run: 'x', inputs: {cache: farm, match: '*1.txt', required: yes}}"
     assert inputs(folder, line) == [[("mc:a/1.txt", True)]]
+
+
+def test_the_first_and_the_last_have_their_names_in_the_working_directory(
+    job: Read, folder: Path
+) -> None:
+    (folder / "a").mkdir()
+    for name in ("1.txt", "2.txt"):
+        (folder / "a" / name).write_text("raw")
+    text = """
+stages:
+  - lines:
+      - for: {g: {SOURCE, by: 2}}
+        layout: flat
+        run: sort < {g.first} > {g.last.stem}.x
+        inputs: "{g}"
+        outputs: "{g.last.stem}.x"
+"""
+
+    for source in ("from: mc/gen", "list: ['mc:1.txt', 'mc:2.txt']", "glob: a/*"):
+        (line,) = job(text.replace("SOURCE", source), KNOWN).stages[0].lines
+        assert launched(line) == "sort < 1.txt > 2.x"
+        assert line.packages[0].binaries[0].outputs[0].file == "2.x"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from d0ctl.jobfile.language.calculation import formatter
+from d0ctl.jobfile.language.file_names import base_name
 from d0ctl.jobfile.language.misspelt import Names
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean
@@ -67,7 +68,8 @@ class Placeholder(NamedTuple):
 
 
 def _name(path: str) -> str:
-    return path.rstrip("/").rpartition("/")[2]
+    name = path.rstrip("/").rpartition("/")[2]
+    return base_name(path.rstrip("/")) if ":" in name else name  # of another job: `JOB:NAME`
 
 
 def _suffix(path: str) -> str:

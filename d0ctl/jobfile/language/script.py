@@ -267,9 +267,10 @@ def _insertion(placeholder: Placeholder, scalar: Scalar, scope: Scope, faults: F
     is_whole = not placeholder.attributes and not placeholder.form
     if loop is not None and loop.is_group and is_whole:
         return Insertion(scalar, placeholder, group=loop.index)
-    named = (loop is not None and loop.columns is not None) or (
-        loop is None and placeholder.name == "parameters"
-    )
+    if loop is None:
+        named = placeholder.name == "parameters"
+    else:
+        named = loop.columns is not None or placeholder.attributes[:1] in (("first",), ("last",))
     direct = len(placeholder.attributes) == (1 if named else 0) and not placeholder.form
     getter = resolve(scalar, placeholder, scope, faults)
     index = loop.index if loop is not None and is_whole else None
