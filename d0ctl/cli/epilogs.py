@@ -19,8 +19,9 @@ EPILOGS = {
     "validate": ("reco.yaml --strict", "0 no fault, 2 a fault, or with --strict a warning"),
     "rehearse": ("reco.yaml --site bigger.yaml", "0 done, 2 bad job or site file, 4 a run time is "
                  "not known, or no node can take a package"),
-    "wait": ("reco001/2 --timeout 2h", "0 all of it is successful, 1 it is not, or the time is "
-             "over, 2 bad usage, 3 nothing matches"),
+    "wait": ("reco001/2 --until failed --timeout 2h", "0 all of it is successful (with --until "
+             "any: a package ended, and none failed), 1 it is not, or the time is over, 2 bad "
+             "usage, 3 nothing matches, 5 no daemon is running"),
     "schema": ("job > job.schema.json", "0 done, 2 bad usage, 3 no such schema"),
     "status": ("reco001 --status failed --node farm02", f"{READS}; with --check, 0 no failures, "
                "1 failures need a person, 5 it stands still"),

@@ -40,6 +40,19 @@ def stands_still(name: str, why: str) -> str:
     return f"`{name}` stands still: {clean(why)}"
 
 
+def so_far(name: str, counts: Counts) -> str:
+    """Say how many packages have ended, and how many of these have failed."""
+    totals = by_status(counts)
+    over = totals["successful"] + totals["failed"] + totals["canceled"]
+    ends = f"{count(over)} of {count(sum(counts.values()), 'package')} ended"
+    return f"`{name}`: {ends}, {count(totals['failed'])} failed"
+
+
+def failed_logs(name: str) -> str:
+    """Return the command that prints how the logs of failed packages end."""
+    return f"d0ctl logs {shlex.quote(name)} --failed"
+
+
 def over_time(name: str, job: str, state: str, seconds: float) -> str:
     """Say how a job stands after the time limit."""
     return f"`{name}` is still {state} after {duration(seconds)}: {ask_why(job)}"

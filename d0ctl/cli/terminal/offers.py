@@ -47,6 +47,11 @@ def reasons(incomplete: str) -> list[str]:
     return _beginning(incomplete, map(str, Reason))
 
 
+def ends(incomplete: str) -> list[str]:
+    """What `wait --until` waits for."""
+    return _beginning(incomplete, ("done", "failed", "any"))
+
+
 def _beginning(incomplete: str, words: Iterable[object]) -> list[str]:
     return [word for word in map(str, words) if word.startswith(incomplete)][:MOST]
 
@@ -61,5 +66,5 @@ def _read(look: Callable[[Store], Sequence[object]]) -> Sequence[object]:
 
 
 OFFERS: Mapping[str, Offer] = {
-    offer.__name__: offer for offer in (selectors, job_names, node_names, states, reasons)
+    offer.__name__: offer for offer in (selectors, job_names, node_names, states, reasons, ends)
 }

@@ -1,19 +1,22 @@
 """`d0ctl wait`: wait until nothing in the selection can move without a person."""
 
 import time
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
 
 from d0ctl import select
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, say
-from d0ctl.errors import ExitCode
-from d0ctl.model import Group
+from d0ctl.errors import BadUsage, ExitCode
+from d0ctl.model import Counts, Group, by_status
 from d0ctl.show import outcome
 from d0ctl.store.connection import Store
 from d0ctl.store.views.awaited import Awaited, DaemonWatch, look
+from d0ctl.units import listed
 
 app = single()
 
@@ -26,6 +29,23 @@ LOOK_ANYWAY_S = 5.0
 """How long to wait at most: nodes may be given up without a change in the database."""
 
 
+def _failed(counts: Counts) -> bool:
+    return by_status(counts)["failed"] > 0
+
+
+def _ended(counts: Counts) -> bool:
+    totals = by_status(counts)
+    return any(totals[status] for status in ("successful", "failed", "canceled"))
+
+
+ENDS: Mapping[str, Callable[[Counts], bool]] = {
+    "done": lambda counts: False,
+    "failed": _failed,
+    "any": _ended,
+}
+"""What `--until` waits for before everything has ended."""
+
+
 @app.command()
 def wait(
     selector: options.Target,
@@ -35,6 +55,15 @@ def wait(
             "--timeout", metavar="TIME", help="Longest time to wait, e.g. `2h` (default: no limit)."
         ),
     ] = None,
+    until: Annotated[
+        str,
+        typer.Option(
+            "--until",
+            metavar="WHAT",
+            autocompletion=completion.ends,
+            help="`done`: all has ended; `failed`: or a package failed; `any`: or one ended.",
+        ),
+    ] = "done",
 ) -> None:
     """Wait for the end of a job, or of a part of it.
 
@@ -42,11 +71,13 @@ def wait(
     waits for several jobs. If no daemon runs, it says so and waits a minute for one, or as long
     as `--timeout` says.
     """
-    raise typer.Exit(wait_for(selector, timeout))
+    raise typer.Exit(wait_for(selector, timeout, until))
 
 
-def wait_for(text: str, timeout: str | None = None) -> ExitCode:
+def wait_for(text: str, timeout: str | None = None, until: str = "done") -> ExitCode:
     """Wait, say how it ended, and return the exit code."""
+    if until not in ENDS:
+        raise BadUsage(f"--until takes {listed(map('`{}`'.format, ENDS), 'or')}, not `{until}`")
     wanted = select.parse_all([text])
     length = options.seconds("--timeout", timeout) if timeout is not None else 0.0
     last = time.monotonic() + length if timeout is not None else None
@@ -61,6 +92,8 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
                     parts = look(store, wanted, time.time())
                     if all(part.found.standing.is_settled for part in parts):
                         return _end(store, text, parts)
+                if first := [part for part in parts if ENDS[until](part.counts)]:
+                    return _first(text, parts, first, until)
             if not daemon.look():
                 if not is_reported:
                     is_reported = True
@@ -70,6 +103,16 @@ def wait_for(text: str, timeout: str | None = None) -> ExitCode:
             if last is not None and time.monotonic() >= last:
                 return _give_up(text, parts, length)
             time.sleep(rest if last is None else max(0.0, min(rest, last - time.monotonic())))
+
+
+def _first(text: str, parts: list[Awaited], first: list[Awaited], until: str) -> ExitCode:
+    """Say which packages ended first; return whether one of them failed."""
+    for part in first:
+        name = text if len(parts) == 1 else part.job.name
+        emit(outcome.so_far(name, part.counts))
+        if _failed(part.counts):
+            say(outcome.failed_logs(name))
+    return ExitCode.FAILED if any(_failed(part.counts) for part in first) else ExitCode.DONE
 
 
 def _give_up(text: str, parts: list[Awaited], length: float) -> ExitCode:

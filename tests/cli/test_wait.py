@@ -1,0 +1,79 @@
+"""`wait --until`: the end of a wait at the first failure, or at the first end of a package."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.building import production
+from tests.support.site import Site
+from tests.support.site.machines import PATIENCE_S
+
+PROGRAM = Path(sys.executable).with_name("d0ctl")
+
+
+def waiting(*words: str) -> "subprocess.Popen[str]":
+    """A wait of the real program, which a test lets end."""
+    return subprocess.Popen([PROGRAM, "wait", *words, "--timeout", f"{PATIENCE_S:.0f}s"],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+
+
+def test_a_wait_ends_when_a_package_fails_while_others_are_waiting(site: Site) -> None:
+    site.submit(production())
+    process = waiting("prod", "--until", "failed")
+    assert process.stderr is not None
+    assert "no daemon is running" in process.stderr.readline()  # it has looked once
+
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    out, err = process.communicate(timeout=PATIENCE_S)
+
+    assert (process.returncode, out) == (1, "`prod`: 2 of 8 packages ended, 1 failed\n")
+    assert err == "d0ctl logs prod --failed\n"
+
+
+def test_a_wait_for_any_package_ends_with_the_first_success(site: Site) -> None:
+    site.submit(production())
+    process = waiting("prod", "--until", "any")
+    assert process.stderr is not None
+    assert "no daemon is running" in process.stderr.readline()
+
+    site.finish("prod/1/1/1")
+    out, _ = process.communicate(timeout=PATIENCE_S)
+
+    assert (process.returncode, out) == (0, "`prod`: 1 of 8 packages ended, 0 failed\n")
+
+
+def test_a_failure_before_the_wait_counts_and_only_in_the_selected_part(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.submit(production("other"))
+    site.fail("prod/1/2/1")
+
+    assert d0ctl("wait", "prod/1", "--until", "failed").exit_code == 1
+    several = d0ctl("wait", "*", "--until", "any")
+    assert (several.exit_code, several.stdout) == (1, "`prod`: 1 of 8 packages ended, 1 failed\n")
+    over = d0ctl("wait", "other", "--until", "failed", "--timeout", "0s")
+    assert (over.exit_code, "is still submitted" in over.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("until", ["done", "failed", "any"])
+def test_what_has_ended_is_reported_in_the_same_way(site: Site, d0ctl: Type, until: str) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+
+    waited = d0ctl("wait", "prod/1/1/1", "--until", until)
+
+    assert (waited.exit_code, waited.stdout) == (0, "`prod/1/1/1` is successful\n")
+
+
+def test_another_word_is_refused(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    result = d0ctl("wait", "prod", "--until", "soon")
+
+    assert result.exit_code == 2
+    assert "--until takes `done`, `failed` or `any`, not `soon`" in result.stderr
