@@ -48,7 +48,7 @@ _END = re.compile(r'"kind": ?"(?:end|part)"')
 """Patterns that find the attempt in an end message that can't be parsed."""
 
 
-class Letters(Struct):
+class ReceivedMessages(Struct):
     """Messages that are well-formed and signed, and the files in which they arrived."""
 
     messages: "list[Message]" = field(default_factory=list)
@@ -133,13 +133,13 @@ class DropBox:
         with self._open_new() as folder:
             os.fsync(folder)
 
-    def collect(self, most: int = MOST_FILES) -> Letters:
+    def collect(self, most: int = MOST_FILES) -> ReceivedMessages:
         """Read the files of the drop-box; invalid ones go to `rejected/`."""
         with os.scandir(self.new) as entries:
             found = self._in_turn([entry.name for entry in entries], most)
-        letters = self.read(found)
-        letters.has_more = letters.has_more or len(found) == most
-        return letters
+        received = self.read(found)
+        received.has_more = received.has_more or len(found) == most
+        return received
 
     def _in_turn(self, names: list[str], most: int) -> list[str]:
         """Choose `most` of the files, one of each sender in turn, starting after the last sender.
@@ -160,15 +160,15 @@ class DropBox:
         self._last_sender = _sender(found[-1])
         return found
 
-    def read(self, found: Sequence[str]) -> Letters:
+    def read(self, found: Sequence[str]) -> ReceivedMessages:
         """Read the files of these names in order, until there are enough messages."""
-        letters = Letters()
+        received = ReceivedMessages()
         # Asked once, as it reads a file. A new key signs no attempt whose file was found before.
         token = self._tokens()
         with self._open_new() as folder:
             for name in found:
-                if len(letters.messages) >= MOST_MESSAGES:
-                    letters.has_more = True
+                if len(received.messages) >= MOST_MESSAGES:
+                    received.has_more = True
                     break
                 try:
                     content = _read(name, folder)
@@ -177,11 +177,11 @@ class DropBox:
                 except (ValueError, OSError) as error:
                     self._rejected.move(self.new / name, str(error))
                     continue
-                letters.files.append(name)
+                received.files.append(name)
                 for text in self._texts(name, content):
-                    self._take(letters, name, text, token)
+                    self._take(received, name, text, token)
         self._rejected.write_count()
-        return letters
+        return received
 
     @contextmanager
     def _open_new(self) -> Iterator[int]:
@@ -201,7 +201,9 @@ class DropBox:
             except ValueError:
                 self._rejected.keep(name, line, "the line of the batch is torn")
 
-    def _take(self, letters: Letters, name: str, text: str, token: Callable[[int], str]) -> None:
+    def _take(
+        self, received: ReceivedMessages, name: str, text: str, token: Callable[[int], str]
+    ) -> None:
         """Add the messages of one text, which are all of one attempt."""
         try:
             messages = message.parse(text, fast_json.decode_bounded)
@@ -211,10 +213,10 @@ class DropBox:
         except ValueError as error:
             self._rejected.keep(name, text, str(error))
             if attempt := _sender_of_end(text, token):
-                letters.refused[attempt] = str(error), _node(name)
+                received.refused[attempt] = str(error), _node(name)
         else:
-            letters.messages.extend(cast("list[Message]", messages))
-            letters.senders += [_node(name)] * len(messages)
+            received.messages.extend(cast("list[Message]", messages))
+            received.senders += [_node(name)] * len(messages)
 
     def clear(self, files: Iterable[str]) -> None:
         """Remove files whose messages have been applied and committed."""

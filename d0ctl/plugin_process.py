@@ -22,7 +22,7 @@ MOST_ANSWERED = 100_000
 """How many bytes an answer may have."""
 
 
-class TookTooLong(PluginFailed):
+class PluginTimeout(PluginFailed):
     """A plug-in that did not answer in time."""
 
 
@@ -34,7 +34,7 @@ class PluginProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def call(self, argument: Any, *, longest: float) -> Any:
-        """Return its answer. Raises PluginFailed, and TookTooLong after `longest` seconds.
+        """Return its answer. Raises PluginFailed, and PluginTimeout after `longest` seconds.
 
         A process that does not answer is ended; the next call starts another.
         """
@@ -43,7 +43,7 @@ class PluginProcess:
                 self._process = self._begin()
                 self._answer(self._process, START_S)
             return self._ask(self._process, argument, longest)
-        except TookTooLong:
+        except PluginTimeout:
             self.end()
             raise
         except OSError as error:
@@ -91,7 +91,7 @@ class PluginProcess:
         while not line.endswith(b"\n"):
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([descriptor], [], [], left)[0]:
-                raise TookTooLong(str(self._plugin.failed(f"took longer than {longest:g} s")))
+                raise PluginTimeout(str(self._plugin.failed(f"took longer than {longest:g} s")))
             piece = os.read(descriptor, 65536)
             if not piece or len(line) > MOST_ANSWERED:
                 self.end()

@@ -10,7 +10,7 @@ from d0ctl.actions.option import OptionsType
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store.connection import Store
 from d0ctl.store.files import selected_files
-from d0ctl.store.files.selected_files import Weight
+from d0ctl.store.files.selected_files import FileTotals
 from d0ctl.store.views import browse
 from d0ctl.store.views.selection import check_node
 from d0ctl.units import count
@@ -95,7 +95,7 @@ def only_copies(store: Store, jobs: Sequence[str]) -> Lost:
     return Lost(weight.files, weight.bytes, selected_files.largest(store, SHOWN))
 
 
-def choose(store: Store, choice: FileChoice) -> Weight:
+def choose(store: Store, choice: FileChoice) -> FileTotals:
     """Select files; return their number and total size. Raises NotFound if there are none."""
     if choice.node is not None:
         check_node(store, choice.node)

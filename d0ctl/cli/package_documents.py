@@ -48,7 +48,7 @@ def package(store: Store, one: PackageView, now: float) -> packages.Package:
         packages.Package,
         one,
         package=one.seq,
-        asked=fill(packages.Asked, one),
+        asked=fill(packages.PackageRequests, one),
         attempts=[attempt(each) for each in one_package.attempts(store, one.id)],
         failures=[
             fill(packages.Failures, each, node=each.node_name)
@@ -110,7 +110,7 @@ def binary(card: Binary) -> packages.BinaryCard:
 
 
 def _binary(one: BinaryView) -> packages.Binary:
-    asked = fill(packages.AskedOfBinary, one)
+    asked = fill(packages.BinaryRequests, one)
     return fill(packages.Binary, one, binary=one.seq, asked=asked, cpu=one.cpu_time)
 
 

@@ -4,7 +4,7 @@ import time
 
 from d0ctl import select
 from d0ctl.errors import BadUsage, NotFound, Refused
-from d0ctl.nodes.visits.peek import Where
+from d0ctl.nodes.visits.peek import AttemptLocation
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
@@ -62,10 +62,10 @@ def attempt_of(store: Store, one: PackageView, number: int | None) -> AttemptVie
     )
 
 
-def where(store: Store, tried: AttemptView) -> Where:
+def where(store: Store, tried: AttemptView) -> AttemptLocation:
     """Return where the files of an attempt are. Raises NotFound if its node was removed."""
     row = registry.find(store, tried.node_name)
     if row is None:
         raise NotFound(f"its node `{tried.node_name}` was removed")
     base = tried.base or row["base"]
-    return Where(store.home, site_name(store), address_of(row), base, tried.id)
+    return AttemptLocation(store.home, site_name(store), address_of(row), base, tried.id)

@@ -19,7 +19,7 @@ from d0ctl.store.nodes.site import setting
 log = logging.getLogger(__name__)
 
 LOOK_S = 1.0
-"""How often a carrier checks whether something is due."""
+"""How often a sender checks whether something is due."""
 
 FIRST_DELAY_S, LONGEST_DELAY_S = 30.0, 900.0
 """The delay after the first failed try, and the longest delay."""
@@ -37,7 +37,7 @@ Report = Callable[[Row], None]
 """Sends one notification. Raises NotSent."""
 
 
-class Carrier(threading.Thread):
+class NotificationSender(threading.Thread):
     """Composes and sends what is due, by mail or by command, one at a time."""
 
     def __init__(
@@ -162,15 +162,15 @@ class Carrier(threading.Thread):
 
 
 class Delivery:
-    """The carriers of a process."""
+    """The senders of a process."""
 
     def __init__(self, home: Home) -> None:
-        self._carriers = [Carrier(home, is_command=one) for one in (False, True)]
+        self._senders = [NotificationSender(home, is_command=one) for one in (False, True)]
 
     def start(self) -> None:
-        """Start the carriers."""
-        for carrier in self._carriers:
-            carrier.start()
+        """Start the senders."""
+        for sender in self._senders:
+            sender.start()
 
     def stop(self, timeout: float = LEAVE_S) -> None:
         """Send due notifications within a time limit; the rest is left for the next process.
@@ -178,16 +178,16 @@ class Delivery:
         The thread that runs the command ends it. Nothing else could: a process that ends does not
         wait for its threads, and the command is in a session of its own.
         """
-        for carrier in self._carriers:
-            carrier.leave()
-        self._join(self._carriers, timeout)
-        for carrier in self._carriers:
-            carrier.abandon()
-        self._join([one for one in self._carriers if one.is_command], END_S)
+        for sender in self._senders:
+            sender.leave()
+        self._join(self._senders, timeout)
+        for sender in self._senders:
+            sender.abandon()
+        self._join([one for one in self._senders if one.is_command], END_S)
 
     @staticmethod
-    def _join(carriers: Iterable[Carrier], timeout: float) -> None:
+    def _join(senders: Iterable[NotificationSender], timeout: float) -> None:
         deadline = time.monotonic() + timeout
-        for carrier in carriers:
-            if carrier.is_alive():
-                carrier.join(max(0.0, deadline - time.monotonic()))
+        for sender in senders:
+            if sender.is_alive():
+                sender.join(max(0.0, deadline - time.monotonic()))

@@ -38,7 +38,7 @@ from d0ctl.daemon.steps.schedule import rebroker, schedule, settle_jobs
 from d0ctl.daemon.steps.software import manage_software
 from d0ctl.daemon.steps.transfers import begin_transfers, drop_idle_transfers, spread_hot_inputs
 from d0ctl.daemon.turn import Step, Turn
-from d0ctl.dropbox import Letters
+from d0ctl.dropbox import ReceivedMessages
 from d0ctl.errors import D0Error, DatabaseMoved, DatabaseUnavailable
 from d0ctl.nodes.courier_reports import NodeUp, Received, Report
 from d0ctl.units import clean
@@ -142,15 +142,15 @@ class Loop(Struct):
             return
         self.seen = version
         began = time.monotonic()
-        letters = desk.dropbox.collect()
+        received = desk.dropbox.collect()
         while not desk.mailbox.empty():
             self.reports.append(desk.mailbox.get())
         try:
-            self.work((*STEPS, *SLOW_STEPS) if is_slow else STEPS, letters, self.reports)
+            self.work((*STEPS, *SLOW_STEPS) if is_slow else STEPS, received, self.reports)
         except (DatabaseUnavailable, MemoryError):
             raise  # reports and letters are kept for the next turn
         except Exception:
-            if not self._leave_out(letters):
+            if not self._leave_out(received):
                 raise
             desk.wake.set()
             return
@@ -159,7 +159,7 @@ class Loop(Struct):
         self.rest_s = rest_s(self.ended - began, desk.lead_s)
         for courier in desk.couriers.values():
             courier.rest_s = self.rest_s
-        if letters.has_more:
+        if received.has_more:
             self.rest_s = 0.0
             desk.wake.set()
         if is_slow:
@@ -167,13 +167,16 @@ class Loop(Struct):
             self._give_back_memory()
 
     def work(
-        self, steps: Sequence[Step], letters: Letters | None = None, reports: Sequence[Report] = ()
+        self,
+        steps: Sequence[Step],
+        received: ReceivedMessages | None = None,
+        reports: Sequence[Report] = (),
     ) -> None:
         """Run steps in one transaction, and after its commit their side effects.
 
         If one side effect fails, the others still happen.
         """
-        turn = Turn(time.time(), letters or Letters(), reports)
+        turn = Turn(time.time(), received or ReceivedMessages(), reports)
         with self.desk.store.writing():
             for step in steps:
                 step(self.desk, turn)
@@ -183,7 +186,7 @@ class Loop(Struct):
             except Exception:
                 log.exception("an action that follows a turn failed")
 
-    def _leave_out(self, letters: Letters) -> bool:
+    def _leave_out(self, received: ReceivedMessages) -> bool:
         """Apply reports and messages one by one; omit those that fail; return whether any did.
 
         Nodes may report anything, and the database may refuse their messages; those of others are
@@ -203,22 +206,22 @@ class Loop(Struct):
                     desk.couriers[report.node].hang_up(why)
         if failures:
             return True
-        for message, sender in zip(letters.messages, letters.senders, strict=True):
-            error = self._try_alone(apply_messages, letters=Letters([message], [sender]))
+        for message, sender in zip(received.messages, received.senders, strict=True):
+            error = self._try_alone(apply_messages, received=ReceivedMessages([message], [sender]))
             if error:
                 failures += 1
                 desk.dropbox.reject_text("refused", json.dumps(message), error)
                 if message["kind"] == "end":
                     desk.refuse_end(message["attempt"], error, time.time())
-        desk.dropbox.clear(letters.files)
+        desk.dropbox.clear(received.files)
         return failures > 0
 
     def _try_alone(
-        self, step: Step, letters: Letters | None = None, reports: Sequence[Report] = ()
+        self, step: Step, received: ReceivedMessages | None = None, reports: Sequence[Report] = ()
     ) -> str | None:
         """Run a step in a transaction of its own; return its error, if there is one."""
         try:
-            self.work([step], letters, reports)
+            self.work([step], received, reports)
         except (DatabaseUnavailable, MemoryError):
             raise
         except Exception as error:

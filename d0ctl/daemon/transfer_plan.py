@@ -41,7 +41,7 @@ BUSY_S = 2.0
 """How long a transfer is postponed that is in progress, or that no node can do now."""
 
 
-class Alone(NamedTuple):
+class SingleCopy(NamedTuple):
     """How a file is copied without a stream: by the courier of a node."""
 
     job: CopyJob
@@ -57,7 +57,7 @@ class TransferPlan(Struct, frozen=True):
     loads: Counter[int]
     streams: defaultdict[Pair, list[CopyJob]]
     """The copies that are made by streams."""
-    small: defaultdict[Pair, list[Alone]]
+    small: defaultdict[Pair, list[SingleCopy]]
     """Small files to or from this machine, which share streams if there are several."""
 
     def put_off(self, transfer: Transfer) -> None:
@@ -122,7 +122,7 @@ class TransferPlan(Struct, frozen=True):
             if courier is None or unneeded_files.is_being_removed(self.desk.store, target):
                 continue
             job = CopyJob(transfer, self._copy(row, here, target))
-            alone = Alone(job, courier, partial(carry.bring, job.copy))
+            alone = SingleCopy(job, courier, partial(carry.bring, job.copy))
             if self._begin_alone(alone, row, Pair(THIS_MACHINE, courier.node)):
                 return
         self.put_off(transfer)
@@ -161,7 +161,7 @@ class TransferPlan(Struct, frozen=True):
         planned = sum(copy["node_id"] in pair for pair in self.streams)
         return copy["doubted"] is not None, self.desk.streams.load(copy["node_id"]) + planned
 
-    def _begin_alone(self, alone: Alone, row: Row, pair: Pair) -> bool:
+    def _begin_alone(self, alone: SingleCopy, row: Row, pair: Pair) -> bool:
         """Have a file copied by a courier, or in a stream if it is small; False if it is busy."""
         copy, transfer = alone.job.copy, alone.job.transfer
         is_known = pair.source == THIS_MACHINE or (copy.checksum or "").startswith("sha256:")
@@ -218,7 +218,7 @@ class TransferPlan(Struct, frozen=True):
             if courier is None:
                 continue
             job = CopyJob(transfer, self._copy(row, location["path"], self._target(row)))
-            alone = Alone(job, courier, partial(carry.fetch, job.copy))
+            alone = SingleCopy(job, courier, partial(carry.fetch, job.copy))
             if self._begin_alone(alone, row, Pair(courier.node, THIS_MACHINE)):
                 return
         if locations:

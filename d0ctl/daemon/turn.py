@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct, field
 
 from d0ctl.daemon.desk import Desk
-from d0ctl.dropbox import Letters
+from d0ctl.dropbox import ReceivedMessages
 from d0ctl.nodes.courier_reports import Report
 
 
@@ -14,7 +14,7 @@ class Turn(Struct):
     """The time of a turn, the reports and messages for it, and its actions after the commit."""
 
     now: float
-    letters: Letters = field(default_factory=Letters)
+    received: ReceivedMessages = field(default_factory=ReceivedMessages)
     reports: Sequence[Report] = ()
     afterwards: list[Callable[[], object]] = field(default_factory=list)
 

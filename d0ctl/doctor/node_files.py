@@ -36,7 +36,7 @@ MOST = 5
 """How many findings of a kind are listed for a node."""
 
 
-class Asked(Struct, frozen=True):
+class NodeAnswer(Struct, frozen=True):
     """The answer of a node: the files on it, or why it could not list them."""
 
     node: Row
@@ -74,7 +74,7 @@ class Nodes:
                 yield from found
         self._rows = suspicious
 
-    def _ask(self) -> Iterator[Asked]:
+    def _ask(self) -> Iterator[NodeAnswer]:
         """Return the files on the nodes, by their answers; each has limited time."""
         if not self._rows:
             return
@@ -93,9 +93,9 @@ class Nodes:
             }
             for answer in as_completed(asked):
                 try:
-                    yield Asked(asked[answer], answer.result())
+                    yield NodeAnswer(asked[answer], answer.result())
                 except D0Error as error:
-                    yield Asked(asked[answer], None, str(error))
+                    yield NodeAnswer(asked[answer], None, str(error))
 
 
 def unknown_files(store: Store, asked: Collection[str]) -> Iterator[Finding]:
@@ -123,7 +123,7 @@ def _unasked(row: Row) -> str:
 
 def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:
     """Problems with the files on a node."""
-    look = _Belongings(store, node, found)
+    look = _NodeContents(store, node, found)
     for kind in (
         look.attempts(),
         look.live(),
@@ -135,7 +135,7 @@ def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:
         yield from kind
 
 
-class _Belongings:
+class _NodeContents:
     """One node's attempts, files and messages."""
 
     def __init__(self, store: Store, node: Row, found: Survey) -> None:

@@ -17,7 +17,7 @@ from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import FileFacts
 from d0ctl.nodes.link import Link
 from d0ctl.nodes.transports.bulk import bulk
-from d0ctl.nodes.transports.download import Garbled, Limits, Oversized, Spoilt
+from d0ctl.nodes.transports.download import CorruptedInTransit, Limits, Oversized, WrongFile
 from d0ctl_wrapper.host import packing, process, software_archive
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
@@ -69,11 +69,11 @@ def fetch(copy: Copy, courier: Courier, link: Link) -> FileFacts:
         return _settle(copy, aside, target)
     except Oversized:
         raise
-    except Spoilt as error:
+    except WrongFile as error:
         question = {"kind": "hash", "id": uuid.uuid4().hex, "path": copy.source}
         answer = courier.ask(link, question, TAKE_TIMEOUT_S)
         if answer["ok"] and (answer["size"], answer["checksum"]) == (copy.size, copy.checksum):
-            raise Garbled(f"{error} here, but the file on its node is intact") from error
+            raise CorruptedInTransit(f"{error} here, but the file on its node is intact") from error
         raise
     finally:
         aside.unlink(missing_ok=True)
@@ -236,7 +236,7 @@ def _unpack(copy: Copy, aside: Path, target: Path) -> None:
             with aside.open("rb") as file:
                 software_archive.unpack(file, os.fsencode(fresh))
         except (software_archive.BadArchive, packing.NotPackable) as error:
-            raise Spoilt(f"`{copy.source}` is not a packed directory: {error}") from error
+            raise WrongFile(f"`{copy.source}` is not a packed directory: {error}") from error
         if os.path.lexists(target):
             target.rename(former)
         fresh.rename(target)
@@ -288,6 +288,6 @@ def _as_asked(copy: Copy, aside: Path, checksum: str) -> str:
 
 def _compare(copy: Copy, size: int, checksum: str) -> None:
     if copy.size is not None and size != copy.size:
-        raise Spoilt(f"`{copy.source}` has {size} bytes instead of {copy.size}")
+        raise WrongFile(f"`{copy.source}` has {size} bytes instead of {copy.size}")
     if copy.checksum is not None and checksum.lower() != copy.checksum.lower():
-        raise Spoilt(f"`{copy.source}` has changed: its checksum differs")
+        raise WrongFile(f"`{copy.source}` has changed: its checksum differs")

@@ -19,7 +19,7 @@ from d0ctl.nodes.courier_reports import FileFacts, NodeDown, NodeUp, Received, R
 from d0ctl.nodes.frame_checks import Pieces
 from d0ctl.nodes.health_check import SILENCE_S, HealthCheck
 from d0ctl.nodes.link import Frame, Link, Site, open_link
-from d0ctl.nodes.transports.download import Garbled, Spoilt
+from d0ctl.nodes.transports.download import CorruptedInTransit, WrongFile
 from d0ctl.nodes.transports.transport import Address
 
 FIRST_WAIT_S = 1.0
@@ -327,8 +327,11 @@ class Courier:
 
 def failed(node: int, name: Any, error: Exception) -> TransferEnded:
     """Return the report of a transfer that failed."""
-    is_gone, is_spoilt = isinstance(error, NotFound), isinstance(error, Spoilt | Garbled)
-    return TransferEnded(node, name, _text(error), is_gone, is_spoilt)
+    is_gone, is_wrong = (
+        isinstance(error, NotFound),
+        isinstance(error, WrongFile | CorruptedInTransit),
+    )
+    return TransferEnded(node, name, _text(error), is_gone, is_wrong)
 
 
 def _close(link: Link) -> None:

@@ -12,7 +12,7 @@ from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import FileFacts
 from d0ctl.nodes.direct import NoLogin
 from d0ctl.nodes.link import Frame, Link
-from d0ctl.nodes.transports.download import Garbled, Spoilt
+from d0ctl.nodes.transports.download import CorruptedInTransit, WrongFile
 from d0ctl.units import clean
 from d0ctl_wrapper.protocol import file_stream, stamp
 from d0ctl_wrapper.protocol.checks import json_text, shape
@@ -189,6 +189,6 @@ def judge(copy: Copy, text: str, source: Courier, link: Link) -> D0Error:
         question = {"kind": "hash", "id": secrets.token_hex(16), "path": copy.source}
         answer = source.ask(link, question, TAKE_TIMEOUT_S)
         if answer["ok"] and (answer["size"], answer["checksum"]) == (copy.size, copy.checksum):
-            return Garbled(f"{text}, but the file on its node is intact")
-        return Spoilt(text)
+            return CorruptedInTransit(f"{text}, but the file on its node is intact")
+        return WrongFile(text)
     return D0Error(text)

@@ -36,7 +36,7 @@ def _notices(store: Store, recipient: str) -> tuple[list[Notice], dict[int, Endi
 
 
 def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> None:
-    from d0ctl.notify.mail_message import letter, make_id
+    from d0ctl.notify.mail_message import mail_message, make_id
 
     notices, endings = _notices(store, recipient)
     mail_queue.settle(store, recipient)
@@ -44,7 +44,7 @@ def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> 
         return
     sender, title = said.get("sender", "d0ctl@localhost"), mail.title(notices, endings)
     message_id = make_id(sender)
-    message = letter(sender=sender, recipient=recipient, message_id=message_id, title=title,
+    message = mail_message(sender=sender, recipient=recipient, message_id=message_id, title=title,
                      text=mail.body(notices, endings), at=now)  # fmt: skip
     mail_queue.post(store, recipient, message_id, title, message.decode("ascii"), now=now)
 

@@ -19,7 +19,7 @@ def make_id(sender: str) -> str:
     return f"<d0ctl.{secrets.token_hex(12)}@{sender.rpartition('@')[2]}>"
 
 
-def letter(
+def mail_message(
     *, sender: str, recipient: str, message_id: str, title: str, text: str, at: float
 ) -> bytes:
     """Return a whole mail as it is sent."""

@@ -142,11 +142,11 @@ class Server:
     def _trust(self) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=self._said.get("certificates"))
 
-    def send(self, recipient: str, letter: bytes) -> None:
+    def send(self, recipient: str, mail_message: bytes) -> None:
         """Hand a mail over. Raises NotSent if the server has not accepted it."""
         assert self._smtp is not None
         try:
-            self._smtp.sendmail(self._said["sender"], [recipient], letter)
+            self._smtp.sendmail(self._said["sender"], [recipient], mail_message)
         except smtplib.SMTPRecipientsRefused as error:
             code, reply = next(iter(error.recipients.values()))
             raise NotSent(

@@ -5,7 +5,7 @@ import enum
 from msgspec import Struct
 
 from d0ctl.model import Reason
-from d0ctl.policy.rules import JOB, ONLY, RESTARTED, Never, Policy, Rule
+from d0ctl.policy.rules import JOB, ONLY, RESTARTED, Policy, RetryLimits, Rule
 from d0ctl.units import duration, size, times
 
 MEMORY_STEP = 10**8
@@ -118,7 +118,7 @@ def _used_up(rule: Rule, number: int) -> str:
     return f"it was tried again {times(rule.tries)}" if number > rule.tries else ""
 
 
-def _never(never: Never, rule: Rule, case: Case) -> str:
+def _never(never: RetryLimits, rule: Rule, case: Case) -> str:
     """Return which limit of `never` forbids another attempt; empty if none does."""
     if never.attempt is not None and case.lasted > never.attempt:
         return f"the last attempt lasted more than {duration(never.attempt)}"

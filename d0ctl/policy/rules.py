@@ -79,7 +79,7 @@ class Rule(Struct, frozen=True):
         return grown if self.longest is None else min(grown, self.longest)
 
 
-class Never(Struct, frozen=True):
+class RetryLimits(Struct, frozen=True):
     """Limits of CRAB3 on further attempts; None is no limit. Times in seconds, memory in bytes."""
 
     attempt: float | None = None
@@ -91,7 +91,7 @@ class Never(Struct, frozen=True):
 class Policy(Struct, frozen=True):
     """The policy of some packages, and the origin of each key of each rule."""
 
-    never: Never
+    never: RetryLimits
     rules: Mapping[str, Rule]
     said: Mapping[str, Mapping[str, tuple[Any, str]]] = field(default_factory=dict)
 
@@ -117,7 +117,7 @@ def combine(layers: Iterable[Layer]) -> Policy:
                     entry.pop(key, None)
             entry.update({key: (value, origin) for key, value in keys.items()})
     plain = {reason: {key: one for key, (one, _) in keys.items()} for reason, keys in said.items()}
-    never = Never(**{key.replace("-", "_"): one for key, one in plain.pop(NEVER).items()})
+    never = RetryLimits(**{key.replace("-", "_"): one for key, one in plain.pop(NEVER).items()})
     return Policy(never, {reason: _rule(keys) for reason, keys in plain.items()}, said)
 
 

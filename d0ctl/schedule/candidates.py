@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from d0ctl.schedule.costs import Cost, Links
-from d0ctl.schedule.hand import Busy, Hand
-from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
+from d0ctl.schedule.node_capacity import Busy, NodeCapacity
+from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
 
 
 def costs(
@@ -13,12 +13,12 @@ def costs(
     busy: Mapping[int, Sequence[Busy]],
     links: Links,
     places: Mapping[int, int],
-    files: Brought | None,
+    files: InputCopies | None,
 ) -> dict[str, Cost]:
     """Return the cost by the name of the node, the lowest first."""
     found = {}
     for node in nodes:
-        hand = Hand(node, node.cpus - node.used, 0, {})
-        hand.know(busy.get(node.id, ()))
-        found[node.name] = hand.cost(requirement, places, files, links)
+        capacity = NodeCapacity(node, node.cpus - node.used, 0, {})
+        capacity.set_busy(busy.get(node.id, ()))
+        found[node.name] = capacity.cost(requirement, places, files, links)
     return dict(sorted(found.items(), key=lambda pair: pair[1].end_s))

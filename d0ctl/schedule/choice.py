@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from d0ctl.schedule.costs import Cost, Links
-from d0ctl.schedule.hand import Hand
-from d0ctl.schedule.resources import Brought, Requirement
+from d0ctl.schedule.node_capacity import NodeCapacity
+from d0ctl.schedule.resources import InputCopies, Requirement
 
 Rank = tuple[float, float, bool, int, float]
 """Nodes are compared by how much the broker prefers them, by when a package ends there, by whether
@@ -24,86 +24,100 @@ class Choice:
     """
 
     def __init__(
-        self, hands: Sequence[Hand], requirement: Requirement, links: Links, *, with_room: bool
+        self,
+        capacities: Sequence[NodeCapacity],
+        requirement: Requirement,
+        links: Links,
+        *,
+        with_room: bool,
     ) -> None:
-        self._hands = hands
+        self._capacities = capacities
         self._requirement = requirement
         self._links = links
         self._with_room = with_room
-        self._by_cluster: dict[int, list[Hand]] = defaultdict(list)
-        for hand in hands:
-            self._by_cluster[hand.node.cluster].append(hand)
+        self._by_cluster: dict[int, list[NodeCapacity]] = defaultdict(list)
+        for capacity in capacities:
+            self._by_cluster[capacity.node.cluster].append(capacity)
         self._heaps: dict[bool, list[tuple[Rank, int]]] = {}
         self._size: int | None = None
         """The size in bytes of the inputs of the first package; the others are similar."""
 
-    def best(self, places: Mapping[int, int], files: Brought | None) -> tuple[Hand | None, Cost]:
+    def best(
+        self, places: Mapping[int, int], files: InputCopies | None
+    ) -> tuple[NodeCapacity | None, Cost]:
         """Return the node where a package ends first, None if there is none, and its cost there.
 
         `places` has the bytes of its inputs by cluster, `files` their number.
         """
-        if len(self._hands) == 1:
-            only = self._hands[0]
+        if len(self._capacities) == 1:
+            only = self._capacities[0]
             is_full = self._with_room and not only.has_room(
                 self._requirement, is_brought=only.brings(files)
             )
             return (None, NO_COST) if is_full else (only, self._cost(only, places, files))
         if self._size is None:
             self._size = max(places.values(), default=0) if self._links.rates else 0
-        near = [hand for cluster in places for hand in self._by_cluster.get(cluster, ())]
+        near = [capacity for cluster in places for capacity in self._by_cluster.get(cluster, ())]
         first = self._first(files is not None and files.files > 0)
         if not near:
             return first, self._cost(first, places, files)
-        best: Hand | None = None
+        best: NodeCapacity | None = None
         best_cost: Cost = NO_COST
         best_rank: Rank | None = None
-        for hand in [*near, first] if first is not None else near:
-            brings = hand.brings(files)
-            if self._with_room and not hand.has_room(self._requirement, is_brought=brings):
+        for capacity in [*near, first] if first is not None else near:
+            brings = capacity.brings(files)
+            if self._with_room and not capacity.has_room(self._requirement, is_brought=brings):
                 continue
-            cost = self._cost(hand, places, files)
-            rank = self._rank(hand, cost, places.get(hand.node.cluster, 0), brings)
+            cost = self._cost(capacity, places, files)
+            rank = self._rank(capacity, cost, places.get(capacity.node.cluster, 0), brings)
             if best_rank is None or rank < best_rank:
-                best, best_cost, best_rank = hand, cost, rank
+                best, best_cost, best_rank = capacity, cost, rank
         return best, best_cost
 
-    def _cost(self, hand: Hand | None, places: Mapping[int, int], files: Brought | None) -> Cost:
-        if hand is None:
+    def _cost(
+        self, capacity: NodeCapacity | None, places: Mapping[int, int], files: InputCopies | None
+    ) -> Cost:
+        if capacity is None:
             return NO_COST
-        return hand.cost(self._requirement, places, files, self._links)
+        return capacity.cost(self._requirement, places, files, self._links)
 
-    def _rank(self, hand: Hand, cost: Cost, here: int, brings: bool) -> Rank:
+    def _rank(self, capacity: NodeCapacity, cost: Cost, here: int, brings: bool) -> Rank:
         is_timed = cost.run_s is not None and not self._requirement.is_short
-        room = (hand.rest if brings else hand.free) + hand.extra
+        room = (capacity.rest if brings else capacity.free) + capacity.extra
         return (
-            -self._requirement.preferred.get(hand.node.name, 0.0),
+            -self._requirement.preferred.get(capacity.node.name, 0.0),
             cost.end_s if is_timed else 0.0,
-            not hand.starts(self._requirement),
+            not capacity.starts(self._requirement),
             -here,
-            -room / hand.node.cpus,
+            -room / capacity.node.cpus,
         )
 
-    def _first(self, brings: bool) -> Hand | None:
+    def _first(self, brings: bool) -> NodeCapacity | None:
         """Return the first of the nodes for packages of whose inputs they have none."""
         heap = self._heaps.get(brings)
         if heap is None:
-            heap = [(self._rank_without(hand, brings), i) for i, hand in enumerate(self._hands)]
+            heap = [
+                (self._rank_without(capacity, brings), i)
+                for i, capacity in enumerate(self._capacities)
+            ]
             heapq.heapify(heap)
             self._heaps[brings] = heap
         while heap:
             rank, number = heap[0]
-            hand = self._hands[number]
-            if self._with_room and not hand.has_room(self._requirement, is_brought=brings):
+            capacity = self._capacities[number]
+            if self._with_room and not capacity.has_room(self._requirement, is_brought=brings):
                 heapq.heappop(heap)
-            elif (now := self._rank_without(hand, brings)) > rank:
+            elif (now := self._rank_without(capacity, brings)) > rank:
                 heapq.heapreplace(heap, (now, number))
             else:
-                return hand
+                return capacity
         return None
 
-    def _rank_without(self, hand: Hand, brings: bool) -> Rank:
-        transfer_s = self._links.seconds(hand.node.cluster, self._size or 0, 1) if brings else 0.0
+    def _rank_without(self, capacity: NodeCapacity, brings: bool) -> Rank:
+        transfer_s = (
+            self._links.seconds(capacity.node.cluster, self._size or 0, 1) if brings else 0.0
+        )
         requirement = self._requirement
-        run_s = requirement.run_s(hand.node.speed)
-        cost = Cost(transfer_s, hand.wait_s(requirement), run_s)
-        return self._rank(hand, cost, 0, brings)
+        run_s = requirement.run_s(capacity.node.speed)
+        cost = Cost(transfer_s, capacity.wait_s(requirement), run_s)
+        return self._rank(capacity, cost, 0, brings)

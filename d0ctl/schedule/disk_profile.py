@@ -6,7 +6,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from d0ctl.schedule.costs import Cost
-from d0ctl.schedule.hand import Busy, Hand
+from d0ctl.schedule.node_capacity import Busy, NodeCapacity
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 
 HORIZON_S = 24 * 3600.0
@@ -95,30 +95,31 @@ def planned(
     nodes: Sequence[NodeRoom], busy: Mapping[int, Sequence[Busy]], ready: Sequence[Alike]
 ) -> list[Change]:
     """Return the changes by ready packages if each goes where it ends first, in their order."""
-    hands = [Hand(node, node.cpus, node.cpus, {}) for node in nodes]
-    for hand in hands:
-        hand.know(busy.get(hand.node.id, ()))
+    capacities = [NodeCapacity(node, node.cpus, node.cpus, {}) for node in nodes]
+    for capacity in capacities:
+        capacity.set_busy(busy.get(capacity.node.id, ()))
     changes: list[Change] = []
     left = MOST_PLANNED
     for one in ready:
         wanted = one.requirement
-        fits = [hand for hand in hands if misfit(wanted, hand.node) is None]
+        fits = [capacity for capacity in capacities if misfit(wanted, capacity.node) is None]
         for _ in range(min(wanted.ready, left) if fits else 0):
-            cost, hand = min(
-                ((_cost(wanted, hand), hand) for hand in fits), key=lambda pair: pair[0].end_s
+            cost, capacity = min(
+                ((_cost(wanted, capacity), capacity) for capacity in fits),
+                key=lambda pair: pair[0].end_s,
             )
             if cost.start_s > HORIZON_S:
                 break
-            hand.occupy(wanted, cost)
-            changes += _changes(one, hand.node.cluster, cost)
+            capacity.occupy(wanted, cost)
+            changes += _changes(one, capacity.node.cluster, cost)
             left -= 1
     return changes
 
 
-def _cost(wanted: Requirement, hand: Hand) -> Cost:
+def _cost(wanted: Requirement, capacity: NodeCapacity) -> Cost:
     seconds = wanted.pace if wanted.seconds is None else wanted.seconds
-    run_s = (UNKNOWN_S if seconds is None else seconds) / hand.node.speed
-    return Cost(0.0, hand.wait_s(wanted), run_s)
+    run_s = (UNKNOWN_S if seconds is None else seconds) / capacity.node.speed
+    return Cost(0.0, capacity.wait_s(wanted), run_s)
 
 
 def _changes(one: Alike, cluster: int, cost: Cost) -> list[Change]:

@@ -6,11 +6,11 @@ from msgspec import Struct, field
 
 from d0ctl.schedule.choice import Choice
 from d0ctl.schedule.costs import Cost, Links
-from d0ctl.schedule.hand import Busy, Disk, Hand
+from d0ctl.schedule.node_capacity import Busy, Disk, NodeCapacity
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import (
     NO_BOUNDS,
-    Brought,
+    InputCopies,
     NodeRoom,
     Requirement,
     Rooms,
@@ -37,7 +37,7 @@ anyway.
 WORTH = 0.05
 """A package waits for another node only if it ends there earlier by this part of its run time."""
 
-NOTHING_BROUGHT: Mapping[int, Brought] = {}
+NO_INPUT_COPIES: Mapping[int, InputCopies] = {}
 
 
 class Decision(Struct, frozen=True):
@@ -56,7 +56,9 @@ def place(
     requirements: Iterable[Requirement],
     oldest: Callable[[int, int], Sequence[int]],
     local_bytes: Callable[[Sequence[int]], Mapping[int, Mapping[int, int]]],
-    brought: Callable[[Sequence[int]], Mapping[int, Brought]] = lambda packages: NOTHING_BROUGHT,
+    input_copies: Callable[[Sequence[int]], Mapping[int, InputCopies]] = lambda packages: (
+        NO_INPUT_COPIES
+    ),
     bounds: Rooms = NO_BOUNDS,
     quota: Quota | None = None,
     busy: Callable[[], Mapping[int, Sequence[Busy]]] = dict,
@@ -76,11 +78,11 @@ def place(
     """
     wanted_by = list(requirements)
     trust = _by_node(bounds)
-    hands = [_hand(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
-    _share_disks(hands)
-    one_pass = _Pass(nodes, hands, quota or Quota(), busy, links)
-    for hand in hands:
-        hand.allowances = one_pass.quota.nodes.get(hand.node.id, ())
+    capacities = [_capacity(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
+    _share_disks(capacities)
+    one_pass = _Pass(nodes, capacities, quota or Quota(), busy, links)
+    for capacity in capacities:
+        capacity.allowances = one_pass.quota.nodes.get(capacity.node.id, ())
     rounds = [wanted_by, wanted_by] if one_pass.quota.groups else [wanted_by]
     seen_of: dict[int, int] = {}
     """How many packages of each requirement were considered."""
@@ -89,7 +91,7 @@ def place(
             # shares that groups do not use are for the others
             one_pass.quota.groups = {}
         for requirement in in_turn:
-            _take_turn(one_pass, requirement, seen_of, oldest, local_bytes, brought)
+            _take_turn(one_pass, requirement, seen_of, oldest, local_bytes, input_copies)
     return one_pass.decisions
 
 
@@ -99,16 +101,16 @@ def _take_turn(
     seen_of: dict[int, int],
     oldest: Callable[[int, int], Sequence[int]],
     local_bytes: Callable[[Sequence[int]], Mapping[int, Mapping[int, int]]],
-    brought: Callable[[Sequence[int]], Mapping[int, Brought]],
+    input_copies: Callable[[Sequence[int]], Mapping[int, InputCopies]],
 ) -> None:
     """Give out packages with a requirement, after those that were considered before."""
-    able, others = one_pass.hands_for(requirement)
-    if one_pass.is_tired:
-        able = [hand for hand in able if hand.starts(requirement)]
+    able, others = one_pass.capacities_for(requirement)
+    if one_pass.has_enough_waiting:
+        able = [capacity for capacity in able if capacity.starts(requirement)]
     if not able:
         return
     most = min(
-        sum(hand.most(requirement) for hand in able),
+        sum(capacity.most(requirement) for capacity in able),
         one_pass.quota.left(requirement.stage, requirement.job),
         one_pass.quota.fair(requirement.job, requirement.load),
     )
@@ -120,11 +122,11 @@ def _take_turn(
         packages = oldest(requirement.id, min(seen + most, requirement.ready))[seen:]
         left = one_pass.give_out(
             requirement, packages, able, rivals, local_bytes(packages),
-            brought(packages) if requirement.fetches else NOTHING_BROUGHT,
+            input_copies(packages) if requirement.fetches else NO_INPUT_COPIES,
         )  # fmt: skip
         # packages left for better nodes let others pass
         seen, most = seen + len(packages), min(left, most)
-        if not left or one_pass.is_tired:
+        if not left or one_pass.has_enough_waiting:
             break
     seen_of[requirement.id] = seen
 
@@ -133,24 +135,26 @@ class _Pass(Struct):
     """One pass: the nodes with what they can still take, and what was decided."""
 
     nodes: Sequence[NodeRoom]
-    hands: list[Hand]
+    capacities: list[NodeCapacity]
     quota: Quota
     busy: Callable[[], Mapping[int, Sequence[Busy]]]
     read_links: Callable[[], Links]
     links: Links = Links()
-    fits: dict[tuple[object, ...], list[Hand]] = field(default_factory=dict)
+    fits: dict[tuple[object, ...], list[NodeCapacity]] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
     waiting: int = 0
     """How many packages are left for nodes where they would end earlier."""
-    is_informed: bool = False
+    has_busy_times: bool = False
     """Whether the nodes know when their CPUs become free."""
 
     @property
-    def is_tired(self) -> bool:
+    def has_enough_waiting(self) -> bool:
         """Whether so many wait that the others only get CPUs that are free."""
         return self.waiting >= MOST_WAITING
 
-    def hands_for(self, requirement: Requirement) -> tuple[list[Hand], list[Hand]]:
+    def capacities_for(
+        self, requirement: Requirement
+    ) -> tuple[list[NodeCapacity], list[NodeCapacity]]:
         """Return the nodes that can take packages with a requirement now, and those that fit."""
         ends = any(node.left_s is not None for node in self.nodes)
         key = (*shape(requirement), requirement.seconds if ends else None)
@@ -158,105 +162,109 @@ class _Pass(Struct):
         if fits is None:
             if requirement.avoid or requirement.excluded:
                 names = {node.id for node in suited(requirement, self.nodes)}
-                fits = [hand for hand in self.hands if hand.node.id in names]
+                fits = [capacity for capacity in self.capacities if capacity.node.id in names]
             else:
-                fits = [hand for hand in self.hands if misfit(requirement, hand.node) is None]
+                fits = [
+                    capacity
+                    for capacity in self.capacities
+                    if misfit(requirement, capacity.node) is None
+                ]
             self.fits[key] = fits
-        for hand in fits:
-            hand.turn_to(requirement)
-        return [hand for hand in fits if hand.most(requirement) > 0], fits
+        for capacity in fits:
+            capacity.select(requirement)
+        return [capacity for capacity in fits if capacity.most(requirement) > 0], fits
 
     def give_out(
         self,
         requirement: Requirement,
         packages: Sequence[int],
-        able: Sequence[Hand],
-        rivals: Sequence[Hand],
+        able: Sequence[NodeCapacity],
+        rivals: Sequence[NodeCapacity],
         places_of: Mapping[int, Mapping[int, int]],
-        files_of: Mapping[int, Brought],
+        files_of: Mapping[int, InputCopies],
     ) -> int:
         """Give packages to nodes, or leave them for nodes where they would end earlier.
 
         Return how many are left this way.
         """
         left = 0
-        if rivals and not self.is_informed:
-            self.inform()
+        if rivals and not self.has_busy_times:
+            self.set_busy_times()
         now = Choice(able, requirement, self.links, with_room=True)
         later = Choice(rivals, requirement, self.links, with_room=False)
         for package in packages:
             places, files = places_of.get(package, {}), files_of.get(package)
-            hand, cost = now.best(places, files)
-            if hand is None:
+            capacity, cost = now.best(places, files)
+            if capacity is None:
                 if not requirement.fetches:
                     break
                 continue
-            if self.is_tired and not hand.starts(requirement):
+            if self.has_enough_waiting and not capacity.starts(requirement):
                 continue
             if rivals:
-                hand, cost, is_later = self.weigh(later, places, files, hand, cost)
+                capacity, cost, is_later = self.weigh(later, places, files, capacity, cost)
                 if is_later:
-                    hand.occupy(requirement, cost)
+                    capacity.occupy(requirement, cost)
                     left += 1
                     self.waiting += 1 if any(one.free > 0 for one in able) else PATIENCE_FULL
                     continue
-            hand.take(requirement, hand.brings(files))
-            hand.occupy(requirement, cost)
+            capacity.take(requirement, capacity.brings(files))
+            capacity.occupy(requirement, cost)
             self.quota.take(requirement.stage, requirement.job, requirement.load)
-            carried = max(places.values(), default=0) - places.get(hand.node.cluster, 0)
-            self.decisions.append(Decision(package, hand.node.id, carried, cost.start_s))
+            carried = max(places.values(), default=0) - places.get(capacity.node.cluster, 0)
+            self.decisions.append(Decision(package, capacity.node.id, carried, cost.start_s))
         return left
 
     def weigh(
         self,
         rivals: Choice,
         places: Mapping[int, int],
-        files: Brought | None,
-        hand: Hand,
+        files: InputCopies | None,
+        capacity: NodeCapacity,
         cost: Cost,
-    ) -> tuple[Hand, Cost, bool]:
+    ) -> tuple[NodeCapacity, Cost, bool]:
         """Return where a package should run, and whether it is too early to send it there."""
-        if not self.is_tired:
+        if not self.has_enough_waiting:
             rival, later = rivals.best(places, files)
             if rival is not None and later.end_s < cost.end_s - WORTH * (cost.run_s or 0.0):
                 return rival, later, True
         # bound to a node long before it can start, it would keep others from it
-        is_early = hand.brings(files) and cost.wait_s > cost.transfer_s + EARLY_S
-        return hand, cost, is_early and not self.is_tired
+        is_early = capacity.brings(files) and cost.wait_s > cost.transfer_s + EARLY_S
+        return capacity, cost, is_early and not self.has_enough_waiting
 
-    def inform(self) -> None:
+    def set_busy_times(self) -> None:
         """Tell the nodes when their CPUs become free."""
         known, self.links = self.busy(), self.read_links()
-        for hand in self.hands:
-            hand.know(known.get(hand.node.id, ()))
-        self.is_informed = True
+        for capacity in self.capacities:
+            capacity.set_busy(known.get(capacity.node.id, ()))
+        self.has_busy_times = True
 
 
 def _worth_waiting_for(
-    requirement: Requirement, able: Sequence[Hand], fits: Sequence[Hand]
-) -> list[Hand]:
+    requirement: Requirement, able: Sequence[NodeCapacity], fits: Sequence[NodeCapacity]
+) -> list[NodeCapacity]:
     """Return the nodes where packages may end earlier although their CPUs are in use."""
     if requirement.seconds is None or requirement.is_short or requirement.preferred:
         return []
-    if requirement.ready > DEEP * sum(hand.node.cpus for hand in fits):
+    if requirement.ready > DEEP * sum(capacity.node.cpus for capacity in fits):
         return []
-    slowest = min(hand.node.speed for hand in able)
+    slowest = min(capacity.node.speed for capacity in able)
     return [
-        hand
-        for hand in fits
-        if (requirement.fetches or hand.node.speed > slowest)
-        and hand.node.on_trial is None
-        and hand.bound(requirement) > 0
+        capacity
+        for capacity in fits
+        if (requirement.fetches or capacity.node.speed > slowest)
+        and capacity.node.on_trial is None
+        and capacity.bound(requirement) > 0
     ]
 
 
-def _share_disks(hands: Sequence[Hand]) -> None:
+def _share_disks(capacities: Sequence[NodeCapacity]) -> None:
     """Have nodes of a cluster share the same cache, with the least free space that one reports."""
     of_cluster: dict[int, Disk] = {}
-    for hand in hands:
-        if hand.disk is not None:
-            shared = of_cluster.setdefault(hand.node.cluster, hand.disk)
-            shared.free, hand.disk = min(shared.free, hand.disk.free), shared
+    for capacity in capacities:
+        if capacity.disk is not None:
+            shared = of_cluster.setdefault(capacity.node.cluster, capacity.disk)
+            shared.free, capacity.disk = min(shared.free, capacity.disk.free), shared
 
 
 def _by_node(bounds: Rooms) -> dict[int, dict[int, int]]:
@@ -266,17 +274,17 @@ def _by_node(bounds: Rooms) -> dict[int, dict[int, int]]:
     return found
 
 
-def _hand(
+def _capacity(
     node: NodeRoom,
     nodes: Sequence[NodeRoom],
     requirements: Sequence[Requirement],
     bounds: dict[int, int],
-) -> Hand:
+) -> NodeCapacity:
     """Return what a node can take; one on trial takes a package of the stage that it failed."""
     free, rest = node.cpus - node.used, 2 * node.cpus - node.used - node.bringing
     if node.on_trial is None:
-        return Hand(node, free, rest, bounds)
+        return NodeCapacity(node, free, rest, bounds)
     own = [requirement for requirement in requirements if requirement.stage == node.on_trial]
     if any(node in suited(requirement, nodes) for requirement in own):
-        return Hand(node, free, rest, {node.on_trial: 1}, others=0)
-    return Hand(node, free, rest, {}, others=1)
+        return NodeCapacity(node, free, rest, {node.on_trial: 1}, others=0)
+    return NodeCapacity(node, free, rest, {}, others=1)

@@ -140,7 +140,7 @@ class Requirement(Struct, frozen=True):
         return min(AHEAD_MOST, int(cpus * AHEAD_S / max(self.pace, 0.001)))
 
 
-class Brought(Struct, frozen=True):
+class InputCopies(Struct, frozen=True):
     """How many inputs of a package may have to be copied, and how many each cluster has."""
 
     files: int

@@ -17,7 +17,7 @@ from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill
 from d0ctl.store.views import activity, browse, dependencies, file_locations, one_package, outline
-from d0ctl.store.views.activity import NO_HEADWAY
+from d0ctl.store.views.activity import NO_PROGRESS
 from d0ctl.store.views.file_locations import FileView
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import short_packages
@@ -36,13 +36,13 @@ MOST_ACTIONS, MOST_NOTES = 10, 12
 MOST_ON_NODE = 200
 
 
-class Gone(Struct, frozen=True):
+class NotFoundCard(Struct, frozen=True):
     """The message if it no longer exists."""
 
     words: str
 
 
-About: TypeAlias = "Part | Package | Node | File | Gone"
+About: TypeAlias = "Part | Package | Node | File | NotFoundCard"
 
 
 def about(store: Store, selector: str, now: float) -> About:
@@ -53,7 +53,7 @@ def about(store: Store, selector: str, now: float) -> About:
             return package(store, browse.package(store, wanted), now)
         return part(store, wanted, now)
     except NotFound as error:
-        return Gone(str(error))
+        return NotFoundCard(str(error))
 
 
 def about_node(store: Store, name: str, now: float) -> About:
@@ -64,19 +64,19 @@ def about_node(store: Store, name: str, now: float) -> About:
     try:
         why = explain_node.node(store, name, now)
     except NotFound as error:
-        return Gone(str(error))
+        return NotFoundCard(str(error))
     row = next(row for row in registry.nodes(store) if row["name"] == name)
     used = activity.node_use(store).get(row["id"], activity.NodeUse()).used
     live = outline.on_node(store, row["id"], MOST_ON_NODE)
     return Node(row, used, why, live)
 
 
-def about_file(store: Store, job: str, name: str, now: float) -> "File | Gone":
+def about_file(store: Store, job: str, name: str, now: float) -> "File | NotFoundCard":
     """Read the card of a file of a job."""
     try:
         return file(store, file_locations.in_job(store, job, name), now)
     except NotFound as error:
-        return Gone(str(error))
+        return NotFoundCard(str(error))
 
 
 def file(store: Store, view: FileView, now: float) -> "File":
@@ -107,13 +107,13 @@ def package(store: Store, view: PackageView, now: float) -> "Package":
     )
 
 
-def about_binary(store: Store, selector: str) -> "Binary | Gone":
+def about_binary(store: Store, selector: str) -> "Binary | NotFoundCard":
     """Read the card of the binary of a path."""
     wanted = parse(selector, with_binary=True)
     try:
         return binary(store, browse.package(store, wanted), wanted.binary.first)
     except NotFound as error:
-        return Gone(str(error))
+        return NotFoundCard(str(error))
 
 
 def binary(store: Store, view: PackageView, number: int) -> "Binary":
@@ -137,7 +137,7 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
         return _job(store, job, now, driven)
-    stage, headway = browse.stage(store, job, wanted), activity.headway(store, job.id)
+    stage, progress = browse.stage(store, job, wanted), activity.running_progress(store, job.id)
     if wanted.level == "stage":
         return Part(
             f"{job.name}/{stage.seq}", job, stage, group.stage(store, job, stage, now),
@@ -145,19 +145,22 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
             failed=browse.failures(store, job.id, MOST_FAILED, stage.id),
             lines=browse.lines(store, job, stage, 1, MOST_LINES),
             after=dependencies.order_of_stage(store, stage.id),
-            headway=headway.stages.get(stage.id, NO_HEADWAY),
+            progress=progress.stages.get(stage.id, NO_PROGRESS),
         )  # fmt: skip
     line = browse.line(store, job, stage, wanted.line.first)
     packages = browse.in_stage(store, stage.id, line.seq, Phase, MOST_OF_LINE)
     return Part(
         f"{job.name}/{stage.seq}/{line.seq}", job, line, group.line(store, job, stage, line, now),
         packages=sorted(packages, key=lambda row: int(row.path.rpartition("/")[2])),
-        headway=headway.lines.get(line.id, NO_HEADWAY),
+        progress=progress.lines.get(line.id, NO_PROGRESS),
     )  # fmt: skip
 
 
 def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part:
-    headway, dropped = activity.headway(store, job.id), browse.dropped_lines(store, job.id)
+    progress, dropped = (
+        activity.running_progress(store, job.id),
+        browse.dropped_lines(store, job.id),
+    )
     site = standstill.production(store, now=now, driven=driven)
     return Part(
         job.name, job, job, group.job(store, job, now, driven=driven),
@@ -172,10 +175,10 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         excluded=_excluded(store, job.id),
         actions=browse.actions(store, job.name, MOST_ACTIONS),
         dropped=dropped,
-        headway=headway.job,
+        progress=progress.job,
         settings=browse.settings(store, job.id),
         estimate=eta.end_of(store, job.id, now=now) if job.ended is None else None,
-        stage_headways=headway.stages,
+        stage_progress=progress.stages,
     )  # fmt: skip
 
 

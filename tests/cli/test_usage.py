@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from d0ctl.show.usage import timeline
-from d0ctl.store.views.usage import Stay
+from d0ctl.store.views.usage import NodeStay
 from tests.cli.conftest import Type
 from tests.support import rows
 from tests.support.building import document, job, line, package
@@ -169,8 +169,9 @@ def test_a_page_that_can_not_be_written_is_refused(d0ctl: Type, site: Site) -> N
 
 
 def test_attempts_at_a_time_are_in_slots_of_their_own() -> None:
-    stays = [Stay("n", 0, 10, 1, "successful", None, "a"), Stay("n", 5, 15, 1, "lost", None, "b"),
-             Stay("n", 10, 20, 1, "failed", "signal", "c")]  # fmt: skip
+    stays = [NodeStay("n", 0, 10, 1, "successful", None, "a"),
+             NodeStay("n", 5, 15, 1, "lost", None, "b"),
+             NodeStay("n", 10, 20, 1, "failed", "signal", "c")]  # fmt: skip
 
     shapes = [one for one in ET.fromstring(timeline.svg(stays)).iter("rect") if len(one)]
 
@@ -179,7 +180,7 @@ def test_attempts_at_a_time_are_in_slots_of_their_own() -> None:
 
 
 def test_many_attempts_are_drawn_as_the_cpus_in_use() -> None:
-    stays = [Stay("n", n, n + 2, 4, "successful", None, "a") for n in range(5_000)]
+    stays = [NodeStay("n", n, n + 2, 4, "successful", None, "a") for n in range(5_000)]
 
     found = ET.fromstring(timeline.svg(stays))
 

@@ -175,14 +175,14 @@ PLANTED: tuple[Mutant, ...] = (
         ("tests/schedule",),
     ),
     Mutant(
-        "d0ctl/schedule/hand.py",
+        "d0ctl/schedule/node_capacity.py",
         "__post_init__: `is` becomes `is not`",
         "self.memory = None if node.memory is None else node.memory - node.memory_used",
         "self.memory = None if node.memory is not None else node.memory - node.memory_used",
         ("tests/schedule",),
     ),
     Mutant(
-        "d0ctl/schedule/hand.py",
+        "d0ctl/schedule/node_capacity.py",
         "holds: `and` becomes `or`",
         "if memory and self.memory is not None:",
         "if memory or self.memory is not None:",
@@ -198,12 +198,12 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/schedule/place.py",
         "_hand: 0 becomes 1",
-        "return Hand(node, free, rest, {node.on_trial: 1}, others=0)",
-        "return Hand(node, free, rest, {node.on_trial: 1}, others=1)",
+        "return NodeCapacity(node, free, rest, {node.on_trial: 1}, others=0)",
+        "return NodeCapacity(node, free, rest, {node.on_trial: 1}, others=1)",
         ("tests/schedule",),
     ),
     Mutant(
-        "d0ctl/schedule/hand.py",
+        "d0ctl/schedule/node_capacity.py",
         "has_room: 0 becomes 1",
         "and self.holds(requirement) > 0",
         "and self.holds(requirement) > 1",

@@ -14,7 +14,7 @@ from d0ctl.nodes import carry
 from d0ctl.nodes.carry import Copy, checksum_of
 from d0ctl.nodes.courier_reports import FileFacts
 from d0ctl.nodes.link import Site
-from d0ctl.nodes.transports.download import NoSpace, Oversized, Spoilt
+from d0ctl.nodes.transports.download import NoSpace, Oversized, WrongFile
 from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl_wrapper.host import packing
 from tests.support.durability import assert_settled, journal
@@ -35,7 +35,7 @@ carry.copy_here(carry.Copy(sys.argv[1], sys.argv[2], None, None, sys.argv[3]))
 """A process that never comes to the end of a copy."""
 
 
-class Hand:
+class RecordingCourier:
     """A link to a node that is this machine, and a courier that asks it in one."""
 
     def __init__(self, base: Path, answer: dict[str, Any] | None = None) -> None:
@@ -57,14 +57,14 @@ def known(path: Path, target: Path) -> Copy:
     return Copy(str(path), str(target), size, checksum)
 
 
-def fetch(copy: Copy, hand: Hand) -> FileFacts:
+def fetch(copy: Copy, courier: RecordingCourier) -> FileFacts:
     """Fetch from that node."""
-    return carry.fetch(copy, hand, hand)  # type: ignore[arg-type]
+    return carry.fetch(copy, courier, courier)  # type: ignore[arg-type]
 
 
-def bring(copy: Copy, hand: Hand) -> FileFacts:
+def bring(copy: Copy, courier: RecordingCourier) -> FileFacts:
     """Bring to that node."""
-    return carry.bring(copy, hand, hand)  # type: ignore[arg-type]
+    return carry.bring(copy, courier, courier)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def leftovers(folder: Path) -> list[str]:
 def test_a_file_is_fetched_whole_into_new_folders(tmp_path: Path, source: Path) -> None:
     target = tmp_path / "results" / "job" / "deep" / "name"
 
-    answer = fetch(known(source, target), Hand(tmp_path))
+    answer = fetch(known(source, target), RecordingCourier(tmp_path))
 
     assert target.read_bytes() == TEXT
     assert answer[:2] == checksum_of(source)
@@ -94,9 +94,9 @@ def test_a_file_that_is_gone_is_reported_as_gone(tmp_path: Path) -> None:
     copy = Copy(str(tmp_path / "nothing"), str(tmp_path / "there" / "x"), None, None)
 
     with pytest.raises(NotFound):
-        fetch(copy, Hand(tmp_path))
+        fetch(copy, RecordingCourier(tmp_path))
     with pytest.raises(NotFound):
-        bring(copy, Hand(tmp_path))
+        bring(copy, RecordingCourier(tmp_path))
     with pytest.raises(NotFound):
         carry.copy_here(copy)
     assert leftovers(tmp_path / "there") == []
@@ -106,22 +106,22 @@ def test_a_file_that_was_spoilt_on_its_node_is_lost(tmp_path: Path, source: Path
     copy = known(source, tmp_path / "there" / "x")
     source.write_bytes(b"y" * len(TEXT))
     size, checksum = checksum_of(source)
-    hand = Hand(tmp_path, {"ok": True, "size": size, "checksum": checksum})
+    courier = RecordingCourier(tmp_path, {"ok": True, "size": size, "checksum": checksum})
 
-    with pytest.raises(Spoilt, match="its checksum differs"):
-        fetch(copy, hand)
+    with pytest.raises(WrongFile, match="its checksum differs"):
+        fetch(copy, courier)
 
-    assert [frame["path"] for frame in hand.asked] == [str(source)]
+    assert [frame["path"] for frame in courier.asked] == [str(source)]
     assert leftovers(tmp_path / "there") == []
 
 
 def test_a_file_that_was_spoilt_on_its_way_is_tried_again(tmp_path: Path, source: Path) -> None:
     copy = known(source, tmp_path / "there" / "x")
     source.write_bytes(TEXT[:100])
-    hand = Hand(tmp_path, {"ok": True, "size": copy.size, "checksum": copy.checksum})
+    courier = RecordingCourier(tmp_path, {"ok": True, "size": copy.size, "checksum": copy.checksum})
 
     with pytest.raises(D0Error, match="on its node is intact") as failed:
-        fetch(copy, hand)
+        fetch(copy, courier)
 
     assert not isinstance(failed.value, NotFound)
 
@@ -130,12 +130,12 @@ def test_a_file_that_is_larger_than_was_reported_is_lost_and_nobody_reads_it(
     tmp_path: Path, source: Path
 ) -> None:
     copy = replace(known(source, tmp_path / "there" / "x"), size=10)
-    hand = Hand(tmp_path)
+    courier = RecordingCourier(tmp_path)
 
     with pytest.raises(Oversized, match="larger than its 10 bytes"):
-        fetch(copy, hand)
+        fetch(copy, courier)
 
-    assert hand.asked == []
+    assert courier.asked == []
     assert leftovers(tmp_path / "there") == []
 
 
@@ -143,11 +143,11 @@ def test_no_file_comes_that_would_take_the_disk_below_its_reserve(
     tmp_path: Path, source: Path
 ) -> None:
     copy = known(source, tmp_path / "there" / "x")
-    hand = Hand(tmp_path)
-    hand.site = replace(hand.site, reserve=1 << 60)
+    courier = RecordingCourier(tmp_path)
+    courier.site = replace(courier.site, reserve=1 << 60)
 
     with pytest.raises(NoSpace, match="are kept free") as failed:
-        fetch(copy, hand)
+        fetch(copy, courier)
     with pytest.raises(NoSpace):
         carry.copy_here(copy, 1 << 60)
 
@@ -169,18 +169,18 @@ def test_a_spoilt_file_here_is_not_brought(tmp_path: Path, source: Path) -> None
     copy = known(source, tmp_path / "there" / "x")
     source.write_bytes(b"short")
 
-    with pytest.raises(Spoilt, match="5 bytes instead of 3000000"):
-        bring(copy, Hand(tmp_path))
-    with pytest.raises(Spoilt, match="5 bytes instead of 3000000"):
+    with pytest.raises(WrongFile, match="5 bytes instead of 3000000"):
+        bring(copy, RecordingCourier(tmp_path))
+    with pytest.raises(WrongFile, match="5 bytes instead of 3000000"):
         carry.copy_here(copy)
 
 
 def test_a_file_is_brought_aside_and_its_node_takes_it(tmp_path: Path, source: Path) -> None:
-    hand = Hand(tmp_path / "base", {"ok": True, "message": ""})
+    courier = RecordingCourier(tmp_path / "base", {"ok": True, "message": ""})
 
-    bring(known(source, tmp_path / "base" / "cache" / "in" / "7" / "source"), hand)
+    bring(known(source, tmp_path / "base" / "cache" / "in" / "7" / "source"), courier)
 
-    (frame,) = hand.asked
+    (frame,) = courier.asked
     assert Path(frame["aside"]).read_bytes() == TEXT
     assert Path(frame["aside"]).parent == tmp_path / "base" / "cache" / "aside"
     assert (frame["kind"], frame["size"]) == ("take", len(TEXT))
@@ -189,10 +189,10 @@ def test_a_file_is_brought_aside_and_its_node_takes_it(tmp_path: Path, source: P
 def test_a_copy_that_a_node_refuses_is_an_error_and_not_a_loss(
     tmp_path: Path, source: Path
 ) -> None:
-    hand = Hand(tmp_path / "base", {"ok": False, "message": "the disk is full"})
+    courier = RecordingCourier(tmp_path / "base", {"ok": False, "message": "the disk is full"})
 
     with pytest.raises(D0Error, match="the disk is full") as failed:
-        bring(known(source, tmp_path / "x"), hand)
+        bring(known(source, tmp_path / "x"), courier)
 
     assert not isinstance(failed.value, NotFound)
 
@@ -259,7 +259,7 @@ def test_an_archive_that_may_grow_is_not_unpacked(tmp_path: Path, form: str) -> 
         with tarfile.open(packed, "w:gz") as tar:
             tar.add(tmp_path / "zeros", "zeros")
 
-    with pytest.raises(Spoilt, match="is not a packed directory"):
+    with pytest.raises(WrongFile, match="is not a packed directory"):
         carry.copy_here(Copy(str(packed), str(target), None, None, is_unpacked=True))
 
     assert not target.exists()

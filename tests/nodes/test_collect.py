@@ -10,7 +10,7 @@ from d0ctl.errors import NotFound
 from d0ctl.nodes import collect
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier_reports import FileFacts
-from d0ctl.nodes.transports.download import NoSpace, Spoilt
+from d0ctl.nodes.transports.download import NoSpace, WrongFile
 from d0ctl_wrapper.protocol import file_stream
 from tests.nodes.conftest import Nodes
 from tests.nodes.streams import copy_of, leftovers, made
@@ -32,8 +32,8 @@ def test_files_of_a_node_come_here_whole_and_faults_keep_no_other_away(
 
     outcomes = collect.fetch(copies, nodes[0])
 
-    assert isinstance(outcomes[3], NotFound) and not isinstance(outcomes[3], Spoilt)
-    assert isinstance(outcomes[5], Spoilt) and "its checksum differs" in str(outcomes[5])
+    assert isinstance(outcomes[3], NotFound) and not isinstance(outcomes[3], WrongFile)
+    assert isinstance(outcomes[5], WrongFile) and "its checksum differs" in str(outcomes[5])
     for number, (copy, text) in enumerate(zip(copies, texts.values(), strict=True)):
         if number in (3, 5):
             assert not Path(copy.target).exists()
@@ -69,7 +69,7 @@ def test_files_of_this_machine_go_to_a_node_small_and_large(nodes: Nodes, tmp_pa
 
     outcomes = collect.bring(copies, nodes[0])
 
-    assert isinstance(outcomes[4], Spoilt) and isinstance(outcomes[5], NotFound)
+    assert isinstance(outcomes[4], WrongFile) and isinstance(outcomes[5], NotFound)
     assert [Path(copy.target).read_bytes() for copy in copies[:4]] == texts[:4]
     assert [Path(copy.target).stat().st_mode & 0o777 for copy in copies[2:4]] == [0o400, 0o500]
     assert [facts.size for facts in outcomes[:4] if isinstance(facts, FileFacts)] == [

@@ -13,7 +13,7 @@ from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes import carry, stream, stream_ends
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier_reports import FileFacts
-from d0ctl.nodes.transports.download import NoSpace, Oversized, Spoilt
+from d0ctl.nodes.transports.download import NoSpace, Oversized, WrongFile
 from d0ctl.nodes.transports.ssh import FabricTransport
 from tests.nodes.conftest import Nodes
 from tests.nodes.streams import copy_of, entry, large, leftovers, made, receive
@@ -50,9 +50,9 @@ def test_a_file_that_is_gone_or_another_one_keeps_no_other_from_arriving(nodes: 
 
     gone, changed, longer, whole = carried(copies, nodes)
 
-    assert isinstance(gone, NotFound) and not isinstance(gone, Spoilt)
-    assert isinstance(changed, Spoilt) and "its checksum differs" in str(changed)
-    assert isinstance(longer, Spoilt) and "it has 6 bytes instead of 4" in str(longer)
+    assert isinstance(gone, NotFound) and not isinstance(gone, WrongFile)
+    assert isinstance(changed, WrongFile) and "its checksum differs" in str(changed)
+    assert isinstance(longer, WrongFile) and "it has 6 bytes instead of 4" in str(longer)
     assert isinstance(whole, FileFacts)
     assert [Path(copy.target).exists() for copy in copies] == [False, False, False, True]
     assert not leftovers(nodes[1])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.daemon.delivery import Carrier
+from d0ctl.daemon.delivery import NotificationSender
 from d0ctl.daemon.steps.notifications import collect
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
@@ -66,7 +66,7 @@ def carry(home: Home, store: Store) -> Carry:
     def carry(now: float = 4e9, *, is_command: bool = False) -> None:
         with store.writing():
             collect(store, now=now)
-        Carrier(home, is_command=is_command, clock=Clock(now)).round(store)
+        NotificationSender(home, is_command=is_command, clock=Clock(now)).round(store)
 
     return carry
 

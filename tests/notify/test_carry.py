@@ -4,7 +4,7 @@ import time
 
 from d0ctl import actions
 from d0ctl.config import Home
-from d0ctl.daemon.delivery import Carrier
+from d0ctl.daemon.delivery import NotificationSender
 from d0ctl.select import parse
 from d0ctl.store.nodes import placement
 from tests.notify.conftest import Carry, Clock, Notified, Say
@@ -137,7 +137,7 @@ def test_no_mail_reports_the_end_of_a_job_that_moves_again(
     end(site, NOW + 1)
     notified.collect(NOW + 1)
     moves_again(site)
-    Carrier(home, is_command=False, clock=Clock(NOW + 7200)).round(site.store)
+    NotificationSender(home, is_command=False, clock=Clock(NOW + 7200)).round(site.store)
 
     assert [title.split(",")[0] for _, title in post.titles()] == [
         "prod: stands still", "prod: 1 package failed (exit-code)",

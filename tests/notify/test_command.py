@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.daemon.delivery import Carrier, Delivery
+from d0ctl.daemon.delivery import Delivery, NotificationSender
 from d0ctl.daemon.steps.notifications import collect
 from d0ctl.errors import NotSent
 from d0ctl.notify.site_command import run
@@ -68,7 +68,9 @@ def test_a_command_that_hangs_is_gone_when_delivery_has_stopped(
     wait_until(event.exists)
     delivery.stop(0)
     left = Pid.of(int(event.read_text()))
-    wait_until(lambda: not any(isinstance(one, Carrier) for one in threading.enumerate()))
+    wait_until(
+        lambda: not any(isinstance(one, NotificationSender) for one in threading.enumerate())
+    )
 
     assert left is None
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from d0ctl.daemon.delivery import Carrier
+from d0ctl.daemon.delivery import NotificationSender
 from d0ctl.store import open_store
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
@@ -50,7 +50,7 @@ class Telling(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         """Another process carries from now on."""
-        self.carrier = Carrier(self.home, is_command=False, clock=self.clock)
+        self.carrier = NotificationSender(self.home, is_command=False, clock=self.clock)
 
     @rule(person=st.sampled_from(PEOPLE), job=st.sampled_from(JOBS), number=st.integers(1, 5))
     def fail(self, person: str, job: str, number: int) -> None:

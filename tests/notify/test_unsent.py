@@ -9,7 +9,7 @@ import pytest
 
 from d0ctl import actions
 from d0ctl.config import Home
-from d0ctl.daemon.delivery import Carrier, Delivery
+from d0ctl.daemon.delivery import Delivery, NotificationSender
 from d0ctl.daemon.steps.notifications import collect
 from d0ctl.select import parse
 from d0ctl.store import Store
@@ -198,11 +198,11 @@ def test_carriers_of_two_processes_send_nothing_twice(
     with store.writing():
         collect(store, now=NOW)
         store.change("take_lease", name="post mail", holder=other(), former="", now=NOW)
-    Carrier(home, is_command=False, clock=Clock(NOW)).round(store)
+    NotificationSender(home, is_command=False, clock=Clock(NOW)).round(store)
 
     assert post.letters == []
     change(store, "lease", {"name": "post mail"}, holder="x 1 1")
-    Carrier(home, is_command=False, clock=Clock(NOW)).round(store)
+    NotificationSender(home, is_command=False, clock=Clock(NOW)).round(store)
     assert len(post.letters) == 1
 
 

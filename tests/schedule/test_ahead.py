@@ -6,22 +6,24 @@ import pytest
 
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import Decision, place
-from d0ctl.schedule.resources import Brought, NodeRoom, Requirement, lead_s
+from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement, lead_s
 
 
-def far(*packages: int, files: int = 1) -> Mapping[int, Brought]:
+def far(*packages: int, files: int = 1) -> Mapping[int, InputCopies]:
     """Packages whose inputs are at no node."""
-    return {package: Brought(files, {}) for package in packages}
+    return {package: InputCopies(files, {}) for package in packages}
 
 
-def decide_far(nodes: Sequence[NodeRoom], ready: int, brought: Mapping[int, Brought]) -> list[int]:
+def decide_far(
+    nodes: Sequence[NodeRoom], ready: int, input_copies: Mapping[int, InputCopies]
+) -> list[int]:
     """The nodes that packages 1000, 1001 ... go to, of which some read what lies elsewhere."""
     found = place(
         nodes,
         [Requirement(1, ready, fetches=True)],
         lambda requirement, limit: [1000 + n for n in range(limit)],
         lambda packages: {},
-        lambda packages: brought,
+        lambda packages: input_copies,
     )
     return [decision.node for decision in found]
 
@@ -49,7 +51,7 @@ def test_a_free_cpu_elsewhere_goes_before_one_that_will_be_free() -> None:
 
 
 def test_inputs_that_lie_in_the_cluster_are_not_brought() -> None:
-    there = {1000: Brought(2, {1: 2}), 1001: Brought(2, {1: 1})}
+    there = {1000: InputCopies(2, {1: 2}), 1001: InputCopies(2, {1: 1})}
     full = NodeRoom(1, "a", 1, cpus=1, used=1)
 
     assert decide_far([full], 1, there) == []

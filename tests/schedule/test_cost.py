@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from d0ctl.schedule.costs import LINK_RATE, Links, queued
-from d0ctl.schedule.hand import Busy
+from d0ctl.schedule.node_capacity import Busy
 from d0ctl.schedule.place import MOST_WAITING, place
-from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
+from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
 
 FAST = NodeRoom(1, "fast", 1, cpus=1, used=0, speed=4.0)
 FULL = NodeRoom(1, "fast", 1, cpus=1, used=1, speed=4.0)
@@ -29,7 +29,7 @@ def decide(
             lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
             lambda packages: places,
             lambda packages: {
-                package: Brought(1, dict.fromkeys(places.get(package, ()), 1))
+                package: InputCopies(1, dict.fromkeys(places.get(package, ()), 1))
                 for package in packages
             },
             busy=lambda: busy or {},
@@ -132,7 +132,8 @@ def test_a_package_goes_to_the_node_whose_link_is_fast() -> None:
 
     decided = place(
         nodes, [Requirement(1, ready=1, seconds=60.0, fetches=True)], lambda one, limit: [1000],
-        lambda packages: inputs, lambda packages: {1000: Brought(1, {9: 1})}, links=lambda: links,
+        lambda packages: inputs, lambda packages: {1000: InputCopies(1, {9: 1})},
+        links=lambda: links,
     )  # fmt: skip
 
     assert [one.node for one in decided] == [2]

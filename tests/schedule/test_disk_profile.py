@@ -11,7 +11,7 @@ from d0ctl.schedule.disk_profile import (
     planned,
     profiles,
 )
-from d0ctl.schedule.hand import Busy
+from d0ctl.schedule.node_capacity import Busy
 from d0ctl.schedule.resources import NodeRoom, Requirement
 
 CACHE = Cache(2, "farm", 100, 40)

@@ -5,7 +5,7 @@ import json
 from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.schedule.place import Decision
 from d0ctl.store import Store
-from d0ctl.store.attempts.outputs import lose_spoilt
+from d0ctl.store.attempts.outputs import forget_wrong
 from d0ctl.store.nodes import draining, placement
 from tests.store.bad_nodes import StillSite, fail_on, set_up
 from tests.support.homes import faults
@@ -205,7 +205,7 @@ def test_a_node_whose_results_are_never_what_it_says_is_drained(store: Store) ->
         site.round()
         copies = [tuple(row) for row in store.connection.execute(query)]
         with store.writing():
-            lose_spoilt(store, copies, "`x` is larger than its 7 bytes", now=site.at)
+            forget_wrong(store, copies, "`x` is larger than its 7 bytes", now=site.at)
 
     assert site.launched_on("liar") == 3
     bad = draining.bad_node(store, site.node("liar").id)

@@ -9,7 +9,7 @@ import pytest
 from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.store import Store, open_store
 from d0ctl.store.attempts import messages
-from d0ctl.store.attempts.outputs import lose_spoilt
+from d0ctl.store.attempts.outputs import forget_wrong
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, phases, simple, submitted
 from tests.support.messages import end_message, output
@@ -89,7 +89,7 @@ def arrived_otherwise(site: Site) -> None:
     )
     copies = [tuple(row) for row in rows.fetchall()]
     with site.store.writing():
-        lose_spoilt(site.store, copies, "`x` is larger than its 7 bytes", now=site.now)
+        forget_wrong(site.store, copies, "`x` is larger than its 7 bytes", now=site.now)
 
 
 def test_a_package_fails_whose_results_are_not_what_it_said_again_and_again(store: Store) -> None:

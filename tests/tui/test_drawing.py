@@ -239,8 +239,8 @@ def test_a_row_of_a_stage_shows_its_limits_beside_its_packages() -> None:
     ready = {"ready": 4}
     row = StageSummary(id=1, seq=2, name="merge", require=0.97, lines=4, max_running=3, final=1,
                        counts=ready, blocked=False)  # fmt: skip
-    sight = tree_rows.Sight(0, UNICODE, 0.0)
+    context = tree_rows.RowContext(0, UNICODE, 0.0)
 
-    drawn = text(tree_rows.draw(row, Columns.of(160, tree_rows.need(row, sight)), sight))
+    drawn = text(tree_rows.draw(row, Columns.of(160, tree_rows.need(row, context)), context))
 
     assert "4 ready final requires 97 % of its inputs at most 3 packages at once" in drawn

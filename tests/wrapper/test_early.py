@@ -44,7 +44,7 @@ def fed_input(folder: Path, name: str, *binaries: int) -> Frame:
 
 
 def feed(node: Client, *inputs: Frame, attempt: int = 1, closed: bool = False) -> None:
-    """Hand inputs to an attempt that runs."""
+    """Give inputs to an attempt that runs."""
     node.send(
         "input_stream", attempts=[{"attempt": attempt, "inputs": list(inputs), "closed": closed}]
     )

@@ -182,7 +182,7 @@ def test_a_kill_does_not_wait_until_many_inputs_are_linked(
             raise Terminated
 
     with pytest.raises(Terminated):
-        inputs.prepare(folder, asked, Slot(paths), lambda: pytest.fail("a carrier"), obey)
+        inputs.prepare(folder, asked, Slot(paths), lambda: pytest.fail("a transfer"), obey)
 
     assert work.exists() == is_linking
     if is_linking:

@@ -17,7 +17,7 @@ from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
 from d0ctl.show.drawing.spans import Line, Span, fit, foreign
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
-from d0ctl_tui.app_events import Changed, Handed, PathClicked, ReadFailed
+from d0ctl_tui.app_events import Changed, PathClicked, ReadFailed, ThreadResult
 from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.rates import Rates
@@ -148,7 +148,7 @@ class Dashboard(Outside, App[None]):
         else:
             self._due = self.set_timer(wait, self._look_and_show)
 
-    def on_handed(self, news: Handed) -> None:
+    def on_thread_result(self, news: ThreadResult) -> None:
         """Show the result of a thread."""
         news.show()
 

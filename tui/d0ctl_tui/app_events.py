@@ -17,7 +17,7 @@ class Repeated(Message):
 
 
 @dataclass
-class Handed(Message):
+class ThreadResult(Message):
     """The result of a thread; `show` is called in the main thread."""
 
     show: Callable[[], object]

@@ -12,8 +12,8 @@ DriverType = TypeVar("DriverType", bound=Driver)
 def lean_driver(driver: type[DriverType]) -> type[DriverType]:
     """Return a driver that sends the same in fewer bytes."""
 
-    class Lean(driver):  # type: ignore[valid-type, misc]
+    class LeanDriver(driver):  # type: ignore[valid-type, misc]
         def write(self, data: str) -> None:
             super().write(lean(data))
 
-    return Lean
+    return LeanDriver

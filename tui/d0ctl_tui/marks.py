@@ -12,7 +12,7 @@ from d0ctl.select.span import Span
 DEPTHS = {"": 0, "job": 1, "stage": 2, "line": 3, "package": 4}
 
 
-class Whole(Struct, frozen=True):
+class MarkedList(Struct, frozen=True):
     """All siblings of a row, or all packages of a filter.
 
     `covers` says whether it contains a path (with the id of the package), `names` lists its paths.
@@ -25,17 +25,17 @@ class Whole(Struct, frozen=True):
     names: Callable[[], Sequence[str]]
 
 
-def beside(front: str, names: Sequence[str]) -> Whole:
+def beside(front: str, names: Sequence[str]) -> MarkedList:
     """Return all rows below `front`; without one, all jobs."""
     selector = parse(f"{front}/*" if front else "*")
-    return Whole(
+    return MarkedList(
         selector, len(names), lambda path, id: path.rpartition("/")[0] == front, lambda: names
     )
 
 
 def filtered(
     selector: Selector | None, ids: "array[int]", names: Callable[[], Sequence[str]]
-) -> Whole:
+) -> MarkedList:
     """Return all packages of a filter."""
     ordered = array("q", sorted(ids))
 
@@ -45,14 +45,14 @@ def filtered(
         place = bisect_left(ordered, id)
         return place < len(ordered) and ordered[place] == id
 
-    return Whole(selector, len(ids), covers, names)
+    return MarkedList(selector, len(ids), covers, names)
 
 
 class Marks(Struct):
     """Rows by their paths, and whole lists of rows."""
 
     paths: set[str] = field(default_factory=set)
-    wholes: list[Whole] = field(default_factory=list)
+    wholes: list[MarkedList] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.paths) + sum(whole.number for whole in self.wholes)
@@ -81,7 +81,7 @@ class Marks(Struct):
             self.paths.update(whole.names())
         self.paths.discard(path)
 
-    def toggle_whole(self, whole: Whole, path: str, id: int | None) -> None:
+    def toggle_whole(self, whole: MarkedList, path: str, id: int | None) -> None:
         """Mark all rows of a list that contains this row; remove the marks if all are marked."""
         same = [one for one in self.wholes if one.covers(path, id)]
         for one in same:

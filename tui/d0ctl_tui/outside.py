@@ -18,7 +18,7 @@ from d0ctl.errors import D0Error
 from d0ctl.model import Address
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
-from d0ctl_tui.app_events import CommandClicked, Handed
+from d0ctl_tui.app_events import CommandClicked, ThreadResult
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
 
@@ -88,7 +88,7 @@ class Outside:
             then = partial(self._read_with, fetched, program)
         finally:
             log.close()
-        self._app.post_message(Handed(then))
+        self._app.post_message(ThreadResult(then))
 
     def _read_with(self, fetched: "Fetched", program: str) -> None:
         if not fetched.path.exists():

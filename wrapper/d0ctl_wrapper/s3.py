@@ -26,7 +26,7 @@ class S3Error(Exception):
     """The server refuses or does not answer, with the reason."""
 
 
-class NotThere(S3Error):
+class ObjectMissing(S3Error):
     """There is no such object or bucket."""
 
 
@@ -87,7 +87,7 @@ class Bucket:
         except HTTPError as error:
             with error:
                 if error.code == 404:
-                    raise NotThere("%s is not there" % url)
+                    raise ObjectMissing("%s is not there" % url)
                 raise S3Error("%s answers %d %s" % (url, error.code, error.reason))
         except URLError as error:
             raise S3Error("%s does not answer: %s" % (url, error.reason))

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from typing import Callable, Dict, List
 
-from d0ctl_wrapper.s3 import Bucket, NotThere, S3Error
+from d0ctl_wrapper.s3 import Bucket, ObjectMissing, S3Error
 
 EXIT_MISSING = 66
 """The exit code if there is no such file."""
@@ -132,7 +132,7 @@ def main() -> int:
     store = KINDS[kind](root)
     try:
         found = getattr(store, verb)(*sys.argv[5:])
-    except (FileNotFoundError, NotThere) as error:
+    except (FileNotFoundError, ObjectMissing) as error:
         if verb != "check" and not _is_here(verb):
             print("there is no file `%s` in %s" % (sys.argv[5], root), file=sys.stderr)
             return EXIT_MISSING

@@ -9,7 +9,7 @@ from d0ctl.actions.option import SIZE, Options, argument
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import unneeded_files
-from d0ctl.store.jobs.unneeded_files import Spare
+from d0ctl.store.jobs.unneeded_files import RemovableCopy
 from d0ctl.store.nodes import registry
 from d0ctl.units import count, duration, size
 
@@ -25,7 +25,7 @@ class FreeOptions(Options):
 class FreePlan(Plan):
     """The copies that would be removed."""
 
-    copies: tuple[Spare, ...]
+    copies: tuple[RemovableCopy, ...]
 
     @property
     def bytes(self) -> int:
@@ -71,7 +71,7 @@ def _amount(plan: FreePlan) -> str:
     return f"{size(plan.bytes)}{short} on `{plan.request.target.brief}`: {copies}"
 
 
-def _again(copy: Spare) -> str:
+def _again(copy: RemovableCopy) -> str:
     if copy.is_elsewhere:
         return "has another copy"
     if copy.is_outside:

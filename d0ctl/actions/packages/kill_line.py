@@ -30,7 +30,7 @@ class KillLineOptions(Options):
     )
 
 
-class Loser(NamedTuple):
+class LosingPackage(NamedTuple):
     """A package that loses inputs and continues; `starts` if no other input is missing."""
 
     path: str
@@ -48,7 +48,7 @@ class KillLinePlan(Plan):
     also_dropped: tuple[Change, ...] = ()
     files: int = 0
     files_lost: tuple[str, ...] = ()
-    losers: tuple[Loser, ...] = ()
+    losing_packages: tuple[LosingPackage, ...] = ()
     losing: int = 0
     starting: int = 0
 
@@ -89,7 +89,7 @@ def _plan_drop(store: Store, request: Request[KillLineOptions]) -> KillLinePlan:
     phases = lifecycle.phases(store)
     stay = {p: n for p, n in phases.items() if p in (Phase.DONE, Phase.TRANSFERRING, Phase.DROPPED)}
     leaving = [row for row in rows(store) if row.phase not in stay]
-    losers = [Loser(row["path"], row["lost"], row["left"], bool(row["starts"]))
+    losing_packages = [LosingPackage(row["path"], row["lost"], row["left"], bool(row["starts"]))
               for row in lifecycle.losing(store)]  # fmt: skip
     everything = sum(phases.values())
     return KillLinePlan(
@@ -102,9 +102,9 @@ def _plan_drop(store: Store, request: Request[KillLineOptions]) -> KillLinePlan:
         also_dropped=tuple(row for row in leaving if row.path not in own_paths)[:MOST_SHOWN],
         files=lifecycle.count_dropped_files(store),
         files_lost=tuple(lifecycle.dropped_files(store, MOST_SHOWN)),
-        losers=tuple(losers[:MOST_SHOWN]),
-        losing=len(losers),
-        starting=sum(loser.starts for loser in losers),
+        losing_packages=tuple(losing_packages[:MOST_SHOWN]),
+        losing=len(losing_packages),
+        starting=sum(loser.starts for loser in losing_packages),
     )
 
 
@@ -147,12 +147,14 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
                                wording.phases(plan.also_dropped))  # fmt: skip
     yield from wording.counted("removed from the inputs of later packages", plan.files, "file",
                                plan.files_lost)  # fmt: skip
-    losers = [
+    losing_packages = [
         f"{loser.path} loses {count(loser.lost, 'input')}, keeps {count(loser.left)}"
         + (", and can start now" if loser.starts else "")
-        for loser in plan.losers
+        for loser in plan.losing_packages
     ]
-    yield from wording.counted("continuing without these files", plan.losing, "package", losers)
+    yield from wording.counted(
+        "continuing without these files", plan.losing, "package", losing_packages
+    )
     if not plan.losing:
         yield "no other package needs these files"
 

@@ -18,7 +18,7 @@ from d0ctl.store.views import selection
 from d0ctl.units import count, moment
 
 
-class Gainer(NamedTuple):
+class RegainingPackage(NamedTuple):
     """A package that gets inputs back; `waits` if one is still missing."""
 
     path: str
@@ -36,7 +36,7 @@ class RestoreLinePlan(Plan):
     also_restored: tuple[Change, ...]
     files: int
     files_restored: tuple[str, ...]
-    gainers: tuple[Gainer, ...]
+    regaining: tuple[RegainingPackage, ...]
     gaining: int
 
 
@@ -59,8 +59,8 @@ def _plan(
 ) -> RestoreLinePlan:
     phases = lifecycle.phases(store)
     back = [row for row in rows(store) if row.phase == Phase.DROPPED]
-    gainers = [Gainer(row["path"], row["gained"], row["had"], bool(row["waits"]))
-               for row in restore_line.gaining(store)]  # fmt: skip
+    regaining = [RegainingPackage(row["path"], row["gained"], row["had"], bool(row["waits"]))
+               for row in restore_line.regaining_inputs(store)]  # fmt: skip
     return RestoreLinePlan(
         request=request,
         phases={p: n for p, n in phases.items() if p == Phase.DROPPED},
@@ -71,8 +71,8 @@ def _plan(
         also_restored=tuple(row for row in back if row.path not in own_paths)[:MOST_SHOWN],
         files=restore_line.count_files(store),
         files_restored=restore_line.files(store, MOST_SHOWN),
-        gainers=tuple(gainers[:MOST_SHOWN]),
-        gaining=len(gainers),
+        regaining=tuple(regaining[:MOST_SHOWN]),
+        gaining=len(regaining),
     )
 
 
@@ -126,12 +126,12 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
                                wording.phases(plan.also_restored))  # fmt: skip
     yield from wording.counted("added to the inputs of later packages", plan.files, "file",
                                plan.files_restored)  # fmt: skip
-    gainers = [
+    regaining = [
         f"{gainer.path} gets {count(gainer.gained, 'input')} back beside {count(gainer.had)}"
         + (", and waits for missing files" if gainer.waits else "")
-        for gainer in plan.gainers
+        for gainer in plan.regaining
     ]
-    yield from wording.counted("reading them again", plan.gaining, "package", gainers)
+    yield from wording.counted("reading them again", plan.gaining, "package", regaining)
 
 
 def report(plan: RestoreLinePlan) -> Iterator[str]:

@@ -7,7 +7,7 @@ from msgspec import Meta
 from d0ctl.cli.schemas.jobs import SizeRange, TimeRange
 
 
-class OneMore(TypedDict):
+class OneMoreNode(TypedDict):
     """How long it takes with one more node."""
 
     like: Annotated[str | None, Meta(description="The node that it is like.")]
@@ -62,7 +62,7 @@ class Rehearsal(TypedDict):
     makespan: float
     longest_chain: Annotated[float, Meta(description="Alone, on the fastest node.")]
     work: Annotated[float, Meta(description="All work on all CPUs.")]
-    with_one_more: OneMore
+    with_one_more: OneMoreNode
     failures: RehearsedFailures
     bytes_carried: int
     nodes: list[NodeUse]

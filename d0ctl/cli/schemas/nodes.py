@@ -14,7 +14,7 @@ class Others(TypedDict):
     failed: int
 
 
-class Burnt(TypedDict):
+class DrainingFailures(TypedDict):
     """The failures for which d0ctl drained a node."""
 
     since: Time | None
@@ -51,7 +51,7 @@ class Node(TypedDict):
     platform: str | None
     speed: Annotated[float, Meta(description="Of one CPU, compared with a standard node.")]
     speed_measured: Annotated[float | None, Meta(description="By `node benchmark`.")]
-    burnt: Burnt | None
+    burnt: DrainingFailures | None
 
 
 class Nodes(TypedDict):

@@ -104,7 +104,7 @@ class Record(TypedDict):
     attempt: int | None
 
 
-class AskedOfBinary(TypedDict):
+class BinaryRequests(TypedDict):
     """What the job file requests for a binary; sizes in bytes, times in seconds."""
 
     software: Annotated[str | None, Meta(description="NAME/VERSION in the catalogue.")]
@@ -128,7 +128,7 @@ class Binary(Record):
 
     binary: int
     name: str
-    asked: AskedOfBinary
+    asked: BinaryRequests
 
 
 Input = TypedDict(
@@ -163,7 +163,7 @@ class Output(TypedDict):
     copies: list[str]
 
 
-class Asked(TypedDict):
+class PackageRequests(TypedDict):
     """What the job file requests for a package; sizes in bytes, times in seconds."""
 
     memory: int | None
@@ -202,7 +202,7 @@ class Package(TypedDict):
     restarts: int
     cpus: int
     priority: int | None
-    asked: Asked
+    asked: PackageRequests
     attempts: list[Attempt]
     failures: list[Failures]
     estimated_start: TimeRange | None
@@ -235,7 +235,7 @@ class BinaryCard(TypedDict):
     status: str
     binary: int
     name: str
-    asked: AskedOfBinary
+    asked: BinaryRequests
     started: Time | None
     ended: Time | None
     exit_code: int | None

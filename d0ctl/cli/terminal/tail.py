@@ -9,7 +9,7 @@ from d0ctl.cli import log_names, visiting
 from d0ctl.cli.terminal.output import say
 from d0ctl.cli.terminal.passthrough import Passthrough
 from d0ctl.errors import NodeUnreachable, NotFound
-from d0ctl.nodes.visits.peek import PIECE, Visit, visit
+from d0ctl.nodes.visits.peek import PIECE, AttemptReader, visit
 from d0ctl.show import following
 from d0ctl.store.connection import Store
 from d0ctl.store.views.shapes.of_package import AttemptView
@@ -67,7 +67,7 @@ class Tail:
         """Whether nothing was printed of any attempt."""
         return self._raw.is_empty
 
-    def _stay(self, here: Visit, tried: AttemptView) -> bool:
+    def _stay(self, here: AttemptReader, tried: AttemptView) -> bool:
         """Print output until the attempt has ended, and return true."""
         delay = SOONEST_S
         while True:
@@ -82,7 +82,7 @@ class Tail:
             delay = SOONEST_S if news else min(LATEST_S, delay * 1.3)
             time.sleep(delay)
 
-    def _print_new(self, here: Visit, sizes: dict[str, int | None]) -> bool:
+    def _print_new(self, here: AttemptReader, sizes: dict[str, int | None]) -> bool:
         """Print new output since the last read; return whether there was any."""
         if self._raw.is_empty:
             self._raw.has_first_head = sum(bool(sizes.get(name)) for name in self._names) > 1

@@ -21,9 +21,9 @@ RESEND_S = 60.0
 
 def apply_messages(desk: Desk, turn: Turn) -> None:
     """Apply the messages of the drop-box; their files are removed after the commit."""
-    letters = turn.letters
-    if letters.messages:
-        applied = messages.apply(desk.store, letters.messages, letters.senders, now=turn.now)
+    received = turn.received
+    if received.messages:
+        applied = messages.apply(desk.store, received.messages, received.senders, now=turn.now)
         messages.keep_pace(desk.store, applied)
         desk.space_requests.update(applied.needs)
         for verdict in applied.verdicts:
@@ -34,10 +34,10 @@ def apply_messages(desk: Desk, turn: Turn) -> None:
             log.warning(
                 "node %s sent messages for attempts of other nodes: %s", sender, attempts[:10]
             )
-    for attempt, (why, node) in letters.refused.items():
+    for attempt, (why, node) in received.refused.items():
         if node is None or node == launches.node_name(desk.store, attempt):
             turn.after(desk.refuse_end, attempt, why, turn.now)
-    turn.after(desk.dropbox.clear, letters.files)
+    turn.after(desk.dropbox.clear, received.files)
 
 
 def settle_refused_ends(desk: Desk, turn: Turn) -> None:

@@ -15,7 +15,7 @@ GATHER_SHARE = 20
 
 def gather_inputs(desk: Desk, turn: Turn) -> None:
     """Request inputs for packages that wait for more, on the nodes where they will probably run."""
-    if turn.letters.messages:
+    if turn.received.messages:
         desk.gathering.update(gathering.noticed(desk.store))
     began = time.monotonic()
     if not desk.gathering or began < desk.gather_due:

@@ -114,7 +114,7 @@ def _decide(
         [requirement for requirement in requirements if not requirement.stay],
         lambda requirement, limit: _list_of(requirement, others).oldest(store, requirement, limit),
         lambda packages: placement.local_bytes(store, packages),
-        lambda packages: placement.brought(store, packages),
+        lambda packages: placement.input_copies(store, packages),
         rooms,
         quota,
         lambda: placement.busy(store, now=now),

@@ -96,7 +96,7 @@ def fail_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
         return
     delay(desk, transfer, report.error, now)
     if is_gone and report.is_spoilt:
-        for verdict in outputs.lose_spoilt(desk.store, lost, report.error, now=now):
+        for verdict in outputs.forget_wrong(desk.store, lost, report.error, now=now):
             log.warning("%s", verdict)
     elif is_gone and not inventory.are_to_be_listed(desk, {row["node_id"] for row in found}):
         copies.lose(desk.store, lost, now=now)

@@ -106,7 +106,7 @@ def by_fabric(
 ) -> FabricTransport:
     """Connect from host to host until the node is reached; nothing stays open on failure."""
     route = resolve(address.destination, address.identity, config)
-    way = Way(known_hosts, connect_timeout, io_timeout)
+    way = ConnectionChain(known_hosts, connect_timeout, io_timeout)
     try:
         with login_slot(route.hops[0]):
             for hop in route.hops:
@@ -158,7 +158,7 @@ def _named_key(
         raise
 
 
-class Way:
+class ConnectionChain:
     """Nested connections: to each jump host, and to the node."""
 
     def __init__(self, known_hosts: Path, timeout: float, io_timeout: float) -> None:

@@ -21,15 +21,15 @@ SMALL_DISK_SHARE = 20
 """The free space that is kept by default: RESERVE bytes, or a twentieth of a small disk."""
 
 
-class Spoilt(NotFound):
+class WrongFile(NotFound):
     """A file that exists but is not the expected one."""
 
 
-class Oversized(Spoilt):
+class Oversized(WrongFile):
     """A file that is larger than declared: it is another file."""
 
 
-class Garbled(D0Error):
+class CorruptedInTransit(D0Error):
     """A file that is changed in transit, although it is intact on its node."""
 
 

@@ -16,7 +16,7 @@ PIECE = 1 << 20
 """How many bytes of a file are requested at a time."""
 
 
-class Where(Struct, frozen=True):
+class AttemptLocation(Struct, frozen=True):
     """An attempt, its node, and d0ctl's folder there, if that is known."""
 
     home: Home
@@ -35,19 +35,19 @@ class Piece(Struct, frozen=True):
 
 
 @contextmanager
-def visit(where: Where) -> Iterator["Visit"]:
+def visit(where: AttemptLocation) -> Iterator["AttemptReader"]:
     """Open a read-only link to the node of an attempt. Raises NodeUnreachable."""
     home = where.home
     site = Site(where.site, home.nodes, home.known_hosts, home.dropbox)
     link = open_link(where.address, site, visit=True, base=where.base)
     with closing(link):
-        yield Visit(link, where)
+        yield AttemptReader(link, where)
 
 
-class Visit:
+class AttemptReader:
     """A read-only link. All its methods may raise NodeUnreachable."""
 
-    def __init__(self, link: Link, where: Where) -> None:
+    def __init__(self, link: Link, where: AttemptLocation) -> None:
         self._link = link
         self._where = where
 

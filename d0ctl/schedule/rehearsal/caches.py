@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from d0ctl.schedule.costs import Links
 from d0ctl.schedule.moves.replicas import LEAST_READERS, HotFile, replicas
 from d0ctl.schedule.rehearsal.records import File, Task
-from d0ctl.schedule.resources import Brought
+from d0ctl.schedule.resources import InputCopies
 
 
 class Caches:
@@ -39,12 +39,12 @@ class Caches:
                 found[cluster] = found.get(cluster, 0) + size
         return found
 
-    def brought(self, inputs: Sequence[int]) -> Brought:
+    def input_copies(self, inputs: Sequence[int]) -> InputCopies:
         """Return how many of some files each cluster has."""
         there: Counter[int] = Counter()
         for one in inputs:
             there.update(self.copies[one])
-        return Brought(len(inputs), there)
+        return InputCopies(len(inputs), there)
 
     def backlog(self, now: float) -> Links:
         """Return the links with what is on its way."""

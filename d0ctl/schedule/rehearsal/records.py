@@ -44,7 +44,7 @@ class Failure(Struct, frozen=True):
     elsewhere: bool = False
 
 
-class Rest(Struct):
+class NodePause(Struct):
     """A drained node: the stage that it failed since `began`, and when a package may try it."""
 
     stage: int
@@ -56,7 +56,7 @@ class Trust:
     """What ended attempts say about nodes; this one trusts all nodes always."""
 
     def __init__(self) -> None:
-        self.resting: dict[int, Rest] = {}
+        self.resting: dict[int, NodePause] = {}
         """The drained nodes."""
         self.drained: Counter[int] = Counter()
         """How often nodes were drained, or stayed drained after a trial."""

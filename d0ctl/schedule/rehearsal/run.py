@@ -7,14 +7,14 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from d0ctl.schedule.hand import EPSILON, Busy
+from d0ctl.schedule.node_capacity import EPSILON, Busy
 from d0ctl.schedule.place import Decision, place
 from d0ctl.schedule.quota import Allowances, Quota
 from d0ctl.schedule.rehearsal.caches import Caches, HotFiles
 from d0ctl.schedule.rehearsal.live_node import LiveNode
 from d0ctl.schedule.rehearsal.records import Conditions, Failure, File, Outcome, Task
 from d0ctl.schedule.rehearsal.throttled import Throttled
-from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
+from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
 
 LAUNCH_S = 0.02
 """From the decision to the start of the first binary, in seconds."""
@@ -248,8 +248,8 @@ class Rehearsal:
     def _local_bytes(self, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
         return {one: self.caches.local_bytes(self.tasks[one].inputs) for one in packages}
 
-    def _brought(self, packages: Sequence[int]) -> Mapping[int, Brought]:
-        return {one: self.caches.brought(self.tasks[one].inputs) for one in packages}
+    def _brought(self, packages: Sequence[int]) -> Mapping[int, InputCopies]:
+        return {one: self.caches.input_copies(self.tasks[one].inputs) for one in packages}
 
     def _busy(self) -> Mapping[int, Sequence[Busy]]:
         return {node: list(self._busy_on(node)) for node in self.live}

@@ -16,7 +16,7 @@ from d0ctl.show.explanation import explain
 from d0ctl.show.forecast import eta
 from d0ctl.show.lists import failures, packages
 from d0ctl.show.why.common import Explanation
-from d0ctl.store.views.activity import NO_HEADWAY, Headway
+from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress
 from d0ctl.store.views.left_out import Shortfall
 from d0ctl.store.views.shapes import (
     ActionView,
@@ -60,11 +60,11 @@ class Part(Struct, frozen=True):
     actions: list[ActionView] = field(default_factory=list)
     dropped: int = 0
     after: list[str] = field(default_factory=list)
-    headway: Headway = NO_HEADWAY
+    progress: RunningProgress = NO_PROGRESS
     settings: JobSettings | None = None
     estimate: Range | None = None
     """When a job ends."""
-    stage_headways: Mapping[int, Headway] = field(default_factory=dict)
+    stage_progress: Mapping[int, RunningProgress] = field(default_factory=dict)
 
     @property
     def held_back(self) -> str:
@@ -170,19 +170,19 @@ def _kept_back(sheet: Sheet, job: JobSummary, now: float) -> None:
 
 
 def _bar(sheet: Sheet, part: Part) -> None:
-    counts, percents = part.row.counts, part.headway.percents
+    counts, percents = part.row.counts, part.progress.percents
     columns = min(BAR, sheet.columns - 2)
     sheet.add(signs.bar(counts, columns, sheet.glyphs, percents / 100))
     if percents:
-        share = _percent(part.row, part.headway)
+        share = _percent(part.row, part.progress)
         sheet.add(f"{share:.0f} % including running packages")
     if text := signs.tallied(counts, blocked=part.row.blocked):
         sheet.add(text)
 
 
-def _percent(row: JobSummary | StageSummary | LineSummary, headway: Headway) -> float:
+def _percent(row: JobSummary | StageSummary | LineSummary, progress: RunningProgress) -> float:
     done = by_status(row.counts)["successful"]
-    return (100 * done + headway.percents) / max(1, sum(row.counts.values()))
+    return (100 * done + progress.percents) / max(1, sum(row.counts.values()))
 
 
 def status_of(row: JobSummary | StageSummary | LineSummary, held_back: str) -> str:
@@ -203,7 +203,7 @@ def _stages(sheet: Sheet, part: Part) -> None:
     sheet.table([
         [
             (str(stage.seq), "strong"), stage.name, *_progress(sheet, stage, part.held_back),
-            (f"{_percent(stage, part.stage_headways.get(stage.id, NO_HEADWAY)):.0f} %", "faint"),
+            (f"{_percent(stage, part.stage_progress.get(stage.id, NO_PROGRESS)):.0f} %", "faint"),
             (", ".join([count(stage.lines, "line"), *["final"] * stage.final, *limits(stage)]),
              "faint"),
             signs.tallied(stage.counts, blocked=stage.blocked),

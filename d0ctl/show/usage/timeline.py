@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from d0ctl.store.views.usage import Stay
+from d0ctl.store.views.usage import NodeStay
 from d0ctl.units import count, duration, iso
 
 COLOURS = {"successful": "#2f9e63", "failed": "#d1453b", "lost": "#e8912d", "killed": "#8a93a0"}
@@ -28,13 +28,13 @@ _STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800,
           86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000)  # fmt: skip
 
 
-def svg(stays: Sequence[Stay]) -> str:
+def svg(stays: Sequence[NodeStay]) -> str:
     """Return the plot of some attempts; empty if there are none."""
     if not stays:
         return ""
     first, last = min(one.began for one in stays), max(one.ended for one in stays)
     last = max(last, first + 1.0)
-    by_node: dict[str, list[Stay]] = defaultdict(list)
+    by_node: dict[str, list[NodeStay]] = defaultdict(list)
     for one in stays:
         by_node[one.node].append(one)
     nodes = sorted(by_node, key=lambda name: (-_busy(by_node[name]), name))[:MOST_NODES]
@@ -51,12 +51,12 @@ def svg(stays: Sequence[Stay]) -> str:
     return f'<svg viewBox="0 0 {WIDTH:g} {top + 24:g}" role="img">{axis}{"".join(parts)}</svg>'
 
 
-def left_out(stays: Sequence[Stay]) -> int:
+def left_out(stays: Sequence[NodeStay]) -> int:
     """Return how many nodes do not fit into the plot."""
     return max(0, len({one.node for one in stays}) - MOST_NODES)
 
 
-def _busy(stays: Sequence[Stay]) -> float:
+def _busy(stays: Sequence[NodeStay]) -> float:
     return sum((one.ended - one.began) * one.cpus for one in stays)
 
 
@@ -81,7 +81,7 @@ def _axis(first: float, last: float, bottom: float) -> Iterator[str]:
         at += step
 
 
-def _slots(stays: Sequence[Stay], first: float, last: float, top: float
+def _slots(stays: Sequence[NodeStay], first: float, last: float, top: float
            ) -> tuple[float, list[str]]:  # fmt: skip
     """Draw each attempt in the first slot that is free when it begins."""
     free: list[int] = []
@@ -112,7 +112,7 @@ def _slots(stays: Sequence[Stay], first: float, last: float, top: float
     return height, shapes
 
 
-def _curve(stays: Sequence[Stay], first: float, last: float, top: float
+def _curve(stays: Sequence[NodeStay], first: float, last: float, top: float
            ) -> tuple[float, list[str]]:  # fmt: skip
     """Draw how many CPUs were in use, by outcome, one above the other."""
     wide = (last - first) / BINS
@@ -144,5 +144,5 @@ def _point(index: int, value: float, most: float, top: float) -> str:
     return f"{x:.1f},{top + STRIP * (1 - value / (most or 1.0)):.1f}"
 
 
-def _colour(one: Stay) -> str:
+def _colour(one: NodeStay) -> str:
     return COLOURS.get(one.outcome, COLOURS["killed"])

@@ -6,7 +6,7 @@ from html import escape
 from d0ctl.show.usage import bars, timeline
 from d0ctl.show.usage.bars import Bar
 from d0ctl.show.usage.figures import COLUMNS, TITLES, cells, ordered
-from d0ctl.store.views.usage import Report, Stay, Usage
+from d0ctl.store.views.usage import NodeStay, Report, Usage
 from d0ctl.units import clean, count, duration, iso
 
 _STYLE = """
@@ -40,7 +40,7 @@ MOST_ROWS = 200
 """How many rows a table has."""
 
 
-def page(report: Report, stays: Sequence[Stay], *, about: str, now: float) -> str:
+def page(report: Report, stays: Sequence[NodeStay], *, about: str, now: float) -> str:
     """Return the page; `about` names its subject."""
     whole, title = report.whole, escape(clean(f"d0ctl report: {about}"))
     body = [f"<h1>{title}</h1>", f"<p>{escape(_period(whole, now))}</p>", _tiles(whole)]
@@ -81,7 +81,7 @@ def _tiles(whole: Usage) -> str:
     return f'<div class="tiles">{shown}</div>'
 
 
-def _key(stays: Sequence[Stay]) -> str:
+def _key(stays: Sequence[NodeStay]) -> str:
     there = {one.outcome for one in stays}
     marks = "".join(f'<i style="background:{colour}"></i>{outcome}'
                     for outcome, colour in timeline.COLOURS.items()

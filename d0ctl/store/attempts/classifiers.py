@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from d0ctl.model import Reason
-from d0ctl.plugin_process import PluginProcess, TookTooLong
+from d0ctl.plugin_process import PluginProcess, PluginTimeout
 from d0ctl.plugins import Plugin, PluginFailed, named
 from d0ctl.policy.rules import RESTARTED
 from d0ctl.store.connection import Row, Store
@@ -32,7 +32,7 @@ NOT_ASKED = frozenset({Reason.SOFTWARE_MISSING, *RESTARTED})
 _REASON = re.compile(r"site:[a-z0-9][a-z0-9-]{0,58}", re.ASCII)
 
 
-class Asked(Struct):
+class RunningClassifier(Struct):
     """A classifier in a process of its own."""
 
     process: PluginProcess
@@ -43,14 +43,14 @@ class Asked(Struct):
     def fail(self, error: PluginFailed) -> None:
         """Count a failure, and give it up if there are too many."""
         self.failures += 1
-        if isinstance(error, TookTooLong) or self.failures >= MOST_FAILURES:
+        if isinstance(error, PluginTimeout) or self.failures >= MOST_FAILURES:
             self.is_given_up = True
             self.process.end()
         more = "; it is not asked again until the daemon restarts" * self.is_given_up
         log.error("%s%s", error, more)
 
 
-_asked: dict[Plugin, Asked] = {}
+_asked: dict[Plugin, RunningClassifier] = {}
 
 
 def classified(store: Store, ends: "list[End]") -> "list[End]":
@@ -85,7 +85,7 @@ def _reason(store: Store, end: "Ending", context: Row) -> str | None:
         )
         return None
     if plugin not in _asked:
-        _asked[plugin] = Asked(PluginProcess(plugin))
+        _asked[plugin] = RunningClassifier(PluginProcess(plugin))
     asked = _asked[plugin]
     if asked.is_given_up:
         return None

@@ -73,7 +73,7 @@ def failed(message: "Ending", reason: Reason, detail: str) -> "Ending":
             "outputs": [], "missing": []}  # fmt: skip
 
 
-def lose_spoilt(
+def forget_wrong(
     store: Store, copies: Sequence[tuple[int, int]], message: str, *, now: float
 ) -> list[str]:
     """Forget copies, by (file, cluster), for which another file arrived; they are made again.

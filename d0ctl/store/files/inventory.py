@@ -36,7 +36,7 @@ class CacheFinding(NamedTuple):
     noticed: float
 
 
-class Lacking(Struct, frozen=True):
+class CopyCandidate(Struct, frozen=True):
     """An unknown file in a cache that may be a copy of a file that has none there."""
 
     path: str
@@ -95,11 +95,11 @@ def forget_old(store: Store, *, now: float) -> int:
     return store.change("forget_old_findings", before=now - KEEP_FINDINGS_S, limit=MOST_FORGOTTEN)
 
 
-def lacking(store: Store, cluster: int, entries: Sequence[dict[str, Any]]) -> list[Lacking]:
+def lacking(store: Store, cluster: int, entries: Sequence[dict[str, Any]]) -> list[CopyCandidate]:
     """Return the unknown files that may be copies which their cluster lacks."""
     page = json.dumps(list(entries))
     rows = store.rows("lacking_copies", entries=page, cluster=cluster, limit=MOST_LACKING)
-    return [make(Lacking, row) for row in rows]
+    return [make(CopyCandidate, row) for row in rows]
 
 
 def take_in(store: Store, node: int, arrival: copies.Arrival, *, now: float) -> None:

@@ -10,7 +10,7 @@ PAGE = 1000
 """How many files are read at a time."""
 
 
-class Weight(NamedTuple):
+class FileTotals(NamedTuple):
     """How many files are selected, how many of them exist, and how many bytes they have."""
 
     files: int
@@ -45,14 +45,14 @@ class FileRow(NamedTuple):
 
 def select(
     store: Store, job: str, name: str, *, node: str | None, disposition: str | None
-) -> Weight:
+) -> FileTotals:
     """Select files by job and name, both with wildcards, and filters."""
     _begin(store)
     store.change("choose_files", job=job, name=name, node=node, disposition=disposition)
     return weight(store)
 
 
-def select_of_jobs(store: Store, jobs: Sequence[str], limit: int) -> Weight:
+def select_of_jobs(store: Store, jobs: Sequence[str], limit: int) -> FileTotals:
     """Select files that are lost with jobs: neither results nor stored; at most so many of each."""
     _begin(store)
     for job in jobs:
@@ -66,11 +66,11 @@ def _begin(store: Store) -> None:
     store.change("clear_chosen_files")
 
 
-def weight(store: Store) -> Weight:
+def weight(store: Store) -> FileTotals:
     """Count the selected files and their bytes."""
     row = store.row("weigh_chosen_files")
     assert row is not None
-    return Weight(row["files"], int(row["present"] or 0), int(row["bytes"]))
+    return FileTotals(row["files"], int(row["present"] or 0), int(row["bytes"]))
 
 
 def keep_removable(store: Store) -> int:

@@ -22,7 +22,7 @@ def keep_named(store: Store) -> int:
     return lifecycle.count(store)
 
 
-def gaining(store: Store) -> list[Row]:
+def regaining_inputs(store: Store) -> list[Row]:
     """Return the packages that get inputs back."""
     return store.rows("gaining")
 

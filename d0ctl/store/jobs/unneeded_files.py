@@ -21,7 +21,7 @@ MOST_SPARE = 1000
 """How many files are considered, at most, to make space on a node."""
 
 
-class Spare(NamedTuple):
+class RemovableCopy(NamedTuple):
     """A copy that could be removed, with the run time in seconds of making it again."""
 
     file: int
@@ -98,18 +98,18 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
     return [*gone, *(f"attempt {row['id']}" for row in left)]
 
 
-def room(store: Store, node: int, wanted: int) -> list[Spare]:
+def room(store: Store, node: int, wanted: int) -> list[RemovableCopy]:
     """Return the copies to remove for so many bytes on a node, the cheapest to restore first."""
     chosen, freed = [], 0
     for row in store.rows("room_of_node", node=node):
         if freed >= wanted:
             break
-        chosen.append(Spare._make(row))
+        chosen.append(RemovableCopy._make(row))
         freed += row["size"]
     return chosen
 
 
-def give_up(store: Store, copies: Iterable[Spare]) -> None:
+def give_up(store: Store, copies: Iterable[RemovableCopy]) -> None:
     """Have these copies removed; their files are made or copied again when they are read."""
     store.change("clear_transit")
     store.change_many("give_up_copy", ((copy.file, copy.cluster) for copy in copies))

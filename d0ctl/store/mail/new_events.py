@@ -16,7 +16,7 @@ MOST_INCOMPLETE = 50
 """How many packages that did not complete are named."""
 
 
-class News(Struct, frozen=True):
+class NewEvents(Struct, frozen=True):
     """Events since the last read."""
 
     failures: list[Row]
@@ -43,12 +43,12 @@ def stop(store: Store) -> None:
     store.change("keep_news_mark", event=None)
 
 
-def read(store: Store) -> News:
+def read(store: Store) -> NewEvents:
     """Return the new events, each once; only in the transaction that also records the notices."""
     mark = store.value("news_mark")
     upto = min(store.value("last_event"), mark + MOST_EVENTS)
     span = {"after": mark, "upto": upto}
-    found = News(
+    found = NewEvents(
         store.rows("new_failures", **span) if upto > mark else [],
         store.rows("new_given_up", **span) if upto > mark else [],
         store.rows("new_ends"),

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from d0ctl.schedule.costs import Links, queued
-from d0ctl.schedule.hand import Busy
+from d0ctl.schedule.node_capacity import Busy
 from d0ctl.schedule.quota import Quota
-from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
+from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Store
 from d0ctl.store.due_times import left_s
@@ -49,13 +49,13 @@ def links(store: Store) -> Links:
     return queued(Links(rates=link_rates.rates(store)), waiting)
 
 
-def places_of(store: Store, package: int) -> tuple[Mapping[int, int], Brought]:
+def places_of(store: Store, package: int) -> tuple[Mapping[int, int], InputCopies]:
     """Return the bytes of a package's inputs in each cluster, and their number."""
     places, files = Counter[int](), Counter[int]()
     for row in store.rows("package_places", package=package):
         places[row["cluster_id"]] += row["bytes"] or 0
         files[row["cluster_id"]] += row["files"]
-    return places, Brought(files.pop(0, 0), files)
+    return places, InputCopies(files.pop(0, 0), files)
 
 
 def quota(store: Store) -> Quota:
@@ -86,14 +86,14 @@ def waiting_open(store: Store, requirement: int, limit: int) -> list[int]:
     return [row[0] for row in store.rows("open_packages", requirement=requirement, limit=limit)]
 
 
-def brought(store: Store, packages: Sequence[int]) -> Mapping[int, Brought]:
+def input_copies(store: Store, packages: Sequence[int]) -> Mapping[int, InputCopies]:
     """Return for each package how many of its inputs would have to be copied to which cluster."""
     store.change("clear_decision")
     store.change_many("decide", ((package, 0) for package in packages))
     counted: dict[int, Counter[int]] = {package: Counter() for package in packages}
     for row in store.rows("brought_files"):
         counted[row["package_id"]][row["cluster_id"]] += row["files"]
-    return {package: Brought(there.pop(0, 0), there) for package, there in counted.items()}
+    return {package: InputCopies(there.pop(0, 0), there) for package, there in counted.items()}
 
 
 def assign(store: Store, decisions: "Sequence[Decision]", *, now: float) -> int:

@@ -81,7 +81,7 @@ def node_use(store: Store) -> dict[int, NodeUse]:
     return {row["node_id"]: NodeUse(row["used"], row["ahead"], row["staging"]) for row in rows}
 
 
-class Headway(Struct, frozen=True):
+class RunningProgress(Struct, frozen=True):
     """The progress of running packages: how many, the sum of their percentages, the last end.
 
     `with_eta` is how many of them have reported when they end.
@@ -92,32 +92,36 @@ class Headway(Struct, frozen=True):
     eta: float | None = None
     with_eta: int = 0
 
-    def __add__(self, other: "Headway") -> "Headway":
+    def __add__(self, other: "RunningProgress") -> "RunningProgress":
         etas = [eta for eta in (self.eta, other.eta) if eta is not None]
-        return Headway(self.live + other.live, self.percents + other.percents,
+        return RunningProgress(self.live + other.live, self.percents + other.percents,
                        max(etas, default=None), self.with_eta + other.with_eta)  # fmt: skip
 
 
-NO_HEADWAY = Headway()
+NO_PROGRESS = RunningProgress()
 """The progress when no package is running."""
 
 
-class JobHeadway(Struct, frozen=True):
+class JobRunningProgress(Struct, frozen=True):
     """The progress of running packages of a job, of each stage, and of each line, by their ids."""
 
-    job: Headway
-    stages: Mapping[int, Headway]
-    lines: Mapping[int, Headway]
+    job: RunningProgress
+    stages: Mapping[int, RunningProgress]
+    lines: Mapping[int, RunningProgress]
 
 
-def headway(store: Store, job: int) -> JobHeadway:
+def running_progress(store: Store, job: int) -> JobRunningProgress:
     """Return the progress of the running packages of a job; others are not read."""
-    whole, stages, lines = Headway(), dict[int, Headway](), dict[int, Headway]()
-    for row in store.rows("outline_headway", job=job):
-        one = Headway(row["live"], row["percents"], row["eta"], row["with_eta"])
+    whole, stages, lines = (
+        RunningProgress(),
+        dict[int, RunningProgress](),
+        dict[int, RunningProgress](),
+    )
+    for row in store.rows("outline_running_progress", job=job):
+        one = RunningProgress(row["live"], row["percents"], row["eta"], row["with_eta"])
         whole, lines[row["line_id"]] = whole + one, one
-        stages[row["stage_id"]] = stages.get(row["stage_id"], Headway()) + one
-    return JobHeadway(whole, stages, lines)
+        stages[row["stage_id"]] = stages.get(row["stage_id"], RunningProgress()) + one
+    return JobRunningProgress(whole, stages, lines)
 
 
 def last_event(store: Store) -> int:

@@ -60,7 +60,7 @@ class Usage(Struct):
         return self.successful * 3600 / (self.last - self.first)
 
 
-class Stay(Struct, frozen=True):
+class NodeStay(Struct, frozen=True):
     """An attempt on its node, from its start to its end."""
 
     node: str
@@ -109,9 +109,9 @@ def read(store: Store, wanted: Selector | None, *, since: float, now: float) -> 
     )
 
 
-def stays(store: Store) -> list[Stay]:
+def stays(store: Store) -> list[NodeStay]:
     """Return the attempts of the last report, by their start."""
-    return [make(Stay, row) for row in store.rows("use_times")]
+    return [make(NodeStay, row) for row in store.rows("use_times")]
 
 
 def _grouped(rows: Iterable[Row], name_of: Callable[[Row], str]) -> list[Usage]:

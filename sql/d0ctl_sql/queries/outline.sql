@@ -122,7 +122,7 @@ select node_id,
            and not (package.early = 1 and package.awaited > 0))
  group by node_id;
 
--- name: outline_headway
+-- name: outline_running_progress
 -- The progress of the running packages of a job by their own reports, by line.
 select package.stage_id, package.line_id, count(*) as live,
        sum(coalesce(progress.percent, 0)) as percents,

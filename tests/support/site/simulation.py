@@ -77,7 +77,7 @@ class Node:
         return [{**output(folder, one), "late": name} for one in names]
 
     def feed(self, entry: dict[str, Any]) -> None:
-        """Hand inputs to an attempt that runs, each once; without more to come it can end."""
+        """Give inputs to an attempt that runs, each once; without more to come it can end."""
         launch = self.launches.get(entry["attempt"])
         if launch is None:
             return

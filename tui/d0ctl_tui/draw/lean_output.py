@@ -19,7 +19,7 @@ _SEEN_ON_BLANKS = frozenset({"4", "7", "9", "21", "53"})
 """Attributes that are visible on blanks: lines, and reverse."""
 
 
-class Look(NamedTuple):
+class TextStyle(NamedTuple):
     """How text is drawn: attributes such as bold, ink and paper, by the numbers of sequences."""
 
     attributes: frozenset[str] = frozenset()
@@ -27,7 +27,7 @@ class Look(NamedTuple):
     paper: str = "49"
 
 
-PLAIN = Look()
+PLAIN = TextStyle()
 
 
 def lean(data: str) -> str:
@@ -47,7 +47,7 @@ def lean(data: str) -> str:
     return "".join(pieces)
 
 
-def _add(pieces: list[str], text: str, shown: Look, wanted: Look) -> Look:
+def _add(pieces: list[str], text: str, shown: TextStyle, wanted: TextStyle) -> TextStyle:
     """Add a text in its look; moves of the cursor need none."""
     if _MOVES.fullmatch(text):
         pieces.append(text)
@@ -58,7 +58,7 @@ def _add(pieces: list[str], text: str, shown: Look, wanted: Look) -> Look:
     return wanted
 
 
-def _change(old: Look, new: Look) -> str:
+def _change(old: TextStyle, new: TextStyle) -> str:
     """Return the shortest sequence from one look to another."""
     if old == new:
         return ""
@@ -73,7 +73,7 @@ def _change(old: Look, new: Look) -> str:
     return f"\x1b[{';'.join(numbers)}m"
 
 
-def _after(look: Look, numbers: list[str]) -> Look:
+def _after(look: TextStyle, numbers: list[str]) -> TextStyle:
     """Return the look after a sequence of these numbers."""
     rest = list(numbers)
     while rest:

@@ -12,7 +12,7 @@ from d0ctl.show.cards.part import limits, status_of
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, width
-from d0ctl.store.views.activity import NO_HEADWAY, Headway
+from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress
 from d0ctl.store.views.shapes import JobSummary, LineSummary, OnlyPackage, PackageRow, StageSummary
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl.units import moment
@@ -26,7 +26,7 @@ COUNT = 11
 """The largest width of numbers of packages."""
 
 
-class Sight(Struct, frozen=True):
+class RowContext(Struct, frozen=True):
     """How a row is displayed: its indent, whether it is expanded, marked; the clock; the glyphs."""
 
     depth: int
@@ -37,46 +37,46 @@ class Sight(Struct, frozen=True):
     with_path: bool = False
     blocked: bool = False
     estimate: Estimate | None = None
-    headway: Headway = NO_HEADWAY
+    progress: RunningProgress = NO_PROGRESS
     kept: str = ""
 
 
-def draw(row: Row | None, columns: Columns, sight: Sight) -> Line:
+def draw(row: Row | None, columns: Columns, context: RowContext) -> Line:
     """Return a row as a line."""
     if row is None:
-        return ((" " * (2 * sight.depth + 2), ""), ("gone", "faint"))
+        return ((" " * (2 * context.depth + 2), ""), ("gone", "faint"))
     if isinstance(row, PackageRow):
-        return _package(row, columns, sight)
+        return _package(row, columns, context)
     if isinstance(row, BinaryView):
-        return _binary(row, columns, sight)
-    return _group(row, columns, sight)
+        return _binary(row, columns, context)
+    return _group(row, columns, context)
 
 
-def need(row: Row | None, sight: Sight) -> Need:
+def need(row: Row | None, context: RowContext) -> Need:
     """Return how many columns a row needs."""
     if row is None:
         return Need()
-    front = 2 * sight.depth + 3
+    front = 2 * context.depth + 3
     match row:
         case PackageRow():
-            name, about, time = _package_name(row, sight), _about(row), _when(row, sight)
-            state = width(signs.mark(_phase_name(row, sight), sight.glyphs))
+            name, about, time = _package_name(row, context), _about(row), _when(row, context)
+            state = width(signs.mark(_phase_name(row, context), context.glyphs))
             percent = BAR + GAP if _has_gauge(row) else 0
             return Need(front + width(name), front + width(name), state,
                         about=percent + cell_len(about), time=len(time))  # fmt: skip
         case BinaryView():
             name = _binary_name(row)
-            state = width(signs.mark(binary.state(row), sight.glyphs))
+            state = width(signs.mark(binary.state(row), context.glyphs))
             return Need(front + width(name), front + width(name), state,
-                        time=len(_binary_time(row, sight)))  # fmt: skip
+                        time=len(_binary_time(row, context)))  # fmt: skip
     name = _name(row)
     bare = name[:1] if isinstance(row, JobSummary) else name
-    word = status_of(row, sight.kept)
-    badges = [badge for badge in signs.badges(row.counts, sight.glyphs) if _adds(badge, word)]
-    state = width(signs.mark(word, sight.glyphs)) + sum(1 + width([badge]) for badge in badges)
+    word = status_of(row, context.kept)
+    badges = [badge for badge in signs.badges(row.counts, context.glyphs) if _adds(badge, word)]
+    state = width(signs.mark(word, context.glyphs)) + sum(1 + width([badge]) for badge in badges)
     tally = sum(1 + width([span]) for span in _tally(row)) - 1
-    return Need(front + width(bare), front + width(name), state, len(_done(row.counts, sight)),
-                tally, time=len(_end(row, sight)))  # fmt: skip
+    return Need(front + width(bare), front + width(name), state, len(_done(row.counts, context)),
+                tally, time=len(_end(row, context)))  # fmt: skip
 
 
 def heading(columns: Columns) -> Line:
@@ -92,29 +92,31 @@ def heading(columns: Columns) -> Line:
     return tuple((pad(word, room) + " " * GAP, "faint") for word, room in cells)
 
 
-def _front(name: Sequence[Span], columns: Columns, sight: Sight, twisty: str) -> list[Span]:
-    mark = (sight.glyphs.mark if sight.marked else " ", "mark")
-    indent = " " * (2 * sight.depth)
+def _front(name: Sequence[Span], columns: Columns, context: RowContext, twisty: str) -> list[Span]:
+    mark = (context.glyphs.mark if context.marked else " ", "mark")
+    indent = " " * (2 * context.depth)
     room = max(4, columns.name - len(indent) - 3)
-    fitted = fit(name, room, ellipsis=sight.glyphs.ellipsis)
+    fitted = fit(name, room, ellipsis=context.glyphs.ellipsis)
     blank = " " * (max(0, room - width(fitted)) + GAP)
     return [mark, (indent, ""), (f"{twisty} ", "faint"), *fitted, (blank, "")]
 
 
-def _group(row: JobSummary | StageSummary | LineSummary, columns: Columns, sight: Sight) -> Line:
-    glyphs = sight.glyphs
-    twisty = glyphs.open if sight.opened else glyphs.shut
-    spans = _front(_name(row), columns, sight, twisty)
+def _group(
+    row: JobSummary | StageSummary | LineSummary, columns: Columns, context: RowContext
+) -> Line:
+    glyphs = context.glyphs
+    twisty = glyphs.open if context.opened else glyphs.shut
+    spans = _front(_name(row), columns, context, twisty)
     badges = signs.badges(row.counts, glyphs)
-    spans += _state(status_of(row, sight.kept), columns, glyphs, badges)
+    spans += _state(status_of(row, context.kept), columns, glyphs, badges)
     if columns.bar:
-        earned = sight.headway.percents / 100
+        earned = context.progress.percents / 100
         spans += [*signs.bar(row.counts, columns.bar, glyphs, earned), (" " * GAP, "")]
-    spans.append((pad(_done(row.counts, sight), columns.count, right=True) + " " * GAP, "plain"))
+    spans.append((pad(_done(row.counts, context), columns.count, right=True) + " " * GAP, "plain"))
     if columns.tally:
         spans += _cells(_tally(row), columns.tally, glyphs)
     if columns.time:
-        spans.append((pad(_end(row, sight), columns.time, right=True), "faint"))
+        spans.append((pad(_end(row, context), columns.time, right=True), "faint"))
     return tuple(spans)
 
 
@@ -139,12 +141,12 @@ def _adds(badge: Span, name: str) -> bool:
     return badge[1] != signs.role(name)
 
 
-def _done(counts: Counts, sight: Sight) -> str:
+def _done(counts: Counts, context: RowContext) -> str:
     done, total = by_status(counts)["successful"], sum(counts.values())
     text = f"{signs.short(done)}/{signs.short(total)}"
-    if not sight.headway.percents or not total:
+    if not context.progress.percents or not total:
         return text
-    share = f"{(100 * done + sight.headway.percents) / total:.0f}%"
+    share = f"{(100 * done + context.progress.percents) / total:.0f}%"
     return f"{share} {text}" if len(share) + len(text) < COUNT else text
 
 
@@ -168,18 +170,18 @@ def _cells(words: Sequence[Span], columns: int, glyphs: Glyphs) -> list[Span]:
     return [*fitted, (" " * (columns - width(fitted) + GAP), "")]
 
 
-def _end(row: JobSummary | StageSummary | LineSummary, sight: Sight) -> str:
+def _end(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> str:
     """Return when it ended, or will."""
     if isinstance(row, JobSummary) and row.ended is not None:
-        return clock(row.ended, sight.now)
-    at = None if sight.estimate is None else sight.now + sight.estimate.seconds
-    is_least = sight.estimate is not None and sight.estimate.at_least
-    eta = known_eta(Phase.RUNNING, sight.headway.eta, sight.now)
+        return clock(row.ended, context.now)
+    at = None if context.estimate is None else context.now + context.estimate.seconds
+    is_least = context.estimate is not None and context.estimate.at_least
+    eta = known_eta(Phase.RUNNING, context.progress.eta, context.now)
     if eta is not None and (at is None or eta > at):
         totals = by_status(row.counts)
         left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
-        at, is_least = eta, sight.headway.with_eta < left
-    return "" if at is None else (">" if is_least else "~") + clock(at, sight.now, short=True)
+        at, is_least = eta, context.progress.with_eta < left
+    return "" if at is None else (">" if is_least else "~") + clock(at, context.now, short=True)
 
 
 def clock(at: float, now: float, *, short: bool = False) -> str:
@@ -190,12 +192,12 @@ def clock(at: float, now: float, *, short: bool = False) -> str:
     return text[:6]
 
 
-def _package(row: PackageRow, columns: Columns, sight: Sight) -> Line:
-    glyphs = sight.glyphs
-    twisty = glyphs.open if sight.opened else glyphs.shut
-    word = _phase_name(row, sight)
-    name = _package_name(row, sight)
-    spans = [*_front(name, columns, sight, twisty), *_state(word, columns, glyphs)]
+def _package(row: PackageRow, columns: Columns, context: RowContext) -> Line:
+    glyphs = context.glyphs
+    twisty = glyphs.open if context.opened else glyphs.shut
+    word = _phase_name(row, context)
+    name = _package_name(row, context)
+    spans = [*_front(name, columns, context, twisty), *_state(word, columns, glyphs)]
     room = columns.about
     if row.percent is not None and _has_gauge(row) and columns.bar:
         bar = min(columns.bar, BAR)
@@ -203,25 +205,25 @@ def _package(row: PackageRow, columns: Columns, sight: Sight) -> Line:
         room -= bar + GAP
     spans.append((pad(_about(row), room, ellipsis=glyphs.ellipsis), _about_look(row)))
     if columns.time:
-        text = pad(_when(row, sight), columns.time, right=True)
+        text = pad(_when(row, context), columns.time, right=True)
         spans.append((" " * GAP + text, "faint"))
     return tuple(spans)
 
 
-def _phase_name(row: PackageRow, sight: Sight) -> str:
+def _phase_name(row: PackageRow, context: RowContext) -> str:
     if isinstance(row, OnlyPackage) and row.dropped is not None:
         return "dropped"
-    return signs.phase_name(row.phase, blocked=sight.blocked)
+    return signs.phase_name(row.phase, blocked=context.blocked)
 
 
-def _package_name(row: PackageRow, sight: Sight) -> list[Span]:
+def _package_name(row: PackageRow, context: RowContext) -> list[Span]:
     if isinstance(row, OnlyPackage):
         number = str(row.line_seq)
         words = dict.fromkeys(
             word for word in (row.line_name, row.name) if word not in (number, "1")
         )
         return [(number, "strong"), *((f" {foreign(word)}", "plain") for word in words)]
-    number = row.path if sight.with_path else row.path.rpartition("/")[2]
+    number = row.path if context.with_path else row.path.rpartition("/")[2]
     name = [(foreign(number), "strong")]
     if row.name != row.path.rpartition("/")[2]:
         name.append((f" {foreign(row.name)}", "plain"))
@@ -232,13 +234,13 @@ def _has_gauge(row: PackageRow) -> bool:
     return row.percent is not None and signs.is_live(row.phase)
 
 
-def _when(row: PackageRow, sight: Sight) -> str:
+def _when(row: PackageRow, context: RowContext) -> str:
     """Return when it ended, or will; else when it changed."""
-    eta = known_eta(row.phase, row.eta, sight.now)
+    eta = known_eta(row.phase, row.eta, context.now)
     if eta is not None and signs.is_live(row.phase):
-        return "~" + clock(eta, sight.now, short=True)
+        return "~" + clock(eta, context.now, short=True)
     at = row.started if signs.is_live(row.phase) else row.ended
-    return clock(row.changed if at is None else at, sight.now)
+    return clock(row.changed if at is None else at, context.now)
 
 
 def _about(row: PackageRow) -> str:
@@ -257,14 +259,14 @@ def _about_look(row: PackageRow) -> str:
     return "bad" if row.phase == Phase.FAILED else "faint"
 
 
-def _binary(row: BinaryView, columns: Columns, sight: Sight) -> Line:
-    glyphs = sight.glyphs
-    spans = [*_front(_binary_name(row), columns, sight, glyphs.leaf),
+def _binary(row: BinaryView, columns: Columns, context: RowContext) -> Line:
+    glyphs = context.glyphs
+    spans = [*_front(_binary_name(row), columns, context, glyphs.leaf),
              *_state(binary.state(row), columns, glyphs)]  # fmt: skip
     command = foreign(_command(row))
     spans.append((pad(command, columns.about, ellipsis=glyphs.ellipsis), "faint"))
     if columns.time:
-        text = pad(_binary_time(row, sight), columns.time, right=True)
+        text = pad(_binary_time(row, context), columns.time, right=True)
         spans.append((" " * GAP + text, "faint"))
     return tuple(spans)
 
@@ -278,6 +280,6 @@ def _binary_name(row: BinaryView) -> list[Span]:
     return [(str(row.seq), "strong"), (f" {foreign(row.name)}", "plain")]
 
 
-def _binary_time(row: BinaryView, sight: Sight) -> str:
+def _binary_time(row: BinaryView, context: RowContext) -> str:
     at = row.started if row.ended is None else row.ended
-    return "" if row.started is None or at is None else clock(at, sight.now)
+    return "" if row.started is None or at is None else clock(at, context.now)

@@ -18,7 +18,7 @@ from d0ctl.store.nodes.site import site_name
 from d0ctl.store.views import browse, one_package
 
 if TYPE_CHECKING:
-    from d0ctl.nodes.visits.peek import Visit
+    from d0ctl.nodes.visits.peek import AttemptReader
 
 STREAMS = ("out", "err")
 
@@ -40,7 +40,7 @@ class Log(Struct):
     attempts: tuple[int, ...]
     binaries: int
     is_live: bool
-    _visit: "Visit | None" = None
+    _visit: "AttemptReader | None" = None
     _stack: ExitStack = field(default_factory=ExitStack)
 
     @property
@@ -112,11 +112,13 @@ class Log(Struct):
             at, left = at + len(pieces[-1]), left - len(pieces[-1])
         return b"".join(pieces)
 
-    def _here(self) -> "Visit":
+    def _here(self) -> "AttemptReader":
         if self._visit is None:
-            from d0ctl.nodes.visits.peek import Where, visit
+            from d0ctl.nodes.visits.peek import AttemptLocation, visit
 
-            where = Where(self.home, self.site, self.address, self.base or None, self.attempt)
+            where = AttemptLocation(
+                self.home, self.site, self.address, self.base or None, self.attempt
+            )
             self._visit = self._stack.enter_context(visit(where))
         return self._visit
 

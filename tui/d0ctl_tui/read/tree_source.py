@@ -36,7 +36,7 @@ class Source:
         self._file = 0
         self._pages: dict[tuple[Path, int], list[Row | None]] = {}
         self._old: dict[tuple[Path, int], list[Row | None]] = {}
-        self._headways: dict[int, activity.JobHeadway] = {}
+        self._headways: dict[int, activity.JobRunningProgress] = {}
 
     def close(self) -> None:
         """Close the connection."""
@@ -126,22 +126,24 @@ class Source:
         """Return how fast the stages of a job proceed."""
         return self.ask(lambda store: activity.paces(store, job), {})
 
-    def headway(self, path: Path) -> activity.Headway:
+    def progress(self, path: Path) -> activity.RunningProgress:
         """Return the progress of the running packages of a job, stage or line."""
         job, row = self.row(path[:1]), self.row(path)
         if not isinstance(job, JobSummary) or not job.counts.keys() & activity.MOVING_ALONG:
-            return activity.Headway()
+            return activity.RunningProgress()
         if job.id not in self._headways:
-            none = activity.JobHeadway(activity.Headway(), {}, {})
-            self._headways[job.id] = self.ask(lambda store: activity.headway(store, job.id), none)
+            none = activity.JobRunningProgress(activity.RunningProgress(), {}, {})
+            self._headways[job.id] = self.ask(
+                lambda store: activity.running_progress(store, job.id), none
+            )
         found = self._headways[job.id]
         match row:
             case StageSummary():
-                return found.stages.get(row.id, activity.Headway())
+                return found.stages.get(row.id, activity.RunningProgress())
             case LineSummary():
-                return found.lines.get(row.id, activity.Headway())
+                return found.lines.get(row.id, activity.RunningProgress())
             case PackageRow():
-                return activity.Headway()
+                return activity.RunningProgress()
         return found.job
 
     def _page(self, parent: Path, page: int) -> Sequence[Row | None]:

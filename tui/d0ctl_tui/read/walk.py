@@ -20,7 +20,7 @@ STALLED = (Phase.WAITING,)
 FAR = 1 << 62
 
 
-class Here(Struct, frozen=True):
+class WalkStart(Struct, frozen=True):
     """Where the walk begins: the selected row, and its position in the tree."""
 
     path: Path | None
@@ -28,7 +28,7 @@ class Here(Struct, frozen=True):
 
 
 def next_problem(
-    source: Source, needing: Mapping[int, Mapping[str, int]], here: Here, *, forward: bool
+    source: Source, needing: Mapping[int, Mapping[str, int]], here: WalkStart, *, forward: bool
 ) -> Path | None:
     """Return the next one, across the end to the beginning; None if nothing needs a person."""
     order = [job for job in source.jobs if job in needing]
@@ -41,7 +41,7 @@ def next_problem(
     return source.path_of(found) if found else None
 
 
-def _package_before(source: Source, here: Here, forward: bool) -> int:
+def _package_before(source: Source, here: WalkStart, forward: bool) -> int:
     """Return the package after which the search begins, or before which."""
     if isinstance(here.row, PackageRow):
         return here.row.id

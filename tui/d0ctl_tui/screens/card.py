@@ -4,7 +4,7 @@ import time
 
 from textual.app import ComposeResult
 
-from d0ctl.show.card_contents import Gone, about_binary, about_file
+from d0ctl.show.card_contents import NotFoundCard, about_binary, about_file
 from d0ctl.show.cards import binary, file
 from d0ctl.show.cards.binary import Binary
 from d0ctl.show.cards.file import File
@@ -28,7 +28,7 @@ class CardScreen(SubScreen):
         super().__init__(dashboard)
         self.subject = subject
         self.page = Page("card", self._sheet, dashboard.glyphs)
-        self.card: File | Binary | Gone | None = None
+        self.card: File | Binary | NotFoundCard | None = None
 
     def body(self) -> ComposeResult:
         """Yield the card."""
@@ -51,7 +51,7 @@ class CardScreen(SubScreen):
         self.card = self.dashboard.source.ask(lambda store: self._read(store, now), self.card)
         self.page.renew()
 
-    def _read(self, store: Store, now: float) -> File | Binary | Gone:
+    def _read(self, store: Store, now: float) -> File | Binary | NotFoundCard:
         job, colon, name = self.subject.partition(":")
         return about_file(store, job, name, now) if colon else about_binary(store, self.subject)
 
@@ -75,6 +75,6 @@ class CardScreen(SubScreen):
                 file.draw(sheet, card)
             case Binary() as card:
                 binary.draw(sheet, card, time.time(), WHOLE)
-            case Gone() as gone:
+            case NotFoundCard() as gone:
                 sheet.say(gone.words, "faint")
         return sheet.lines

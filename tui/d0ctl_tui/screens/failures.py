@@ -13,13 +13,13 @@ from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import activity, outline
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count, listed
-from d0ctl_tui.app_events import Handed, LineOpened
+from d0ctl_tui.app_events import LineOpened, ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns
 from d0ctl_tui.draw.failure_groups import PROPERTIES, Cluster, clusters
-from d0ctl_tui.draw.tree_rows import Sight, clock
+from d0ctl_tui.draw.tree_rows import RowContext, clock
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.outline import Outline
 from d0ctl_tui.read.tree_source import PAGE
@@ -63,9 +63,9 @@ class Groups(LineView):
         """Return a group or a package."""
         path = self.outline.locate(number)
         if len(path) > 1:
-            sight = Sight(1, self.glyphs, time.time(), with_path=True)
+            context = RowContext(1, self.glyphs, time.time(), with_path=True)
             row = self.package(number)
-            return tree_rows.draw(row, Columns.of(columns, tree_rows.need(row, sight)), sight)
+            return tree_rows.draw(row, Columns.of(columns, tree_rows.need(row, context)), context)
         return self._cluster(self.found[path[0]], self.outline.is_open(path), columns)
 
     def package(self, number: int) -> PackageRow | None:
@@ -205,9 +205,9 @@ class FailuresScreen(SubScreen):
             with open_store(home, read_only=True) as store, database_errors(home):
                 found = activity.failed(store, jobs, MOST)
         except D0Error as error:
-            self.dashboard.post_message(Handed(partial(self.dashboard.tell, str(error))))
+            self.dashboard.post_message(ThreadResult(partial(self.dashboard.tell, str(error))))
             return
-        self.dashboard.post_message(Handed(partial(self._take, found)))
+        self.dashboard.post_message(ThreadResult(partial(self._take, found)))
 
     def _take(self, found: list[activity.Failed]) -> None:
         self._read_at = time.monotonic()

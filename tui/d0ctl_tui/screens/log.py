@@ -16,7 +16,7 @@ from d0ctl_tui.commands import LOG, SUB, bindings
 from d0ctl_tui.draw.pager import Pager
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
-from d0ctl_tui.screens.dialogs.search_box import Ask
+from d0ctl_tui.screens.dialogs.search_box import QuestionBox
 from d0ctl_tui.screens.log_pane import LogPane, Move
 from d0ctl_tui.screens.sub import SubScreen
 
@@ -151,7 +151,7 @@ class LogScreen(SubScreen):
                 self._words = self.pane.found = words
                 self.action_again(1)
 
-        self.app.push_screen(Ask(self.dashboard, "search", self._words), go)
+        self.app.push_screen(QuestionBox(self.dashboard, "search", self._words), go)
 
     def action_again(self, by: int) -> None:
         """Go to the next match, or to the one before."""

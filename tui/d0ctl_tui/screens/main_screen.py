@@ -28,7 +28,7 @@ from d0ctl_tui.screens.site_strips import EventStrip, NodeStrip, RateStrip
 from d0ctl_tui.widgets.about_pane import AboutPane
 from d0ctl_tui.widgets.details import Details
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
-from d0ctl_tui.widgets.status_lines import Band
+from d0ctl_tui.widgets.status_lines import StatusLine
 from d0ctl_tui.widgets.tree import Tree
 
 SETTLE_S = 0.04
@@ -52,9 +52,9 @@ class MainScreen(RowKeys, Screen[None]):
         self.about = AboutPane(dashboard.source, glyphs, dashboard.interval)
         self.details = Details(self.about)
         self.bands = [
-            Band("header", dashboard.header, glyphs),
-            Band("columns", self._heading, glyphs),
-            Band("footer", self._footer, glyphs, self._press),
+            StatusLine("header", dashboard.header, glyphs),
+            StatusLine("columns", self._heading, glyphs),
+            StatusLine("footer", self._footer, glyphs, self._press),
         ]
         self.strips = [NodeStrip(dashboard), EventStrip(dashboard), RateStrip(dashboard)]
 
@@ -206,7 +206,7 @@ class MainScreen(RowKeys, Screen[None]):
 
     def action_problem(self, by: int) -> None:
         """Go to the next package that needs a person, or to the one before."""
-        here = walk.Here(self.tree_view.chosen, self.tree_view.chosen_row)
+        here = walk.WalkStart(self.tree_view.chosen, self.tree_view.chosen_row)
         needing, source = self.dashboard.snapshot.needing, self.dashboard.source
         path = walk.next_problem(source, needing, here, forward=by > 0)
         if path is None:

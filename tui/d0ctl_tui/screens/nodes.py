@@ -4,7 +4,7 @@ import time
 
 from textual.app import ComposeResult
 
-from d0ctl.show.card_contents import About, Gone, about_node
+from d0ctl.show.card_contents import About, NotFoundCard, about_node
 from d0ctl.show.cards import node
 from d0ctl.show.cards.node import Node
 from d0ctl.show.drawing.sheet import Sheet
@@ -114,6 +114,6 @@ class NodesScreen(SubScreen):
         sheet = Sheet(columns - 1, self.dashboard.glyphs, archive=self.dashboard.home.archive)
         if isinstance(self.card, Node):
             node.draw(sheet, self.card, time.time())
-        elif isinstance(self.card, Gone):
+        elif isinstance(self.card, NotFoundCard):
             sheet.say(self.card.words, "faint")
         return sheet.lines

@@ -7,7 +7,7 @@ from d0ctl.show.drawing.spans import Line
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import SUB, Command, bindings
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
-from d0ctl_tui.widgets.status_lines import Band
+from d0ctl_tui.widgets.status_lines import StatusLine
 
 
 class SubScreen(Screen[None]):
@@ -23,9 +23,9 @@ class SubScreen(Screen[None]):
         super().__init__()
         self.dashboard = dashboard
         self.bands = [
-            Band("header", dashboard.header, dashboard.glyphs),
-            Band("title", self.headline, dashboard.glyphs),
-            Band("footer", self._footer, dashboard.glyphs, self._press),
+            StatusLine("header", dashboard.header, dashboard.glyphs),
+            StatusLine("title", self.headline, dashboard.glyphs),
+            StatusLine("footer", self._footer, dashboard.glyphs, self._press),
         ]
 
     def compose(self) -> ComposeResult:

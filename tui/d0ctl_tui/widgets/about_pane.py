@@ -7,7 +7,7 @@ from textual import work
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
-from d0ctl.show.card_contents import About, Gone, about
+from d0ctl.show.card_contents import About, NotFoundCard, about
 from d0ctl.show.cards import package, part
 from d0ctl.show.cards.file_lists import WHOLE, Limits
 from d0ctl.show.cards.package import Package
@@ -17,7 +17,7 @@ from d0ctl.show.drawing.signs import Glyphs, is_live
 from d0ctl.show.drawing.spans import Line
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
-from d0ctl_tui.app_events import Handed
+from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.widgets.status_lines import Page
@@ -98,7 +98,7 @@ class AboutPane(Page):
                 log.close()
         except D0Error as error:
             said = f"[{error}]"
-        self.app.post_message(Handed(partial(self._take_tail, selector, said)))
+        self.app.post_message(ThreadResult(partial(self._take_tail, selector, said)))
 
     def _take_tail(self, selector: str, said: str) -> None:
         if selector == self.selector and self.is_mounted:
@@ -121,7 +121,7 @@ class AboutPane(Page):
                 package.draw(sheet, card, now, log=self.tail, limits=limits)
             case Part() as card:
                 part.draw(sheet, card, now)
-            case Gone() as gone:
+            case NotFoundCard() as gone:
                 sheet.say(gone.words, "faint")
             case None if self.selector is None:
                 _welcome(sheet)

@@ -20,7 +20,7 @@ PLAIN = {ELLIPSIS: ".", "·": "-", "→": ">"}
 """ASCII equivalents of signs in d0ctl's texts; all others become question marks."""
 
 
-class PlainRail(ScrollBarRender):
+class PlainScrollBar(ScrollBarRender):
     """A scroll bar without glyphs."""
 
     VERTICAL_BARS = [" "]  # noqa: RUF012
@@ -44,7 +44,7 @@ class LineView(ScrollView, can_focus=True):
     def on_mount(self) -> None:
         """Draw the scroll bar without glyphs if there are none."""
         if self.glyphs is ASCII:
-            self.vertical_scrollbar.renderer = PlainRail  # type: ignore[misc]
+            self.vertical_scrollbar.renderer = PlainScrollBar  # type: ignore[misc]
 
     @property
     def is_lit(self) -> bool:

@@ -12,7 +12,7 @@ Draw = Callable[[int], Line]
 """Makes a line of a width."""
 
 
-class Band(LineView, can_focus=False):
+class StatusLine(LineView, can_focus=False):
     """A line that its owner draws."""
 
     def __init__(

@@ -9,7 +9,7 @@ from d0ctl.select import Selector
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line
 from d0ctl.store.views import outline as store_outline
-from d0ctl.store.views.activity import Headway
+from d0ctl.store.views.activity import RunningProgress
 from d0ctl.store.views.shapes import JobSummary, PackageRow
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl_tui.app_events import ColumnsMoved, RowChosen, RowOpened
@@ -17,8 +17,8 @@ from d0ctl_tui.commands import TREE, bindings
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Estimates
-from d0ctl_tui.draw.tree_rows import Row, Sight
-from d0ctl_tui.marks import Marks, Whole, beside, filtered
+from d0ctl_tui.draw.tree_rows import Row, RowContext
+from d0ctl_tui.marks import MarkedList, Marks, beside, filtered
 from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.tree_source import PAGE, Source
 from d0ctl_tui.widgets.lines import LineView
@@ -56,23 +56,24 @@ class Tree(LineView):
 
     def line(self, number: int, columns: int) -> Line:
         """Return a row."""
-        row, sight = self._sight(number)
-        return tree_rows.draw(row, self.columns, sight)
+        row, context = self._row_context(number)
+        return tree_rows.draw(row, self.columns, context)
 
-    def _sight(self, number: int) -> tuple[Row | None, Sight]:
+    def _row_context(self, number: int) -> tuple[Row | None, RowContext]:
         if self.filtered is not None:
-            sight = Sight(0, self.glyphs, self.now, with_path=True, marked=self._is_marked(number))
-            return self.package_at(number), sight
+            marked = self._is_marked(number)
+            context = RowContext(0, self.glyphs, self.now, with_path=True, marked=marked)
+            return self.package_at(number), context
         path = self.outline.locate(number)
-        sight = Sight(
+        context = RowContext(
             len(path) - 1, self.glyphs, self.now, self.outline.is_open(path),
             bool(self.marks) and self._is_marked_at(path),
             blocked=self._is_blocked(path),
             estimate=self._estimates.of(path, self.slots) if len(path) <= 2 else None,
-            headway=self.source.headway(path) if len(path) <= 3 else Headway(),
+            progress=self.source.progress(path) if len(path) <= 3 else RunningProgress(),
             kept=self._kept(path),
         )  # fmt: skip
-        return self.source.row(path), sight
+        return self.source.row(path), context
 
     def renew(self) -> None:
         """Draw all visible rows again, and fit the columns."""
@@ -88,7 +89,7 @@ class Tree(LineView):
     def _measure_columns(self, top: int) -> None:
         need = self._need
         for number in range(top, min(top + self.size.height, self.line_count())):
-            need |= tree_rows.need(*self._sight(number))
+            need |= tree_rows.need(*self._row_context(number))
         if need != self._need:
             self._need = need
             self.post_message(ColumnsMoved())
@@ -214,7 +215,7 @@ class Tree(LineView):
             self.renew()
             self.post_message(RowChosen(self.chosen))
 
-    def _whole(self) -> Whole | None:
+    def _whole(self) -> MarkedList | None:
         """Return all siblings of the row under the cursor, or all rows of the filter."""
         if self.filtered is not None:
             ids = self.filtered

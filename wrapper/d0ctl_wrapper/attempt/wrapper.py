@@ -19,7 +19,7 @@ from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.attempt.run.processes import ProcessTree, Terminated
 from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.stage import acquire, inputs
-from d0ctl_wrapper.attempt.stage.carrier import Carrier, TransferOrders
+from d0ctl_wrapper.attempt.stage.transfer_runner import TransferOrders, TransferRunner
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.host import packing
@@ -140,7 +140,7 @@ class Wrapper:
     def _prepare(self) -> None:
         """Stage in the inputs and wait for CPUs."""
         self.acquired = inputs.prepare(
-            self.folder, self.launch, self.slot, self._carrier, self.chain.pause_point
+            self.folder, self.launch, self.slot, self._runner, self.chain.pause_point
         )
         if self.acquired is not None:
             self.report.extras["staged"] = self.acquired.staged
@@ -177,12 +177,12 @@ class Wrapper:
             kept = resume.salvage(self.launch["leave"] and failed.reason not in NOT_LEFT)
         return {**failed.result(), **self._done(), **kept}
 
-    def _carrier(self, may_go_on: "Callable[[], bool]" = lambda: True) -> Carrier:
+    def _runner(self, may_go_on: "Callable[[], bool]" = lambda: True) -> TransferRunner:
         log = self.folder.file(b"transfer")
         rules = self.launch["transfer"]
         found = environment.of_binary(self.context.environment, self.folder, self.launch)
         obeyed = TransferOrders(self.chain.pause_point, self.chain.watch_transfer, may_go_on)
-        return Carrier(self.tree, rules, found, log, obeyed)
+        return TransferRunner(self.tree, rules, found, log, obeyed)
 
     def _deliver(self) -> "Dict[str, Any]":
         """Deliver outputs to their locators; return the fields of the end message.
@@ -195,9 +195,9 @@ class Wrapper:
                 delivery for delivery in self.launch["deliver"] if delivery not in self.stored
             ]
             self.chain.resume.note_whole(self.kept)
-            carrier = self._carrier(self.lease.is_held)
+            runner = self._runner(self.lease.is_held)
             umask = self.context.umask
-            stage_out = StageOut(self.folder, carrier, self.lease, umask)
+            stage_out = StageOut(self.folder, runner, self.lease, umask)
             try:
                 stage_out.deliver(wanted, self.kept, self.stored)
             except Failed as failed:

@@ -13,7 +13,7 @@ from d0ctl_wrapper.protocol.paths import NodePaths, to_path
 Order = Dict[str, Any]
 
 
-class Cut(Exception):
+class FileShortened(Exception):
     """A file that became shorter while it was sent: the stream can't continue."""
 
 
@@ -33,7 +33,7 @@ def main() -> int:
                 _send(paths, file, 1)
         else:
             _send_directly(paths, order)
-    except (OSError, ValueError, Cut) as error:
+    except (OSError, ValueError, FileShortened) as error:
         sys.stderr.write("d0ctl send: %s\n" % error)
         return 1
     return 0
@@ -79,7 +79,7 @@ def _copy(source: int, target: int, offset: int, left: int) -> None:
         file_stream.alive()
         sent = os.sendfile(target, source, offset, min(left, CHUNK))
         if not sent:
-            raise Cut("a file became shorter while it was sent")
+            raise FileShortened("a file became shorter while it was sent")
         offset, left = offset + sent, left - sent
 
 

@@ -47,8 +47,8 @@ def write_end(folder: AttemptFolder, name: bytes, text: bytes) -> None:
             raise
         os.rename(end + b".aside", end)
 
-    _insist(record)
-    _insist(lambda: send_end(folder, name))
+    _repeat_until_done(record)
+    _repeat_until_done(lambda: send_end(folder, name))
 
 
 def send_end(folder: AttemptFolder, name: bytes) -> None:
@@ -109,7 +109,7 @@ def delete(paths: NodePaths, name: bytes) -> None:
         pass
 
 
-def _insist(action: "Callable[[], None]") -> None:
+def _repeat_until_done(action: "Callable[[], None]") -> None:
     """Repeat an action that a full disk may refuse, until it succeeds."""
     give_up = time.monotonic() + RETRY_FOR_S
     pause = 0.05

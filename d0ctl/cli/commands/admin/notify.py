@@ -109,7 +109,7 @@ def _hurry(*, is_command: bool) -> None:
 
 
 def _test_mail(said: dict[str, Any], address: str) -> None:
-    from d0ctl.notify.mail_message import letter, make_id
+    from d0ctl.notify.mail_message import mail_message, make_id
     from d0ctl.notify.smtp import Server
     from d0ctl.sitefile.mail import is_address
 
@@ -117,8 +117,9 @@ def _test_mail(said: dict[str, Any], address: str) -> None:
         raise Refused("the site's `mail` has no `host`, so no mail can be sent", hint=queue.HINT)
     if not is_address(address):
         raise BadUsage(f"`{address}` is not an address such as `emmy@example.org`")
-    mail = letter(sender=said["sender"], recipient=address, message_id=make_id(said["sender"]),
-                  title=queue.TEST_TITLE, text=queue.TEST_TEXT, at=time.time())  # fmt: skip
+    sender = said["sender"]
+    mail = mail_message(sender=sender, recipient=address, message_id=make_id(sender),
+                        title=queue.TEST_TITLE, text=queue.TEST_TEXT, at=time.time())  # fmt: skip
     with Server(said, timeout=TEST_TIMEOUT_S) as server:
         server.send(address, mail)
         server.quit()

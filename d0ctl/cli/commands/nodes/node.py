@@ -124,7 +124,7 @@ def _address(store: Store, where: str) -> Address:
     return registry.address_of(row)
 
 
-def _drained(bad: Row | None) -> "nodes.Burnt | None":
+def _drained(bad: Row | None) -> "nodes.DrainingFailures | None":
     if bad is None:
         return None
     details: dict[str, Any] = json_module.loads(bad["details"])

@@ -9,7 +9,7 @@ from d0ctl.model import Phase
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction import matching, standing
 from d0ctl.store.jobs.correction.definitions import Definition, of_spec
-from d0ctl.store.jobs.correction.matching import Face
+from d0ctl.store.jobs.correction.matching import LineFeatures
 from d0ctl.store.jobs.correction.standing import (
     LAUNCHED,
     StandingLine,
@@ -165,8 +165,10 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
 def _stage(
     new: Sequence[tuple[str, list[Definition]]], old: StandingStage | None, seq: int
 ) -> NewStage:
-    faces = [
-        Face(name, tuple(one.recipe for one in each), tuple(n for one in each for n in one.makes))
+    features = [
+        LineFeatures(
+            name, tuple(one.recipe for one in each), tuple(n for one in each for n in one.makes)
+        )
         for name, each in new
     ]
     there = old.lines if old else []
@@ -174,7 +176,7 @@ def _stage(
     def fits(number: int, at: int) -> bool:
         return len(there[at].packages) <= len(new[number][1])
 
-    found = matching.matches(faces, [line.face for line in there], fits)
+    found = matching.matches(features, [line.features for line in there], fits)
     lines, count = [], len(there)
     for (_, definitions), number in zip(new, found, strict=True):
         if number is None:

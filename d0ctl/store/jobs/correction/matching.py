@@ -7,7 +7,7 @@ from typing import NamedTuple
 Number = int
 
 
-class Face(NamedTuple):
+class LineFeatures(NamedTuple):
     """The features by which a line is recognised: its name, its recipes, and its outputs.
 
     One that `is_fixed` has made its files already, and never matches a line with others.
@@ -20,7 +20,7 @@ class Face(NamedTuple):
 
 
 def matches(
-    new: Sequence[Face], old: Sequence[Face], fits: Callable[[Number, Number], bool]
+    new: Sequence[LineFeatures], old: Sequence[LineFeatures], fits: Callable[[Number, Number], bool]
 ) -> list[Number | None]:
     """Return for each new line the matching old one, by its number; None if it is new.
 
@@ -57,19 +57,19 @@ def _first(
     return None
 
 
-def _name_and_recipe(line: Face) -> list[Hashable]:
+def _name_and_recipe(line: LineFeatures) -> list[Hashable]:
     return [(line.name, line.recipe)]
 
 
-def _recipe(line: Face) -> list[Hashable]:
+def _recipe(line: LineFeatures) -> list[Hashable]:
     return [line.recipe]
 
 
-def _makes(line: Face) -> list[Hashable]:
+def _makes(line: LineFeatures) -> list[Hashable]:
     return [*line.makes]
 
 
-def _name(line: Face) -> list[Hashable]:
+def _name(line: LineFeatures) -> list[Hashable]:
     return [] if line.is_fixed and line.makes else [line.name]
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.jobs.correction.definitions import Definition, of_rows
-from d0ctl.store.jobs.correction.matching import Face
+from d0ctl.store.jobs.correction.matching import LineFeatures
 
 LAUNCHED = frozenset(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 """Phases of packages that are left alone."""
@@ -41,9 +41,9 @@ class StandingLine(Struct):
     after: set[int] = field(default_factory=set)
 
     @property
-    def face(self) -> Face:
+    def features(self) -> LineFeatures:
         """The features by which it is recognised."""
-        return Face(
+        return LineFeatures(
             self.name,
             tuple(one.definition.recipe for one in self.packages),
             tuple(name for one in self.packages for name in one.definition.makes),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.bad_nodes import BlackHoleLimits, ExclusionLimits, NodeRecord, Tally
-from d0ctl.schedule.rehearsal.records import Rest, Trust
+from d0ctl.schedule.rehearsal.records import NodePause, Trust
 from d0ctl.schedule.resources import Rooms
 
 
@@ -99,7 +99,7 @@ class NodeTrust(Trust):
         job = _less(self._of_job, self._of_node[node])
         failed = self._failed[stage, node]
         if bad_nodes.is_guilty(record, others, job, self._black_holes):
-            self.resting[node] = Rest(stage, failed[0][1], now + self._black_holes.try_again)
+            self.resting[node] = NodePause(stage, failed[0][1], now + self._black_holes.try_again)
             self.drained[node] += 1
         elif not bad_nodes.is_doubtful(record, others, job, self._black_holes):
             return ()

@@ -17,7 +17,7 @@ from d0ctl.store.attempts import node_record
 from d0ctl.store.clusters import throttles
 from d0ctl.store.clusters.site_comparison import current
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs.rehearsal.mishaps import Mishaps
+from d0ctl.store.jobs.rehearsal.expected_failures import ExpectedFailures
 from d0ctl.store.jobs.rehearsal.node_trust import NodeTrust
 from d0ctl.store.jobs.rehearsal.nodes import CONTROL, nodes_of
 from d0ctl.store.jobs.rehearsal.work import Work, check, seconds_of, work_of
@@ -83,14 +83,14 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
     check(work, nodes, spec)
     model = max(nodes, key=lambda node: (node.cpus * node.speed, node.name))
     more = [*nodes, replace(model, id=_next(nodes), name="+", cluster=_next_cluster(nodes))]
-    mishaps = Mishaps(store, spec, work, inside)
+    failures = ExpectedFailures(store, spec, work, inside)
     plain = _conditions(spec, inside, work)
 
     def run(on: Sequence[NodeRoom], *, is_lucky: bool) -> Outcome:
         conditions = plain
         if not is_lucky:
             trust = _trust(inside, work, on)
-            conditions = replace(plain, fails=mishaps.on(on), trust=trust)
+            conditions = replace(plain, fails=failures.on(on), trust=trust)
         return rehearse(on, work.requirements, work.tasks, work.files, conditions)
 
     outcome = run(nodes, is_lucky=False)
@@ -104,7 +104,7 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
     return Rehearsed(
         spec.name, spec.packages, nodes, clusters, outcome, _stages(spec, steps, outcome),
         chain_s / max(node.speed for node in nodes), needed / capacity,
-        model.name, other.makespan_s, smooth.makespan_s, mishaps.attempts,
+        model.name, other.makespan_s, smooth.makespan_s, failures.attempts,
         earlier.job if earlier else None,
     )  # fmt: skip
 

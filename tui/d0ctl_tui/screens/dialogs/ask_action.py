@@ -12,7 +12,7 @@ from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.run_action import QUESTIONS, applicable, first_way, level, misfit, target
 from d0ctl_tui.screens.dialogs import search_results
-from d0ctl_tui.screens.dialogs.search_box import Ask, Choice, Find, Finder
+from d0ctl_tui.screens.dialogs.search_box import Choice, Find, Finder, QuestionBox
 
 Go = Callable[[str | None], None]
 """The function that gets an answer; None if there was none."""
@@ -57,7 +57,7 @@ def on_other(dashboard: AppInterface, verb: str, node: str | None) -> None:
 
     asked = ACTIONS[verb].level
     if asked != "node":
-        dashboard.app.push_screen(Ask(dashboard, f"{verb}: {QUESTIONS[asked]}"), go)
+        dashboard.app.push_screen(QuestionBox(dashboard, f"{verb}: {QUESTIONS[asked]}"), go)
     elif node is not None:
         go(node)
     else:
@@ -91,7 +91,7 @@ def _with_argument(dashboard: AppInterface, verb: str, wanted: Target) -> None:
     if option.choices:
         _choose(dashboard, title, partial(search_results.words, option.choices), go)
     else:
-        dashboard.app.push_screen(Ask(dashboard, title.replace("[", "\\[")), go)
+        dashboard.app.push_screen(QuestionBox(dashboard, title.replace("[", "\\[")), go)
 
 
 def _choose(dashboard: AppInterface, title: str, find: Find, go: Go) -> None:

@@ -10,12 +10,12 @@ from textual.widgets import Input, Label
 
 from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import EMPTY, Line, foreign, wrap
-from d0ctl_tui.app_events import Handed
+from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.run_action import PlannedAction, latest
 from d0ctl_tui.screens.dialogs.dialog import Dialog
-from d0ctl_tui.widgets.status_lines import Band, Page
+from d0ctl_tui.widgets.status_lines import Page, StatusLine
 
 KEYS = (
     Command("ctrl+o", "switch", "another way to do it", "act"),
@@ -48,7 +48,7 @@ class PlanDialog(Dialog[bool]):
         self.seen: int | None = None
         self.state = "planning"
         self.page = Page("words", self._draw, dashboard.glyphs)
-        self.keys = Band("keys", self._keys, dashboard.glyphs, self._press)
+        self.keys = StatusLine("keys", self._keys, dashboard.glyphs, self._press)
         self.set_class(action.destroys, "-danger")
 
     def body(self) -> ComposeResult:
@@ -136,7 +136,7 @@ class PlanDialog(Dialog[bool]):
         self.seen = latest(home)
         lines, refused = _lines(lambda: action.preview(home), "plain")
         state = "refused" if refused else "planned"
-        self.dashboard.post_message(Handed(partial(self._finish, lines, state)))
+        self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state)))
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
@@ -148,7 +148,7 @@ class PlanDialog(Dialog[bool]):
         )
         lines, refused = _lines(lambda: self.action.apply(home, actor, reason, seen), "good")
         state = "refused" if refused else "done"
-        self.dashboard.post_message(Handed(partial(self._finish, lines, state)))
+        self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state)))
 
     def _finish(self, lines: Lines, state: str) -> None:
         self.lines, self.state = lines, state

@@ -11,7 +11,7 @@ from textual.widgets import Input, Label
 
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, foreign, spread
-from d0ctl_tui.app_events import Handed, LineOpened
+from d0ctl_tui.app_events import LineOpened, ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.screens.dialogs.dialog import Dialog
@@ -142,7 +142,7 @@ class Finder(Dialog[Choice]):
     @work(thread=True, exclusive=True)
     def _look(self, words: str) -> None:
         found = self.find(words)
-        self.dashboard.post_message(Handed(partial(self._show, words, found)))
+        self.dashboard.post_message(ThreadResult(partial(self._show, words, found)))
 
     def _show(self, words: str, found: Sequence[Choice]) -> None:
         if self.is_mounted and words == self._typed:
@@ -160,7 +160,7 @@ class Finder(Dialog[Choice]):
             self.dismiss(self.results.choices[number])
 
 
-class Ask(Dialog[str]):
+class QuestionBox(Dialog[str]):
     """One question, answered by typing."""
 
     def __init__(self, dashboard: AppInterface, title: str, value: str = "") -> None:

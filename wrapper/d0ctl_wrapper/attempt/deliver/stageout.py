@@ -8,12 +8,12 @@ from typing import Any, Dict, List
 
 from d0ctl_wrapper.attempt.deliver.lease_wait import LeaseWait
 from d0ctl_wrapper.attempt.stage import builtin_transfers
-from d0ctl_wrapper.attempt.stage.carrier import (
-    Carrier,
+from d0ctl_wrapper.attempt.stage.transfer_runner import (
     LeaseLapsed,
     NoSpace,
     NoTransferCommand,
     TransferFailed,
+    TransferRunner,
 )
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, digest, sync
@@ -28,10 +28,10 @@ class StageOut:
     """The delivery of the outputs of one attempt, while it holds the lease."""
 
     def __init__(
-        self, folder: AttemptFolder, carrier: Carrier, lease: LeaseWait, umask: int
+        self, folder: AttemptFolder, runner: TransferRunner, lease: LeaseWait, umask: int
     ) -> None:
         self._folder = folder
-        self._carrier, self._lease, self._umask = carrier, lease, umask
+        self._runner, self._lease, self._umask = runner, lease, umask
 
     def deliver(
         self, wanted: "List[Dict[str, str]]", kept: "List[Output]", stored: "List[Dict[str, str]]"
@@ -51,7 +51,7 @@ class StageOut:
         names = one_line(output["name"]), one_line(locator)
         shown = "can't store output `%s` at `%s`" % names
         try:
-            self._carrier.insist(lambda: self._deliver_with_lease(output, locator))
+            self._runner.run_with_retries(lambda: self._deliver_with_lease(output, locator))
         except NoSpace as error:
             raise Failed("stage-out", "%s: %s" % (shown, error))
         except TransferFailed as error:
@@ -70,14 +70,14 @@ class StageOut:
         source = to_path(output["path"])
         scheme = locators.scheme(locator)
         transport, address = locators.transport(locator), locators.address(locator)
-        argv = self._carrier.command(transport, "store", output["path"], address)
+        argv = self._runner.command(transport, "store", output["path"], address)
         target = locators.local_path(locator)
         if argv is not None:
-            self._carrier.run("storing by the site's command for `%s`" % transport, argv)
+            self._runner.run("storing by the site's command for `%s`" % transport, argv)
         elif target is not None:
             self._copy_to(source, target, output)
         elif scheme in ("http", "https"):
-            self._carrier.do("storing", lambda: builtin_transfers.put(source, locator))
+            self._runner.do("storing", lambda: builtin_transfers.put(source, locator))
         else:
             raise NoTransferCommand(
                 "the site has no command for `%s`" % (transport or one_line(locator))
@@ -89,7 +89,7 @@ class StageOut:
         aside = b"%s/.%s.d0ctl-%d" % (folder, name[:200], self._folder.attempt)
         note_unfinished(self._folder, aside)
         try:
-            self._carrier.do("copying", lambda: copy_for_user(source, aside, self._umask), aside)
+            self._runner.do("copying", lambda: copy_for_user(source, aside, self._umask), aside)
             self._settle(aside, target, output)
         except OSError as error:
             raise (NoSpace if error.errno in FULL else TransferFailed)(error.strerror or str(error))
@@ -97,11 +97,11 @@ class StageOut:
             clear_unfinished(self._folder)
 
     def _settle(self, aside: bytes, target: bytes, output: Output) -> None:
-        if digest(aside, self._carrier.orders.pause_point) != (output["size"], output["checksum"]):
+        if digest(aside, self._runner.orders.pause_point) != (output["size"], output["checksum"]):
             raise TransferFailed("the copy differs from the output")
         if not self._lease.is_held():
             raise LeaseLapsed
-        self._carrier.tree.check()
+        self._runner.tree.check()
         os.rename(aside, target)
         sync(os.path.dirname(target))
 

@@ -8,12 +8,12 @@ from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt.stage import builtin_transfers
 from d0ctl_wrapper.attempt.stage.cache import CopyContent, SharedCopy
-from d0ctl_wrapper.attempt.stage.carrier import (
-    Carrier,
+from d0ctl_wrapper.attempt.stage.transfer_runner import (
     NoSpace,
     NoTransferCommand,
     SourceMissing,
     TransferFailed,
+    TransferRunner,
 )
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, sync
@@ -51,7 +51,7 @@ def is_needed(launch: Launch) -> bool:
     return any(_source(entry) is not None for entry in launch["inputs"])
 
 
-def fetch(folder: AttemptFolder, launch: Launch, carrier: Carrier) -> Acquired:
+def fetch(folder: AttemptFolder, launch: Launch, runner: TransferRunner) -> Acquired:
     """Fetch the missing inputs, put their paths into the launch, and return the copies.
 
     Raises Failed, with reason missing-input, stage-in or disk-full.
@@ -62,7 +62,7 @@ def fetch(folder: AttemptFolder, launch: Launch, carrier: Carrier) -> Acquired:
         if _source(entry) is None or _is_here(entry):
             continue
         known = entry["path"]
-        fetched = _fetch_or_fail(folder.node, entry, carrier, staging, acquired)
+        fetched = _fetch_or_fail(folder.node, entry, runner, staging, acquired)
         if entry["original"] is None or entry["path"] != known:
             acquired.staged.append(fetched)
     return acquired
@@ -89,13 +89,13 @@ def _is_here(entry: Entry) -> bool:
 
 
 def _fetch_or_fail(
-    paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes, acquired: Acquired
+    paths: NodePaths, entry: Entry, runner: TransferRunner, staging: bytes, acquired: Acquired
 ) -> "Dict[str, Any]":
     """Fetch an input; raise Failed if that is impossible."""
     source = str(_source(entry))
     shown = "input `%s`" % one_line(source)
     try:
-        return _use_copy(paths, entry, carrier, staging, acquired)
+        return _use_copy(paths, entry, runner, staging, acquired)
     except SourceMissing as error:
         raise Failed("missing-input", "%s does not exist: %s" % (shown, error), (source,))
     except NoSpace as error:
@@ -108,18 +108,18 @@ def _fetch_or_fail(
 
 
 def _use_copy(
-    paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes, acquired: Acquired
+    paths: NodePaths, entry: Entry, runner: TransferRunner, staging: bytes, acquired: Acquired
 ) -> "Dict[str, Any]":
     """Use the existing copy, or make it while others wait for it."""
     copy = SharedCopy(paths, entry)
-    copy.hold(True, carrier.tree.rest)
+    copy.hold(True, runner.tree.rest)
     content = copy.content()
     while content is None:
-        copy.hold(False, carrier.tree.rest)
+        copy.hold(False, runner.tree.rest)
         if copy.content() is None:
             acquired.has_made = True
-            _insist(carrier, copy, lambda: _make(paths, entry, carrier, staging, copy))
-        copy.hold(True, carrier.tree.rest)
+            _copy_or_remove(runner, copy, lambda: _make(paths, entry, runner, staging, copy))
+        copy.hold(True, runner.tree.rest)
         content = copy.content()
     acquired.copies.append(copy)
     entry["path"] = to_text(copy.path)
@@ -134,52 +134,52 @@ def _use_copy(
     }
 
 
-def _insist(carrier: Carrier, copy: SharedCopy, make: "Callable[[], None]") -> None:
+def _copy_or_remove(runner: TransferRunner, copy: SharedCopy, make: "Callable[[], None]") -> None:
     """Make a copy, or remove what exists of it."""
     try:
-        carrier.insist(make)
+        runner.run_with_retries(make)
     except BaseException:
         copy.discard()
         raise
 
 
 def _make(
-    paths: NodePaths, entry: Entry, carrier: Carrier, staging: bytes, copy: SharedCopy
+    paths: NodePaths, entry: Entry, runner: TransferRunner, staging: bytes, copy: SharedCopy
 ) -> None:
     remove(staging)
     os.mkdir(staging, 0o700)
     aside = inside(staging, os.path.basename(entry["name"].rstrip("/")))
     if entry["original"] is None:
-        _fetch(paths, entry["locator"], carrier, aside)
-        copy.settle(aside, _verify(aside, entry, carrier))
+        _fetch(paths, entry["locator"], runner, aside)
+        copy.settle(aside, _verify(aside, entry, runner))
         return
     is_folder = packing.is_folder(entry["name"])
     way = builtin_transfers.pack if is_folder else builtin_transfers.fetch
-    carrier.do("copying", lambda: way(paths, entry["original"], aside), aside)
-    content = _verify(aside, entry, carrier)
+    runner.do("copying", lambda: way(paths, entry["original"], aside), aside)
+    content = _verify(aside, entry, runner)
     if copy.path != SharedCopy(paths, entry).path:
         raise TransferFailed("it changed while it was copied")
     mode = os.stat(to_path(entry["original"])).st_mode
     copy.settle(aside, content._replace(is_program=bool(mode & 0o100) and not is_folder))
 
 
-def _fetch(paths: NodePaths, locator: str, carrier: Carrier, aside: bytes) -> None:
+def _fetch(paths: NodePaths, locator: str, runner: TransferRunner, aside: bytes) -> None:
     """Fetch a file by the site's command for its scheme, or by the wrapper's own means."""
     scheme = locators.scheme(locator)
     transport = locators.transport(locator)
-    argv = carrier.command(transport, "fetch", locators.address(locator), to_text(aside))
+    argv = runner.command(transport, "fetch", locators.address(locator), to_text(aside))
     if argv is not None:
-        carrier.run("fetching by the site's command for `%s`" % transport, argv, aside)
+        runner.run("fetching by the site's command for `%s`" % transport, argv, aside)
     elif scheme in ("http", "https", "file"):
-        carrier.do("fetching", lambda: builtin_transfers.fetch(paths, locator, aside), aside)
+        runner.do("fetching", lambda: builtin_transfers.fetch(paths, locator, aside), aside)
     else:
         raise NoTransferCommand("the site has no command for `%s`" % transport)
 
 
-def _verify(aside: bytes, entry: Entry, carrier: Carrier) -> CopyContent:
+def _verify(aside: bytes, entry: Entry, runner: TransferRunner) -> CopyContent:
     """Compare the fetched file with its known size and checksum."""
     try:
-        checked, checksum = digest_by(aside, entry["checksum"], carrier.orders.pause_point)
+        checked, checksum = digest_by(aside, entry["checksum"], runner.orders.pause_point)
         sync(aside)
         size = os.stat(aside).st_size
     except FileNotFoundError:

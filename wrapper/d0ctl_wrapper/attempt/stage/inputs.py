@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Set
 
 from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.stage import acquire
-from d0ctl_wrapper.attempt.stage.carrier import Carrier
+from d0ctl_wrapper.attempt.stage.transfer_runner import TransferRunner
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, copy_pieces
 from d0ctl_wrapper.host import packing, software_archive
@@ -30,15 +30,15 @@ def prepare(
     folder: AttemptFolder,
     launch: Launch,
     slot: Slot,
-    carrier: "Callable[[], Carrier]",
+    runner: "Callable[[], TransferRunner]",
     pause_point: "Callable[[], None]",
 ) -> "acquire.Acquired | None":
     """Create the working directory with all inputs and enter it; raise Failed if one is missing.
 
-    `carrier` fetches the inputs with a locator; returns their copies, None if there is no such
+    `runner` fetches the inputs with a locator; returns their copies, None if there is no such
     input.
     """
-    acquired = acquire.fetch(folder, launch, carrier()) if acquire.is_needed(launch) else None
+    acquired = acquire.fetch(folder, launch, runner()) if acquire.is_needed(launch) else None
     _link_all(folder, launch, slot, pause_point)
     return acquired
 

@@ -10,7 +10,7 @@ from d0ctl.cli.schemas import history as documents
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import D0Error, ExitCode, NodeUnreachable, NotFound
-from d0ctl.nodes.visits.peek import Visit, visit
+from d0ctl.nodes.visits.peek import AttemptReader, visit
 from d0ctl.show import failed_logs
 from d0ctl.show.failed_logs import FailedLog, Logs
 from d0ctl.store.connection import Store
@@ -82,7 +82,7 @@ def _read(store: Store, log: FailedLog, lines: int) -> None:
     log.stream = "stdout" if log.lines else None
 
 
-def _tail(here: Visit, name: str) -> str:
+def _tail(here: AttemptReader, name: str) -> str:
     """Return the end of a log that may be absent: a binary that never began has none."""
     try:
         data = here.read(name, -TAIL, TAIL).data

@@ -11,7 +11,7 @@ from d0ctl.cli.terminal.output import is_terminal, say
 from d0ctl.cli.terminal.passthrough import Passthrough
 from d0ctl.errors import NotFound, Refused
 from d0ctl.nodes.link import Frame
-from d0ctl.nodes.visits.peek import Visit, visit
+from d0ctl.nodes.visits.peek import AttemptReader, visit
 from d0ctl.units import size
 
 LENGTH = 64 * 1024
@@ -47,7 +47,7 @@ def show(seen: Seen, path: str, part: Part, json: bool) -> None:
             _say_what_lacks(end - begin, listing["entries"][0]["size"], part)
 
 
-def _find(seen: Seen, here: Visit, path: str) -> tuple[str, Frame]:
+def _find(seen: Seen, here: AttemptReader, path: str) -> tuple[str, Frame]:
     """Look for a path in the folder of the attempt, then in its working directory."""
     first = here.listing(path)
     if not first["message"]:

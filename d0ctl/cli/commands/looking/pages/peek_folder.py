@@ -13,7 +13,7 @@ from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import ExitCode, NodeUnreachable
 from d0ctl.nodes.link import Frame
-from d0ctl.nodes.visits.peek import Visit, Where, visit
+from d0ctl.nodes.visits.peek import AttemptLocation, AttemptReader, visit
 from d0ctl.show import live_status
 from d0ctl.show.cards import package
 from d0ctl.show.drawing import signs
@@ -31,7 +31,7 @@ class Seen(Struct, frozen=True):
 
     package: PackageView
     attempt: AttemptView
-    where: Where
+    where: AttemptLocation
     progress: ProgressView | None
 
 
@@ -71,7 +71,7 @@ def show_listing(seen: Seen, path: str, listing: Frame, json: bool) -> None:
     output.show(sheet)
 
 
-def _everything(here: Visit) -> Frame:
+def _everything(here: AttemptReader) -> Frame:
     """List the folder of the attempt with the contents of its working directory."""
     top = here.listing()
     if not any(entry["name"] == "work" for entry in top["entries"]):

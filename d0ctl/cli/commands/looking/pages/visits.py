@@ -12,7 +12,7 @@ from d0ctl.select import Selector
 
 
 def visit_each(packages: Sequence[Selector], visit: Callable[[Selector], None]) -> None:
-    """Visit packages, each under a heading; continue after those that can't be visited.
+    """AttemptReader packages, each under a heading; continue after those that can't be visited.
 
     Exits with the code of the first of these. A single package has no heading.
     """

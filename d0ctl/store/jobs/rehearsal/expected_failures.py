@@ -52,14 +52,14 @@ class Record(Struct):
         return self.seconds[reason] / self.failures[reason].total()
 
 
-class _Past(Struct):
+class _History(Struct):
     """The history of a package in the rehearsal so far."""
 
     reasons: Counter[str] = field(default_factory=Counter)
     lasted_s: float = 0.0
 
 
-class Mishaps:
+class ExpectedFailures:
     """The expected failures, as often as they happened before."""
 
     def __init__(self, store: Store, spec: JobSpec, work: Work, site: Site) -> None:
@@ -95,7 +95,7 @@ class Mishaps:
         due: dict[tuple[Group, str], float] = defaultdict(float)
         marks: dict[tuple[Group, str], float] = defaultdict(chance.random)
         """When the next failure is due."""
-        past: dict[int, _Past] = defaultdict(_Past)
+        past: dict[int, _History] = defaultdict(_History)
         fits: dict[int, int] = {}
         """How many nodes fit each requirement."""
 
@@ -136,7 +136,7 @@ class Mishaps:
         wanted: Requirement,
         reason: str,
         lasted_s: float,
-        past: _Past,
+        past: _History,
         platform: str | None,
         has_others: bool,
     ) -> Failure:

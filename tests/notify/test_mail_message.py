@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from d0ctl.model import Group
 from d0ctl.notify.compose import document
-from d0ctl.notify.mail_message import letter, make_id
+from d0ctl.notify.mail_message import mail_message, make_id
 from d0ctl.select import parse
 from d0ctl.show.job_end import Ending, Segment
 from d0ctl.show.notifications import mail
@@ -39,7 +39,7 @@ failures = st.builds(
 
 def mail_of(notices: list[Notice], endings: dict[int, Ending]) -> bytes:
     """A mail about these."""
-    return letter(
+    return mail_message(
         sender="d0ctl@lab", recipient="me@here", message_id=make_id("d0ctl@lab"),
         title=mail.title(notices, endings), text=mail.body(notices, endings), at=1e9,
     )  # fmt: skip
@@ -120,7 +120,7 @@ def test_an_event_is_one_json_document_whatever_is_in_it(notice: Notice) -> None
 
 def test_a_subject_is_one_line_of_the_raw_mail() -> None:
     words_of_it = "prod: stands still, 100,001 of 100,001 packages did not complete, and 1 more"
-    raw = letter(sender="d0ctl@lab", recipient="me@here", message_id=make_id("d0ctl@lab"),
+    raw = mail_message(sender="d0ctl@lab", recipient="me@here", message_id=make_id("d0ctl@lab"),
                  title=words_of_it, text="é\n" * 99, at=1e9)  # fmt: skip
 
     assert f"\r\nSubject: {words_of_it}\r\n".encode() in raw

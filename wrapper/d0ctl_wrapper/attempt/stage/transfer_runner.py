@@ -1,4 +1,4 @@
-"""The carrier: transfers files in processes that the wrapper watches.
+"""Transfers of an attempt: files are copied in processes that the wrapper watches.
 
 A transfer that takes too long or makes no progress is ended, and a kill ends it like a binary.
 """
@@ -44,7 +44,7 @@ class LeaseLapsed(Exception):
 
 
 class TransferOrders(NamedTuple):
-    """The orders that a carrier obeys during a transfer."""
+    """The orders that are obeyed during a transfer."""
 
     pause_point: "Callable[[], None]"
     """Called between two pieces of a file; it pauses, or raises, if ordered."""
@@ -54,7 +54,7 @@ class TransferOrders(NamedTuple):
     """Whether the attempt still holds the lease, if it needs one."""
 
 
-class Carrier:
+class TransferRunner:
     """The transfers of one attempt."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Carrier:
         self._environment = environment
         self._log = log
 
-    def insist(self, carry: "Callable[[], Any]") -> Any:
+    def run_with_retries(self, carry: "Callable[[], Any]") -> Any:
         """Try a transfer a few times; a missing source is not tried again."""
         for pause in PAUSES:
             try:
@@ -136,25 +136,27 @@ class Carrier:
 class _Progress:
     """The watcher over the progress of a transfer."""
 
-    def __init__(self, carrier: Carrier, what: str, target: "bytes | None", clock: Clock) -> None:
-        self._carrier, self._what, self._target, self._clock = carrier, what, target, clock
+    def __init__(
+        self, runner: TransferRunner, what: str, target: "bytes | None", clock: Clock
+    ) -> None:
+        self._runner, self._what, self._target, self._clock = runner, what, target, clock
         self._moved_at = 0.0
         self._seen = -1
         self._backoff = Backoff()
 
     def poll(self) -> float:
         """Raise TransferFailed if the transfer makes no progress or takes too long."""
-        if not self._carrier.orders.may_go_on():
+        if not self._runner.orders.may_go_on():
             raise LeaseLapsed
         now, seen = self._clock.now(), self._measure()
         has_moved, self._seen = seen != self._seen, seen
         if has_moved:
             self._moved_at = now
-        if now - self._moved_at > self._carrier.idle_s:
+        if now - self._moved_at > self._runner.idle_s:
             raise TransferFailed("%s: no progress for %.0f s" % (self._what, now - self._moved_at))
-        if now > self._carrier.timeout_s:
+        if now > self._runner.timeout_s:
             raise TransferFailed("%s: not done after %.0f s" % (self._what, now))
-        return min(self._backoff.next(has_moved), max(0.1, self._carrier.idle_s / 4))
+        return min(self._backoff.next(has_moved), max(0.1, self._runner.idle_s / 4))
 
     def _measure(self) -> int:
         """Return the size of the target, or the bytes read if there is none."""

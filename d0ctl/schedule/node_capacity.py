@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from d0ctl.schedule.costs import ANY, Cost, Links
 from d0ctl.schedule.quota import UNBOUNDED, Allowance, least
-from d0ctl.schedule.resources import Brought, NodeRoom, Requirement
+from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
 
 EPSILON = 1e-6
 """By how many CPUs a sum of fractions of CPUs may be wrong."""
@@ -30,7 +30,7 @@ class Disk(Struct):
     free: int
 
 
-class Hand(Struct):
+class NodeCapacity(Struct):
     """What a node can still take during one pass.
 
     `free` are CPUs for packages that start at once, `rest` those for packages whose inputs are
@@ -80,7 +80,7 @@ class Hand(Struct):
             most = min(most, max(least, max(0, self.disk.free) // space))
         return most
 
-    def turn_to(self, requirement: Requirement) -> None:
+    def select(self, requirement: Requirement) -> None:
         """Give out packages of this requirement from now on."""
         self.extra = requirement.ahead(self.node.cpus) if self.node.on_trial is None else 0
 
@@ -105,7 +105,7 @@ class Hand(Struct):
             and self.holds(requirement) > 0
         )  # fmt: skip
 
-    def brings(self, files: Brought | None) -> bool:
+    def brings(self, files: InputCopies | None) -> bool:
         """Return whether an input would have to be copied."""
         return files is not None and files.lacks(self.node.cluster)
 
@@ -125,7 +125,7 @@ class Hand(Struct):
         self,
         requirement: Requirement,
         places: Mapping[int, int],
-        files: Brought | None,
+        files: InputCopies | None,
         links: Links,
     ) -> Cost:
         """Return what a package costs here; `places` has the bytes of its inputs by cluster."""
@@ -139,7 +139,7 @@ class Hand(Struct):
             rate = links.rate_of(source, cluster)
         return Cost(transfer_s, self.wait_s(requirement), requirement.run_s(self.node.speed), rate)
 
-    def know(self, busy: Iterable[Busy]) -> None:
+    def set_busy(self, busy: Iterable[Busy]) -> None:
         """Learn when its CPUs become free, from the packages there."""
         slots = [0.0] * self.node.cpus
         for one in sorted(busy, key=lambda one: (one.queued, one.left_s)):
