@@ -19,6 +19,7 @@ BY_POLICY = "policy"
 """The actor of a package that a policy held."""
 
 HOLDABLE = frozenset({Phase.WAITING, Phase.READY, Phase.COOLOFF, Phase.ASSIGNED})
+ENDED = frozenset({Phase.DONE, Phase.FAILED})
 KILLABLE = HOLDABLE | {Phase.HELD} | set(LIVE) - {Phase.KILLING}
 
 
@@ -116,6 +117,8 @@ def rows(store: Store, limit: int = 20 * MOST_SHOWN) -> list[Change]:
 def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: str) -> Conflict:
     """Return the refusal of an action that can change none of the selected packages."""
     entry = audit.last(store)
+    if entry is not None and kept.keys() <= ENDED and entry.verb != "set-status":
+        entry = None  # they ended by themselves, after that action
     hint = f"d0ctl why {target.parts[0]}"
     if target.is_one and target.level == "package" and len(kept) == 1:
         (phase,) = kept

@@ -157,10 +157,13 @@ class Submitting(Changing):
         try:
             return super().parse_args(context, args)
         except TyperException as error:
-            if "unexpected extra argument" not in str(error):
+            if type(error).__name__ == "MissingParameter":
+                problem = "give a job file, or a command after `--`"
+            elif "unexpected extra argument" not in str(error):
                 raise
-            problem = "give a job file, or a command after `--`, not both"
-            if not has_command():
+            elif has_command():
+                problem = "give a job file, or a command after `--`, not both"
+            else:
                 problem = "one job file at a time; the words of a command come after `--`"
             raise BadUsage(problem, hint=_HOW) from error
 

@@ -92,6 +92,8 @@ class InputRecipe(Struct, frozen=True, eq=False):
     group: int | None = None
     is_flat: bool = False
     """Whether its files lose their folders in the working directory."""
+    listed_in: str | None = None
+    """The list or catalogue that names the file."""
 
     @property
     def is_named(self) -> bool:

@@ -256,7 +256,11 @@ def test_a_list_file_names_inputs_one_per_line(lines: Lines, folder: Path) -> No
     [
         ("{list: no}", "there is no file `no` beside the job file"),
         ("{list: empty.txt}", "`empty.txt` has no lines"),
-        ("{list: wrong.txt}", "no package makes `gone.raw`, and it is not beside the job file"),
+        (
+            "{list: wrong.txt}",
+            "no package makes `gone.raw`, which `wrong.txt` names, and it is not beside the job "
+            "file",
+        ),
         ("{list: empty.txt, match: x}", "`match` can't be combined with `list`"),
         ("{list: [a]}", "`list` takes a text, not a list"),
     ],

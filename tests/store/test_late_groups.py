@@ -104,6 +104,23 @@ def test_groups_by_size_have_the_sizes_of_what_was_made(site: Site, tmp_path: Pa
     assert made(site) == [{"part-1", "part-2"}, {"part-3"}]
 
 
+def test_files_that_fill_no_whole_group_are_named_in_the_history(
+    site: Site, tmp_path: Path
+) -> None:
+    submit(site, tmp_path, by="2, whole: yes")
+
+    end_with(site, begun(site.store, site), "part-1", "part-2", "part-3")
+    site.settle()
+
+    assert made(site) == [{"part-1", "part-2"}]
+    notes = [row[1] for row in read(site.store, "action", "verb", "note") if row[0] == "group"]
+    assert notes == [
+        "the names of late outputs are known: 0 lines more; "
+        "1 of 3 left out, as `whole` asks: `part-3`"
+    ]
+    assert faults(site.store) == {}
+
+
 def test_no_file_makes_one_line_with_an_empty_list(site: Site, tmp_path: Path) -> None:
     submit(site, tmp_path)
 

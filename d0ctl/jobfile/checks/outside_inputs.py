@@ -76,17 +76,18 @@ class OutsideInputs(Struct, frozen=True):
         if name.startswith("/") and not explicit:
             return Origin.PRESENT
         if self.outputs.are_known or name.startswith("/"):
-            self.faults.add_similar(recipe.position, "absent", lambda: self._absence(name))
+            self.faults.add_similar(recipe.position, "absent", lambda: self._absence(name, recipe))
         return Origin.WRONG
 
-    def _absence(self, name: str) -> str:
+    def _absence(self, name: str, recipe: InputRecipe) -> str:
         if name.startswith("/"):
             return f"there is no file {shown(name)} on this host to pre-fetch"
         if is_pattern(name):
             ways = f"`from: STAGE` with `match: {name}`, or `glob: {name}` beside the job file"
             return f"{shown(name)} is a pattern, which `file` does not take: write {ways}"
         hint = did_you_mean(name, self._names_near(name), cutoff=0.75)
-        return f"no package makes {shown(name)}, and it is not beside the job file{hint}"
+        listed = f", which {shown(recipe.listed_in)} names" if recipe.listed_in else ""
+        return f"no package makes {shown(name)}{listed}, and it is not beside the job file{hint}"
 
     def _names_near(self, name: str) -> Iterator[str]:
         yield from self.outputs.numbers

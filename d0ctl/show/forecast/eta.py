@@ -25,7 +25,8 @@ def span(found: Range, now: float) -> str:
     if found.high <= now:
         return "later than estimated"
     if found.high - now < 60:
-        return f"in about {duration(max(0.0, found.middle - now))}"
+        left = found.middle - now
+        return f"in about {duration(left)}" if left >= 1 else "in less than a second"
     low, high = moment(found.low, now), moment(found.high, now)
     between = f" ({low} to {high})" if low != high else ""
     return f"about {moment(found.middle, now)}{between}"

@@ -131,7 +131,7 @@ def _tell(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> None:
     else:
         for line in actions.report(plan):
             emit(line)
-        if ends is not None:
+        if ends is not None and ends.high - now >= 1:
             is_going = living_holder(store, LEASE) is not None and not plan.is_held
             emit(f"{'' if is_going else 'started now, '}it {words.end(ends, now)}")
         for one in stages:

@@ -85,7 +85,13 @@ def _several(node: Mapping, reading: Reading) -> list[InputRecipe]:
     else:
         names = [name.strip() for name in read_lines(scalar, reading)]
     return [
-        InputRecipe(scalar.position, fields, file=constant(scalar, name), is_flat=reading.is_flat)
+        InputRecipe(
+            scalar.position,
+            fields,
+            file=constant(scalar, name),
+            is_flat=reading.is_flat,
+            listed_in=None if way == "cache" else scalar.text,
+        )
         for name in names
     ]
 

@@ -39,6 +39,9 @@ ACTOR = "d0ctl"
 
 NOTE = "the names of late outputs are known"
 
+LEFT_OUT = " left out"
+"""A part of the warnings that name files which are in no group."""
+
 Clock = Callable[[], float]
 
 
@@ -223,7 +226,8 @@ class _Making(Struct):
         left = {(stage.seq, line.seq) for stage in found.stages if not stage.is_left
                 for _, line in stage.numbered}  # fmt: skip
         found.added = [one for one in found.added if (one.stage, one.line) in left]
-        note = f"{NOTE}: {count(found.added_lines, 'line')} more"
+        left_out = [one.partition("warning: ")[2] for one in self.spec.warnings if LEFT_OUT in one]
+        note = "; ".join([f"{NOTE}: {count(found.added_lines, 'line')} more", *left_out])
         with store.writing():
             self._check()
             self._check_phases()
