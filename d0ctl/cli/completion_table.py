@@ -27,8 +27,8 @@ _RUN = (
 HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "Run jobs": ("running", _RUN),
     "Look": ("looking", (
-        "status", "why", "eta", "history", "logs", "peek", "report", "policy", "export", "tui",
-        "archives",
+        "status", "why", "eta", "history", "logs", "peek", "results", "report", "policy", "export",
+        "tui", "archives",
     )),
     "Act on jobs": ("", tuple(sorted({*_actions("jobs"), *_actions("packages")} - {*_RUN}))),
     "Files and nodes": ("nodes", (
@@ -56,6 +56,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "history": ("selectors",),
     "logs": ("selectors",),
     "peek": ("selectors", "-"),
+    "results": ("job_names",),
     "report failures": ("selectors",),
     "report usage": ("selectors",),
     "report disk": ("-",),

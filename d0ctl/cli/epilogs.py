@@ -31,6 +31,8 @@ EPILOGS = {
     "history": ("reco001 --reason exit-code", READS),
     "logs": ("reco001/2/3/1 --follow", f"{READS}, 6 the node can't be reached"),
     "peek": ("reco001/2/3/1 out.log --bytes 1MB", f"{READS}, 6 the node can't be reached"),
+    "results": ("'reco001:*.root' --copy ~/reco", "0 done, 1 not all were copied, 2 bad usage, "
+                "3 nothing matches, 5 the database can't be read"),
     "report failures": ("reco001 --older-than 2h", READS),
     "report disk": ("farm", READS),
     "report usage": ("--since 7d --html report.html", "0 done, 2 bad usage, 3 nothing matches, "

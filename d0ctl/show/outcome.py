@@ -4,12 +4,18 @@ import shlex
 from collections.abc import Sequence
 
 from d0ctl.model import Counts, Group, by_status
+from d0ctl.show.drawing.sheet import Cell
+from d0ctl.show.drawing.spans import cut
 from d0ctl.store.connection import Store
+from d0ctl.store.files.selected_files import FileRow
 from d0ctl.store.nodes.standstill import JobStanding, node_views
-from d0ctl.units import clean, count, duration
+from d0ctl.units import clean, count, duration, size
 
 MOST_RESULTS = 8
 """How many results are named; the rest are counted."""
+
+CHECKSUM = 20
+"""How many columns of a checksum are shown."""
 
 
 def no_daemon(jobs: Sequence[str]) -> str:
@@ -75,6 +81,47 @@ def results(folder: str, files: Sequence[str]) -> list[str]:
     more = [f"  and {count(len(files) - MOST_RESULTS)} more"] if len(files) > MOST_RESULTS else []
     named = [f"  {clean(path)}" for path in files[:MOST_RESULTS]]
     return [f"results in {clean(folder)}", *named, *more]
+
+
+def result_cells(file: FileRow, place: str | None) -> list[Cell]:
+    """Return the line of a final output, in columns; `place` is where it is on this machine."""
+    checksum = cut(file.checksum, CHECKSUM) if file.checksum else ""
+    where = ", ".join([*([place] if place else []), *file.stored])
+    return [
+        (file.name, "strong"),
+        size(file.size) if file.present else "",
+        (checksum, "faint"),
+        f"{where} (partial)" if where and file.partial else where or (why_absent(file), "faint"),
+    ]
+
+
+def why_absent(file: FileRow) -> str:
+    """Say why a final output is not on this machine."""
+    if file.dropped:
+        return "dropped"
+    if file.stored:
+        return f"stored at {', '.join(file.stored)}"
+    if not file.present:
+        return f"not made yet: {file.maker} is {file.maker_phase}"
+    nodes = [str(copy["node"] or copy["cluster"]) for copy in file.copies]
+    return f"only on {', '.join(nodes)}" if nodes else "not in results/ any more"
+
+
+def results_in_all(files: int, present: int, size_: int, listed: int) -> str:
+    """Say how many final outputs there are, and how many of them are listed."""
+    more = f", {count(listed)} of them listed: --json has all" if listed < files else ""
+    return f"{count(files, 'file')}{more}; {count(present)} made, {size(size_)}"
+
+
+def copied(folder: str, number: int, kept: int, size_: int) -> str:
+    """Say how many files were copied to a folder, and how many were there already."""
+    there = f", {count(kept)} already there" if kept else ""
+    return f"copied {count(number, 'file')}, {size(size_)}, to {clean(folder)}{there}"
+
+
+def not_copied(name: str, why: str) -> str:
+    """Say why a file was not copied."""
+    return f"`{clean(name)}` was not copied: {clean(why)}"
 
 
 def held(name: str) -> str:

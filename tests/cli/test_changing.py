@@ -27,7 +27,8 @@ from tests.support.rows import read
 from tests.support.site import Site
 
 READS = {
-    "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "report failures",
+    "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "results",
+    "report failures",
     "report usage", "report disk",
     "policy show", "policy try", "file list", "node list",
     "cluster list", "researcher list", "throttle list", "store list", "store locate",

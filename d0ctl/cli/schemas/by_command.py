@@ -12,6 +12,7 @@ from d0ctl.cli.schemas import (
     nodes,
     packages,
     reports,
+    results,
     site,
     software,
 )
@@ -39,6 +40,8 @@ DOCUMENTS: Mapping[str, Any] = {
     "history": history.History,
     "logs --failed": history.FailedLogs,
     "peek": packages.Peek,
+    "results": results.Results,
+    "results --copy": results.Copied,
     "report failures": reports.Failures,
     "report usage": reports.UsageReport,
     "report disk": reports.DiskReport,

@@ -52,6 +52,13 @@ def select(
     return weight(store)
 
 
+def select_results(store: Store, job: str, name: str) -> FileTotals:
+    """Select the final outputs of a job by name, with wildcards."""
+    _begin(store)
+    store.change("choose_results", job=job, name=name)
+    return weight(store)
+
+
 def select_of_jobs(store: Store, jobs: Sequence[str], limit: int) -> FileTotals:
     """Select files that are lost with jobs: neither results nor stored; at most so many of each."""
     _begin(store)

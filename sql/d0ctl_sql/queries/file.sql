@@ -17,6 +17,15 @@ select file.id
    and (:disposition is null
         or coalesce(file.disposition, file.dispositions) like '%' || :disposition || '%');
 
+-- name: choose_results
+-- Select the final outputs of a job by name: those that go to results/ or are stored elsewhere.
+insert or ignore into chosen_file (file_id)
+select file.id
+  from job
+  cross join file on file.job_id = job.id and file.name glob :name and file.late = 0
+ where job.visible = 1 and job.name = :job and file.package_id is not null
+   and (file.result = 1 or file.locator is not null);
+
 -- name: choose_job_files
 -- Select files of a job that exist only as copies on nodes: neither results nor stored elsewhere.
 insert or ignore into chosen_file (file_id)

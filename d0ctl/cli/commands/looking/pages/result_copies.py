@@ -1,0 +1,130 @@
+"""Copies of results: checked, continued where they broke off, never over another file."""
+
+import errno
+import fcntl
+import os
+import shutil
+from filecmp import cmp
+from pathlib import Path
+
+from d0ctl.errors import D0Error, Refused
+from d0ctl_wrapper.protocol.checksum import digest_by
+
+CHUNK = 1 << 20
+
+
+def copy(source: Path, target: Path, checksum: str | None) -> bool:
+    """Copy a file or folder; return false if the same one is there already.
+
+    Raises Refused if another one is there, and D0Error if the copy differs from its checksum.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if os.path.lexists(target):
+        same = _same_folder if source.is_dir() else _same_file
+        if target.is_symlink() or not same(source, target, checksum):
+            raise Refused(f"another file is at `{target}`", hint="move it elsewhere")
+        return False
+    (_copy_folder if source.is_dir() else _copy_file)(source, target, checksum)
+    return True
+
+
+def part_of(target: Path) -> Path:
+    """Return the file that a copy grows in until it is complete."""
+    return target.with_name(f".{target.name}.d0ctl-part")
+
+
+def check(part: Path, name: str, checksum: str | None) -> None:
+    """Remove a copy and raise D0Error if it differs from its checksum."""
+    if checksum is not None and digest_by(os.fsencode(part), checksum, _go_on)[0] != checksum:
+        part.unlink()
+        raise D0Error(f"`{name}` differs from its checksum {checksum}")
+
+
+def publish(part: Path, target: Path) -> None:
+    """Give a complete copy its name. Raises Refused if that is taken meanwhile."""
+    try:
+        os.link(part, target)
+    except FileExistsError as error:
+        raise Refused(f"another file is at `{target}`", hint="move it elsewhere") from error
+    except OSError as error:  # a file system without hard links
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise
+        part.rename(target)
+        return
+    part.unlink()
+
+
+def _copy_file(source: Path, target: Path, checksum: str | None) -> None:
+    part = part_of(target)
+    wanted = checksum or _digest(source, None)
+    is_continued = _append(source, part)
+    try:
+        check(part, str(source), wanted)
+    except D0Error:
+        if not is_continued:
+            raise
+        _append(source, part)  # what was there was of another file
+        check(part, str(source), wanted)
+    publish(part, target)
+
+
+def _append(source: Path, part: Path) -> bool:
+    """Add to a copy what it lacks; return whether a part was there."""
+    number = os.open(part, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666)
+    with os.fdopen(number, "r+b", buffering=0) as file, source.open("rb") as whole:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Refused(f"another command copies to `{part}`") from error
+        begun = os.fstat(number).st_size
+        if begun > os.fstat(whole.fileno()).st_size:
+            begun = 0
+            os.ftruncate(number, 0)
+        whole.seek(begun)
+        shutil.copyfileobj(whole, file, CHUNK)
+        os.fsync(number)
+    return begun > 0
+
+
+def _copy_folder(source: Path, target: Path, checksum: str | None) -> None:
+    part = part_of(target)
+    shutil.rmtree(part, ignore_errors=True)
+    shutil.copytree(source, part, symlinks=True)
+    if not _same_folder(source, part, checksum):
+        raise D0Error(f"the copy of `{source}` differs from it")
+    part.rename(target)
+
+
+def _same_file(source: Path, target: Path, checksum: str | None) -> bool:
+    """Return whether a copy has the recorded checksum, or without one that of the source."""
+    if not target.is_file():
+        return False
+    return _digest(target, checksum) == (checksum or _digest(source, None))
+
+
+def _same_folder(source: Path, target: Path, checksum: str | None) -> bool:
+    """Return whether two folders have the same files; a recorded checksum is of packed files."""
+    names = _names(source)
+    if not target.is_dir() or _names(target) != names:
+        return False
+    return all(_same_entry(source / name, target / name) for name in names)
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def _same_entry(one: Path, other: Path) -> bool:
+    if one.is_symlink() or other.is_symlink():
+        return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
+    if one.is_file() and other.is_file():
+        return cmp(one, other, shallow=False)
+    return one.is_dir() and other.is_dir()
+
+
+def _digest(path: Path, asked: str | None) -> str:
+    return digest_by(os.fsencode(path), asked, _go_on)[0]
+
+
+def _go_on() -> None:
+    """Nothing interrupts a checksum."""

@@ -1,0 +1,176 @@
+"""`d0ctl results`: the final outputs of a job, where they are, and copies of them."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from d0ctl.cli import options, session
+from d0ctl.cli.schemas import results as documents
+from d0ctl.cli.schemas.fill import fill
+from d0ctl.cli.terminal import completion
+from d0ctl.cli.terminal.fast_typer import single
+from d0ctl.cli.terminal.output import emit, emit_json, refuse_both, say, table
+from d0ctl.config import Home
+from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
+from d0ctl.show import outcome
+from d0ctl.store.files.selected_files import FileRow, FileTotals
+
+app = single()
+
+MOST = 1000
+"""How many files are listed on the screen."""
+
+FETCH_S = 3600.0
+"""How long a store may take for a file."""
+
+
+@app.command()
+def results(
+    selector: Annotated[
+        str,
+        typer.Argument(
+            metavar="JOB[:NAME]",
+            autocompletion=completion.job_names,
+            help="A job, or its files by name, with wildcards: 'reco001:*.root'.",
+        ),
+    ],
+    copy: Annotated[
+        Path | None,
+        typer.Option(
+            "--copy",
+            metavar="DIR",
+            help="Copy them there, each checked; repeat it to continue a copy that broke off.",
+        ),
+    ] = None,
+    open: Annotated[
+        bool, typer.Option("--open", help="Open the file or folder on this desktop.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """List, copy or open the final outputs of a job."""
+    refuse_both(open, json or copy is not None, "--open and other choices")
+    job, home, totals, rows = _read(selector, 0 if json or copy is not None else MOST)
+    if open:
+        _open(_place(home, rows[0]) if len(rows) == 1 else str(home.results / job))
+    elif copy is not None:
+        raise typer.Exit(_copy(home, rows, copy, json))
+    elif json:
+        emit_json(_document(job, home, totals, rows))
+    else:
+        table([outcome.result_cells(row, _place(home, row)) for row in rows], right=[1])
+        say(outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows)))
+
+
+def _read(selector: str, limit: int) -> tuple[str, Home, FileTotals, list[FileRow]]:
+    """Read the final outputs of a job. Raises NotFound if it has none."""
+    from d0ctl.actions import file_choice
+    from d0ctl.store.files.selected_files import pages, select_results
+    from d0ctl.store.views import browse
+
+    choice = file_choice.parse(selector)
+    if set("*?[") & set(choice.job):
+        raise BadUsage("`results` takes one job", hint="d0ctl status")
+    with session.reader() as store, store.reading():
+        job = browse.job(store, choice.job).name
+        totals = select_results(store, job, choice.name)
+        if not totals.files:
+            raise NotFound(f"`{selector}` has no final outputs", hint=f"d0ctl file list {job}")
+        return job, store.home, totals, list(pages(store, limit))
+
+
+def _place(home: Home, row: FileRow) -> str | None:
+    """Return where a file is on this machine."""
+    paths = [str(home.result(row.job, row.name))] if row.result else []
+    stored = (locator for locator in row.stored if locator.startswith("/"))
+    return next((path for path in (*paths, *stored) if os.path.lexists(path)), None)
+
+
+def _copy(home: Home, rows: Iterable[FileRow], folder: Path, json: bool) -> ExitCode:
+    """Copy files to a folder; return whether all are there."""
+    copied = kept = size = 0
+    failed: list[tuple[str, str]] = []
+    for row in rows:
+        try:
+            if _bring(home, row, folder):
+                copied, size = copied + 1, size + (row.size or 0)
+            else:
+                kept += 1
+        except D0Error as error:
+            failed.append((row.name, str(error)))
+        except OSError as error:
+            failed.append((row.name, f"{error.filename or folder}: {error.strerror}"))
+    if json:
+        emit_json({"folder": str(folder.absolute()), "copied": copied, "kept": kept, "bytes": size,
+                   "failed": [{"name": name, "why": why} for name, why in failed]})  # fmt: skip
+    else:
+        emit(outcome.copied(str(folder), copied, kept, size))
+        for name, why in failed[:MOST]:
+            say(outcome.not_copied(name, why))
+    return ExitCode.FAILED if failed else ExitCode.DONE
+
+
+def _bring(home: Home, row: FileRow, folder: Path) -> bool:
+    """Copy a file from results/, or fetch it from a store; return false if it is there already."""
+    from d0ctl.cli.commands.looking.pages import result_copies
+    from d0ctl.config import within
+
+    target = within(folder.absolute(), row.name)
+    place = _place(home, row)
+    if place is not None:
+        return result_copies.copy(Path(place), target, row.checksum)
+    for locator in row.stored:
+        if locator.startswith("store:"):
+            return _fetch(locator, target, row.checksum)
+    raise NotFound(outcome.why_absent(row))
+
+
+def _fetch(locator: str, target: Path, checksum: str | None) -> bool:
+    """Fetch a file from a store, and check it."""
+    from d0ctl.cli.commands.looking.pages import result_copies
+    from d0ctl.nodes.storage import stores
+    from d0ctl.store.nodes.site import setting
+    from d0ctl_wrapper.protocol.locator import in_store
+
+    part = result_copies.part_of(target)
+    if os.path.lexists(target):
+        return result_copies.copy(target, target, checksum)
+    one = in_store(locator)
+    with session.reader() as store, store.reading():
+        entries = setting(store, "stores") or {}
+    if one is None or one.store not in entries:
+        raise NotFound(f"the site has no such store: {locator}", hint="d0ctl store list")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part.unlink(missing_ok=True)
+    stores.run(one.store, entries[one.store], "fetch", one.name, part, timeout_s=FETCH_S)
+    result_copies.check(part, locator, checksum)
+    result_copies.publish(part, target)
+    return True
+
+
+def _open(path: str | None) -> None:
+    """Open a file or folder with the program of the desktop. Raises NotFound, D0Error."""
+    if path is None or not Path(path).exists():
+        raise NotFound(f"`{path or 'it'}` is not on this machine")
+    program = shutil.which("xdg-open") or shutil.which("open")
+    if program is None:
+        raise NotFound(f"there is no `xdg-open` to open `{path}`")
+    done = subprocess.run([program, path], stdin=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        raise D0Error(f"`{program}` can't open `{path}`: exit code {done.returncode}")
+
+
+def _document(
+    job: str, home: Home, totals: FileTotals, rows: Iterable[FileRow]
+) -> documents.Results:
+    return {
+        "job": job,
+        "folder": str(home.results / job),
+        "files": [fill(documents.Result, row, path=_place(home, row)) for row in rows],
+        "total": totals.files,
+        "bytes": totals.bytes,
+    }  # fmt: skip
