@@ -36,7 +36,7 @@ bench.main()
 """A measure whose process outlives its parent, as a wrapper does."""
 
 
-def test_a_verb_that_is_refused_is_no_figure(site: Site) -> None:
+def test_a_refused_verb_gives_no_measurement(site: Site) -> None:
     site.submit(production())
 
     refused = verb(site.store.home, ("retry", "prod", "--yes"), (0,))

@@ -37,11 +37,11 @@ counts = st.dictionaries(st.sampled_from([str(phase) for phase in Phase]), st.in
         ({}, Group.CANCELED),
     ],
 )
-def test_the_first_that_applies_is_the_status(given_counts: dict[str, int], status: Group) -> None:
+def test_the_first_status_that_applies_wins(given_counts: dict[str, int], status: Group) -> None:
     assert roll_up(given_counts) is status
 
 
-def test_what_is_blocked_has_failed() -> None:
+def test_blocked_work_counts_as_failed() -> None:
     assert roll_up({"waiting": 1, "done": 1}, blocked=True) is Group.FAILED
     assert roll_up({"waiting": 1, "held": 1}, blocked=True) is Group.SUBMITTED
 

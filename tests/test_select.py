@@ -29,7 +29,7 @@ def test_a_trailing_slash_as_tab_leaves_it_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("text", ["reco001/2/1-10", "reco001/*", "reco*", "*", "reco001/2/3/1-2"])
-def test_several_things_are_not_one(text: str) -> None:
+def test_a_verb_for_one_package_refuses_several(text: str) -> None:
     assert not parse(text).is_one
 
 
@@ -152,7 +152,7 @@ def test_a_name_with_a_comma_is_no_list() -> None:
 @pytest.mark.parametrize(
     "text", ["reco001/2/1,", "reco001/2/,1", "reco001/2/-", "reco001/2/1,x", "reco001/2/[]"]
 )
-def test_half_a_list_is_bad_usage(text: str) -> None:
+def test_an_incomplete_list_is_bad_usage(text: str) -> None:
     with pytest.raises(BadUsage):
         parse_all([text])
 
@@ -184,6 +184,6 @@ def test_a_slice_counts_from_0_and_back_from_the_end(part: str, of_ten: list[int
 
 
 @pytest.mark.parametrize("part", ["[5:2]", "[1:2:3]", "[x]", "[:0]"])
-def test_half_a_slice_is_bad_usage(part: str) -> None:
+def test_an_incomplete_slice_is_bad_usage(part: str) -> None:
     with pytest.raises(BadUsage):
         parse(f"reco001/2/{part}")

@@ -21,7 +21,7 @@ def one_line(name: str = "one", **keys: Any) -> Job:
     return job
 
 
-def test_keys_are_those_of_the_job_file_with_values_of_python(folder: Path) -> None:
+def test_job_file_keys_take_python_values(folder: Path) -> None:
     (folder / "a.raw").touch()
     job = one_line(
         for_={"raw": [Path("a.raw")]}, wall_time=timedelta(hours=1, minutes=30), inputs="{raw}",
@@ -36,7 +36,7 @@ def test_keys_are_those_of_the_job_file_with_values_of_python(folder: Path) -> N
     assert package.binaries[0].inputs[0].file == str(folder / "a.raw")
 
 
-def test_the_text_of_a_job_is_a_job_file_that_says_the_same() -> None:
+def test_the_text_of_a_job_is_an_equivalent_job_file() -> None:
     job = one_line(for_={"n": {"range": [1, 3]}}, run="echo {n}", memory="2GB", title_="no: 1 # x")
     del job.keys["stages"][0]["lines"][0]["title"]
     job.set(title="no: 1 # x")
@@ -74,7 +74,7 @@ def test_a_submitted_job_is_corrected_by_another(folder: Path) -> None:
         one_line(cpus=0).update()
 
 
-def test_all_faults_come_at_once_with_their_places() -> None:
+def test_all_faults_are_raised_together_with_their_positions() -> None:
     job = one_line(cpus=0)
     chain = job.stage("chain").line().package(memory="4 GX")
     chain.binary("first", run="a {inputs.lst}", inputs=[{"fil": "x"}])
@@ -100,7 +100,7 @@ def test_a_job_with_a_fault_leaves_the_database_as_it_was() -> None:
     assert jobs().names == []
 
 
-def test_a_second_job_of_the_same_name_is_refused_as_on_the_command_line() -> None:
+def test_a_second_job_of_the_same_name_is_refused() -> None:
     one_line().submit(hold=True)
 
     with pytest.raises(Refused, match="job `one` already exists"):
@@ -121,7 +121,7 @@ def test_a_copy_changes_nothing_of_its_model() -> None:
     assert copy.check().priority == 7
 
 
-def test_a_home_is_made_by_the_first_job_and_by_nothing_else(tmp_path: Path) -> None:
+def test_only_the_first_job_creates_a_home(tmp_path: Path) -> None:
     home = tmp_path / "other"
 
     with pytest.raises(DatabaseUnavailable):
@@ -132,7 +132,7 @@ def test_a_home_is_made_by_the_first_job_and_by_nothing_else(tmp_path: Path) -> 
     assert jobs(home=home).names == ["one"]
 
 
-def test_a_job_of_python_can_be_cloned_with_other_parameters() -> None:
+def test_a_python_job_can_be_cloned_with_other_parameters() -> None:
     job = Job("first", parameters={"energy": 7})
     job.stage().line(run="gen {energy}", name="at-{energy}")
 
@@ -142,14 +142,14 @@ def test_a_job_of_python_can_be_cloned_with_other_parameters() -> None:
     assert "at-13" in second.stage(1).line(1).show()
 
 
-def test_a_name_that_no_job_has_is_not_found() -> None:
+def test_an_unknown_job_name_raises_not_found() -> None:
     one_line("reco001").submit(hold=True)
 
     with pytest.raises(NotFound, match="there is no job `reco01`"):
         len(jobs("reco01"))
 
 
-def test_importing_d0ctl_brings_in_none_of_its_modules() -> None:
+def test_importing_d0ctl_imports_none_of_its_modules() -> None:
     script = (
         "import sys, d0ctl\n"
         "assert not [name for name in sys.modules if name.startswith(('d0ctl.', 'typing'))]\n"
@@ -162,7 +162,7 @@ def test_importing_d0ctl_brings_in_none_of_its_modules() -> None:
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-def test_a_program_that_uses_it_is_type_checked(tmp_path: Path) -> None:
+def test_programs_that_use_the_api_pass_type_checks(tmp_path: Path) -> None:
     good = "from d0ctl import Job, jobs\n\njob = Job('a', priority=3)\n"
     (tmp_path / "good.py").write_text(
         good + "job.stage('s').line(run='x')\n"

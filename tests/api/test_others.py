@@ -41,7 +41,7 @@ def test_each_action_is_a_method(name: str) -> None:
     assert callable(getattr(CLASSES[ACTIONS[name].level], method))
 
 
-def test_nodes_are_drained_by_their_names_and_resumed_by_the_undo() -> None:
+def test_a_drained_node_is_resumed_by_the_undo() -> None:
     done = Nodes("localhost").drain(reason="new disk")
 
     assert (str(done), done.undo) == ("drained `localhost`", "d0ctl node resume localhost")
@@ -53,7 +53,7 @@ def test_nodes_are_drained_by_their_names_and_resumed_by_the_undo() -> None:
     assert not next(iter(Nodes())).drained
 
 
-def test_nodes_that_are_not_there_are_the_error_of_the_command() -> None:
+def test_unknown_nodes_raise_the_error_of_the_command() -> None:
     for name in ("farm7", "farm*"):
         with pytest.raises(NotFound, match=r"there is no node `farm7`|no node matches `farm\*`"):
             Nodes(name).drain()
@@ -80,7 +80,7 @@ def test_a_node_is_added_with_the_checks_of_the_command() -> None:
     assert Nodes("twin").remove().text == "removed `twin`"
 
 
-def test_a_check_of_nodes_yields_what_it_finds() -> None:
+def test_a_node_check_yields_its_findings() -> None:
     found = list(Nodes("localhost").check())
 
     assert {name for name, _ in found} == {"localhost"}
@@ -119,7 +119,7 @@ def test_files_are_listed_given_a_disposition_and_purged(made: Selection) -> Non
         files.set_disposition("for-ever")
 
 
-def test_a_throttle_is_set_and_undone_by_python() -> None:
+def test_a_throttle_is_set_and_undone_from_python() -> None:
     limit = Throttle("researcher", "emmy")
 
     done = limit.set(max_running=5, max_launches="10/1m", reason="a busy week")
@@ -153,7 +153,7 @@ def test_clusters_and_researchers_are_set_and_undone_by_python() -> None:
         Cluster("moon").set("private=no")
 
 
-def test_a_site_is_checked_compared_and_applied(tmp_path: Path) -> None:
+def test_a_site_file_is_checked_compared_and_applied(tmp_path: Path) -> None:
     file = tmp_path / "site.yaml"
     file.write_text("defaults: {nice: 5}\nnodes: {localhost: {cpus: 2}}\n")
     site = Site(file)
@@ -183,7 +183,7 @@ def test_the_faults_of_a_site_file_are_one_exception(tmp_path: Path) -> None:
     assert found.value.faults[0].startswith(f"{file}:1:12: `defaults` has no key `nise`")
 
 
-def test_a_dry_run_needs_no_home_and_makes_none(tmp_path: Path) -> None:
+def test_a_dry_run_neither_needs_nor_creates_a_home(tmp_path: Path) -> None:
     home, file = tmp_path / "none", tmp_path / "site.yaml"
     file.write_text("defaults: {nice: 5}\n")
 

@@ -35,7 +35,7 @@ def test_a_selection_goes_down_level_by_level(held: Selection) -> None:
         held.package(1)
 
 
-def test_packages_are_selected_by_what_they_are(held: Selection) -> None:
+def test_packages_are_selected_by_status_reason_and_node(held: Selection) -> None:
     held.stage(1).line(2).kill()
 
     assert [row.path for row in held.packages(status="canceled")] == ["reco/1/2/1"]
@@ -55,7 +55,7 @@ def test_an_action_is_kept_with_its_reason_and_undone_by_its_command(held: Selec
     assert "look at it first" in entry["reason"]
 
 
-def test_a_rehearsal_says_what_would_be_done_and_does_nothing(held: Selection) -> None:
+def test_a_dry_run_lists_the_changes_and_makes_none(held: Selection) -> None:
     said = held.finish(hard=True, dry_run=True)
 
     assert "would" in said.text
@@ -71,7 +71,7 @@ def test_options_pass_the_checks_of_the_command_line(held: Selection) -> None:
         held.resume()
 
 
-def test_a_failed_package_is_retried_with_more_until_the_job_is_successful(folder: Path) -> None:
+def test_a_retry_with_more_memory_makes_a_failed_job_succeed(folder: Path) -> None:
     job = Job("needs-more")
     job.stage().line(run='test -n "$MORE" && date > out', outputs="out")
     first = job.submit().run()
@@ -113,7 +113,7 @@ def test_wait_yields_each_change_and_the_end(held: Selection) -> None:
     assert seen[-1] == 4
 
 
-def test_a_notebook_shows_a_job_and_no_markup_of_its_names() -> None:
+def test_a_notebook_escapes_markup_in_job_names() -> None:
     job = Job("shown", title="<b>bold</b> & more", hold=True)
     job.stage("<i>").line(run="true", name="<script>")
 
@@ -125,7 +125,7 @@ def test_a_notebook_shows_a_job_and_no_markup_of_its_names() -> None:
     assert "<script>" not in card
 
 
-def test_it_says_why_as_the_command_does(held: Selection) -> None:
+def test_why_gives_the_same_answer_as_the_command(held: Selection) -> None:
     assert held.why().splitlines() == type_in("why", "reco").stdout.splitlines()
     assert held.show().splitlines()[0] == type_in("status", "reco").stdout.splitlines()[0]
 
@@ -149,7 +149,7 @@ def test_packages_have_ids_from_0_in_their_order(held: Selection) -> None:
         held[6]
 
 
-def test_keep_going_acts_on_everything_that_can_be_changed(held: Selection) -> None:
+def test_keep_going_changes_all_packages_that_can_be_changed(held: Selection) -> None:
     done = jobs("reco/1/1", "reco/7", "reco/1/2").kill(keep_going=True)
 
     assert done.packages == 2
@@ -164,7 +164,7 @@ def test_keep_going_acts_on_everything_that_can_be_changed(held: Selection) -> N
     ],
 )
 @pytest.mark.parametrize("use", [Selection.run, Selection.wait, Selection.why])
-def test_a_home_of_another_version_is_named_in_one_line(
+def test_a_home_of_another_version_is_reported_in_one_line(
     held: Selection, use: Callable[[Selection], object], left_out: str, missing: str
 ) -> None:
     held.release()

@@ -21,7 +21,7 @@ SEEDS = (11, 236, 427, 554, 812, 3720, 5585)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_after_any_faults_the_results_are_those_of_an_undisturbed_run(
+def test_after_any_faults_the_results_equal_those_of_an_undisturbed_run(
     undisturbed: Results, seed: int
 ) -> None:
     outcome = play(schedule(seed), undisturbed)
@@ -37,7 +37,7 @@ def test_the_seven_schedules_have_every_kind_of_fault() -> None:
     assert WEIGHTS.keys() | SLURM_WEIGHTS.keys() == FAULTS.keys()
 
 
-def test_a_schedule_is_made_of_its_number_alone() -> None:
+def test_a_schedule_depends_only_on_its_number() -> None:
     assert schedule(5) == schedule(5)
     assert len({schedule(seed).strikes for seed in range(100)}) == 100
 
@@ -87,7 +87,7 @@ def test_the_checks_find_a_waiting_and_a_rejected_message(field: Field) -> None:
     assert "doctor is not content" in answer
 
 
-def test_a_spoilt_message_may_be_rejected(field: Field) -> None:
+def test_a_corrupted_message_may_be_rejected(field: Field) -> None:
     field.spoiled.append("half a mess")
     rejected = field.home.dropbox / "rejected"
     for name in ("2.1.x", "2.1.x.reason"):
@@ -110,7 +110,7 @@ def test_a_spoilt_message_may_be_rejected(field: Field) -> None:
         ("", False),
     ],
 )
-def test_an_attempt_counts_once_it_or_one_before_it_has_ended_each_binary(
+def test_an_attempt_counts_once_all_its_binaries_have_ended_here_or_earlier(
     field: Field, runs: str, finished: bool
 ) -> None:
     notes = [run.split() for run in runs.split(", ") if run]
@@ -124,7 +124,7 @@ LISTS = "from tests.chaos import trap; trap.lay(r'{}', 'call'); import d0ctl.uni
 
 
 @pytest.mark.parametrize("deed", ["units.parse_rate('2/1h')", "units.parse_size('2 MB')"])
-def test_a_process_is_killed_at_its_point_and_at_no_other(tmp_path: Path, deed: str) -> None:
+def test_a_process_is_killed_only_at_the_chosen_point(tmp_path: Path, deed: str) -> None:
     orders = Orders(tmp_path / "orders")
     order = '{"point": "parse_rate", "count": 2, "after": true}'
     (orders.folder / "call-001.json").write_text(order)

@@ -172,7 +172,7 @@ def test_an_attempt_keeps_a_bounded_number_of_notes() -> None:
 
 
 @given(st.floats() | st.integers(-(10**30), 10**30))
-def test_any_number_can_be_shown_as_a_time_or_a_size(number: float) -> None:
+def test_any_number_can_be_formatted_as_a_time_or_a_size(number: float) -> None:
     for text in (duration(number), size(number), moment(number, NOW), iso(number)):
         assert text is None or len(text) < 40
 
@@ -198,7 +198,7 @@ def of_kind(kind: str) -> dict[str, Any]:
 
 @slow
 @given(st.data())
-def test_an_answer_about_an_attempt_can_be_shown(data: st.DataObject) -> None:
+def test_an_accepted_status_answer_can_be_shown(data: st.DataObject) -> None:
     frame = mutated(data, of_kind("status"))
     if frame is None or frame["kind"] != "status":
         return

@@ -89,7 +89,7 @@ def test_a_home_without_access_is_reported_with_the_command_that_helps(
 @pytest.mark.parametrize(
     "part", ["", "d0ctl.db", "dropbox", "site.key", "results", "logs", "cache", "nodes"]
 )
-def test_a_part_of_a_home_that_belongs_to_another_user_is_refused(
+def test_a_folder_in_a_home_that_belongs_to_another_user_is_refused(
     site: Site, d0ctl: Type, part: str
 ) -> None:
     path = site.store.home.root / part
@@ -159,7 +159,7 @@ def test_a_home_on_a_read_only_disk_can_be_read_and_says_so(folder: Path, d0ctl:
 
 
 @needs_root
-def test_the_doctor_tells_a_full_disk_of_the_home(
+def test_the_doctor_reports_a_full_disk_of_the_home(
     folder: Path, d0ctl: Type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
@@ -219,7 +219,7 @@ def test_a_key_that_is_missing_or_short_is_never_used(
      "daemon status", "policy show", "site show", "software list", "report failures", "wait a"],
 )  # fmt: skip
 @pytest.mark.parametrize("by_option", [True, False], ids=["option", "variable"])
-def test_a_reading_verb_needs_the_home_that_was_named(
+def test_a_reading_verb_fails_without_the_named_home(
     d0ctl: Type, home: Home, words: str, by_option: bool
 ) -> None:
     before = ["--home", str(home.root)] if by_option else []
@@ -241,7 +241,7 @@ def test_a_home_that_was_not_named_need_not_exist(
     assert usual_home.database.exists()
 
 
-def test_a_writing_verb_makes_the_home_that_was_named_but_not_its_folder(
+def test_a_writing_verb_creates_the_named_home_but_not_its_parent(
     d0ctl: Type, tmp_path: Path
 ) -> None:
     job = tmp_path / "job.yaml"

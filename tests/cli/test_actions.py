@@ -33,7 +33,7 @@ def test_no_two_actions_have_the_same_key_or_title() -> None:
 
 
 @pytest.mark.parametrize("name", ACTIONS)
-def test_the_ways_of_an_action_are_its_flags(name: str) -> None:
+def test_each_way_of_an_action_sets_its_flags(name: str) -> None:
     action = ACTIONS[name]
     flags = {each.option.name for each in fields_of(action.options) if each.option.kind == "flag"}
 
@@ -41,7 +41,7 @@ def test_the_ways_of_an_action_are_its_flags(name: str) -> None:
     assert len({way.flags for way in action.ways}) == len(action.ways)
 
 
-def test_a_flag_that_no_way_has_is_the_default(d0ctl: Type) -> None:
+def test_the_default_way_of_an_action_sets_no_flag(d0ctl: Type) -> None:
     for name, action in ACTIONS.items():
         if not action.ways:
             continue

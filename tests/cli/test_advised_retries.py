@@ -12,7 +12,7 @@ from tests.support.rows import change
 from tests.support.site import Site
 
 
-def test_after_out_of_memory_a_larger_size_is_suggested(site: Site, d0ctl: Type) -> None:
+def test_a_larger_memory_size_is_suggested_after_out_of_memory(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x", memory=300_000_000))])))
     site.fail("prod/1/1/1", reason="out-of-memory", rss=403_000_000)
 
@@ -37,7 +37,7 @@ def test_when_no_node_has_more_memory_no_retry_is_suggested(site: Site, d0ctl: T
     [("wall-time", {"wall_time": 60.0}, "--wall-time 2m"),
      ("disk-full", {"disk": 5_000_000}, "--disk 8MB")],
 )  # fmt: skip
-def test_after_a_limit_was_reached_a_higher_one_is_suggested(
+def test_a_higher_limit_is_suggested_after_a_limit_was_reached(
     site: Site, d0ctl: Type, reason: str, limit: dict[str, Any], option: str
 ) -> None:
     site.submit(job(("a", [line(package("x", **limit))])))
@@ -70,7 +70,7 @@ def test_no_plain_retry_is_suggested_for_packages_that_would_fail_again(
     assert f"`d0ctl retry 'prod:failed' --failed-for {reason}`" in d0ctl("why", "prod").stdout
 
 
-def test_for_alike_failures_one_command_retries_all(site: Site, d0ctl: Type) -> None:
+def test_one_command_retries_all_packages_with_similar_failures(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package(f"x{n}", memory=300_000_000)) for n in (1, 2, 3)])))
     for number, used in ((1, 403_000_000), (2, 310_000_000)):
         site.fail(f"prod/1/{number}/1", reason="out-of-memory", rss=used)
@@ -90,7 +90,7 @@ def _hold_for_alike_failures(site: Site, reason: str = "exit-code", **limits: An
 
 
 @pytest.mark.parametrize("asked", ["why prod", "status prod"])
-def test_a_job_held_for_alike_failures_names_the_hold_before_the_daemon(
+def test_a_job_held_for_similar_failures_reports_the_hold_before_the_missing_daemon(
     site: Site, d0ctl: Type, asked: str
 ) -> None:
     _hold_for_alike_failures(site)
@@ -132,7 +132,7 @@ def test_a_retry_in_a_job_that_is_not_held_mentions_no_release(site: Site, d0ctl
 
 
 @pytest.mark.parametrize("words", ["retry prod/1/1/1", "release prod"])
-def test_without_a_daemon_a_run_is_offered_beside_it(site: Site, d0ctl: Type, words: str) -> None:
+def test_run_is_suggested_when_no_daemon_is_running(site: Site, d0ctl: Type, words: str) -> None:
     site.submit(job(("a", [line(package("x")), line(package("y"))])))
     site.fail("prod/1/1/1")
     assert d0ctl("hold", "prod").exit_code == 0
@@ -143,7 +143,7 @@ def test_without_a_daemon_a_run_is_offered_beside_it(site: Site, d0ctl: Type, wo
 
 
 @pytest.mark.parametrize("asked", ["why prod/1/1/1", "why prod"])
-def test_after_a_missing_output_a_corrected_job_file_is_run_as_another_job(
+def test_a_corrected_job_file_is_suggested_after_a_missing_output(
     site: Site, d0ctl: Type, asked: str
 ) -> None:
     site.submit(job(("a", [line(package("x")), line(package("y"))])))

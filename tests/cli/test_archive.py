@@ -60,7 +60,7 @@ def test_a_job_reads_the_same_before_and_after_it_is_archived(ended: Site, d0ctl
         assert without_copies(now) == without_copies(then)
 
 
-def test_an_archived_job_is_gone_from_the_database_and_nothing_is_wrong_with_either(
+def test_archiving_removes_a_job_and_leaves_both_databases_consistent(
     ended: Site, d0ctl: Type
 ) -> None:
     reply = d0ctl("archive", "prod", "--yes", "--as", "spring")
@@ -77,7 +77,7 @@ def test_an_archived_job_is_gone_from_the_database_and_nothing_is_wrong_with_eit
     assert d0ctl("--archive", "spring", "why", "prod/1/2/1").exit_code == 0
 
 
-def test_the_archives_are_listed_with_their_jobs(ended: Site, d0ctl: Type) -> None:
+def test_archives_are_listed_with_their_jobs(ended: Site, d0ctl: Type) -> None:
     assert "no archive" in d0ctl("archives").stdout
     d0ctl("archive", "prod", "--yes", "--as", "spring")
 
@@ -94,7 +94,7 @@ def open_archive(site: Site, name: str) -> Store:
     return open_store(Home(site.store.home.root, archive=name), read_only=True)
 
 
-def test_a_second_archive_with_the_same_name_gets_another_one(ended: Site, d0ctl: Type) -> None:
+def test_a_second_archive_of_the_same_name_gets_a_number(ended: Site, d0ctl: Type) -> None:
     d0ctl("archive", "prod", "--yes", "--as", "spring")
     d0ctl("kill", "other", "--yes")
 
@@ -129,7 +129,7 @@ def test_a_dry_run_lists_the_jobs_to_archive_and_moves_nothing(ended: Site, d0ct
     assert d0ctl("status", "prod").exit_code == 0
 
 
-def test_an_archive_can_only_be_read(ended: Site, d0ctl: Type) -> None:
+def test_an_archive_is_read_only(ended: Site, d0ctl: Type) -> None:
     d0ctl("archive", "prod", "--yes", "--as", "spring")
 
     refused = d0ctl("retry", "prod", "--archive", "spring", "--yes")
@@ -159,7 +159,7 @@ def test_a_bad_name_of_an_archive_is_refused(ended: Site, d0ctl: Type) -> None:
         (["peek", "prod/1/1/1"], 4, "on its node were removed when it was archived"),
     ],
 )
-def test_commands_name_what_an_archive_lacks(
+def test_commands_report_the_data_that_an_archive_lacks(
     ended: Site, d0ctl: Type, words: list[str], code: int, answer: str
 ) -> None:
     d0ctl("archive", "prod", "--yes", "--as", "spring")
@@ -180,7 +180,7 @@ def test_a_change_of_a_job_while_it_is_archived_is_noticed(ended: Site, d0ctl: T
     assert archive.is_changed(ended.store, jobs, last)
 
 
-def test_the_database_gives_its_space_back(store: Store, d0ctl: Type) -> None:
+def test_archiving_frees_space_in_the_database_file(store: Store, d0ctl: Type) -> None:
     Site.of(store).submit(production("large", lines=4000))
     assert d0ctl("kill", "large", "--yes").exit_code == 0
     before = rows.pages(store)
@@ -191,7 +191,7 @@ def test_the_database_gives_its_space_back(store: Store, d0ctl: Type) -> None:
     assert rows.pragma(store, "integrity_check") == "ok"
 
 
-def test_each_table_is_in_archives_or_known_to_be_left_out(store: Store) -> None:
+def test_each_table_is_archived_or_listed_as_left_out(store: Store) -> None:
     found = rows.read(store, "sqlite_master", "name", by="name", type="table")
     tables = {name for (name,) in found if not name.startswith(("sqlite_", "_sqlite"))}
 

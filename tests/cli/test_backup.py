@@ -71,7 +71,7 @@ def test_a_backup_made_while_others_submit_shows_only_whole_jobs(
     assert copy.execute(shown_in_part).fetchall() == []
 
 
-def test_ids_of_a_new_generation_were_never_used(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_a_restored_home_uses_no_id_twice(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     home = site.store.home
     d0ctl("backup", str(tmp_path / "saved.db"))
     site.store.close()
@@ -86,7 +86,7 @@ def test_ids_of_a_new_generation_were_never_used(site: Site, d0ctl: Type, tmp_pa
         assert batch == f"d0ctl-lab-{(2 << GENERATION_BITS) + 1}"
 
 
-def test_a_node_ends_and_forgets_what_the_backup_does_not_know(site: Site) -> None:
+def test_a_node_removes_attempts_that_the_backup_does_not_have(site: Site) -> None:
     store = site.store
     with store.writing():
         contact.up(store, 1, {"boot_id": "b", "cpus": 2, "base": "/b"}, now=NOW)
@@ -96,7 +96,7 @@ def test_a_node_ends_and_forgets_what_the_backup_does_not_know(site: Site) -> No
     assert read(store, "purge", "node_id", "attempt_id", by="attempt_id") == [(1, 8), (1, 9)]
 
 
-def test_a_backup_makes_a_home_where_there_is_none(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_restoring_creates_a_missing_home(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     site.submit(job("before"))
     d0ctl("backup", str(tmp_path / "saved.db"))
     other = tmp_path / "other"
@@ -107,7 +107,9 @@ def test_a_backup_makes_a_home_where_there_is_none(site: Site, d0ctl: Type, tmp_
     assert "before" in d0ctl("--home", str(other), "status").stdout
 
 
-def test_a_database_that_is_driven_is_not_replaced(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_a_database_in_use_by_a_daemon_is_not_replaced(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
     d0ctl("backup", str(tmp_path / "saved.db"))
     with site.store.writing():
         leases.take_lease(site.store, "daemon", now=NOW)
@@ -194,7 +196,7 @@ def test_a_daemon_does_not_start_on_a_damaged_database(site: Site, d0ctl: Type) 
     assert not d0ctl("daemon", "status", "--json").stdout.count('"running": true')
 
 
-def test_a_backup_that_fails_leaves_nothing(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_a_failed_backup_leaves_no_file(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     folder = tmp_path / "small"
     folder.mkdir()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -249,7 +251,7 @@ def test_a_home_that_lost_its_database_remembers_its_site(
     assert d0ctl("restore", str(tmp_path / "ours.db")).exit_code == 0
 
 
-def test_other_programs_files_and_pipes_are_no_backups(
+def test_files_of_other_programs_and_pipes_are_refused_as_backups(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "pipe")

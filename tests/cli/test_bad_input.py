@@ -27,7 +27,7 @@ FAULTS = [
      ("site check", "software:\n  - name: reco\n    version: v\n    script: r\n    ", "", 5, 4)],
     ids=["job", "package", "site", "software"],
 )  # fmt: skip
-def test_a_policy_is_refused_with_each_fault_in_its_place_wherever_it_stands(
+def test_each_fault_of_a_policy_is_reported_with_its_position(
     d0ctl: Type, tmp_path: Path, command: str, before: str, after: str, line: int, column: int
 ) -> None:
     file = tmp_path / "file.yaml"
@@ -81,7 +81,7 @@ def test_an_ended_package_is_not_killed(
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )  # fmt: skip
 @pytest.mark.parametrize("verb", ["kill", "hold", "retry"])
-def test_a_selector_that_means_nothing_is_refused_with_the_nearest(
+def test_an_invalid_selector_is_refused_with_a_suggestion(
     site: Site, d0ctl: Type, verb: str, words: list[str], expected: str, nearest: str
 ) -> None:
     site.submit(production())

@@ -66,7 +66,7 @@ def test_why_names_the_failed_packages_and_when_the_node_is_tried(
     assert "node `hole` is drained: by d0ctl: 3 packages" in d0ctl("why", "prod/1/8/1").stdout
 
 
-def test_a_person_resumes_it_or_keeps_it_drained(burning: Site, d0ctl: Type) -> None:
+def test_a_person_can_resume_a_drained_node_or_keep_it_drained(burning: Site, d0ctl: Type) -> None:
     assert d0ctl("node", "resume", "hole", "--reason", "mended").exit_code == 0
     assert draining.bad_node(burning.store, registry.named(burning.store, "hole")["id"]) is None
     assert "node resume: mended" in d0ctl("why", "hole").stdout
@@ -107,7 +107,7 @@ def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Typ
     assert document(d0ctl("status", "prod", "--json").stdout)["excluded"] == []
 
 
-def test_a_package_says_which_node_pauses(site: Site, d0ctl: Type) -> None:
+def test_why_of_a_package_names_the_paused_node(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=9))
     registry.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
     for name in ("localhost", "hole"):
@@ -123,7 +123,7 @@ def test_a_package_says_which_node_pauses(site: Site, d0ctl: Type) -> None:
 
 
 @pytest.mark.parametrize(("number", "more"), [(MOST, ""), (MOST + 1, " and 1 more")])
-def test_why_counts_the_packages_that_it_does_not_name(
+def test_why_counts_the_packages_beyond_the_named_ones(
     burning: Site, d0ctl: Type, number: int, more: str
 ) -> None:
     details = json.loads(value(burning.store, "bad_node", "details"))

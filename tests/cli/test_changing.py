@@ -115,7 +115,7 @@ def test_every_command_either_only_reads_or_is_declared_as_one_that_changes_some
 
 
 @pytest.mark.parametrize("name", sorted({*CALLS, *ELSEWHERE}))
-def test_a_command_that_changes_something_takes_yes_dry_run_and_reason(name: str) -> None:
+def test_changing_commands_take_yes_dry_run_and_reason(name: str) -> None:
     options = [option for parameter in COMMANDS[name].params for option in parameter.opts]
 
     assert [o for o in ("--yes", "--dry-run", "--reason") if options.count(o) != 1] == []
@@ -168,7 +168,7 @@ def test_a_dry_run_describes_the_changes_and_makes_none(
 
 
 @pytest.mark.parametrize("name", ["node add", "node drain", "software add", "submit"])
-def test_a_dry_run_before_all_else_makes_no_home(
+def test_a_dry_run_in_a_new_home_creates_nothing(
     d0ctl: Type, home: Home, tmp_path: Path, name: str
 ) -> None:
     file = tmp_path / "job.yaml"
@@ -196,7 +196,7 @@ def test_the_reason_of_a_change_is_kept_with_it(
     assert (verb, note.partition(";")[0]) == (name, "told so")
 
 
-def test_several_selectors_are_one_change_with_one_total(site: Site, d0ctl: Type) -> None:
+def test_several_selectors_are_planned_as_one_change(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=9))
 
     result = d0ctl("kill", "prod/1/1-3/1", "prod/1/5/1", "prod/1/7-9", "--reason", "all bad")
@@ -206,7 +206,7 @@ def test_several_selectors_are_one_change_with_one_total(site: Site, d0ctl: Type
     assert (site.phase("prod/1/4/1"), site.phase("prod/1/5/1")) == ("ready", "canceled")
 
 
-def test_the_undo_of_several_selectors_names_them_all(site: Site, d0ctl: Type) -> None:
+def test_the_undo_of_a_change_names_all_its_selectors(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=9))
 
     answer = d0ctl("hold", "prod/1/1/1", "prod/1/4-5").stderr

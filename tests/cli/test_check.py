@@ -27,7 +27,7 @@ def down(site: Site, *names: str) -> None:
             contact.down(site.store, node, "connection refused", now=time.time())
 
 
-def test_production_that_moves_is_one_line_and_exit_code_0(site: Site, d0ctl: Type) -> None:
+def test_running_production_prints_one_line_and_exits_0(site: Site, d0ctl: Type) -> None:
     drive(site)
     site.submit(production())
     site.launch("prod/1/1/1")
@@ -43,7 +43,7 @@ def test_a_site_without_work_has_nothing_to_do(site: Site, d0ctl: Type) -> None:
     assert (result.exit_code, result.stdout) == (0, "nothing to do\n")
 
 
-def test_failures_are_exit_code_1_even_once_the_job_has_ended(site: Site, d0ctl: Type) -> None:
+def test_failures_exit_1_even_after_the_job_has_ended(site: Site, d0ctl: Type) -> None:
     drive(site)
     site.submit(production(lines=1))
     site.fail("prod/1/1/1")
@@ -53,7 +53,7 @@ def test_failures_are_exit_code_1_even_once_the_job_has_ended(site: Site, d0ctl:
     assert (result.exit_code, result.stdout) == (1, "failures: 1 package failed in `prod`\n")
 
 
-def test_work_without_a_daemon_stands_still(site: Site, d0ctl: Type) -> None:
+def test_work_without_a_daemon_is_a_standstill(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     result = d0ctl("status", "--check")
@@ -64,7 +64,7 @@ def test_work_without_a_daemon_stands_still(site: Site, d0ctl: Type) -> None:
     )
 
 
-def test_without_any_node_up_production_stands_still_though_packages_are_launched(
+def test_launched_packages_without_a_reachable_node_are_a_standstill(
     site: Site, d0ctl: Type
 ) -> None:
     drive(site)
@@ -81,7 +81,7 @@ def test_without_any_node_up_production_stands_still_though_packages_are_launche
     assert "(connection refused); `far` drained (new disk); 3 packages to run" in result.stdout
 
 
-def test_a_paused_production_stands_still(site: Site, d0ctl: Type) -> None:
+def test_a_paused_production_is_a_standstill(site: Site, d0ctl: Type) -> None:
     drive(site)
     site.up()
     site.submit(production())
@@ -107,14 +107,14 @@ def test_packages_that_no_node_can_take_need_a_person_while_others_move(
     assert "`prod`: no node can take 1 package: `localhost`: 4 CPUs, needs 64" in result.stdout
 
 
-def test_a_home_that_is_missing_is_exit_code_5(home: Home, d0ctl: Type) -> None:
+def test_a_missing_home_exits_5(home: Home, d0ctl: Type) -> None:
     result = d0ctl("status", "--check", "--json")
 
     assert result.exit_code == 5
     assert document(result.stdout)["headline"] == f"stands still: there is no home at `{home.root}`"
 
 
-def test_the_check_has_the_same_for_scripts(site: Site, d0ctl: Type) -> None:
+def test_the_json_check_has_the_same_facts_as_the_text(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     result = d0ctl("status", "--check", "--json")
@@ -158,9 +158,7 @@ def test_status_names_nodes_that_are_out_of_use_first(
     assert "1 on localhost" not in screen
 
 
-def test_the_overview_marks_a_job_that_is_paused_while_something_runs(
-    site: Site, d0ctl: Type
-) -> None:
+def test_the_overview_marks_a_paused_job_with_running_packages(site: Site, d0ctl: Type) -> None:
     drive(site)
     site.submit(production())
     site.launch("prod/1/1/1")

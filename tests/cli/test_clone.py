@@ -118,7 +118,7 @@ def test_a_part_of_a_job_becomes_a_job_of_its_own(tmp_path: Path, d0ctl: Type) -
                                  "can be submitted\nas a job of its own: d0ctl clone good/1/1\n"),
     ],
 )  # fmt: skip
-def test_a_part_is_neither_removed_nor_submitted_alone(
+def test_part_of_a_job_can_be_neither_removed_nor_submitted(
     file: Path, d0ctl: Type, words: tuple[str, ...], stderr: str
 ) -> None:
     result = d0ctl(*words)

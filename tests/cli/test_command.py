@@ -18,7 +18,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_command_runs_for_each_number_and_its_files_come_back(d0ctl: Type, folder: Path) -> None:
+def test_a_command_runs_for_each_number_and_its_outputs_are_returned(
+    d0ctl: Type, folder: Path
+) -> None:
     words = ("run", "--array", "1-2", "--output", "hist-{n}.txt", "--", "./sim.sh", "{n}")
     reply = d0ctl(*words)
 
@@ -27,7 +29,7 @@ def test_a_command_runs_for_each_number_and_its_files_come_back(d0ctl: Type, fol
     assert (results / "hist-2.txt").read_text() == "event 2\n"
 
 
-def test_the_loop_may_stand_behind_a_command_with_its_placeholder(d0ctl: Type) -> None:
+def test_the_loop_may_follow_the_command(d0ctl: Type) -> None:
     reply = d0ctl("submit", "--", "./sim.sh", "{n}", "--array", "1-3")
     assert "submitted `sim-001`: 3 packages" in reply.stdout
 

@@ -70,7 +70,7 @@ def arguments(command: Any) -> tuple[str, ...]:
 
 
 @pytest.mark.usefixtures("filled")
-def test_the_table_is_that_of_the_commands() -> None:
+def test_the_completion_table_matches_the_commands() -> None:
     single = {words: command for words, command in commands()
               if not hasattr(command, "list_commands")}  # fmt: skip
     found = {words: arguments(command) for words, command in single.items()}
@@ -109,7 +109,7 @@ LINES = (
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.usefixtures("filled")
-def test_completion_offers_the_same_as_typer(
+def test_completion_offers_the_same_candidates_as_typer(
     line: str, shell: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = f"d0ctl {line}"
@@ -130,7 +130,7 @@ def test_completion_offers_the_same_as_typer(
 
 
 @pytest.mark.parametrize("line", ["", "st", "status p", "kill prod other ", "node drain l", "run "])
-def test_usual_words_are_completed_without_typer(line: str, filled: Site) -> None:
+def test_common_words_are_completed_without_typer(line: str, filled: Site) -> None:
     look = "import sys; from d0ctl.cli import run; run(); sys.exit('typer' in sys.modules)"
     words = f"d0ctl {line}"
     environment = {

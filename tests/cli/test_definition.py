@@ -110,7 +110,7 @@ def case(d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("record", FIELDS)
-def test_each_field_of_a_record_is_in_the_status(case: None, d0ctl: Type, record: str) -> None:
+def test_status_shows_each_field_of_a_record(case: None, d0ctl: Type, record: str) -> None:
     selector, fields = FIELDS[record]
 
     printed = document(d0ctl("status", selector, "--json").stdout)
@@ -120,7 +120,7 @@ def test_each_field_of_a_record_is_in_the_status(case: None, d0ctl: Type, record
     }
 
 
-def test_the_card_of_a_package_and_of_a_binary_says_what_it_asks(case: None, d0ctl: Type) -> None:
+def test_the_cards_of_packages_and_binaries_show_their_requests(case: None, d0ctl: Type) -> None:
     assert "startup script start.sh" in d0ctl("status", "case/1/1/1").stdout
     words = "software reco/v12-01, cards=standard, needs SAM, 99 % of a CPU, about 20 min 00 s"
     assert f"{words}, 2.0 GB of scratch files" in d0ctl("status", "case/1/1/1/1").stdout

@@ -50,7 +50,7 @@ def test_other_forms_go_to_typer(line: str) -> None:
     assert fast_path.parse(line.split(" ") if line else []) is None
 
 
-def test_the_home_counts_before_and_behind_the_command() -> None:
+def test_the_home_option_works_before_and_after_the_command() -> None:
     home = Path("/tmp/x")
 
     assert fast_path.parse(["--home", "/tmp/x", "status"]) == Call("status", home=home)

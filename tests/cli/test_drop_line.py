@@ -9,7 +9,9 @@ from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
 
 
-def test_the_plan_of_a_drop_says_who_loses_what_and_who_can_start(site: Site, d0ctl: Type) -> None:
+def test_the_plan_of_a_drop_lists_lost_inputs_and_packages_that_can_start(
+    site: Site, d0ctl: Type
+) -> None:
     site.submit(production(lines=2))
     site.finish("prod/1/1/1")
     site.finish("prod/1/1/2")
@@ -29,7 +31,7 @@ def test_the_plan_of_a_drop_says_who_loses_what_and_who_can_start(site: Site, d0
     )
 
 
-def test_a_dropped_line_lets_the_merge_go_on(site: Site, d0ctl: Type) -> None:
+def test_dropping_a_line_lets_the_merge_continue(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     for path in ("prod/1/1/1", "prod/1/1/2"):
         site.finish(path)
@@ -85,7 +87,7 @@ def test_a_successful_line_can_be_dropped_and_stays_successful(site: Site, d0ctl
     assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 1
 
 
-def test_killing_a_line_without_live_packages_says_so(site: Site, d0ctl: Type) -> None:
+def test_killing_a_line_without_live_packages_is_reported(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     site.finish("prod/1/1/1")
     site.finish("prod/1/1/2")
@@ -103,7 +105,7 @@ def test_killing_a_line_without_live_packages_says_so(site: Site, d0ctl: Type) -
     assert d0ctl("kill-line", "prod/1/1", "--drop-outputs").exit_code == 4
 
 
-def test_an_end_that_cancels_nothing_says_so(site: Site, d0ctl: Type) -> None:
+def test_a_finish_that_cancels_nothing_is_reported(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x"))])))
     site.launch("prod/1/1/1")
 
@@ -119,7 +121,7 @@ def test_kill_line_takes_lines_only(site: Site, d0ctl: Type, selector: str) -> N
     assert d0ctl("kill-line", selector).exit_code == 2
 
 
-def test_a_partial_kill_keeps_the_files_made_so_far(site: Site, d0ctl: Type) -> None:
+def test_a_kill_with_partial_output_keeps_the_files_made_so_far(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
 
@@ -135,7 +137,7 @@ def test_a_partial_kill_keeps_the_files_made_so_far(site: Site, d0ctl: Type) -> 
      ["finish", "prod/1/1/1", "--hard"]],
     ids=" ".join,
 )  # fmt: skip
-def test_an_end_that_keeps_outputs_is_hastened_by_another(
+def test_a_second_kill_hastens_one_that_keeps_outputs(
     site: Site, d0ctl: Type, again: list[str]
 ) -> None:
     site.submit(production())
@@ -152,7 +154,7 @@ def test_an_end_that_keeps_outputs_is_hastened_by_another(
     assert launches.killing(site.store, here) == {attempt: "kill now"}
 
 
-def test_a_kill_does_not_shorten_the_grace_that_it_has_just_given(site: Site, d0ctl: Type) -> None:
+def test_a_kill_does_not_shorten_its_own_grace(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
 
@@ -162,9 +164,7 @@ def test_a_kill_does_not_shorten_the_grace_that_it_has_just_given(site: Site, d0
     assert launches.killing(site.store, here) == {attempt: "kill"}
 
 
-def test_a_line_that_is_dropped_while_it_is_killed_at_once_stays_so(
-    site: Site, d0ctl: Type
-) -> None:
+def test_a_line_dropped_during_a_kill_stays_dropped(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
     d0ctl("kill", "prod/1/1/1")

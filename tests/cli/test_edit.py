@@ -34,7 +34,7 @@ def site(site: Site) -> Site:
         ({"nodes": ("far",)}, "--on localhost"),
     ],
 )
-def test_why_of_a_package_that_no_node_can_take_suggests_an_edit_that_lets_it_start(
+def test_why_suggests_an_edit_for_a_package_that_no_node_can_take(
     site: Site, d0ctl: Type, requests: dict[str, Any], options: str
 ) -> None:
     registry.add(site.store, Address("far", "ssh", "far"), cpus=1)
@@ -52,13 +52,13 @@ def test_why_of_a_package_that_no_node_can_take_suggests_an_edit_that_lets_it_st
     assert "no node can take it" not in d0ctl("why", "prod/1/1/1").stdout
 
 
-def test_no_edit_is_suggested_for_what_no_option_can_change(site: Site, d0ctl: Type) -> None:
+def test_no_edit_is_suggested_if_no_option_can_help(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x", cpus=64, platform="vax"))])))
 
     assert "d0ctl edit" not in d0ctl("why", "prod/1/1/1").stdout
 
 
-def test_packages_that_have_not_started_request_other_things_and_the_rest_stay(
+def test_an_edit_changes_the_requests_only_of_packages_that_have_not_started(
     site: Site, d0ctl: Type
 ) -> None:
     site.submit(production())
@@ -87,7 +87,7 @@ def test_packages_that_have_not_started_request_other_things_and_the_rest_stay(
         (["prod/1/2/1", "--cpus", "1"], 4, "is failed, so it can't be edited"),
     ],
 )
-def test_an_edit_that_would_change_nothing_or_could_not_start_is_refused(
+def test_edits_without_effect_and_impossible_edits_are_refused(
     site: Site, d0ctl: Type, words: list[str], code: int, answer: str
 ) -> None:
     site.submit(production())

@@ -8,7 +8,7 @@ from tests.support.building import document
 from tests.support.printed import check
 
 
-def test_the_end_of_a_job_is_estimated_from_its_submission_on(d0ctl: Type, tmp_path: Path) -> None:
+def test_the_end_of_a_job_is_estimated_at_its_submission(d0ctl: Type, tmp_path: Path) -> None:
     (tmp_path / "mc.yaml").write_text(JOB)
 
     submitted = d0ctl("submit", str(tmp_path / "mc.yaml"))
@@ -28,7 +28,7 @@ def test_the_end_of_a_job_is_estimated_from_its_submission_on(d0ctl: Type, tmp_p
     assert package["estimated_start"]["at"] < package["estimated_end"]["at"]
 
 
-def test_an_audit_needs_no_job_but_an_estimate_one(d0ctl: Type, tmp_path: Path) -> None:
+def test_an_estimate_needs_a_job_and_an_audit_none(d0ctl: Type, tmp_path: Path) -> None:
     (tmp_path / "mc.yaml").write_text(JOB)
     d0ctl("submit", str(tmp_path / "mc.yaml"))
 

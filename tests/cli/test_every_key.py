@@ -93,7 +93,7 @@ def _plain(found: Any, key: str = "") -> Iterator[tuple[str, Any]]:
         yield key, found
 
 
-def test_there_is_an_example_of_each_key_and_of_no_other() -> None:
+def test_examples_exist_for_exactly_the_documented_keys() -> None:
     keys = {(level, key) for level, found in EXAMPLES.items() for key in found}
 
     assert keys == set(documented("jobfile"))

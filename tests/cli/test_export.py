@@ -112,7 +112,7 @@ def reco(tmp_path: Path, site: Site, d0ctl: Type) -> Path:
 
 
 @pytest.mark.parametrize("form", ["yaml", "json"])
-def test_a_submission_of_the_export_makes_an_equal_job(
+def test_submitting_an_export_makes_an_equal_job(
     reco: Path, site: Site, d0ctl: Type, tmp_path: Path, form: str
 ) -> None:
     text = d0ctl("export", "reco001", "--format", form).stdout
@@ -167,9 +167,7 @@ def case(tmp_path: Path, site: Site, d0ctl: Type) -> None:
     assert d0ctl("submit", str(tmp_path / "case.yaml")).exit_code == 0
 
 
-def test_dagman_gets_the_nodes_and_the_order_of_the_d0_job_definition(
-    case: None, d0ctl: Type
-) -> None:
+def test_the_dagman_export_has_the_nodes_and_order_of_the_job(case: None, d0ctl: Type) -> None:
     assert d0ctl("export", "reco001", "--format", "dagman").stdout == EXPECTED.read_text()
 
 
@@ -187,7 +185,7 @@ def test_an_exported_workflow_is_imported_with_the_same_order(
     assert "inputs: [all.reco]" in found.text
 
 
-def test_graphs_have_a_node_for_each_package_and_an_arrow_for_each_step(
+def test_graphs_have_a_node_per_package_and_an_arrow_per_dependency(
     case: None, d0ctl: Type
 ) -> None:
     dot = d0ctl("export", "reco001", "--format", "dot").stdout
@@ -200,7 +198,7 @@ def test_graphs_have_a_node_for_each_package_and_an_arrow_for_each_step(
     assert '  subgraph S2["analyze"]\n' in mermaid
 
 
-def test_an_instance_of_wfcommons_is_imported_again(
+def test_an_exported_wfcommons_instance_can_be_imported(
     case: None, site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     text = d0ctl("export", "reco001", "--format", "wfcommons").stdout
@@ -215,6 +213,6 @@ def test_an_instance_of_wfcommons_is_imported_again(
     assert "inputs: [all.reco]" in read(path).text
 
 
-def test_export_of_no_job_or_in_no_format_is_refused(site: Site, d0ctl: Type) -> None:
+def test_export_refuses_unknown_jobs_and_formats(site: Site, d0ctl: Type) -> None:
     assert d0ctl("export", "none").exit_code == 3
     assert d0ctl("export", "none", "--format", "x").exit_code == 2

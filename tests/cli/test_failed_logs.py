@@ -64,7 +64,7 @@ def test_the_end_of_stdout_is_read_from_the_node_if_stderr_is_empty(
     assert "│ first\n  │ FATAL: no beam\n" in d0ctl("logs", "prod/1/1/1", "--failed").stdout
 
 
-def test_a_log_on_a_node_that_is_gone_is_reported_and_the_others_are_printed(
+def test_a_log_on_a_removed_node_is_reported_and_the_others_are_printed(
     site: Site, d0ctl: Type
 ) -> None:
     with site.store.writing():
@@ -96,7 +96,7 @@ def test_packages_that_have_not_failed_are_left_out(site: Site, d0ctl: Type) -> 
     [(["--failed", "-f"], "exclude each other"), (["--failed", "--attempt", "1"], "exclude each"),
      (["--lines", "3"], "--lines needs --failed"), (["--json"], "--json needs --failed")],
 )  # fmt: skip
-def test_options_that_need_it_or_exclude_it_are_refused(
+def test_options_that_contradict_the_failed_filter_are_refused(
     site: Site, d0ctl: Type, words: list[str], fault: str
 ) -> None:
     site.submit(production())

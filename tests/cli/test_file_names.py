@@ -11,7 +11,7 @@ from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
 
-def test_a_file_from_outside_is_found_by_its_path_and_missed_where_it_is_gone(
+def test_an_outside_file_is_found_by_its_path_and_reported_if_missing(
     site: Site, d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "raw").mkdir()
@@ -33,7 +33,7 @@ def test_a_file_from_outside_is_found_by_its_path_and_missed_where_it_is_gone(
     assert reported(d0ctl, "raw/a.raw")["facts"][0].startswith("it does not exist now")
 
 
-def test_a_file_of_several_jobs_has_to_be_named_with_its_job(site: Site, d0ctl: Type) -> None:
+def test_a_file_name_used_by_several_jobs_needs_the_job(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.submit(production("next"))
 
@@ -56,7 +56,7 @@ def test_a_missing_file_is_reported_with_the_nearest_name(site: Site, d0ctl: Typ
         assert hint in result.stderr
 
 
-def test_a_file_like_no_other_of_the_job_is_answered_with_the_list_of_its_files(
+def test_an_unknown_file_is_answered_with_the_list_of_files_of_the_job(
     site: Site, d0ctl: Type
 ) -> None:
     site.submit(production())
@@ -68,7 +68,9 @@ def test_a_file_like_no_other_of_the_job_is_answered_with_the_list_of_its_files(
     assert unknown.stderr.startswith("d0ctl: there is no job `elsewhere`, nor a node, batch")
 
 
-def test_states_of_a_job_and_jobs_come_before_files_of_their_name(site: Site, d0ctl: Type) -> None:
+def test_states_and_jobs_take_precedence_over_files_of_the_same_name(
+    site: Site, d0ctl: Type
+) -> None:
     site.submit(job(("a", [line(package("failed", "prod"))])))
 
     assert reported(d0ctl, "prod")["path"] == "prod"

@@ -79,7 +79,7 @@ def test_a_part_of_a_job_is_finished_by_its_packages(site: Site, d0ctl: Type) ->
     assert d0ctl("finish", "prod", "--soft", "--hard").exit_code == 2
 
 
-def test_a_canceled_package_says_why_it_was_finished_or_else_by_whom(
+def test_status_of_a_canceled_package_shows_the_reason_or_the_person(
     site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOGNAME", "emmy")
@@ -93,7 +93,7 @@ def test_a_canceled_package_says_why_it_was_finished_or_else_by_whom(
     assert "enough events" in answer and "finished by" not in answer
 
 
-def test_a_new_priority_of_a_job_with_nothing_left_to_start_says_so(
+def test_a_priority_for_a_job_with_nothing_to_start_is_reported_as_useless(
     site: Site, d0ctl: Type
 ) -> None:
     site.submit(production(lines=1))
@@ -233,7 +233,7 @@ def test_a_failed_package_is_set_successful_only_with_its_outputs(site: Site, d0
     assert faults(site.store) == []
 
 
-def test_an_unreachable_package_is_given_up_by_hand(site: Site, d0ctl: Type) -> None:
+def test_an_unreachable_package_can_be_given_up_by_hand(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
     here = registry.named(site.store, "localhost")["id"]

@@ -24,9 +24,7 @@ def farm(site: Site, d0ctl: Type) -> None:
     rows.insert(site.store, "archive_copy", node_id=node, checksum="r", arrived=1.0)
 
 
-def test_a_cluster_has_its_nodes_its_owners_its_cache_and_its_software(
-    site: Site, d0ctl: Type
-) -> None:
+def test_a_cluster_lists_its_nodes_owners_cache_and_software(site: Site, d0ctl: Type) -> None:
     farm(site, d0ctl)
 
     found = {one["cluster"]: one for one in
@@ -44,7 +42,7 @@ def test_a_cluster_has_its_nodes_its_owners_its_cache_and_its_software(
     assert "cache of 1.0 GB, 10% of it for software: 300 MB in use" in text
 
 
-def test_software_is_listed_where_its_node_last_reported_it(site: Site, d0ctl: Type) -> None:
+def test_software_is_listed_on_the_nodes_that_reported_it(site: Site, d0ctl: Type) -> None:
     node = registry.named(site.store, "localhost")["id"]
     order = {"node_id": node, "name": "sim", "version": "v2", "platform": "", "archive": "/s",
              "checksum": "s", "actor": "me", "asked": 1.0, "ended": 2.0, "ok": 1}  # fmt: skip

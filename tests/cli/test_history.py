@@ -64,7 +64,7 @@ def write_logs(site: Site, path: str, **logs: bytes) -> None:
         (folder / f"1.{name}").write_bytes(text)
 
 
-def test_logs_print_the_output_byte_for_byte(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_logs_prints_the_output_byte_for_byte(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     site.submit(production())
     site.up(base=str(tmp_path / "base"))
     site.finish("prod/1/1/1")
@@ -73,7 +73,7 @@ def test_logs_print_the_output_byte_for_byte(site: Site, d0ctl: Type, tmp_path: 
     assert d0ctl("logs", "prod/1/1/1").stdout_bytes == b"caf\xe9 \x1b[31m\n"
 
 
-def test_several_logs_get_heads(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_several_logs_are_printed_under_headings(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     site.submit(production())
     site.up(base=str(tmp_path / "base"))
     site.finish("prod/1/1/1")
@@ -84,7 +84,9 @@ def test_several_logs_get_heads(site: Site, d0ctl: Type, tmp_path: Path) -> None
     )
 
 
-def test_a_package_without_a_log_says_why(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_logs_of_a_package_without_a_log_prints_the_reason(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
     with site.store.writing():
@@ -110,7 +112,7 @@ def test_an_empty_log_is_shown_as_empty(site: Site, d0ctl: Type, tmp_path: Path)
     assert "`prod/1/1/1` has printed nothing" in d0ctl("logs", "prod/1/1/1").stderr
 
 
-def test_why_takes_every_noun(site: Site, d0ctl: Type) -> None:
+def test_why_accepts_jobs_stages_lines_packages_nodes_and_files(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     for noun in ("prod", "prod/1", "prod/1/1", "prod/1/1/1", "localhost", "prod/make/2/1"):
@@ -143,7 +145,7 @@ def test_a_healthy_home_passes_the_doctor(site: Site, d0ctl: Type) -> None:
     assert "nothing else found: " in said and "no problems" not in said
 
 
-def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
+def test_the_doctor_reports_the_fault_the_place_and_the_command(
     site: Site, d0ctl: Type, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
@@ -169,7 +171,7 @@ def test_the_doctor_says_what_is_wrong_where_and_what_to_type(
     ]
 
 
-def test_the_doctor_needs_a_patient(d0ctl: Type) -> None:
+def test_the_doctor_needs_a_home(d0ctl: Type) -> None:
     assert d0ctl("doctor").exit_code == 5
 
 

@@ -99,14 +99,14 @@ def test_a_misspelt_command_is_guessed(d0ctl: Type) -> None:
     )
 
 
-def test_both_forms_print_the_version(d0ctl: Type) -> None:
+def test_version_option_and_command_print_the_version(d0ctl: Type) -> None:
     assert d0ctl("--version").stdout == f"d0ctl {__version__}\n"
     assert d0ctl("-V").stdout == f"d0ctl {__version__}\n"
     answer = subprocess.run([PROGRAM, "-V"], capture_output=True, text=True, check=True)
     assert answer.stdout == f"d0ctl {__version__}\n"
 
 
-def test_the_home_may_be_named_before_and_behind_the_command(
+def test_home_may_be_given_before_or_after_the_command(
     site: Site, d0ctl: Type, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.submit(production())
@@ -116,7 +116,7 @@ def test_the_home_may_be_named_before_and_behind_the_command(
         assert "prod" in d0ctl(*words).stdout
 
 
-def test_reading_brings_in_nothing_that_is_slow(site: Site) -> None:
+def test_reading_commands_import_no_slow_modules(site: Site) -> None:
     site.submit(production())
     script = (
         "import sys\nfrom d0ctl.cli import run\n"
@@ -134,14 +134,14 @@ def test_reading_brings_in_nothing_that_is_slow(site: Site) -> None:
     assert done.stderr == "to undo: d0ctl retry prod/1/1/1\n"
 
 
-def test_the_page_of_options_is_what_the_program_prints() -> None:
+def test_the_options_page_matches_the_help_texts() -> None:
     assert help_page.PAGE.read_text() == help_page.page(), "type `make options`"
 
 
 @pytest.mark.parametrize(
     ("shell", "file"), [("bash", "d0ctl.bash"), ("zsh", "_d0ctl"), ("fish", "d0ctl.fish")]
 )
-def test_the_completions_are_what_the_program_prints(shell: str, file: str) -> None:
+def test_the_completion_files_match_the_program(shell: str, file: str) -> None:
     environment = os.environ | {"_D0CTL_COMPLETE": f"source_{shell}"}
     answer = subprocess.run([PROGRAM], capture_output=True, text=True, env=environment, check=True)
 
@@ -178,7 +178,7 @@ def test_tab_offers_jobs_stages_nodes_and_states(site: Site) -> None:
     assert complete("kill", "x/") == []
 
 
-def test_tab_is_silent_where_there_is_no_home() -> None:
+def test_tab_completion_without_a_home_prints_nothing() -> None:
     assert complete("status", "p") == []
 
 
@@ -203,7 +203,7 @@ def test_debug_shows_the_chain_of_causes(d0ctl: Type, home: Home) -> None:
     assert result.exit_code == 5
 
 
-def test_a_reader_that_has_seen_enough_is_no_failure(site: Site) -> None:
+def test_a_closed_pipe_is_no_failure(site: Site) -> None:
     for number in range(30):
         site.submit(production(f"prod{number}", lines=1))
     done = subprocess.run(
@@ -214,7 +214,7 @@ def test_a_reader_that_has_seen_enough_is_no_failure(site: Site) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_poor_terminal_gets_what_it_can_show(site: Site) -> None:
+def test_an_ascii_terminal_gets_ascii_glyphs(site: Site) -> None:
     site.submit(production(title="Zürich → Genève"))
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     done = subprocess.run([PROGRAM, "status", "prod"], capture_output=True, env=environment)
@@ -260,7 +260,7 @@ def test_validating_and_looking_import_no_action_but_submit() -> None:
         assert done.stderr.splitlines()[-1] == str(imported)
 
 
-def test_wrong_usage_that_a_command_finds_names_its_help(d0ctl: Type) -> None:
+def test_usage_errors_name_the_help_of_the_command(d0ctl: Type) -> None:
     found = d0ctl("priority", "prod", "high")
 
     assert (found.exit_code, found.stderr.splitlines()) == (
@@ -272,6 +272,6 @@ def test_wrong_usage_that_a_command_finds_names_its_help(d0ctl: Type) -> None:
     )
 
 
-def test_arguments_show_no_types_of_the_program(d0ctl: Type) -> None:
+def test_help_shows_no_python_types(d0ctl: Type) -> None:
     for words in SUBCOMMANDS:
         assert "<" not in d0ctl(*words, "--help").stdout.partition("Options:")[0]

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.cli.conftest import Type
 
 
-def test_import_prints_a_job_file_and_says_what_is_left_out(tmp_path: Path, d0ctl: Type) -> None:
+def test_import_prints_a_job_file_and_lists_omitted_parts(tmp_path: Path, d0ctl: Type) -> None:
     (tmp_path / "s.sub").write_text("executable = /bin/true\nqueue\n")
     whole, partly = tmp_path / "whole.dag", tmp_path / "partly.dag"
     whole.write_text("JOB A s.sub\n")

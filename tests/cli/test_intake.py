@@ -61,7 +61,9 @@ def bad(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_a_good_file_is_ok_and_nothing_is_made(d0ctl: Type, good: str, home: Home) -> None:
+def test_validating_a_good_file_prints_ok_and_creates_nothing(
+    d0ctl: Type, good: str, home: Home
+) -> None:
     result = d0ctl("validate", good)
 
     assert (result.exit_code, result.stdout) == (0, "ok: 2 stages, 3 lines, 3 packages\n")
@@ -70,7 +72,7 @@ def test_a_good_file_is_ok_and_nothing_is_made(d0ctl: Type, good: str, home: Hom
 
 
 @pytest.mark.parametrize("verb", ["validate", "submit", "run"])
-def test_every_fault_has_its_line_and_not_one_row_is_made(
+def test_faults_have_line_numbers_and_nothing_is_stored(
     d0ctl: Type, bad: str, home: Home, verb: str
 ) -> None:
     result = d0ctl(verb, bad)
@@ -82,7 +84,7 @@ def test_every_fault_has_its_line_and_not_one_row_is_made(
     assert not home.root.exists()
 
 
-def test_a_file_that_is_not_there_is_a_fault(d0ctl: Type, tmp_path: Path) -> None:
+def test_a_missing_input_file_is_a_fault(d0ctl: Type, tmp_path: Path) -> None:
     result = d0ctl("validate", str(tmp_path / "none.yaml"))
 
     assert result.exit_code == 2
@@ -93,7 +95,7 @@ def test_a_job_is_read_from_stdin(d0ctl: Type) -> None:
     assert d0ctl("validate", "-", input=GOOD).exit_code == 0
 
 
-def test_submit_says_what_it_made(d0ctl: Type, good: str) -> None:
+def test_submit_prints_the_number_of_packages(d0ctl: Type, good: str) -> None:
     result = d0ctl("submit", good, "--json")
 
     assert document(result.stdout) == {
@@ -106,7 +108,7 @@ def test_submit_says_what_it_made(d0ctl: Type, good: str) -> None:
     assert (node["node"], node["kind"]) == ("localhost", "local")
 
 
-def test_a_name_in_use_is_refused_and_another_can_be_given(d0ctl: Type, good: str) -> None:
+def test_a_name_in_use_is_refused_and_as_gives_another(d0ctl: Type, good: str) -> None:
     d0ctl("submit", good)
 
     refused = d0ctl("submit", good)
@@ -136,7 +138,7 @@ def test_a_parameter_is_set(d0ctl: Type, good: str) -> None:
     assert d0ctl("validate", good, "--set", "word").exit_code == 2
 
 
-def test_wait_returns_at_once_for_what_has_ended(site: Site, d0ctl: Type) -> None:
+def test_wait_returns_at_once_for_an_ended_job(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x")), line(package("y"))])))
     site.finish("prod/1/1/1")
     site.fail("prod/1/2/1")
@@ -150,7 +152,7 @@ def test_wait_returns_at_once_for_what_has_ended(site: Site, d0ctl: Type) -> Non
     assert d0ctl("wait", "none").exit_code == 3
 
 
-def test_wait_returns_where_only_a_person_can_help(site: Site, d0ctl: Type) -> None:
+def test_wait_returns_when_only_a_person_can_help(site: Site, d0ctl: Type) -> None:
     site.submit(production("held"), hold=True)
     site.submit(production("part", lines=1))
     with site.store.writing():
@@ -278,7 +280,7 @@ def test_validate_warns_of_packages_that_no_node_can_take(
     assert d0ctl("validate", str(path), "--strict").exit_code == 2
 
 
-def test_only_a_job_that_has_ended_is_said_to_make_room(
+def test_only_removal_of_an_ended_job_is_suggested_to_free_a_name(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     path = tmp_path / "prod.yaml"

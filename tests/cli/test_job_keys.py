@@ -64,7 +64,7 @@ def test_packages_that_use_a_part_of_a_cpu_share_it(
     assert Site.of(site.store, cpus=2).schedule() == placed
 
 
-def test_a_job_of_higher_priority_is_scheduled_first(
+def test_a_job_with_a_higher_priority_is_scheduled_first(
     d0ctl: Type, site: Site, tmp_path: Path
 ) -> None:
     for key in ("job: low\npriority: 10", "job: usual", "job: high\npriority: 51"):

@@ -8,7 +8,7 @@ from tests.support import debian_program, man_pages
 PAGES = sorted(man_pages.FOLDER.iterdir())
 
 
-def test_the_pages_say_what_the_help_says() -> None:
+def test_man_pages_match_the_help_texts() -> None:
     assert {path.name: path.read_text() for path in PAGES} == dict(man_pages.pages()), (
         "type `make options`"
     )
@@ -24,7 +24,7 @@ def test_mandoc_finds_no_fault() -> None:
     assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
 
 
-def test_man_shows_signs_as_they_are_typed() -> None:
+def test_man_pages_show_dashes_as_typed() -> None:
     mandoc = debian_program("mandoc", "mandoc")
 
     shown = subprocess.run(

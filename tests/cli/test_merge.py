@@ -67,7 +67,7 @@ def test_files_that_can_not_be_merged_are_a_fault(
     assert (reply.exit_code, said in reply.stderr) == (2, True), reply.stderr
 
 
-def test_a_merge_that_is_neither_yes_nor_no_is_one_fault(folder: Path, d0ctl: Type) -> None:
+def test_an_invalid_merge_value_is_one_fault(folder: Path, d0ctl: Type) -> None:
     (folder / "job.yaml").write_text(JOB.replace("merge: yes", "merge: perhaps"))
 
     assert d0ctl("validate", "job.yaml").stderr.count("job.yaml:") == 1

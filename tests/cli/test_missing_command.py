@@ -74,7 +74,7 @@ def test_an_input_whose_interpreter_is_missing_says_so(real_site: Site) -> None:
     assert "`sim.sh` is an input, so the program on its first line (`#!`) is missing" in answer
 
 
-def test_words_of_the_message_are_not_printed_twice(real_site: Site) -> None:
+def test_the_shell_message_is_not_printed_twice(real_site: Site) -> None:
     answer = why(real_site, "echo boom >&2; exit 3")
 
     assert "exit code 3" in answer

@@ -101,7 +101,7 @@ def test_this_machine_is_added_a_second_time_only_on_purpose(
     assert d0ctl(*line.split()[1:], *more).exit_code == 0
 
 
-def test_a_node_that_is_not_there_is_not_added(site: Site, d0ctl: Type) -> None:
+def test_an_unreachable_node_is_not_added(site: Site, d0ctl: Type) -> None:
     result = d0ctl("node", "add", "n1", "127.0.0.1:1", "--via", "fabric")
 
     assert result.exit_code == 6
@@ -133,7 +133,9 @@ def test_a_daemon_starts_drives_and_stops(tmp_path: Path, home: Home) -> None:
     assert registry.LOCAL == "localhost"
 
 
-def test_a_node_is_added_once_its_key_is_accepted(d0ctl: Type, tmp_path: Path, home: Home) -> None:
+def test_a_node_can_be_added_after_its_key_is_accepted(
+    d0ctl: Type, tmp_path: Path, home: Home
+) -> None:
     from tests.support.sshd import Sshd
 
     with Sshd(tmp_path / "sshd") as sshd:

@@ -30,7 +30,7 @@ def test_a_benchmark_measures_the_speed_that_counts_from_then_on(site: Site, d0c
     assert node(d0ctl)["speed_measured"] == speed
 
 
-def test_a_speed_that_was_set_goes_before_the_measured_one(site: Site, d0ctl: Type) -> None:
+def test_a_configured_speed_overrides_the_measured_one(site: Site, d0ctl: Type) -> None:
     registry.keep_speed(site.store, "localhost", 3.0, now=time.time())
     d0ctl("node", "set", "localhost", "speed=1.5")
     assert node(d0ctl)["speed"] == 1.5

@@ -37,7 +37,7 @@ def post(site: Site, recipient: str = "eve@lab.example", title: str = "x: moves 
         )
 
 
-def test_a_site_that_tells_nobody_says_so(d0ctl: Type, site: Site) -> None:
+def test_a_site_without_recipients_is_reported(d0ctl: Type, site: Site) -> None:
     result = d0ctl("notify", "list")
     assert (result.exit_code, result.stdout) == (
         0, "the site has no `mail`, so d0ctl notifies no one: docs/mail.md\n"

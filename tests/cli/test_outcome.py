@@ -90,7 +90,9 @@ def test_work_that_no_node_can_ever_take_is_refused_with_the_reason(
     assert count(site.store, "package") == 0
 
 
-def test_it_is_accepted_where_that_is_asked_for(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+def test_impossible_work_is_accepted_with_allow_unfit(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
     site.up()
     file = tmp_path / "res.yaml"
     file.write_text(IMPOSSIBLE)
@@ -215,7 +217,7 @@ def test_waiting_ends_when_no_daemon_comes(
     ]
 
 
-def test_a_daemon_that_comes_is_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wait_continues_when_a_daemon_starts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(awaited, "NO_DAEMON_S", 0.0)
     daemon = awaited.DaemonWatch(site.store)
     assert not daemon.look()

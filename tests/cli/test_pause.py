@@ -22,7 +22,7 @@ def say(site: Site, attempt: int, phase: str, seq: int) -> None:
                "phase": phase, "why": f"it is {phase}"})  # fmt: skip
 
 
-def test_a_paused_job_starts_nothing_and_says_who_paused_it(site: Site, d0ctl: Type) -> None:
+def test_a_paused_job_starts_nothing_and_names_the_person(site: Site, d0ctl: Type) -> None:
     name = site.submit(production())
     site.up()
 
@@ -40,7 +40,7 @@ def test_a_paused_job_starts_nothing_and_says_who_paused_it(site: Site, d0ctl: T
     assert "(disk check), so it can't be paused again" in again.stderr
 
 
-def test_a_resumed_job_goes_on(site: Site, d0ctl: Type) -> None:
+def test_a_resumed_job_continues(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     d0ctl("pause", "prod")
 
@@ -52,7 +52,7 @@ def test_a_resumed_job_goes_on(site: Site, d0ctl: Type) -> None:
     assert "is not paused as a whole" in refused.stderr
 
 
-def test_the_plan_of_a_resume_counts_what_would_go_on_on_the_nodes(site: Site, d0ctl: Type) -> None:
+def test_the_plan_of_a_resume_counts_the_packages_on_nodes(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
     d0ctl("pause", "prod", "--running")
@@ -87,7 +87,7 @@ def test_an_assigned_package_of_a_held_job_is_not_launched(site: Site, d0ctl: Ty
     assert site.phase("prod/1/1/1") == "ready"
 
 
-def test_running_packages_are_suspended_only_with_running(site: Site, d0ctl: Type) -> None:
+def test_only_pause_with_running_suspends_running_packages(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
 
@@ -100,7 +100,7 @@ def test_running_packages_are_suspended_only_with_running(site: Site, d0ctl: Typ
     assert (answer["phase"], answer["request"]) == ("running", "pause")
 
 
-def test_a_wrapper_that_has_stopped_says_so_and_goes_on_when_asked(site: Site, d0ctl: Type) -> None:
+def test_a_stopped_wrapper_reports_it_and_continues_on_request(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
     here = registry.named(site.store, "localhost")["id"]
@@ -150,7 +150,7 @@ def test_parts_of_a_job_are_paused_and_resumed_beside_held_packages(
     assert [site.phase(f"prod/1/{n}/1") for n in (1, 2, 3)] == ["held", "ready", "ready"]
 
 
-def test_a_paused_package_says_so_and_how_to_go_on(site: Site, d0ctl: Type) -> None:
+def test_status_of_a_paused_package_shows_how_to_resume_it(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     d0ctl("pause", "prod/1/2/1", "--reason", "look first")
 

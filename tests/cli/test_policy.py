@@ -23,7 +23,7 @@ def test_without_a_home_the_defaults_hold(d0ctl: Type, usual_home: Home) -> None
     assert not usual_home.exists()
 
 
-def test_each_rule_says_where_it_comes_from(d0ctl: Type, site: Site, tmp_path: Path) -> None:
+def test_each_rule_shows_its_origin(d0ctl: Type, site: Site, tmp_path: Path) -> None:
     packed(tmp_path / "reco.tar.gz", RECO)
     file = tmp_path / "site.yaml"
     file.write_text(
@@ -52,7 +52,7 @@ def test_each_rule_says_where_it_comes_from(d0ctl: Type, site: Site, tmp_path: P
     assert d0ctl("policy", "show", "prodd").exit_code == 3
 
 
-def test_a_policy_comes_back_out_of_the_database_as_it_went_in(
+def test_a_policy_read_from_the_database_is_unchanged(
     d0ctl: Type, site: Site, tmp_path: Path
 ) -> None:
     file = tmp_path / "site.yaml"
@@ -69,9 +69,7 @@ def test_a_policy_comes_back_out_of_the_database_as_it_went_in(
     assert "no changes" in d0ctl("site", "apply", str(file), "--yes").stdout
 
 
-def test_a_cooling_package_says_until_when_why_and_what_would_change_it(
-    d0ctl: Type, site: Site
-) -> None:
+def test_why_of_a_cooling_package_shows_end_reason_and_rule(d0ctl: Type, site: Site) -> None:
     site.submit(production(lines=1, policy=RULES))
     site.fail("prod/1/1/1")
 
@@ -86,7 +84,7 @@ def test_a_cooling_package_says_until_when_why_and_what_would_change_it(
     assert "d0ctl retry 'prod:cooloff'" in screen
 
 
-def test_a_package_held_by_the_policy_says_why_and_until_when(d0ctl: Type, site: Site) -> None:
+def test_why_of_a_package_held_by_the_policy_shows_reason_and_end(d0ctl: Type, site: Site) -> None:
     rules = {"exit-code": {"hold": True, "release": 3600.0}}
     site.submit(production(lines=1, policy=rules))
     site.fail("prod/1/1/1")

@@ -42,7 +42,7 @@ def file(tmp_path: Path, site: Site) -> str:
     return str(path)
 
 
-def test_each_stage_says_what_it_reads_makes_and_where_it_runs(
+def test_the_preview_shows_inputs_outputs_and_nodes_of_each_stage(
     site: Site, file: str, d0ctl: Type
 ) -> None:
     site.up()
@@ -103,7 +103,7 @@ def test_a_stage_of_fewer_lines_that_read_one_file_each_is_no_merge(
     assert "2  b  1 line\n" in d0ctl("validate", str(path), "--list").stdout
 
 
-def test_programs_get_the_plan_too(site: Site, file: str, d0ctl: Type) -> None:
+def test_the_json_preview_has_the_plan(site: Site, file: str, d0ctl: Type) -> None:
     site.up()
     found = document(d0ctl("validate", file, "--list", "--json").stdout)
     schema = document(d0ctl("schema", "validate").stdout)
@@ -142,7 +142,7 @@ def test_the_graph_has_a_row_for_each_edge(file: str, d0ctl: Type) -> None:
     assert "plot 2 lines -> results 2 files" in rows
 
 
-def test_an_estimate_is_made_of_what_is_said_or_was_seen(
+def test_estimates_use_runtime_keys_or_earlier_runs(
     tmp_path: Path, site: Site, d0ctl: Type
 ) -> None:
     site.up()
@@ -164,7 +164,7 @@ def test_an_estimate_is_made_of_what_is_said_or_was_seen(
     assert "about 4.0 s on 4 CPUs as in `a-001`" in seen
 
 
-def test_order_without_files_and_limits_are_shown(tmp_path: Path, d0ctl: Type) -> None:
+def test_the_preview_shows_after_and_limits(tmp_path: Path, d0ctl: Type) -> None:
     path = tmp_path / "order.yaml"
     path.write_text(
         "stages:\n"

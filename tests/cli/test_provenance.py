@@ -76,7 +76,7 @@ def test_the_document_is_valid_and_the_same_after_a_round_trip(d0ctl: Type) -> N
 
 
 @pytest.mark.usefixtures("made")
-def test_whatever_a_relation_names_is_described(d0ctl: Type) -> None:
+def test_everything_that_a_relation_names_is_described(d0ctl: Type) -> None:
     document, _ = exported(d0ctl)
 
     things = (*document.get_records(ProvEntity), *document.get_records(ProvActivity),
@@ -144,7 +144,7 @@ def test_the_document_of_a_file_has_only_the_runs_that_led_to_it(d0ctl: Type, si
 
 
 @pytest.mark.usefixtures("made")
-def test_a_package_that_has_not_succeeded_made_nothing(site: Site, d0ctl: Type) -> None:
+def test_provenance_leaves_out_packages_that_have_not_succeeded(site: Site, d0ctl: Type) -> None:
     site.fail("prod/2/1/1")
 
     document, _ = exported(d0ctl)

@@ -51,7 +51,7 @@ def type_as(person: str, *words: str) -> subprocess.Popen[str]:
      (("hold", "prod"), ("release", "prod"))],
     ids=lambda words: words[0],
 )  # fmt: skip
-def test_when_two_people_act_one_wins_and_the_other_reads_who(
+def test_of_two_simultaneous_actions_one_wins_and_the_other_names_the_winner(
     site: Site, home: Home, first: tuple[str, ...], second: tuple[str, ...]
 ) -> None:
     site.submit(production())
@@ -137,7 +137,7 @@ IN_THE_WAY = {
 
 @pytest.mark.parametrize("first", sorted(IN_THE_WAY | {"retry": set()}))
 @pytest.mark.parametrize("second", sorted(IN_THE_WAY))
-def test_a_verb_for_a_job_is_refused_after_one_that_is_in_its_way(
+def test_a_verb_for_a_job_is_refused_after_a_conflicting_one(
     site: Site, first: str, second: str
 ) -> None:
     site.submit(production())

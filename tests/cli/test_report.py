@@ -69,7 +69,7 @@ def test_people_read_a_table(d0ctl: Type, site: Site) -> None:
     assert "exit-code" in answer
 
 
-def test_where_nothing_failed_it_says_so_and_what_is_not_there_is_no_such_thing(
+def test_a_report_without_failures_is_empty_and_an_unknown_selector_an_error(
     d0ctl: Type, site: Site, home: Home
 ) -> None:
     site.submit(production())
@@ -127,7 +127,7 @@ def test_the_input_that_stands_out_is_blamed(d0ctl: Type, site: Site) -> None:
     )
 
 
-def test_plain_runs_are_no_software_that_stands_out(site: Site, d0ctl: Type) -> None:
+def test_runs_without_software_are_not_blamed_as_software(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package(f"x-{n}")) for n in range(4)])))
     others = [package(f"y-{n}") for n in range(4)]
     others = [
@@ -152,7 +152,7 @@ def test_plain_runs_are_no_software_that_stands_out(site: Site, d0ctl: Type) -> 
     ids=["all of it", "three others", "two others", "too few", "mostly well",
          "as bad elsewhere", "nine of ten"],
 )  # fmt: skip
-def test_only_what_differs_from_the_others_is_blamed(
+def test_only_values_that_differ_from_other_attempts_are_blamed(
     failed: int, number: int, all_failed: int, all_number: int, is_blamed: bool
 ) -> None:
     found = blame("node", [Share("a", failed, number)], all_failed, all_number)

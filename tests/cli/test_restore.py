@@ -91,7 +91,7 @@ def test_a_consumer_that_failed_without_a_line_may_have_it_back(site: Site, d0ct
     assert (first["inputs"], first["inputs_asked"], first["left_out"]) == (1, 2, ["sim-2"])
 
 
-def test_the_merge_names_its_missing_inputs(site: Site, d0ctl: Type) -> None:
+def test_status_of_the_merge_names_its_missing_inputs(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=3))
     for number in (1, 2):
         site.finish(f"prod/1/{number}/1")
@@ -112,7 +112,7 @@ def test_the_merge_names_its_missing_inputs(site: Site, d0ctl: Type) -> None:
     assert document(d0ctl("status", "prod", "--json").stdout)["left_out"] == [one["left_out"]]
 
 
-def test_outputs_that_were_lost_since_are_made_again(site: Site, d0ctl: Type) -> None:
+def test_outputs_lost_since_the_drop_are_made_again(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     site.finish("prod/1/1/1")
     site.finish("prod/1/1/2")
@@ -128,7 +128,7 @@ def test_outputs_that_were_lost_since_are_made_again(site: Site, d0ctl: Type) ->
     assert faults(site.store) == []
 
 
-def test_a_line_that_is_being_ended_is_not_restored_yet(site: Site, d0ctl: Type) -> None:
+def test_a_line_that_is_being_killed_is_not_restored_yet(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     site.launch("prod/1/1/1")
     d0ctl("kill-line", "prod/1/1", "--drop-outputs")
@@ -172,7 +172,7 @@ def test_a_failed_reader_of_a_dropped_line_is_not_waited_for(site: Site, d0ctl: 
     assert {one.name: one.dropped for one in inputs} == {"x": 0, "y": 1}
 
 
-def test_history_says_who_dropped_and_restored_what(site: Site, d0ctl: Type) -> None:
+def test_history_names_who_dropped_and_restored_lines(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--reason", "bad run")
     d0ctl("restore-line", "prod/1/1", "--reason", "it was not")

@@ -126,7 +126,7 @@ def test_a_retry_that_no_node_can_take_is_refused(site: Site, d0ctl: Type) -> No
         (["--on", "localhos"], 3, "there is no node `localhos`\ndid you mean `localhost`?"),
     ],
 )
-def test_changes_that_make_no_sense_are_reported(
+def test_invalid_changes_of_a_retry_are_reported(
     site: Site, d0ctl: Type, words: list[str], code: int, expected: str
 ) -> None:
     site.submit(production())
@@ -191,7 +191,7 @@ def test_parameters_need_the_job_file_as_it_was(site: Site, d0ctl: Type, cuts: P
     assert d0ctl("retry", "cuts").exit_code == 0
 
 
-def test_a_retried_job_that_was_finished_goes_on(site: Site, d0ctl: Type) -> None:
+def test_retrying_a_finished_job_continues_it(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     d0ctl("finish", "prod")
 
@@ -236,7 +236,7 @@ def test_a_retry_without_a_daemon_says_what_drives_the_packages(site: Site, d0ct
     assert "nothing new starts: `d0ctl daemon start`, or `d0ctl run prod`\n" in answer
 
 
-def test_a_result_that_is_not_made_yet_is_listed_so(site: Site, d0ctl: Type) -> None:
+def test_a_result_that_does_not_exist_yet_is_listed_as_missing(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     answer = d0ctl("file", "list", "prod").stdout
@@ -287,7 +287,7 @@ def test_a_retry_of_packages_held_by_the_policy_names_the_policy(site: Site, d0c
     assert "d0ctl release prod/1/1/2" in result.stderr
 
 
-def test_a_job_that_is_not_there_is_not_found(site: Site, d0ctl: Type) -> None:
+def test_an_unknown_job_is_not_found(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=1))
 
     for words in (("why", "nosuch:file"), ("kill-line", "nosuch"), ("kill-line", "nosuch/1/1")):

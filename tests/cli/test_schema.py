@@ -27,16 +27,14 @@ def test_without_a_name_all_schemas_are_listed(d0ctl: Type) -> None:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_document_has_a_schema_by_which_the_standard_judges_as_the_tests_do(
-    d0ctl: Type, name: str
-) -> None:
+def test_the_tests_validate_documents_as_jsonschema_does(d0ctl: Type, name: str) -> None:
     schema = json.loads(d0ctl("schema", name).stdout)
 
     Draft202012Validator.check_schema(schema)
     assert schema["title"] == f"d0ctl {name} --json"
 
 
-def test_a_document_is_valid_by_its_schema_and_another_is_not(site: Site, d0ctl: Type) -> None:
+def test_a_schema_accepts_its_document_and_refuses_another(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     schema = json.loads(d0ctl("schema", "status JOB").stdout)
     is_valid = Draft202012Validator(schema).is_valid
@@ -48,7 +46,7 @@ def test_a_document_is_valid_by_its_schema_and_another_is_not(site: Site, d0ctl:
     assert not is_valid({key: value for key, value in printed.items() if key != "phases"})
 
 
-def test_another_name_is_not_found(d0ctl: Type) -> None:
+def test_an_unknown_schema_name_is_refused(d0ctl: Type) -> None:
     result = d0ctl("schema", "jbo")
 
     assert result.exit_code == 3

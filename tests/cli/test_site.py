@@ -38,9 +38,7 @@ def test_a_faulty_site_file_changes_nothing(d0ctl: Type, site: Site, tmp_path: P
     assert d0ctl("site", "apply", faulty + "x").exit_code == 2
 
 
-def test_the_file_in_the_home_is_read_where_none_is_named(
-    d0ctl: Type, site: Site, home: Home
-) -> None:
+def test_the_site_file_of_the_home_is_the_default(d0ctl: Type, site: Site, home: Home) -> None:
     missing = d0ctl("site", "check")
     assert missing.exit_code == 3
     assert missing.stderr.splitlines() == [
@@ -110,9 +108,7 @@ def test_a_node_with_launched_packages_is_not_taken_away(
     assert d0ctl("site", "apply", str(site_file)).stdout.startswith("no changes")
 
 
-def test_a_node_that_does_not_answer_stops_the_whole(
-    d0ctl: Type, site: Site, tmp_path: Path
-) -> None:
+def test_an_unreachable_node_stops_the_whole_apply(d0ctl: Type, site: Site, tmp_path: Path) -> None:
     text = "nodes: {n1: {destination: 'x@127.0.0.1:9', via: fabric}}\ndefaults: {nice: 4}"
     result = d0ctl("site", "apply", write(tmp_path, text))
 

@@ -34,7 +34,7 @@ def mixed(site: Site) -> None:
     site.launch("bad/1/4/1")
 
 
-def test_a_job_names_failures_then_what_no_node_can_take_then_what_moves(
+def test_why_of_a_job_lists_failures_before_unfit_and_running_packages(
     site: Site, d0ctl: Type
 ) -> None:
     drive(site)
@@ -164,7 +164,9 @@ def test_logs_of_a_job_of_one_package_are_those_of_the_package(site: Site, d0ctl
 
 
 @pytest.mark.parametrize("verb", ["logs", "peek"])
-def test_several_packages_are_visited_one_by_one(verb: str, site: Site, d0ctl: Type) -> None:
+def test_commands_of_several_packages_visit_them_one_by_one(
+    verb: str, site: Site, d0ctl: Type
+) -> None:
     site.submit(production())
 
     result = d0ctl(verb, "prod/1/1,2/1")
@@ -186,7 +188,7 @@ def test_too_many_packages_to_visit_are_counted(site: Site, d0ctl: Type) -> None
     )
 
 
-def test_keep_going_acts_on_everything_that_can_be_changed(site: Site, d0ctl: Type) -> None:
+def test_keep_going_changes_all_packages_that_can_be_changed(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     whole = d0ctl("hold", "prod/1/1/1", "other/1", "prod/1/2/1")
@@ -197,7 +199,9 @@ def test_keep_going_acts_on_everything_that_can_be_changed(site: Site, d0ctl: Ty
     assert "d0ctl: there is no job `other`\n" in each.stderr
 
 
-def test_a_status_before_its_selector_is_put_right(site: Site, d0ctl: Type) -> None:
+def test_a_status_in_front_of_a_selector_is_corrected_in_a_suggestion(
+    site: Site, d0ctl: Type
+) -> None:
     site.submit(production())
 
     result = d0ctl("set-status", "successful", "prod/1/1/1")
@@ -206,7 +210,7 @@ def test_a_status_before_its_selector_is_put_right(site: Site, d0ctl: Type) -> N
     assert result.stderr.endswith("d0ctl set-status prod/1/1/1 successful\n")
 
 
-def test_run_of_neither_a_file_nor_a_job_names_both(site: Site, d0ctl: Type) -> None:
+def test_run_with_an_unknown_argument_mentions_files_and_jobs(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     result = d0ctl("run", "prot")
@@ -215,9 +219,7 @@ def test_run_of_neither_a_file_nor_a_job_names_both(site: Site, d0ctl: Type) -> 
     assert result.stderr == "d0ctl: there is no file and no job `prot`\ndid you mean `prod`?\n"
 
 
-def test_a_node_that_was_used_by_run_shows_in_the_list_when_it_was_heard(
-    site: Site, d0ctl: Type
-) -> None:
+def test_the_node_list_shows_the_last_contact_by_run(site: Site, d0ctl: Type) -> None:
     site.up()
     with site.store.writing():
         site.store.change("node_unknown", node=1, now=time.time())

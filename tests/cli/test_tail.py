@@ -91,7 +91,7 @@ def follow(node: Node, monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool) ->
     breaks=st.sets(st.integers(2, 60)),
     is_terminal=st.booleans(),
 )
-def test_each_byte_is_printed_once_and_in_order(
+def test_following_prints_each_byte_once_and_in_order(
     monkeypatch: pytest.MonkeyPatch,
     steps: list[dict[str, bytes]],
     breaks: set[int],

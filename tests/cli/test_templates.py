@@ -49,7 +49,7 @@ BUILT_IN = sorted(job_templates.found(None))
 
 
 @pytest.mark.parametrize("name", [name for name in BUILT_IN if name not in ("glob", "software")])
-def test_a_file_of_each_pattern_runs_as_it_is(d0ctl: Type, folder: Path, name: str) -> None:
+def test_a_job_file_from_each_template_runs_unchanged(d0ctl: Type, folder: Path, name: str) -> None:
     assert d0ctl("init", name).exit_code == 0
 
     assert d0ctl("validate", "job.yaml", "--strict").exit_code == 0
@@ -57,7 +57,7 @@ def test_a_file_of_each_pattern_runs_as_it_is(d0ctl: Type, folder: Path, name: s
     assert list((folder / "home" / "results").glob("job-001/*.txt"))
 
 
-def test_a_file_for_a_glob_runs_on_the_files_that_are_there(d0ctl: Type, folder: Path) -> None:
+def test_a_job_file_for_a_glob_runs_on_the_matching_files(d0ctl: Type, folder: Path) -> None:
     d0ctl("init", "glob")
     reply = d0ctl("validate", "job.yaml")
     assert (reply.exit_code, "no file matches `raw/*.raw`" in reply.stderr) == (2, True)
@@ -126,7 +126,7 @@ def test_a_value_that_does_not_fit_is_refused_and_nothing_is_written(
     assert not (folder / "ours.yaml").exists()
 
 
-def test_a_file_that_is_there_stays_unless_forced(d0ctl: Type, folder: Path) -> None:
+def test_an_existing_file_is_kept_unless_forced(d0ctl: Type, folder: Path) -> None:
     (folder / "job.yaml").write_text("mine")
 
     reply = d0ctl("init", "single")

@@ -38,7 +38,7 @@ def on_a_terminal(*words: str, answer: str = "", **environment: str) -> tuple[in
     return running.wait(timeout=60), seen.decode()
 
 
-def test_a_person_is_asked_before_a_kill_and_may_say_no(site: Site) -> None:
+def test_a_person_can_decline_a_kill(site: Site) -> None:
     site.submit(production())
 
     code, seen = on_a_terminal("kill", "prod/1/1/1", answer="n\n")
@@ -50,7 +50,7 @@ def test_a_person_is_asked_before_a_kill_and_may_say_no(site: Site) -> None:
     assert site.phase("prod/1/1/1") == "ready"
 
 
-def test_a_person_who_says_yes_is_obeyed(site: Site) -> None:
+def test_a_person_can_confirm_a_kill(site: Site) -> None:
     site.submit(production())
 
     assert on_a_terminal("kill", "prod/1/1/1", answer="y\n")[0] == 0
@@ -82,7 +82,7 @@ def count_of(path: Path, word: str) -> Callable[[], int]:
     return lambda: path.read_text().count(word)
 
 
-def test_watching_draws_when_something_changes_and_only_then(
+def test_watch_redraws_only_after_a_change(
     site: Site, d0ctl: Type, home: Home, tmp_path: Path
 ) -> None:
     site.submit(production())

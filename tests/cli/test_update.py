@@ -121,7 +121,9 @@ def test_another_file_corrects_a_job_that_is_named(file: Path, d0ctl: Type) -> N
     assert "echo bye 3" in script(d0ctl, "mc/1/3/1/1")
 
 
-def test_an_update_that_is_impossible_says_why(site: Site, file: Path, d0ctl: Type) -> None:
+def test_an_impossible_update_is_refused_with_the_reason(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
     site.submit(production())
 
     def reply(*words: str) -> tuple[int, str]:

@@ -40,7 +40,7 @@ def used(site: Site) -> None:
                     launched=T0, started=T0, ended=T0 + length)  # fmt: skip
 
 
-def test_each_group_has_its_figures(d0ctl: Type, site: Site) -> None:
+def test_each_group_of_the_usage_report_has_its_figures(d0ctl: Type, site: Site) -> None:
     used(site)
 
     answer = document(d0ctl("report", "usage", "--json").stdout)
@@ -57,7 +57,7 @@ def test_each_group_has_its_figures(d0ctl: Type, site: Site) -> None:
         assert one.items() >= expected.items()
 
 
-def test_software_is_what_its_binaries_took(d0ctl: Type, site: Site) -> None:
+def test_software_usage_is_the_sum_of_its_binaries(d0ctl: Type, site: Site) -> None:
     site.submit(job(("make", [line(package("f"))])))
     rows.change(site.store, "binary", {"package_id": site.id_of("prod/1/1/1")},
                 software="reco/v1")  # fmt: skip
@@ -140,7 +140,7 @@ def plots(text: str) -> list[ET.Element]:
     return [ET.fromstring(one) for one in re.findall(r"<svg.*?</svg>", text, re.DOTALL)]
 
 
-def test_a_page_has_plots_and_nothing_from_outside(d0ctl: Type, site: Site, tmp_path: Path) -> None:
+def test_the_html_page_has_plots_and_loads_nothing(d0ctl: Type, site: Site, tmp_path: Path) -> None:
     used(site)
     rows.change(site.store, "stage", {"name": "make"}, name="<script>alert(1)</script>")
     path = tmp_path / "week.html"

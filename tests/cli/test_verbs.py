@@ -170,7 +170,7 @@ def test_an_action_is_recorded_with_its_person_and_reason(site: Site, d0ctl: Typ
     assert "wrong seed" in answer
 
 
-def test_a_verb_for_nothing_finds_nothing(site: Site, d0ctl: Type) -> None:
+def test_a_verb_for_an_unknown_job_finds_nothing(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     assert d0ctl("kill", "prod:failed").exit_code == 3
@@ -210,7 +210,7 @@ def test_a_selector_that_matches_nothing_is_refused_with_the_nearest(
     assert expected in result.stderr
 
 
-def test_a_launch_that_failed_is_a_request_that_failed(site: Site, d0ctl: Type) -> None:
+def test_a_failed_launch_is_shown_as_a_failed_request(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     here = registry.named(site.store, "localhost")["id"]
     for path, words in (("prod/1/1/1", "submit failed"), ("prod/1/2/1", "resubmit failed")):

@@ -61,7 +61,9 @@ def test_a_failure_before_the_wait_counts_and_only_in_the_selected_part(
 
 
 @pytest.mark.parametrize("until", ["done", "failed", "any"])
-def test_what_has_ended_is_reported_in_the_same_way(site: Site, d0ctl: Type, until: str) -> None:
+def test_packages_that_ended_before_the_wait_are_reported_alike(
+    site: Site, d0ctl: Type, until: str
+) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
 
@@ -70,7 +72,7 @@ def test_what_has_ended_is_reported_in_the_same_way(site: Site, d0ctl: Type, unt
     assert (waited.exit_code, waited.stdout) == (0, "`prod/1/1/1` is successful\n")
 
 
-def test_another_word_is_refused(site: Site, d0ctl: Type) -> None:
+def test_wait_refuses_an_unknown_condition(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 
     result = d0ctl("wait", "prod", "--until", "soon")

@@ -113,9 +113,7 @@ CAUSES = {
 
 
 @pytest.mark.parametrize("asked", CAUSES)
-def test_each_planted_cause_is_named_with_what_to_type(
-    planted: Site, d0ctl: Type, asked: str
-) -> None:
+def test_each_cause_is_named_with_a_command(planted: Site, d0ctl: Type, asked: str) -> None:
     answer, facts, command = CAUSES[asked]
 
     reply = re.sub(rf"\d\d \w\w\w (\d{{4}} )?\d\d:\d\d\b|{TIME}", "TIME",

@@ -29,9 +29,7 @@ def do(site: Site, verb: str, target: str, **more: Any) -> None:
     )
 
 
-def test_a_file_that_is_not_there_yet_names_its_maker_its_state_and_who_waits(
-    site: Site, d0ctl: Type
-) -> None:
+def test_why_of_a_file_not_yet_made_names_maker_and_readers(site: Site, d0ctl: Type) -> None:
     site.up()
     site.submit(production())
 
@@ -50,7 +48,9 @@ def test_a_file_that_is_not_there_yet_names_its_maker_its_state_and_who_waits(
     ]
 
 
-def test_a_file_whose_maker_failed_says_why_and_what_to_type(site: Site, d0ctl: Type) -> None:
+def test_why_of_a_file_with_a_failed_maker_gives_the_reason_and_a_command(
+    site: Site, d0ctl: Type
+) -> None:
     site.submit(production())
     site.fail("prod/1/2/1", stderr="no such field\n")
 
@@ -65,7 +65,7 @@ def test_a_file_whose_maker_failed_says_why_and_what_to_type(site: Site, d0ctl: 
     assert "`prod/1/2/2` waits for it and for 1 more file" in found["facts"]
 
 
-def test_an_existing_file_says_where_it_is_and_who_needs_it(site: Site, d0ctl: Type) -> None:
+def test_why_of_an_existing_file_lists_its_copies_and_readers(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
 
@@ -78,7 +78,7 @@ def test_an_existing_file_says_where_it_is_and_who_needs_it(site: Site, d0ctl: T
     assert found["details"]["file"]["copies"][0]["node"] == "localhost"
 
 
-def test_a_result_without_readers_says_both(site: Site, d0ctl: Type) -> None:
+def test_why_of_a_result_without_readers_mentions_both(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("plot.png"))])))
     site.finish("prod/1/1/1")
 
@@ -152,7 +152,7 @@ def test_an_unneeded_file_is_gone_and_can_be_made_again(site: Site, d0ctl: Type)
     assert "1 package that read it has ended" in found["facts"]
 
 
-def test_a_partial_file_says_so(site: Site, d0ctl: Type) -> None:
+def test_why_of_a_partial_file_mentions_it(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=1))
     site.finish("prod/1/1/1")
     with site.store.writing():
@@ -214,7 +214,7 @@ def test_a_file_of_very_many_readers_names_a_few_and_counts_the_rest(
     assert "and it is read by 4 more packages: 4 waiting" in facts
 
 
-def test_the_sentences_are_the_ones_that_are_printed(site: Site, d0ctl: Type) -> None:
+def test_the_explanations_of_a_file_are_printed_unchanged(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
 

@@ -35,7 +35,7 @@ def test_the_list_of_a_relay_never_affects_later_launches(desk: Desk, tmp_path: 
     assert outcomes(desk.store) == ["successful"]
 
 
-def test_when_a_node_was_heard_last_and_its_load_are_kept(
+def test_the_last_contact_and_load_of_a_node_are_stored(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health_check, "SHORTEST_S", 0.05)
@@ -53,7 +53,7 @@ def test_when_a_node_was_heard_last_and_its_load_are_kept(
     wait_until(kept, PATIENCE_S)
 
 
-def test_a_node_that_talks_all_the_time_is_written_down_once_a_minute(desk: Desk) -> None:
+def test_contact_with_a_node_is_stored_at_most_once_a_minute(desk: Desk) -> None:
     contact_localhost(desk)
     with desk.store.writing():
         record_contact(desk, Turn(time.time()))
@@ -67,7 +67,7 @@ def test_a_node_that_talks_all_the_time_is_written_down_once_a_minute(desk: Desk
     assert desk.store.connection.total_changes > before
 
 
-def test_a_long_look_at_the_database_leaves_no_large_file_behind(
+def test_a_long_read_leaves_no_large_write_ahead_log(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opening, "LARGEST_WAL", 1 << 20)

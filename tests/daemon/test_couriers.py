@@ -177,7 +177,7 @@ def test_pieces_that_make_no_file_end_the_link(
     assert reports.get(timeout=PATIENCE_S) == NodeDown(1, error)
 
 
-def test_a_courier_that_is_reaching_its_node_is_stopped_at_once_and_leaves_no_link(
+def test_stopping_a_courier_during_its_connect_leaves_no_link(
     links: Links, reports: "queue.SimpleQueue[Report]", courier: Courier
 ) -> None:
     assert links.asked.wait(PATIENCE_S)

@@ -46,7 +46,7 @@ def test_a_job_runs_to_its_end_without_a_daemon(site: Site) -> None:
     is_whole(site)
 
 
-def test_half_copies_of_a_killed_driver_are_removed_by_the_next(site: Site) -> None:
+def test_the_next_driver_removes_partial_copies_of_a_killed_one(site: Site) -> None:
     for folder in site.home.asides:
         folder.mkdir()
         (folder / f".999999999-1.{'0' * 32}").write_text("hal")
@@ -66,7 +66,7 @@ def test_a_job_runs_to_its_end_by_the_daemon(site: Site) -> None:
     is_whole(site)
 
 
-def test_a_driver_that_is_killed_at_any_moment_is_succeeded_by_another(site: Site) -> None:
+def test_another_driver_continues_after_a_kill_at_any_moment(site: Site) -> None:
     name = site.submit(hello(site, "lise"))
     moments = [
         lambda: True,
@@ -86,7 +86,7 @@ def test_a_driver_that_is_killed_at_any_moment_is_succeeded_by_another(site: Sit
     is_whole(site)
 
 
-def test_a_daemon_that_is_stopped_leaves_packages_to_the_next(site: Site) -> None:
+def test_the_next_daemon_takes_over_the_packages_of_a_stopped_one(site: Site) -> None:
     daemon = site.start_daemon()
     site.submit(hello(site, *NAMES))
     wait_until(lambda: site.runs(), 20)
@@ -135,7 +135,7 @@ def test_a_wrapper_that_is_killed_is_lost_and_its_package_runs_again(site: Site)
     assert site.faults() == {}
 
 
-def test_a_package_that_is_lost_again_and_again_fails_in_the_end(site: Site) -> None:
+def test_a_package_that_is_lost_repeatedly_fails_in_the_end(site: Site) -> None:
     suicide = "kill -9 $(cut -d' ' -f1 ../wrapper)"
     site.drive(site.submit(job("one", [simple(site.ran("a", suicide, "sleep 60"))])))
 

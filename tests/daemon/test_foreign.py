@@ -21,7 +21,7 @@ def signed(desk: Desk, attempt: int) -> str:
     return json.dumps({**end, "token": token, "time": NOW}) + "\n"
 
 
-def test_an_end_that_another_node_has_signed_is_not_believed(
+def test_an_end_message_signed_by_another_node_is_rejected(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
     (attempt,) = launched(desk, 1)

@@ -49,7 +49,7 @@ def work_of_steps(root: Path, count: int) -> tuple[dict[str, int], int]:
                           for stage, phase in ((1, "ready"), (2, "waiting")))  # fmt: skip
 
 
-def test_no_step_of_a_turn_does_more_in_sql_when_more_packages_wait(tmp_path: Path) -> None:
+def test_sql_work_per_turn_is_independent_of_waiting_packages(tmp_path: Path) -> None:
     few, waiting = work_of_steps(tmp_path / "few", 100)
     many, waiting_then = work_of_steps(tmp_path / "many", 1_000)
 
@@ -70,7 +70,7 @@ def statements_of_a_turn(field: Field) -> int:
     return min(counts)
 
 
-def test_a_turn_asks_the_database_no_more_beside_more_nodes_at_rest(field: Field) -> None:
+def test_queries_per_turn_are_independent_of_idle_nodes(field: Field) -> None:
     for name in ("one", "two"):
         field.add(name)
     beside_two = statements_of_a_turn(field)

@@ -39,7 +39,7 @@ def gated(site: Site) -> None:
     wait_until(lambda: site.runs()["a"], 20)
 
 
-def test_a_second_daemon_is_refused_and_the_first_goes_on(site: Site) -> None:
+def test_a_second_daemon_is_refused_and_the_first_continues(site: Site) -> None:
     first = site.start_daemon()
     second = site.begin_daemon()
     gated(site)
@@ -117,7 +117,7 @@ def test_a_run_stops_if_its_database_is_removed(site: Site) -> None:
     site.open("a")
 
 
-def test_nothing_is_written_to_a_database_that_is_not_in_place(home: Home, store: Store) -> None:
+def test_nothing_is_written_to_a_database_that_was_moved(home: Home, store: Store) -> None:
     home.database.rename(home.root / "moved.db")
 
     with pytest.raises(DatabaseUnavailable, match="was moved or replaced"), store.writing():

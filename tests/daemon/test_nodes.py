@@ -48,7 +48,7 @@ def test_files_go_from_node_to_node_and_home(site: Site, north: Sshd, south: Ssh
     assert site.faults() == {}
 
 
-def test_a_copy_that_was_spoilt_on_its_node_is_made_again(
+def test_a_copy_that_was_damaged_on_its_node_is_made_again(
     site: Site, north: Sshd, south: Sshd
 ) -> None:
     first = simple(site.ran("first", "echo 1 > one"), outputs=["one"], nodes=("north",))

@@ -34,7 +34,7 @@ def plot(site: Site) -> JobSpec:
     return job("plot", [simple(site.ran("plot", "cat tracks > plot"), ["cooked:tracks"], outputs)])
 
 
-def test_without_a_daemon_a_job_has_files_of_other_jobs_made_again(site: Site) -> None:
+def test_run_remakes_files_of_other_jobs_without_a_daemon(site: Site) -> None:
     for spec in (chain(site), cooked(site)):
         site.drive(site.submit(spec))
 
@@ -46,7 +46,7 @@ def test_without_a_daemon_a_job_has_files_of_other_jobs_made_again(site: Site) -
     assert site.faults() == {}
 
 
-def test_of_other_jobs_it_drives_only_what_it_needs(site: Site) -> None:
+def test_run_drives_only_the_needed_packages_of_other_jobs(site: Site) -> None:
     makers = [simple(site.ran(name, f"echo 7 > {name}"), outputs=[name]) for name in "ab"]
     site.submit(job("raw", makers))
 

@@ -93,7 +93,7 @@ def test_it_is_done_again_after_a_day_or_when_the_site_says_otherwise(
     assert sorted(one.jobs for one in archives(home)) == [("old",), ("young",)]
 
 
-def test_an_archive_that_can_not_be_written_is_a_line_in_the_log(
+def test_an_archive_that_can_not_be_written_is_logged(
     desk: Desk, home: Home, caplog: pytest.LogCaptureFixture
 ) -> None:
     ended(desk, "old", 40)

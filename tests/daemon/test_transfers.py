@@ -18,7 +18,7 @@ from tests.support.jobs import job, simple, submitted
 from tests.support.rows import change, count, insert, read, value
 
 
-def test_a_node_that_gives_its_files_slowly_holds_up_no_other(field: Field) -> None:
+def test_a_slow_source_node_delays_no_other_transfer(field: Field) -> None:
     slow, quick = field.add("slow"), field.add("quick")
     field.disks["quick"].may_read.set()
     *_, wanted = field.files_at(*[slow] * 500, quick)
@@ -45,7 +45,7 @@ def test_transfers_of_a_removed_node_are_made_by_another(field: Field) -> None:
 
 
 @pytest.mark.parametrize("destination", ["old", "new"])
-def test_a_node_added_again_under_its_name_is_reached_anew(field: Field, destination: str) -> None:
+def test_a_node_added_again_gets_a_new_connection(field: Field, destination: str) -> None:
     field.add("n1", "old")
     registry.forget(field.desk.store, "n1", now=0.0)
     field.add("n1", destination)

@@ -38,13 +38,13 @@ def test_beside_a_daemon_the_advice_is_to_start_another(site: Site, found: Found
     assert only(found).advice == "d0ctl daemon stop; d0ctl daemon start"
 
 
-def test_nobody_misses_a_process_that_is_gone_when_all_is_done(site: Site, found: Found) -> None:
+def test_a_missing_process_is_ignored_when_no_work_is_left(site: Site, found: Found) -> None:
     damage(site, f"insert into lease values ('daemon', '{holder()}x', 1)")
 
     assert found() == []
 
 
-def test_two_drivers_at_once_are_reported(site: Site, found: Found) -> None:
+def test_two_simultaneous_drivers_are_reported(site: Site, found: Found) -> None:
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     boot, _, _ = holder().split()
 
@@ -76,7 +76,7 @@ def hold_turn(home: Home) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_a_stopped_process_that_has_the_turn_is_reported(home: Home, found: Found) -> None:
+def test_a_stopped_process_with_the_writer_lock_is_reported(home: Home, found: Found) -> None:
     writer = hold_turn(home)
     writer.send_signal(signal.SIGSTOP)
     wait_until(lambda: leases._state(writer.pid) == "T")
@@ -90,7 +90,7 @@ def test_a_stopped_process_that_has_the_turn_is_reported(home: Home, found: Foun
     assert found() == []
 
 
-def test_a_process_that_keeps_the_turn_and_writes_nothing_is_reported(
+def test_a_process_that_keeps_the_writer_lock_idle_is_reported(
     home: Home, found: Found, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leases, "HELD_S", 0.1)

@@ -44,7 +44,7 @@ def test_an_agent_that_sshd_forwards_ends_at_logout(tmp_path: Path, sshd_process
     assert finding.detail == "is forwarded to here, and ends when you log out"
 
 
-def test_an_agent_of_this_machine_stays(tmp_path: Path) -> None:
+def test_an_agent_of_this_machine_survives_logout(tmp_path: Path) -> None:
     place = tmp_path / f"agent.{os.getpid()}"
     with closing(listening(place)):
         assert list(agent({"SSH_AUTH_SOCK": str(place)})) == []
@@ -95,7 +95,7 @@ def test_tickets_of_a_session_end_at_logout(tmp_path: Path, cache: str, ends: bo
         ("0::/\n", "yes", "no", None),
     ],
 )  # fmt: skip
-def test_a_daemon_that_systemd_ends_at_logout_is_said_to_end(
+def test_a_daemon_that_systemd_stops_at_logout_is_reported(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     group: str,

@@ -12,7 +12,7 @@ from d0ctl.rejected import DISCARDED, KEPT_BYTES, discarded
 from tests.dropbox.dropped import put, rejected, start
 
 
-def test_one_look_takes_a_bounded_number_of_messages(
+def test_one_read_takes_a_bounded_number_of_messages(
     box: DropBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dropbox, "MOST_MESSAGES", 10)
@@ -64,7 +64,7 @@ def test_all_files_of_a_flood_are_read_each_once(box: DropBox) -> None:
     assert sorted(seen) == sorted(names)
 
 
-def test_senders_take_turns_from_look_to_look(box: DropBox) -> None:
+def test_senders_take_turns_from_read_to_read(box: DropBox) -> None:
     for attempt in range(1, 5):
         for number in range(1, 4):
             put(box, f"{attempt}.{number}", start(attempt))
@@ -107,7 +107,7 @@ def test_rejected_messages_are_bounded_in_bytes(
     assert discarded(box.folder / "rejected").count == 7
 
 
-def test_one_look_counts_what_it_discards_and_writes_the_count_once(
+def test_discarded_messages_are_counted_and_the_count_written_once(
     box: DropBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("d0ctl.rejected.MOST_FILES", 5)

@@ -90,7 +90,7 @@ def test_a_refused_end_is_reported_with_its_attempt_if_it_is_signed(box: DropBox
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_leave_the_drop_box_working(content: bytes) -> None:
+def test_arbitrary_bytes_do_not_break_the_drop_box(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Home(Path(folder))
         home.create()
@@ -132,14 +132,14 @@ def test_the_torn_line_of_a_batch_does_not_hide_the_others(box: DropBox) -> None
     assert rejected(box) == ["the line of the batch is torn"] * 3
 
 
-def test_a_text_that_no_file_can_hold_is_rejected_all_the_same(box: DropBox) -> None:
+def test_a_text_with_surrogates_can_be_rejected(box: DropBox) -> None:
     put(box, "n1.batch", '"\\ud800 half a character"\n' + json.dumps(start(9)) + "\n")
 
     assert [entry["attempt"] for entry in box.collect().messages] == [9]
     assert len(rejected(box)) == 1
 
 
-def test_a_text_that_is_looked_at_twice_is_rejected_once(box: DropBox) -> None:
+def test_a_text_that_is_read_twice_is_rejected_once(box: DropBox) -> None:
     put(box, "7.1", "nothing\n")
 
     box.collect()
@@ -148,7 +148,7 @@ def test_a_text_that_is_looked_at_twice_is_rejected_once(box: DropBox) -> None:
     assert len(rejected(box)) == 1
 
 
-def test_a_name_as_long_as_a_name_can_be_is_rejected_all_the_same(box: DropBox) -> None:
+def test_a_file_with_the_longest_possible_name_can_be_rejected(box: DropBox) -> None:
     put(box, "7" * 255, "nothing\n")
 
     box.collect()

@@ -163,7 +163,7 @@ def test_without_a_daemon_logs_are_followed_and_wrappers_asked(site: Site, go: P
     assert b"no daemon is running to record that: d0ctl daemon start" in follower.err
 
 
-def test_a_binary_that_prints_faster_than_anybody_reads_fills_no_memory(site: Site) -> None:
+def test_fast_output_does_not_fill_memory(site: Site) -> None:
     megabytes = 128
     job = f"""\
 job: flood
@@ -193,7 +193,7 @@ def most_resident(pid: int) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
 
 
-def test_ctrl_c_ends_following_and_nothing_else(site: Site, place: str, go: Path) -> None:
+def test_ctrl_c_ends_only_the_following(site: Site, place: str, go: Path) -> None:
     path = start(site, CHAIN, go)
 
     with terminal(site, "logs", path, "-f") as screen:

@@ -67,7 +67,7 @@ def assert_whole(site: Site, record: Path) -> None:
     assert [(results / f"{n}.out").read_text() for n in (1, 2)] == ["1\n", "2\n"]
 
 
-def test_packages_of_a_node_that_goes_away_end_there_and_are_heard_of_later(
+def test_packages_on_a_disconnected_node_end_there_and_are_reported_later(
     site: Site, farm: Sshd, record: Path
 ) -> None:
     farm.stop()
@@ -151,7 +151,9 @@ def test_a_connection_that_is_cut_again_and_again_loses_nothing(
     assert_whole(site, record)
 
 
-def test_a_frozen_sshd_that_thaws_has_lost_nothing(site: Site, farm: Sshd, record: Path) -> None:
+def test_a_frozen_sshd_that_continues_has_lost_nothing(
+    site: Site, farm: Sshd, record: Path
+) -> None:
     farm.freeze()
     let_go(site, record)
     # The start message is held for a moment, so the freeze may come before it.
@@ -228,7 +230,7 @@ def test_a_node_that_is_down_at_launch_makes_packages_wait_or_go_elsewhere(site:
     assert (attempt["node"], attempt["attempt"]) == ("south", 1)
 
 
-def test_run_waits_for_a_node_that_is_down_and_goes_on_when_it_is_back(site: Site) -> None:
+def test_run_continues_when_a_node_comes_back(site: Site) -> None:
     sshd = site.start_sshd("farm")
     site.add("farm", sshd)
     site.alone()

@@ -64,7 +64,7 @@ def folder(site: Site, path: str, number: int) -> Path:
     return Path(attempts[number]["log"])
 
 
-def test_a_chain_whose_wrapper_was_killed_begins_where_it_was(
+def test_a_chain_continues_after_its_wrapper_was_killed(
     site: Site, under_way: str, record: Path
 ) -> None:
     first = folder(site, under_way, 1)

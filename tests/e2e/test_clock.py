@@ -37,7 +37,7 @@ def clock(site: Site) -> Iterator[Clock]:
 
 
 @pytest.mark.parametrize("offset", ["+1d", "-1d"])
-def test_a_clock_that_jumps_by_a_day_in_mid_run_loses_nothing(
+def test_a_clock_jump_of_a_day_during_a_run_loses_nothing(
     site: Site, clock: Clock, offset: str
 ) -> None:
     record, go = site.folder / "record", site.folder / "go"
@@ -72,7 +72,7 @@ stages:
 
 
 @pytest.mark.parametrize("offset", ["+1h", "-1h"])
-def test_a_control_host_whose_clock_jumps_beside_a_steady_node_goes_on(
+def test_the_control_host_continues_after_its_clock_jumps(
     site: Site, clock: Clock, offset: str
 ) -> None:
     site.add("farm", cpus=4)

@@ -32,7 +32,7 @@ LEFT = "\x1b[?1049l"
 """What gives a terminal back its own screen."""
 
 
-def test_a_person_finds_the_failure_drops_the_line_and_sees_the_merge_end(site: Site) -> None:
+def test_a_failed_line_can_be_found_and_dropped_in_the_dashboard(site: Site) -> None:
     site.submit(JOB)
     site.start_daemon()
     site.wait_phase("reco/1/2/1", "failed")
@@ -83,7 +83,7 @@ def test_ctrl_c_says_how_to_leave_and_q_leaves(site: Site) -> None:
         assert board.end() == 0
 
 
-def test_it_wants_a_terminal(site: Site) -> None:
+def test_the_dashboard_needs_a_terminal(site: Site) -> None:
     answer = site.d0ctl("tui")
 
     assert answer.code == 2

@@ -61,7 +61,7 @@ def test_200_packages_have_jobs_of_their_own_and_few_submissions(batch: Site, to
     batch.wait(lambda: batch.ask("select 1 from pilot") == [], what="all jobs are settled")
 
 
-def test_a_job_asks_for_what_its_package_does(batch: Site, engine: Slurm) -> None:
+def test_a_batch_job_requests_the_resources_of_its_package(batch: Site, engine: Slurm) -> None:
     apply(batch, DIRECT)
     batch.start_daemon()
     batch.submit(WAITING.replace("- run:", ASKS).format(folder=batch.folder))
@@ -73,7 +73,7 @@ def test_a_job_asks_for_what_its_package_does(batch: Site, engine: Slurm) -> Non
     finish(batch)
 
 
-def test_why_says_what_a_job_waits_for_and_a_kill_takes_it_back(batch: Site, engine: Slurm) -> None:
+def test_why_explains_a_pending_batch_job_and_kill_cancels_it(batch: Site, engine: Slurm) -> None:
     apply(batch, DIRECT)
     fill(batch, engine)
     batch.start_daemon()
@@ -179,7 +179,7 @@ def test_a_lost_answer_to_a_submission_starts_nothing_twice(batch: Site, tools: 
     assert len((tools / "array").read_text().split()) == 1
 
 
-def test_a_full_queue_takes_what_it_can(batch: Site, tools: Path) -> None:
+def test_jobs_beyond_a_full_queue_wait(batch: Site, tools: Path) -> None:
     apply(batch, DIRECT)
     refuse(tools, "QOSMaxSubmitJobPerUserLimit", "*--array=0-[0-9][0-9]*")
     batch.start_daemon()

@@ -114,7 +114,7 @@ def test_files_on_a_node_are_compared_with_the_database(site: Site, ran: Path) -
     assert findings(site) == {}, "the other nodes are looked at only when asked for"
 
 
-def test_an_attempt_that_died_while_nobody_looked_heals(site: Site) -> None:
+def test_an_attempt_that_died_unnoticed_is_repaired(site: Site) -> None:
     site.start_daemon()
     site.submit("job: waits\nstages: [{lines: [{run: 'sleep 300', outputs: []}]}]\n")
     site.wait_phase("waits/1/1/1", "running")

@@ -72,7 +72,7 @@ def reasons(site: Site) -> dict[str, int]:
     return {one["reason"]: one["count"] for one in site.json("history", "bad")["reasons"]}
 
 
-def test_a_run_ends_with_the_reason_when_no_node_can_take_what_is_left(site: Site) -> None:
+def test_a_run_ends_with_the_reason_when_no_node_fits_the_rest(site: Site) -> None:
     text = "job: wide\nstages: [{name: a, lines: [{run: 'true'}, {run: 'true', cpus: 4000}]}]\n"
     file = site.folder / "wide.yaml"
     file.write_text(text)

@@ -38,7 +38,7 @@ def cached(site: Site) -> list[str]:
     return sorted(path.name for path in files if "aside" not in path.parts)
 
 
-def test_retained_files_are_given_up_without_their_job(reco: Site) -> None:
+def test_retained_files_are_removed_after_their_job(reco: Site) -> None:
     listed = reco.json("file", "list", "reco:*.root")
 
     assert (listed["total"], listed["bytes"]) == (3, 6000)

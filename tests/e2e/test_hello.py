@@ -40,7 +40,7 @@ def node_of(site: Site) -> str:
     return "farm" if site.sshds else "localhost"
 
 
-def test_hello_runs_and_every_verb_agrees(ran: Site) -> None:
+def test_hello_runs_and_all_commands_report_the_same_state(ran: Site) -> None:
     text = (ran.home.root / "results" / "hello" / "hello.txt").read_text()
     names = re.findall(r"^Hello (\w+), this is \S+\.$", text, re.MULTILINE)
     assert names == ["Ada", "Emmy", "Lise", "Marie"]
@@ -88,7 +88,7 @@ def test_without_a_home_status_lists_no_jobs(site: Site) -> None:
     assert list((site.folder / "user").iterdir()) == []
 
 
-def test_a_home_that_was_named_and_is_not_there_is_reported(site: Site) -> None:
+def test_a_missing_named_home_is_reported(site: Site) -> None:
     done = site.d0ctl("status", "--json")
 
     assert done.code == 5

@@ -82,7 +82,7 @@ def test_at_a_terminal_the_fingerprint_is_shown_and_asked_for_once(site: Site, f
     assert "farm" in names(site)
 
 
-def test_at_a_terminal_no_is_an_answer(site: Site, farm: Sshd) -> None:
+def test_at_a_terminal_a_new_key_can_be_declined(site: Site, farm: Sshd) -> None:
     with terminal(site, *add(farm)) as screen:
         screen.expect("trust this key?")
         screen.type("\n")

@@ -64,7 +64,7 @@ def test_a_production_runs_in_the_scratch_folders_of_jobs(batch: Site, pool: Poo
     assert [node["node"] for node in batch.json("node", "list")["nodes"]] == ["localhost"]
 
 
-def test_a_check_goes_all_the_way_that_pilots_go(batch: Site, pool: Pool) -> None:
+def test_node_check_tests_the_whole_path_of_a_pilot(batch: Site, pool: Pool) -> None:
     apply(batch)
 
     found = batch.json("cluster", "check", "batch")
@@ -212,7 +212,7 @@ def test_a_submission_whose_answer_is_lost_is_found(
     assert batch.ask("select job, seq from pilot") == [("1", 0)]
 
 
-def test_a_daemon_that_dies_while_it_submits_finds_the_pilot(
+def test_a_daemon_killed_during_a_submission_finds_its_pilot(
     batch: Site, pool: Pool, tools: Path
 ) -> None:
     apply(batch)

@@ -77,7 +77,7 @@ def test_ctrl_c_asks_once_and_the_job_goes_on_later(
     assert site.counts("slow") == {"done": 3}
 
 
-def test_no_is_an_answer_to_ctrl_c(site: Site, job: Path, record: Path) -> None:
+def test_answering_no_to_ctrl_c_leaves_the_job_alone(site: Site, job: Path, record: Path) -> None:
     with terminal(site, "run", job) as screen:
         wait_until(record.exists, PATIENCE_S, "the first package runs")
         screen.type(CTRL_C)
@@ -90,7 +90,7 @@ def test_no_is_an_answer_to_ctrl_c(site: Site, job: Path, record: Path) -> None:
     assert ran(record) == ["1", "2", "3"]
 
 
-def test_a_second_ctrl_c_is_a_yes(site: Site, job: Path, record: Path) -> None:
+def test_a_second_ctrl_c_means_yes(site: Site, job: Path, record: Path) -> None:
     with terminal(site, "run", job) as screen:
         wait_until(record.exists, PATIENCE_S, "the first package runs")
         screen.type(CTRL_C)

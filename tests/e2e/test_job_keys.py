@@ -91,7 +91,7 @@ def failure(site: Site, line: int) -> str:
     return " ".join(f"{one['reason']}: {one['message']}" for one in ends if one["reason"])
 
 
-def test_a_line_with_a_key_ends_otherwise_than_a_line_without(site: Site) -> None:
+def test_each_key_of_a_line_changes_how_it_ends(site: Site) -> None:
     (site.folder / "raw").write_text("ten bytes\n")
     (site.jobs / "g-1").touch()
     here = os.path.realpath(site.folder)

@@ -227,7 +227,7 @@ def test_a_failed_merge_is_not_offered_as_a_result(site: Site) -> None:
     assert "set-status" not in site.ok("why", "merged/2/1/1")
 
 
-def test_a_verdict_stands_where_the_outputs_have_changed(site: Site) -> None:
+def test_a_failure_cannot_be_overruled_if_outputs_have_changed(site: Site) -> None:
     site.start_daemon()
     site.ok("submit", site.write(EXITS_3, "three.yaml"))
     site.wait_phase("three/1/1/1", "failed")

@@ -83,7 +83,7 @@ def test_a_production_that_fails_sends_mail_by_starttls_and_login(
     assert b"open sesame" not in (site.home.root / "d0ctl.db").read_bytes()
 
 
-def test_a_run_without_a_daemon_tells_of_its_end(site: Site) -> None:
+def test_run_sends_mail_at_its_end_without_a_daemon(site: Site) -> None:
     with PostOffice() as post:
         apply_mail(site, post, security="none")
         site.ok("run", site.write(GOOD))
@@ -91,7 +91,7 @@ def test_a_run_without_a_daemon_tells_of_its_end(site: Site) -> None:
         assert post.titles() == [("reco@fnal.gov", "good: successful, 1 package")]
 
 
-def test_a_server_that_is_away_slows_nothing_and_gets_all_when_it_is_back(site: Site) -> None:
+def test_a_mail_server_that_returns_gets_all_waiting_mail(site: Site) -> None:
     away = PostOffice(port=free_port())
     apply_mail(site, away, security="none")
     site.start_daemon()

@@ -20,7 +20,7 @@ def in_shell(site: Site, words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_a_full_disk_behind_stdout_is_said_in_one_line(site: Site) -> None:
+def test_a_full_disk_behind_stdout_is_reported_in_one_line(site: Site) -> None:
     done = in_shell(site, "status >/dev/full")
 
     assert done.returncode == 1
@@ -28,7 +28,7 @@ def test_a_full_disk_behind_stdout_is_said_in_one_line(site: Site) -> None:
 
 
 @pytest.mark.parametrize("shut", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_a_job_runs_with_streams_that_are_shut(site: Site, shut: str) -> None:
+def test_a_job_runs_with_closed_standard_streams(site: Site, shut: str) -> None:
     done = in_shell(site, f"run {EXAMPLES / 'hello' / 'job.yaml'} {shut}")
 
     assert done.returncode == 0, done

@@ -9,7 +9,7 @@ from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import Pid, wait_until
 
 
-def test_a_wrapper_is_asked_how_it_stands(site: Site, place: str, go: Path) -> None:
+def test_status_now_asks_the_wrapper(site: Site, place: str, go: Path) -> None:
     path = start(site, CHAIN, go)
 
     def now() -> "dict[str, object]":
@@ -28,9 +28,7 @@ def test_a_wrapper_is_asked_how_it_stands(site: Site, place: str, go: Path) -> N
     assert "no wrapper can be asked" in site.ok("status", path, "--now")
 
 
-def test_a_node_that_does_not_answer_is_said_beside_what_the_database_knows(
-    site: Site, go: Path
-) -> None:
+def test_status_now_reports_a_node_that_does_not_answer(site: Site, go: Path) -> None:
     site.add("farm")
     site.alone()
     path = start(site, CHAIN, go)
@@ -49,7 +47,7 @@ def test_a_node_that_does_not_answer_is_said_beside_what_the_database_knows(
     site.ok("wait", "chain")
 
 
-def test_a_wrapper_that_stands_still_is_said_to_be_silent(site: Site, go: Path) -> None:
+def test_a_stopped_wrapper_is_reported_as_silent(site: Site, go: Path) -> None:
     path = start(site, CHAIN, go)
     (record,) = site.folder.glob("**/attempts/*/wrapper")
     wrapper = Pid.of(int(record.read_text().split()[0]))
@@ -125,7 +123,7 @@ stages:
     site.ok("wait", "two")
 
 
-def test_wrong_words_are_refused(site: Site, go: Path) -> None:
+def test_peek_refuses_wrong_arguments(site: Site, go: Path) -> None:
     path = site.submit(CHAIN.format(go=go), "--hold") + "/1/1/1"
 
     for words in (

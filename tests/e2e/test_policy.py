@@ -15,7 +15,7 @@ stages:
 """
 
 
-def test_a_run_tries_again_as_its_job_says_and_tells_of_each_attempt(site: Site) -> None:
+def test_run_retries_by_the_policy_and_prints_each_attempt(site: Site) -> None:
     count = site.folder / "count"
     done = site.d0ctl("run", site.write(JOB.replace("COUNT", str(count))))
 

@@ -36,7 +36,7 @@ def reasons(site: Site, path: str) -> str:
     return ", ".join(one["reason"] for one in ends if one["reason"])
 
 
-def test_software_with_a_key_ends_otherwise_than_software_without(site: Site) -> None:
+def test_each_key_of_a_software_entry_changes_how_it_ends(site: Site) -> None:
     entries = [text for one in SOFTWARE.values() for text in (one[0], one[2])]
     wanted = [ending for one in SOFTWARE.values() for ending in (one[1], one[3])]
     rows = [f"  - {{name: s{n}, version: v1, {text}}}\n" for n, text in enumerate(entries)]

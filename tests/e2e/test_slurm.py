@@ -40,7 +40,7 @@ def test_a_second_pilot_comes_when_the_first_is_full(batch: Site) -> None:
     batch.wait(lambda: batch.look() == {"done": 2}, what="both are done")
 
 
-def test_a_check_goes_all_the_way_that_pilots_go(batch: Site, engine: Slurm) -> None:
+def test_node_check_tests_the_whole_path_of_a_pilot(batch: Site, engine: Slurm) -> None:
     apply(batch)
 
     found = batch.json("cluster", "check", "batch")

@@ -79,7 +79,7 @@ def cached(site: Site, node: str = "new") -> Path:
     return found
 
 
-def test_a_job_says_which_software_and_no_more(site: Site, shelf: Path) -> None:
+def test_a_job_can_name_software_alone(site: Site, shelf: Path) -> None:
     site.ok("site", "apply", described(site, str(shelf)))
     for name in ("a", "b c"):
         (site.jobs / f"raw {name}.txt").write_text("raw")
@@ -124,7 +124,7 @@ def test_nodes_push_verify_and_purge_on_request(site: Site, shelf: Path) -> None
     site.ok("software", "verify", title)
 
 
-def test_software_goes_only_where_it_exists(site: Site, shelf: Path) -> None:
+def test_packages_run_only_where_their_software_exists(site: Site, shelf: Path) -> None:
     site.ok("site", "apply", described(site, str(shelf)))
     refused = site.d0ctl("software", "push", "reco/v12-01", "--node", "old")
     assert (refused.code, "platform of node `old`, sl6" in refused.err) == (4, True), refused

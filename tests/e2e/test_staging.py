@@ -125,7 +125,7 @@ stages:
     assert not (site.home.root / "results/across").exists()
 
 
-def test_a_spoilt_file_is_not_used(farm: Site, web: Web) -> None:
+def test_a_damaged_file_is_not_used(farm: Site, web: Web) -> None:
     web.files["/raw"] = b"spoilt"
 
     done = farm.d0ctl("run", farm.write(f"""\
@@ -190,7 +190,7 @@ def has_lapsed(site: Site) -> bool:
     return time.time() - lease.stat().st_mtime > 1.0
 
 
-def test_outputs_wait_for_a_control_host_that_is_away(farm: Site, waiting: Path) -> None:
+def test_outputs_wait_for_an_absent_control_host(farm: Site, waiting: Path) -> None:
     farm.kill_daemon()
     wait_until(lambda: has_lapsed(farm), PATIENCE_S)
     (waiting / "go").touch()

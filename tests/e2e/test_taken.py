@@ -13,7 +13,7 @@ stages:
 """
 
 
-def test_a_run_says_once_which_job_has_the_slots_it_waits_for(site: Site, go: Path) -> None:
+def test_run_names_the_job_that_uses_the_slots_once(site: Site, go: Path) -> None:
     busy = site.write(BUSY.format(cpus=len(os.sched_getaffinity(0)), go=go))
     with terminal(site, "run", busy) as first:
         first.expect("submitted `busy`")

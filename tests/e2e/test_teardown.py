@@ -29,7 +29,7 @@ stages:
     return site
 
 
-def test_after_a_failed_test_nothing_runs_although_its_job_did(busy: Site) -> None:
+def test_after_a_failed_test_no_process_remains(busy: Site) -> None:
     busy.close(kills=True)
 
     assert busy.processes() == []

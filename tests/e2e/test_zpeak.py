@@ -112,7 +112,7 @@ def outcome(site: Site) -> Outcome:
     }
 
 
-def test_the_peak_is_where_the_z_is(here: Outcome) -> None:
+def test_the_peak_is_at_the_mass_of_the_z(here: Outcome) -> None:
     peak = json.loads(here["peak.json"])
 
     assert peak["mass_gev"] == pytest.approx(91.2, abs=1)
@@ -133,7 +133,7 @@ def test_the_histogram_is_the_same_bin_for_bin_after_kill_9(here: Outcome, there
     assert there["peak.txt"] == here["peak.txt"]
 
 
-def test_nothing_ran_twice_in_spite_of_the_kills(there: Outcome) -> None:
+def test_no_package_ran_twice_in_spite_of_the_kills(there: Outcome) -> None:
     assert {package["attempts"] for package in there["packages"]} == {1}, there["attempts"]
     assert there["phases"] == {"done": PACKAGES}
     assert there["doctor"] == 0

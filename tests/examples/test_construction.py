@@ -37,7 +37,7 @@ def test_a_production_is_constructed_run_and_merged(tmp_path: Path) -> None:
         ]  # fmt: skip
 
 
-def test_a_name_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_name_in_use_is_reported_in_one_line(tmp_path: Path) -> None:
     equip_nodes(make_home(tmp_path / "home"))
     construct(tmp_path, "--submit")
 

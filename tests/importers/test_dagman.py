@@ -46,7 +46,7 @@ VARS B who="$(JOB)s"
     assert made["C"].packages[0].binaries[0].script == "/bin/echo C"
 
 
-def test_a_final_node_alone_is_a_node_as_any_other(tmp_path: Path) -> None:
+def test_a_lone_final_node_is_a_normal_node(tmp_path: Path) -> None:
     job, found = imported(tmp_path, "FINAL F s.sub\n")
 
     assert found.left_out == ()

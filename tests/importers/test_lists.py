@@ -151,7 +151,7 @@ def test_wildcards_that_a_list_leaves_out_are_those_of_the_job_before(tmp_path: 
     )
 
 
-def test_a_list_without_wildcards_is_refused_if_its_jobs_seem_to_be_the_same(
+def test_a_list_of_seemingly_equal_jobs_is_refused(
     tmp_path: Path,
 ) -> None:
     nodes = [{"id": n, "value": {"jobid": n, "label": rule, "rule": rule}}

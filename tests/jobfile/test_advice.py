@@ -66,7 +66,7 @@ def test_a_script_that_stands_in_the_list_of_inputs_it_gets(
     assert called("./sum.sh *.txt") == called("cat {inputs}") == []
 
 
-def test_a_warning_stands_where_the_word_is(job: Read, folder: Path) -> None:
+def test_a_warning_has_the_position_of_its_word(job: Read, folder: Path) -> None:
     (folder / "sim.sh").write_text("echo")
 
     (answer,) = job(line("run: time ./sim.sh")).warnings
@@ -83,7 +83,7 @@ def test_a_warning_stands_where_the_word_is(job: Read, folder: Path) -> None:
         "{for: {f: {glob: '*.sh'}}, run: 'bash {f}', inputs: '{f}'}",
     ],
 )
-def test_no_warning_of_a_file_that_will_be_there(
+def test_no_warning_about_a_file_that_a_package_makes(
     warnings: Warnings, folder: Path, entry: str
 ) -> None:
     (folder / "sim.sh").write_text("echo")

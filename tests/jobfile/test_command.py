@@ -35,7 +35,7 @@ def test_an_array_is_written_as_slurm_writes_it(
 
 
 @pytest.mark.parametrize("array", ["", "x", "1-", "1-2-3", "1;2", "5-1,2", "1-5%", "1-5%x"])
-def test_an_array_that_is_none_is_refused(tmp_path: Path, array: str) -> None:
+def test_an_invalid_array_is_refused(tmp_path: Path, array: str) -> None:
     with pytest.raises(BadUsage, match="--array"):
         line_of(tmp_path, "echo", array=array)
 

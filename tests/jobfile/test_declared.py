@@ -41,7 +41,7 @@ def faults(text: str = JOB, **values: str) -> list[str]:
     return []
 
 
-def test_values_that_fit_are_taken() -> None:
+def test_valid_values_are_accepted() -> None:
     assert faults(who="Emmy") == []
     more = {"events": "-3", "energy": "1e3", "disk": "5", "limit": "20m", "fast": "no"}
     assert faults(who="Emmy", kind="data", **more) == []
@@ -60,7 +60,7 @@ def test_values_that_fit_are_taken() -> None:
         ("who", "", "19:7: parameter `who` takes a text"),
     ],
 )  # fmt: skip
-def test_a_value_that_does_not_fit_is_said_with_its_place(name: str, value: str, said: str) -> None:
+def test_an_invalid_value_is_reported_with_its_position(name: str, value: str, said: str) -> None:
     found = faults(**{"who": "Emmy", name: value})
 
     assert len(found) == 1 and found[0].startswith(said), found

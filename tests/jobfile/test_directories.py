@@ -54,7 +54,7 @@ def test_a_directory_is_renamed_or_put_into_another(lines: Lines) -> None:
         ("wrapper: raw/", "`wrapper` takes a script, not `raw/`"),
     ],
 )
-def test_directories_that_can_not_be_are_reported(faults: Faults, keys: str, expected: str) -> None:
+def test_impossible_directories_are_reported(faults: Faults, keys: str, expected: str) -> None:
     (answer,) = faults(f"stages: [{{lines: [{{run: x, {keys}}}]}}]")
 
     assert expected in answer

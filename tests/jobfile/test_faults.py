@@ -153,7 +153,7 @@ def test_an_originator_is_one_line_without_control_characters(faults: Faults, te
     assert found[0].isprintable()
 
 
-def test_a_tag_asks_for_nothing_to_be_made(faults: Faults) -> None:
+def test_a_yaml_tag_creates_no_object(faults: Faults) -> None:
     (answer, *_) = faults("job: !!python/object/apply:os.system [ls]\nstages: []")
 
     assert answer.startswith(
@@ -266,7 +266,7 @@ def test_a_value_can_not_have_the_characters_that_mark_inputs(
     assert expected in faults(JOB % values)
 
 
-def test_nor_can_a_value_of_set(faults: Faults) -> None:
+def test_a_value_of_set_can_not_have_them_either(faults: Faults) -> None:
     (found,) = faults(JOB % "[1]", p="\x01inputs\x01")
 
     assert found == (

@@ -45,7 +45,7 @@ def whole(spec: JobSpec) -> Any:
     return replace(spec, stages=(), source="", text="", warnings=()), stages
 
 
-def test_a_job_says_what_is_reported_to_its_originator(job: Read, faults: Faults) -> None:
+def test_a_job_file_sets_the_mails_of_its_originator(job: Read, faults: Faults) -> None:
     rest = "stages: [{lines: [{run: x}]}]"
 
     assert job(rest).mail is None
@@ -55,7 +55,7 @@ def test_a_job_says_what_is_reported_to_its_originator(job: Read, faults: Faults
                          "(did you mean `never`?)")  # fmt: skip
 
 
-def test_the_job_of_the_design_is_read_whole(job: Read, folder: Path) -> None:
+def test_the_job_of_the_design_is_read_completely(job: Read, folder: Path) -> None:
     spec = job(RECO)
 
     assert (spec.name, spec.named, spec.priority) == ("reco001", True, 50)
@@ -83,7 +83,7 @@ def test_the_job_of_the_design_is_read_whole(job: Read, folder: Path) -> None:
     assert binary.inputs[0] == InputSpec("a.reco", required=False)
 
 
-def test_lines_are_made_anew_each_time(job: Read) -> None:
+def test_iterating_twice_gives_the_same_lines(job: Read) -> None:
     stage = job(RECO).stages[0]
 
     assert list(stage.lines) == list(stage.lines)
@@ -233,7 +233,7 @@ stages:
     assert binary.progress == {"log": "event (\\d+)/(\\d+)"}
 
 
-def test_names_have_defaults(job: Read) -> None:
+def test_unnamed_parts_have_default_names(job: Read) -> None:
     spec = job(
         "stages: [{lines: [{packages: [{run: '/opt/bin/gen 1'}, {run: '(cd x)'}]}, {run: ls}]}]",
         name="2024 run-α.yaml",

@@ -23,7 +23,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_a_glob_finds_what_python_finds(tree: Path, pattern: str) -> None:
+def test_a_glob_finds_the_same_files_as_python(tree: Path, pattern: str) -> None:
     found = {name.replace("//", "/") for name in matching(pattern, str(tree))}
     expected = glob.glob(pattern, root_dir=tree, recursive=True)  # noqa: PTH207
 

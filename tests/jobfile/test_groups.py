@@ -95,14 +95,14 @@ def test_groups_of_a_stage_can_be_made_of_the_outputs_that_match(lines: Lines) -
     assert groups(lines(merge(entry))) == [["s1", "s2", "s3"], ["s4"]]
 
 
-def test_whole_groups_leave_a_smaller_rest_out_and_say_so(job: Read) -> None:
+def test_whole_groups_leave_out_a_smaller_rest_with_a_warning(job: Read) -> None:
     spec = job(merge('{for: {p: {from: sim, by: 2, whole: yes}}, run: "x {p}", inputs: "{p}"}'))
 
     assert groups(list(spec.stages[-1].lines)) == [["s1", "s2"], ["s3", "s4"]]
     assert spec.warnings[0].endswith("warning: 1 of 5 left out, as `whole` asks: `last`")
 
 
-def test_groups_of_numbers_are_words(lines: Lines) -> None:
+def test_groups_of_numbers_are_placeholders(lines: Lines) -> None:
     entry = '{for: {p: {range: [1, 5], by: 2}}, run: "gen {p} > {p.first}-{p.last}-{p.count}"}'
 
     made = lines(merge(entry))
@@ -258,7 +258,7 @@ def test_a_file_of_such_a_group_can_not_be_the_standard_input(faults: Faults) ->
     assert "`stdin` takes one file, and `a-*` is a late output" in "\n".join(faults(text))
 
 
-def test_late_outputs_that_are_no_files_make_one_empty_group(job: Read) -> None:
+def test_late_outputs_without_files_make_one_empty_group(job: Read) -> None:
     _, merge, _ = job(late(), KnownNames(late={"a-*": [], "b-*": []})).stages
 
     assert groups(list(merge.lines)) == [[]]

@@ -46,14 +46,14 @@ def test_twenty_faults_are_printed_and_the_others_counted(faults: Faults) -> Non
     assert printed == [*found[:20], "and 281 more faults"]
 
 
-def test_a_fault_never_reaches_a_terminal_as_a_command(faults: Faults) -> None:
+def test_escapes_in_faults_are_removed(faults: Faults) -> None:
     answer = faults('stages: [{lines: [{run: x, "a\\x1b[31m\\n": 1, outputs: ["b\\u202e\\a"]}]}]')
 
     assert all(fault.isprintable() for fault in answer)
     assert answer[0] == "1:28: a line has no key `a\\x1b[31m\\n`"
 
 
-def test_a_parameter_that_the_job_has_not_is_not_set(faults: Faults) -> None:
+def test_setting_an_unknown_parameter_is_a_fault(faults: Faults) -> None:
     text = "parameters: {energy: 1}\nstages: [{lines: [{run: x}]}]"
 
     answer = ["1:1: the job has no parameter `enrgy` to set (did you mean `energy`?)"]
@@ -109,7 +109,7 @@ def test_a_range_written_otherwise_gets_an_example(faults: Faults, value: str) -
         ("{run: x, inputs: sim-*.txt}", "`from: STAGE` with `match: sim-*.txt`, or `glob: sim-*"),
     ],
 )
-def test_words_of_other_programs_get_a_hint(faults: Faults, line: str, expected: str) -> None:
+def test_keywords_of_other_programs_get_a_hint(faults: Faults, line: str, expected: str) -> None:
     assert expected in "\n".join(faults(f"stages:\n- lines:\n  - {line}\n"))
 
 
@@ -153,9 +153,7 @@ def test_a_glob_that_finds_a_name_with_a_line_end_is_a_fault(faults: Faults, fol
          "`D0CTL_X` can't be set: d0ctl sets the variables `D0CTL_*` itself"),
     ],
 )  # fmt: skip
-def test_values_that_no_package_can_have_are_a_fault(
-    faults: Faults, text: str, expected: str
-) -> None:
+def test_impossible_requests_are_a_fault(faults: Faults, text: str, expected: str) -> None:
     (fault,) = faults(f"job: j\nstages: [{{name: a, lines: [{{run: 'true', {text}}}]}}]\n")
 
     assert fault.endswith(expected)

@@ -47,7 +47,7 @@ def asked(lines: Iterable[LineSpec]) -> Iterator[Any]:
             yield (*fixed, space(one), *wants(one))
 
 
-def test_one_line_stands_for_lines_that_ask_for_the_same() -> None:
+def test_lines_with_equal_requests_share_one_representative() -> None:
     found = stage()
 
     assert len(list(found.lines)) == 40
@@ -70,7 +70,7 @@ def test_one_line_stands_for_lines_that_ask_for_the_same() -> None:
         {"input": 'from: make, match: "[{n}a]*", size: 1 MB'},
     ],
 )
-def test_the_kinds_of_lines_ask_for_all_that_any_line_asks_for(fields: dict[str, str]) -> None:
+def test_the_representatives_cover_all_requests(fields: dict[str, str]) -> None:
     found = stage(**fields)
 
     assert found.kinds is not None

@@ -61,7 +61,7 @@ def test_a_late_output_is_taken_whole_or_in_part() -> None:
          "-:4:37: late output `p*` stands for several files, so it can't have a `checksum`"),
     ],
 )  # fmt: skip
-def test_a_late_output_that_can_not_be_is_a_fault(outputs: str, expected: str) -> None:
+def test_an_impossible_late_output_is_a_fault(outputs: str, expected: str) -> None:
     assert faults(outputs, "run: x") == [expected]
 
 
@@ -77,7 +77,7 @@ def test_a_late_output_has_no_name_in_its_own_package() -> None:
     "run",
     ['"cat {inputs} > all"', "[cat, '{inputs}']", '"for x in {inputs}; do cat $x; done"'],
 )
-def test_inputs_that_come_later_can_not_be_named(run: str) -> None:
+def test_commands_can_not_name_inputs_that_come_later(run: str) -> None:
     (answer,) = faults("[p1, p2]", f"early-start: yes, run: {run}, inputs: {{from: a}}")
 
     at = JOB.format(outputs="", line=f"early-start: yes, run: {run}").splitlines()[-1]
@@ -87,7 +87,7 @@ def test_inputs_that_come_later_can_not_be_named(run: str) -> None:
     )
 
 
-def test_the_list_and_what_is_there_at_the_start_can() -> None:
+def test_commands_can_name_the_list_and_the_first_inputs() -> None:
     chain = "{run: cut, inputs: p1, outputs: c}, {run: 'cat {inputs}', inputs: c}"
     assert job("p1", "early-start: yes, run: 'merge {inputs.list}', inputs: {from: a}")
     assert job("p1", f"early-start: yes, packages: [{{binaries: [{chain}]}}]")

@@ -98,7 +98,9 @@ def test_a_file_that_is_named_and_taken_is_an_input_once(lines: Lines) -> None:
         ("{from: none}", "2:38: stage `none` has no output that other stages can read"),
     ],
 )
-def test_a_stage_that_gives_nothing_is_reported(faults: Faults, given: str, expected: str) -> None:
+def test_from_a_stage_without_outputs_is_reported(
+    faults: Faults, given: str, expected: str
+) -> None:
     text = (
         "stages: [{name: one, lines: [{run: x, outputs: a.x}]}, {name: none, lines: [{run: y}]},\n"
         f"  {{lines: [{{run: 'z', inputs: {given}}}]}}]"

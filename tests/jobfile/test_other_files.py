@@ -56,9 +56,7 @@ def test_groups_take_what_a_cache_has(folder: Path) -> None:
     assert inputs(folder, line) == [[("mc:a/1.txt", True)]]
 
 
-def test_the_first_and_the_last_have_their_names_in_the_working_directory(
-    job: Read, folder: Path
-) -> None:
+def test_first_and_last_are_names_in_the_working_directory(job: Read, folder: Path) -> None:
     (folder / "a").mkdir()
     for name in ("1.txt", "2.txt"):
         (folder / "a" / name).write_text("raw")

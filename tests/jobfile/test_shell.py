@@ -55,7 +55,7 @@ def filled(text: str, shell: str) -> str | None:
 @example(text=": <<-EOF\n\tEOF\n" + MARK)
 @example(text="echo \"${x:-$(echo '" + MARK + "')}\"")
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
-def test_a_value_at_a_bare_mark_never_becomes_a_command(shell: str, text: str) -> None:
+def test_an_unquoted_value_never_becomes_a_command(shell: str, text: str) -> None:
     if (script := filled(text, shell)) is None:
         return
 

@@ -35,7 +35,7 @@ BARE = [
 @pytest.mark.parametrize(
     "value", ["a b", "'", '"', "$(touch oops)", "`id`", "a\nb", ";", "\\", "é"]
 )
-def test_bash_sees_a_bare_value_as_it_is(tmp_path: Path, run: str, value: str) -> None:
+def test_bash_reads_a_plain_value_unchanged(tmp_path: Path, run: str, value: str) -> None:
     done = subprocess.run(
         ["bash", "-eo", "pipefail", "-c", script_of(run, value)],
         capture_output=True,

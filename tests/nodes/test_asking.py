@@ -41,9 +41,7 @@ def test_a_file_that_a_store_lacks_and_a_store_that_is_off_are_named(
     ]
 
 
-def test_a_store_that_has_all_or_is_not_named_is_not_mentioned(
-    spec: JobSpec, tmp_path: Path
-) -> None:
+def test_only_stores_with_missing_files_are_mentioned(spec: JobSpec, tmp_path: Path) -> None:
     (tmp_path / "run 1").mkdir()
     for name in ("run 1/a", "b", "c"):
         (tmp_path / name).touch()

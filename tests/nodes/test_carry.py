@@ -102,7 +102,7 @@ def test_a_file_that_is_gone_is_reported_as_gone(tmp_path: Path) -> None:
     assert leftovers(tmp_path / "there") == []
 
 
-def test_a_file_that_was_spoilt_on_its_node_is_lost(tmp_path: Path, source: Path) -> None:
+def test_a_file_damaged_on_its_node_counts_as_lost(tmp_path: Path, source: Path) -> None:
     copy = known(source, tmp_path / "there" / "x")
     source.write_bytes(b"y" * len(TEXT))
     size, checksum = checksum_of(source)
@@ -115,7 +115,7 @@ def test_a_file_that_was_spoilt_on_its_node_is_lost(tmp_path: Path, source: Path
     assert leftovers(tmp_path / "there") == []
 
 
-def test_a_file_that_was_spoilt_on_its_way_is_tried_again(tmp_path: Path, source: Path) -> None:
+def test_a_file_damaged_in_transit_is_tried_again(tmp_path: Path, source: Path) -> None:
     copy = known(source, tmp_path / "there" / "x")
     source.write_bytes(TEXT[:100])
     courier = RecordingCourier(tmp_path, {"ok": True, "size": copy.size, "checksum": copy.checksum})
@@ -126,9 +126,7 @@ def test_a_file_that_was_spoilt_on_its_way_is_tried_again(tmp_path: Path, source
     assert not isinstance(failed.value, NotFound)
 
 
-def test_a_file_that_is_larger_than_was_reported_is_lost_and_nobody_reads_it(
-    tmp_path: Path, source: Path
-) -> None:
+def test_an_oversized_file_counts_as_lost_and_is_not_copied(tmp_path: Path, source: Path) -> None:
     copy = replace(known(source, tmp_path / "there" / "x"), size=10)
     courier = RecordingCourier(tmp_path)
 
@@ -139,9 +137,7 @@ def test_a_file_that_is_larger_than_was_reported_is_lost_and_nobody_reads_it(
     assert leftovers(tmp_path / "there") == []
 
 
-def test_no_file_comes_that_would_take_the_disk_below_its_reserve(
-    tmp_path: Path, source: Path
-) -> None:
+def test_no_file_is_copied_that_would_use_the_reserve(tmp_path: Path, source: Path) -> None:
     copy = known(source, tmp_path / "there" / "x")
     courier = RecordingCourier(tmp_path)
     courier.site = replace(courier.site, reserve=1 << 60)
@@ -165,7 +161,7 @@ def test_a_file_that_was_copied_is_on_the_disk_with_its_name(tmp_path: Path, sou
     assert ("fsync", target.parent.parent) in steps
 
 
-def test_a_spoilt_file_here_is_not_brought(tmp_path: Path, source: Path) -> None:
+def test_a_damaged_local_file_is_not_sent(tmp_path: Path, source: Path) -> None:
     copy = known(source, tmp_path / "there" / "x")
     source.write_bytes(b"short")
 
@@ -197,7 +193,7 @@ def test_a_copy_that_a_node_refuses_is_an_error_and_not_a_loss(
     assert not isinstance(failed.value, NotFound)
 
 
-def test_a_file_of_unknown_weight_is_copied_as_it_is(tmp_path: Path, source: Path) -> None:
+def test_a_file_of_unknown_size_is_copied_unchanged(tmp_path: Path, source: Path) -> None:
     target = tmp_path / "there" / "x"
 
     found = carry.copy_here(Copy(str(source), str(target), None, None))

@@ -29,14 +29,14 @@ def made_home(tmp_path: Path) -> Home:
     return home
 
 
-def test_this_machine_is_found_fit(tmp_path: Path) -> None:
+def test_this_machine_passes_the_check(tmp_path: Path) -> None:
     found = by_name(made_home(tmp_path), Address("localhost", "local"))
 
     assert found["reach"] and found["python"] and found["clock"]
     assert found["detached processes"]
 
 
-def test_a_node_behind_ssh_is_found_fit_and_left_clean(tmp_path: Path) -> None:
+def test_a_node_behind_ssh_passes_the_check_and_is_left_clean(tmp_path: Path) -> None:
     home = made_home(tmp_path)
     with Sshd(tmp_path / "north") as sshd:
         home.known_hosts.write_text(sshd.known_hosts_line + "\n")
@@ -47,7 +47,7 @@ def test_a_node_behind_ssh_is_found_fit_and_left_clean(tmp_path: Path) -> None:
     assert [path for path in (tmp_path / "there").rglob("*") if path.is_file()] == []
 
 
-def test_an_unknown_host_key_is_said_as_what_is_wrong(tmp_path: Path) -> None:
+def test_an_unknown_host_key_is_reported_as_the_problem(tmp_path: Path) -> None:
     home = made_home(tmp_path)
     with Sshd(tmp_path / "north") as sshd:
         (finding,) = check(home, address_of(sshd, tmp_path / "there"), "site")
@@ -56,7 +56,7 @@ def test_an_unknown_host_key_is_said_as_what_is_wrong(tmp_path: Path) -> None:
     assert "key" in finding.detail
 
 
-def test_a_host_that_is_not_there_is_said_as_what_is_wrong(tmp_path: Path) -> None:
+def test_a_missing_host_is_reported_as_the_problem(tmp_path: Path) -> None:
     home = made_home(tmp_path)
     sshd = Sshd(tmp_path / "north")
     with sshd:
@@ -68,7 +68,7 @@ def test_a_host_that_is_not_there_is_said_as_what_is_wrong(tmp_path: Path) -> No
     assert "refuses the connection" in finding.detail
 
 
-def test_a_named_python_that_is_not_there_is_said_as_what_is_wrong(tmp_path: Path) -> None:
+def test_a_missing_named_python_is_reported_as_the_problem(tmp_path: Path) -> None:
     home = made_home(tmp_path)
     with Sshd(tmp_path / "north") as sshd:
         home.known_hosts.write_text(sshd.known_hosts_line + "\n")
@@ -87,7 +87,7 @@ def test_a_named_python_that_is_not_there_is_said_as_what_is_wrong(tmp_path: Pat
     assert "/nowhere/python3" in finding.detail
 
 
-def test_when_no_python_can_the_cause_of_the_first_one_is_reported_first(
+def test_without_a_usable_python_the_first_cause_comes_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = made_home(tmp_path)
@@ -105,7 +105,7 @@ def test_when_no_python_can_the_cause_of_the_first_one_is_reported_first(
     assert second.startswith("`/nowhere/platform-python`: ")
 
 
-def test_invalid_facts_are_findings_and_not_failures(tmp_path: Path) -> None:
+def test_invalid_facts_are_findings_not_errors(tmp_path: Path) -> None:
     facts = {
         "boot_id": "b", "base": "/x", "cpus": 1, "system": "", "machine": "", "time": 0.0,
         "machine_id": None, "memory": None, "python": "three", "disk_free": None, "load": None,

@@ -29,7 +29,7 @@ def chain(start_sshd: SshdStarter, ssh_config: Path) -> list[Sshd]:
 
 
 @SSH
-def test_one_jump_and_two(chain: list[Sshd], known_hosts: Path, via: str) -> None:
+def test_one_or_two_jump_hosts_are_passed(chain: list[Sshd], known_hosts: Path, via: str) -> None:
     trust(known_hosts, *chain)
 
     assert home_of(Address("n", destination="inner", via=via), known_hosts) == str(chain[1].home)
@@ -66,7 +66,7 @@ def test_each_hop_is_accepted_in_turn(chain: list[Sshd], known_hosts: Path, via:
 
 @SSH
 @pytest.mark.parametrize("hop", [0, 1, 2])
-def test_a_changed_key_on_any_hop_stops_us(
+def test_a_changed_key_on_any_hop_is_refused(
     chain: list[Sshd], known_hosts: Path, via: str, hop: int
 ) -> None:
     trust(known_hosts, *chain)
@@ -82,7 +82,7 @@ def test_a_changed_key_on_any_hop_stops_us(
 
 
 @SSH
-def test_the_users_own_known_hosts_do_not_count(
+def test_the_known_hosts_of_the_user_are_ignored(
     sshd: Sshd, user: Path, ssh_config: Path, known_hosts: Path, via: str
 ) -> None:
     trust(user / "theirs", sshd)
@@ -115,7 +115,7 @@ def test_a_key_of_another_type_that_we_know_is_asked_for(
 
 
 @SSH
-def test_a_proxy_command_leads_there(
+def test_a_node_is_reached_by_a_proxy_command(
     sshd: Sshd, ssh_config: Path, known_hosts: Path, tmp_path: Path, via: str
 ) -> None:
     pipe = tmp_path / "pipe.py"

@@ -215,7 +215,7 @@ def test_more_sessions_than_sshd_has_room_for_are_named(sshd: Sshd, reach: Opene
 
 
 @SSH
-def test_nothing_outlives_us_when_we_are_killed(sshd: Sshd, known_hosts: Path, via: str) -> None:
+def test_no_process_outlives_a_killed_driver(sshd: Sshd, known_hosts: Path, via: str) -> None:
     trust(known_hosts, sshd)
     words = [sshd.destination, str(sshd.identity), via, str(known_hosts)]
     victim = subprocess.Popen([sys.executable, "-c", VICTIM, *words], stdout=subprocess.PIPE)

@@ -123,7 +123,7 @@ def test_a_hello_names_attempts_with_a_cache_by_their_numbers(attempt: object) -
         frame_checks.read(json.dumps({**GOOD[0], "cached": [attempt]}).encode())
 
 
-def test_what_is_in_no_contract_is_left_out() -> None:
+def test_unknown_fields_are_left_out() -> None:
     facts = {**FACTS, "more": "x" * 5000}
     frame = {**GOOD[0], "facts": facts, "other": [1]}
 
@@ -137,14 +137,12 @@ def test_what_is_in_no_contract_is_left_out() -> None:
         (b'{"kind":"pong","id":"x","a":[' + b"[]," * 300_000 + b"[]]}", "more than 250000 lists"),
     ],
 )
-def test_a_frame_beyond_all_measure_is_refused_before_it_is_parsed(
-    line: bytes, reason: str
-) -> None:
+def test_an_oversized_frame_is_refused_before_it_is_parsed(line: bytes, reason: str) -> None:
     with pytest.raises(NodeUnreachable, match=reason):
         frame_checks.read(line)
 
 
-def test_a_relay_that_says_much_is_quoted_in_part() -> None:
+def test_long_output_of_a_relay_is_quoted_in_part() -> None:
     frame = frame_checks.read(json.dumps({"kind": "fault", "message": "x" * 100_000}).encode())
 
     assert frame == {"kind": "fault", "message": "x" * 4096}
@@ -161,7 +159,7 @@ def test_a_long_frame_goes_to_the_relay_in_pieces() -> None:
     assert [piece["more"] for piece in pieces] == [True] * (len(pieces) - 1) + [False]
 
 
-def test_a_frame_of_a_later_protocol_is_passed_over() -> None:
+def test_a_frame_of_a_later_protocol_is_skipped() -> None:
     assert frame_checks.read(b'{"kind": "news", "what": 1}') is None
 
 

@@ -136,7 +136,7 @@ def test_a_revoked_key_is_refused(key: HostKey, known_hosts: Path) -> None:
         accept(known_hosts, "farm", key)
 
 
-def test_lines_that_are_no_keys_are_passed_over(key: HostKey, known_hosts: Path) -> None:
+def test_lines_without_keys_are_skipped(key: HostKey, known_hosts: Path) -> None:
     known_hosts.write_text(
         "farm\nfarm ssh-ed25519 not*base64\n\n@cert-authority farm x y\n|1|x farm k\n"
     )

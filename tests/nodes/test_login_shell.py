@@ -22,7 +22,9 @@ def said(address: Address, known_hosts: Path, folder: Path) -> str:
     return done.stdout + done.stderr
 
 
-def test_it_begins_in_the_folder_on_a_node(sshd: Sshd, known_hosts: Path, tmp_path: Path) -> None:
+def test_the_shell_begins_in_the_folder_on_a_node(
+    sshd: Sshd, known_hosts: Path, tmp_path: Path
+) -> None:
     trust(known_hosts, sshd)
     folder = tmp_path / "it's here"
     folder.mkdir()
@@ -31,7 +33,7 @@ def test_it_begins_in_the_folder_on_a_node(sshd: Sshd, known_hosts: Path, tmp_pa
     assert str(folder) in said(address, known_hosts, folder)
 
 
-def test_it_begins_in_the_folder_on_this_machine(known_hosts: Path, tmp_path: Path) -> None:
+def test_the_shell_begins_in_the_folder_on_this_machine(known_hosts: Path, tmp_path: Path) -> None:
     assert str(tmp_path) in said(Address("here", kind="local"), known_hosts, tmp_path)
 
 

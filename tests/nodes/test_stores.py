@@ -102,7 +102,7 @@ def test_a_store_that_cannot_be_reached_is_an_error_with_the_reason(
     assert text in str(caught.value)
 
 
-def test_a_store_without_a_command_says_where_to_add_it() -> None:
+def test_a_store_without_a_command_is_reported_with_the_site_file_key() -> None:
     with pytest.raises(Refused) as caught:
         stores.run("tape", {"fetch": "get {name} {dest}"}, "delete", "a")
 

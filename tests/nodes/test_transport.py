@@ -216,7 +216,7 @@ def test_a_file_without_a_declared_size_leaves_the_reserve_free(
     assert one_plain_line(str(failure.value))
 
 
-def test_an_impossible_target_is_an_error_of_the_file_only(node: Transport, tmp_path: Path) -> None:
+def test_an_impossible_target_fails_only_its_file(node: Transport, tmp_path: Path) -> None:
     (tmp_path / "source").write_text("x")
 
     with pytest.raises(D0Error) as failure:
@@ -226,7 +226,7 @@ def test_an_impossible_target_is_an_error_of_the_file_only(node: Transport, tmp_
     node.put(tmp_path / "source", str(tmp_path / "there"))
 
 
-def test_copies_at_once_do_not_meet(node: Transport, tmp_path: Path) -> None:
+def test_simultaneous_copies_do_not_interfere(node: Transport, tmp_path: Path) -> None:
     def copy(number: int) -> bool:
         source, back = tmp_path / f"source{number}", tmp_path / f"back{number}"
         source.write_bytes(os.urandom(100_000))
@@ -241,7 +241,7 @@ def test_copies_at_once_do_not_meet(node: Transport, tmp_path: Path) -> None:
 @pytest.mark.parametrize("via", SSH)
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("sftp", [True, False], ids=["sftp", "no-sftp"])
-def test_any_login_shell_will_do_even_one_that_talks(
+def test_any_login_shell_works_even_one_that_prints(
     start_sshd: SshdStarter, reach: Opener, tmp_path: Path, via: str, shell: str, sftp: bool
 ) -> None:
     sshd = start_sshd(shell=shell, sftp=sftp)

@@ -113,7 +113,7 @@ def test_fifty_of_many_incomplete_packages_are_listed(
     assert "    and 11 more: d0ctl status prod\n" in text
 
 
-def test_a_success_is_one_line_of_subject(
+def test_a_success_is_reported_in_the_subject_line(
     site: Site, say: Say, carry: Carry, post: PostOffice
 ) -> None:
     say()
@@ -144,7 +144,7 @@ def test_no_mail_reports_the_end_of_a_job_that_moves_again(
     ]  # fmt: skip
 
 
-def test_no_more_mails_than_the_rate_go_in_an_hour_and_the_rest_joins(
+def test_mails_beyond_the_hourly_rate_are_combined(
     site: Site, say: Say, carry: Carry, post: PostOffice
 ) -> None:
     say(rate=2, digest=1, grid_control=[], cluster_admin=[])

@@ -42,7 +42,7 @@ def test_later_failures_join_the_waiting_notice(site: Site, say: Say, notified: 
     assert one.due < one.first + 601
 
 
-def test_news_are_read_once(site: Site, say: Say, notified: Notified) -> None:
+def test_new_events_are_read_once(site: Site, say: Say, notified: Notified) -> None:
     say()
     site.submit(many(2))
     fail(site, "prod/1/1/1")
@@ -147,7 +147,7 @@ def test_without_the_section_waiting_notices_are_forgotten(
     assert count(store, "problem") == 0
 
 
-def test_events_that_take_the_numbers_of_removed_ones_are_news(
+def test_events_that_reuse_numbers_are_new(
     site: Site, say: Say, notified: Notified, store: Store
 ) -> None:
     say()
@@ -179,7 +179,7 @@ def test_actions_of_people_are_not_reported(
     assert notified.recipients() == []
 
 
-def test_ten_thousand_failures_are_one_thing_with_examples(
+def test_ten_thousand_failures_are_one_notice_with_examples(
     site: Site, say: Say, notified: Notified, store: Store
 ) -> None:
     say()
@@ -221,7 +221,7 @@ def test_a_job_that_is_held_for_alike_failures_says_so_in_the_mail(
     assert "  d0ctl release prod\n" in text
 
 
-def test_who_wants_only_what_needs_a_person_is_notified_of_what_stays_so(
+def test_urgent_only_recipients_are_notified_of_lasting_problems(
     site: Site, say: Say, notified: Notified
 ) -> None:
     say(mode="when-needed")

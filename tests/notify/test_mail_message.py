@@ -46,7 +46,7 @@ def mail_of(notices: list[Notice], endings: dict[int, Ending]) -> bytes:
 
 
 @given(st.lists(failures, min_size=1, max_size=4), nasty, st.lists(nasty, max_size=3))
-def test_whatever_names_and_messages_hold_the_mail_keeps_its_shape(
+def test_arbitrary_names_cannot_change_the_form_of_a_mail(
     notices: list[Notice], title: str, whys: list[str]
 ) -> None:
     segments = tuple(Segment("a/1/1/1", "failed", why) for why in whys)

@@ -70,7 +70,7 @@ def test_a_mail_goes_over_tls_from_the_first_byte(certificate: Path) -> None:
             send(post.said(security="tls"))
 
 
-def test_a_server_whose_certificate_nobody_knows_gets_neither_password_nor_mail(
+def test_a_server_with_an_unknown_certificate_gets_neither_password_nor_mail(
     secured: PostOffice, login: Callable[..., str]
 ) -> None:
     with pytest.raises(NotSent, match="certificate verify failed") as caught:

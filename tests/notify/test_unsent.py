@@ -189,7 +189,7 @@ def test_a_command_that_fails_is_run_again_a_few_times_and_then_given_up(
     assert one["last_error"] == f"`{tmp_path}/hook` ended with exit code 3: \\x1b[1mno"
 
 
-def test_carriers_of_two_processes_send_nothing_twice(
+def test_senders_of_two_processes_send_nothing_twice(
     site: Site, say: Say, store: Store, post: PostOffice, home: Home
 ) -> None:
     say(grid_control=[], cluster_admin=[])

@@ -93,23 +93,23 @@ def test_a_failure_that_happens_everywhere_makes_no_node_guilty(streak: int, fai
 
 
 @given(streaks, st.integers(1, 200), st.integers(1, 200))
-def test_others_that_fail_more_often_than_not_prove_little(
-    streak: int, successful: int, more: int
-) -> None:
+def test_other_nodes_that_mostly_fail_prove_little(streak: int, successful: int, more: int) -> None:
     others = Tally(successful, successful + more)
 
     assert not is_guilty(failing(min(streak, 4)), others, others, SITE)
 
 
 @given(records, tallies, tallies)
-def test_the_budget_is_never_undercut(record: NodeRecord, others: Tally, job: Tally) -> None:
+def test_a_node_may_always_fail_as_often_as_the_budget(
+    record: NodeRecord, others: Tally, job: Tally
+) -> None:
     if is_guilty(record, others, job, SITE):
         assert record.streak >= SITE.failures
         assert others.successful > 0
 
 
 @given(records, tallies, tallies)
-def test_a_site_that_sets_no_budget_mistrusts_nobody(
+def test_a_site_without_a_budget_suspects_no_node(
     record: NodeRecord, others: Tally, job: Tally
 ) -> None:
     none = BlackHoleLimits(0, SITE.pause, SITE.minimum_run, SITE.try_again, SITE.longest)

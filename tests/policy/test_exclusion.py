@@ -43,7 +43,7 @@ tallies = st.builds(Tally, st.integers(0, 50), st.integers(0, 50))
 
 
 @given(tallies, tallies)
-def test_one_more_that_goes_well_on_a_node_never_has_it_excluded(node: Tally, rest: Tally) -> None:
+def test_one_more_success_never_excludes_a_node(node: Tally, rest: Tally) -> None:
     before = Tally(node.successful + rest.successful, node.failed + rest.failed)
     better = Tally(node.successful + 1, node.failed)
 

@@ -146,14 +146,14 @@ def test_a_list_of_delays_goes_on_with_the_last_and_a_back_off_grows_up_to_the_l
     assert Rule(tries=9).pause(3) == 0.0
 
 
-def test_a_delay_without_a_longest_grows_sixty_times_and_then_stays() -> None:
+def test_a_delay_without_a_limit_grows_sixty_times_at_most() -> None:
     rule = Rule(tries=10**6, delay=(1.0,), factor=2.0)
 
     assert rule.pause(60) == 2.0**59
     assert rule.pause(61) == rule.pause(62) == rule.pause(10**6) == 2.0**60
 
 
-def test_the_stronger_says_a_key_and_leaves_the_others() -> None:
+def test_the_stronger_policy_overrides_only_the_keys_it_sets() -> None:
     policy = combine(
         [
             ("site", {"stage-in": {"tries": 5}}),

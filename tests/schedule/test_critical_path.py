@@ -39,7 +39,7 @@ def test_there_are_few_classes_and_of_distinct_times_those_that_differ_much_stay
     assert min(rank for rank, _ in found) >= min(rank for rank, _ in pairs) * (1 - 1e-9)
 
 
-def test_equal_packages_share_a_class_and_others_do_not() -> None:
+def test_only_equal_packages_share_a_class() -> None:
     found = classes(["a", "a", "a", "b"], [(10.0, 2.0), (10.0, 2.0), (5.0, None), (10.0, 2.0)])
 
     assert found == [(10.0, 2.0), (10.0, 2.0), (5.0, None), (10.0, 2.0)]

@@ -54,7 +54,7 @@ requirement_sets = st.builds(
     st.lists(rooms, max_size=5, unique_by=lambda room: room.id),
     st.lists(requirement_sets, max_size=6, unique_by=lambda one: one.id),
 )
-def test_nothing_goes_where_it_does_not_fit(
+def test_packages_go_only_where_they_fit(
     nodes: list[NodeRoom], requirements: list[Requirement]
 ) -> None:
     decisions = decide(nodes, requirements)
@@ -75,7 +75,7 @@ def test_nothing_goes_where_it_does_not_fit(
         assert mine == sorted(mine)
 
 
-def test_the_first_requirement_gets_the_room_and_the_next_what_is_left() -> None:
+def test_the_first_requirement_is_served_before_the_next() -> None:
     node = NodeRoom(1, "a", 1, cpus=3, used=0)
 
     decisions = decide([node], [Requirement(1, ready=2), Requirement(2, ready=5)])
@@ -181,7 +181,7 @@ def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(
             assert not any(room in suited(one, nodes) for one in others)
 
 
-def test_one_that_is_to_be_tried_is_no_other_node_to_go_to() -> None:
+def test_a_node_on_trial_is_no_alternative_for_other_packages() -> None:
     well = NodeRoom(1, "a", 1, cpus=1, used=0)
     tried = NodeRoom(2, "b", 2, cpus=1, used=0, on_trial=7)
     requirement = Requirement(1, ready=2, avoid="a", stage=7)

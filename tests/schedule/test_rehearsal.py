@@ -119,7 +119,7 @@ def test_each_package_that_failed_is_tried_again_once() -> None:
     assert (found.retried, found.stuck) == ({"lost": 24}, 0)
 
 
-def test_readers_of_a_package_that_failed_for_good_never_run_unless_it_is_excused() -> None:
+def test_readers_of_a_failed_package_run_only_if_it_is_not_required() -> None:
     tasks = [Task(1, 10.0, outputs=(0,)), Task(1, 10.0, outputs=(1,)), Task(1, 10.0, inputs=(0, 1))]
     files = [File(1_000), File(1_000)]
 

@@ -63,7 +63,7 @@ def test_the_part_beyond_a_claim_goes_to_the_others() -> None:
     }  # fmt: skip
 
 
-def test_a_share_takes_the_jobs_of_a_researcher_by_any_of_the_names() -> None:
+def test_a_share_takes_the_jobs_under_any_name_of_a_researcher() -> None:
     tree = Tree((Share("mine", 1, ("emmy",)), Share("tests", 1, (), ("test-*",)), Share("all", 1)))
 
     assert tree.path_of(["emmy@lab01", "emmy"], "mc") == "mine"

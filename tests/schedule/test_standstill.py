@@ -45,7 +45,7 @@ def test_ready_packages_move_while_a_node_can_take_them() -> None:
         (ready(cpus=64), [node(), node("b", "down")], True, Cause.IMPOSSIBLE, False),
     ],
 )
-def test_what_stops_work_is_named_with_whether_it_may_end_by_itself(
+def test_the_cause_of_a_standstill_says_whether_it_may_end_by_itself(
     work: Work, nodes: list[NodeState], driven: bool, cause: Cause, returns: bool
 ) -> None:
     found = standing(work, nodes, driven=driven)

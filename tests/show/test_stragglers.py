@@ -39,7 +39,7 @@ def test_a_straggler_is_named_by_why_and_status(site: Site) -> None:
     assert (entry["path"], entry["node"], entry["high"]) == ("prod/1/1/1", "localhost", 1200.0)
 
 
-def test_a_package_that_is_a_little_late_is_none(site: Site) -> None:
+def test_a_package_that_is_a_little_late_is_no_straggler(site: Site) -> None:
     running(site, since_s=1500.0)
 
     facts = [*why(site, "prod/1/1/1").facts,

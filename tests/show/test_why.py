@@ -27,7 +27,7 @@ def test_a_waiting_package_names_the_file_its_maker_and_how_that_stands(site: Si
     assert answer.commands == ["d0ctl why prod/1/1/1"]
 
 
-def test_the_least_hopeful_file_comes_first(site: Site) -> None:
+def test_the_least_likely_file_comes_first(site: Site) -> None:
     site.submit(production())
     site.fail("prod/1/3/1")
 
@@ -39,7 +39,7 @@ def test_the_least_hopeful_file_comes_first(site: Site) -> None:
     assert "d0ctl kill-line prod/1/3 --drop-outputs" in answer.commands
 
 
-def test_what_is_behind_a_chain_of_waiting_makers_is_found(site: Site) -> None:
+def test_the_cause_behind_a_chain_of_waiting_makers_is_found(site: Site) -> None:
     site.submit(production())
     site.fail("prod/1/3/1")
 
@@ -89,7 +89,7 @@ def test_a_ready_package_says_which_nodes_are_ruled_out_by_what(site: Site) -> N
     assert "node `small` is ruled out: 1 CPUs, needs 2" in facts
 
 
-def test_a_full_node_says_what_takes_it(site: Site) -> None:
+def test_why_names_the_packages_on_a_full_node(site: Site) -> None:
     site.up(cpus=1)
     site.submit(production())
     site.launch("prod/1/1/1")
@@ -119,7 +119,7 @@ def test_no_slot_is_free_since_the_last_one_was_taken(site: Site) -> None:
     assert answer.details["full_since"] == iso(taken)
 
 
-def test_what_waits_for_its_inputs_on_a_node_takes_none_of_its_slots(site: Site) -> None:
+def test_packages_in_stage_in_take_no_slots(site: Site) -> None:
     site.up(cpus=1)
     site.submit(production())
     site.launch("prod/1/1/1")

@@ -43,5 +43,5 @@ def test_no_value_is_more_than_a_word(value: str) -> None:
         assert done.stdout.decode() == value or done.stdout.decode() == "./" + value
 
 
-def test_a_stray_brace_is_the_scripts_own(tmp_path: Path) -> None:
+def test_an_unknown_brace_is_left_to_the_script(tmp_path: Path) -> None:
     assert filled("awk '{print $1}' {n}", n="1") == "awk '{print $1}' 1"

@@ -104,5 +104,5 @@ def named(site: Site) -> Site:
     return replace(site, clusters=clusters, warnings=())
 
 
-def test_nothing_is_written_of_an_empty_site() -> None:
+def test_an_empty_site_has_an_empty_file() -> None:
     assert (text(Site()), document(Site())) == ("", {})

@@ -93,7 +93,7 @@ def purges(store: Store) -> list[tuple[int, str]]:
     return [tuple(row) for row in store.connection.execute("select node_id, path from purge")]
 
 
-def test_a_launch_says_how_binaries_are_verified(site: Site) -> None:
+def test_a_launch_has_the_verification_of_its_binaries(site: Site) -> None:
     first, second = launched(site)["binaries"]
 
     assert (first["check"], first["check_timeout"], first["events"]) == ("test -s a", 5.0, None)

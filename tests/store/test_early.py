@@ -64,7 +64,7 @@ def drop(store: Store, package: int) -> None:
         lifecycle.drop(store, actor="tester", note=None, now=NOW)
 
 
-def test_it_starts_at_its_first_input_and_ends_after_its_last(store: Store) -> None:
+def test_an_early_package_starts_at_its_first_input_and_ends_after_its_last(store: Store) -> None:
     submitted(store, merging(20))
     site = Site.of(store, cpus=2)
     assert phases(store)[MERGE] == "waiting"
@@ -82,7 +82,7 @@ def test_it_starts_at_its_first_input_and_ends_after_its_last(store: Store) -> N
     assert faults(store) == {}
 
 
-def test_it_takes_no_cpu_while_it_waits(store: Store) -> None:
+def test_an_early_package_takes_no_cpu_while_it_waits(store: Store) -> None:
     submitted(store, merging(6))
     site = Site.of(store, cpus=1)
     while phases(store)[MERGE] != "running":
@@ -97,7 +97,7 @@ def test_it_takes_no_cpu_while_it_waits(store: Store) -> None:
     assert set(phases(store).values()) == {"done"}
 
 
-def test_one_whose_inputs_are_all_there_is_like_any_other(store: Store) -> None:
+def test_an_early_package_with_all_inputs_runs_normally(store: Store) -> None:
     submitted(store, merging(1))
     site = Site.of(store, cpus=2)
     site.settle()
@@ -132,7 +132,7 @@ def test_inputs_reach_it_from_other_nodes(store: Store) -> None:
     assert faults(store) == {}
 
 
-def test_after_a_lost_link_all_is_sent_again(store: Store) -> None:
+def test_all_inputs_are_sent_again_after_a_lost_link(store: Store) -> None:
     submitted(store, merging(8))
     site = Site.of(store, cpus=2)
     while phases(store)[MERGE] != "running":

@@ -135,7 +135,7 @@ def test_an_output_of_a_removed_node_is_made_again_elsewhere(store: Store) -> No
     assert faults(store) == {}
 
 
-def test_more_files_than_are_looked_at_at_once_reach_a_far_node(store: Store) -> None:
+def test_more_files_than_one_batch_reach_a_remote_node(store: Store) -> None:
     names = [f"f{n}" for n in range(120)]
     spec = job("many", stage(*[simple(outputs=[name], nodes=("near",)) for name in names]),
                stage(simple(inputs=names, nodes=("far",))))  # fmt: skip
@@ -148,7 +148,7 @@ def test_more_files_than_are_looked_at_at_once_reach_a_far_node(store: Store) ->
     assert faults(store) == {}
 
 
-def test_a_transfer_that_can_not_be_made_now_is_in_no_others_way(store: Store) -> None:
+def test_a_postponed_transfer_does_not_delay_others(store: Store) -> None:
     spec = job("one", stage(*[simple(inputs=[f"/in/{n}"]) for n in range(9)]))
     submitted(store, spec)
     Site.of(store, "far", cpus=20)
@@ -183,7 +183,7 @@ def test_an_outside_file_that_is_gone_holds_no_slot(store: Store) -> None:
     assert order[1]["inputs"][0]["path"] == "/in/raw"
 
 
-def test_a_copy_that_comes_after_its_job_was_removed_is_nobodys(store: Store) -> None:
+def test_a_copy_that_arrives_after_its_job_was_removed_is_unneeded(store: Store) -> None:
     number = submitted(store, job("one", [simple(outputs=["a"])]))
     file = file_id(store, "a")
     remove_rows(store, number, now=NOW)
@@ -243,7 +243,7 @@ def test_results_are_wanted_once_and_end_the_package_when_they_are_there(store: 
     assert faults(store) == {}
 
 
-def test_a_node_keeps_what_it_once_was(store: Store) -> None:
+def test_another_machine_id_of_a_node_is_refused(store: Store) -> None:
     registry.add(store, Address("far", "ssh", "far"), cpus=None)
     number = registry.named(store, "far")["id"]
     facts = {"machine_id": "m1", "boot_id": "b", "cpus": 4, "base": "/far"}

@@ -123,5 +123,5 @@ TestLife = Life.TestCase
 TestLife.settings = MACHINES
 
 
-def test_an_update_gives_other_outputs_to_a_package_of_a_dropped_line() -> None:
+def test_a_package_of_a_dropped_line_can_get_other_outputs_by_an_update() -> None:
     Life.replay(("drop", 300), ("update", 1, [0, 433, 575], False))

@@ -63,7 +63,7 @@ def test_cpus_that_a_group_does_not_want_go_to_the_others(store: Store, site: Si
     assert placed(store) == {"mc": 1, "top": 3, "free": 4}
 
 
-def test_a_share_of_nought_runs_when_nobody_else_wants_to(store: Store, site: Site) -> None:
+def test_a_share_of_zero_runs_when_no_other_share_wants_cpus(store: Store, site: Site) -> None:
     share(store, {"night": {"share": 0, "jobs": ["night*"]}, "others": {"share": 1}})
     packages(store, "night", number=5)
     packages(store, "day", number=6)
@@ -73,7 +73,7 @@ def test_a_share_of_nought_runs_when_nobody_else_wants_to(store: Store, site: Si
     assert placed(store) == {"day": 6, "night": 2}
 
 
-def test_past_use_costs_a_group_cpus_until_it_is_forgotten(store: Store, site: Site) -> None:
+def test_past_use_reduces_the_cpus_of_a_group_for_a_while(store: Store, site: Site) -> None:
     packages(store, "mc", "emmy@physics", number=8)
     site.settle()
     packages(store, "mc2", "emmy@physics")

@@ -167,7 +167,7 @@ def test_a_path_on_another_node_is_carried(store: Store) -> None:
     assert [tuple(row) for row in wanted] == [(1, site.node("farm").cluster)]
 
 
-def test_an_attempt_that_nobody_waits_for_changes_nothing_twice(store: Store) -> None:
+def test_a_repeated_end_of_a_staged_attempt_changes_nothing(store: Store) -> None:
     submitted(store, job("two", stage(simple(outputs=["a"])), stage(simple(inputs=["a"]))))
     site = Site.of(store, cpus=2)
     work(store, site)

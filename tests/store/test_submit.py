@@ -185,7 +185,7 @@ def test_a_job_without_a_name_gets_the_next_number(store: Store) -> None:
     assert names == ["reco-001", "reco-002", "reco-003"]
 
 
-def test_an_asked_for_name_wins(store: Store) -> None:
+def test_a_requested_name_overrides_the_one_of_the_file(store: Store) -> None:
     assert submit(store, job("reco"), now=NOW, actor="tester", name="mine") == "mine"
 
 

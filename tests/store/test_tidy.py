@@ -69,7 +69,7 @@ def test_a_file_stays_for_a_reader_that_may_be_tried_again(store: Store, state: 
         ((Disposition.FORWARD,), None, True),
     ],
 )
-def test_the_stickier_disposition_wins(
+def test_the_disposition_that_keeps_longer_wins(
     store: Store, output: tuple[Disposition, ...], given: Disposition | None, goes: bool
 ) -> None:
     reader = simple(inputs=[InputSpec("a", disposition=given)])

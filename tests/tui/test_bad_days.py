@@ -96,7 +96,7 @@ def test_a_lock_that_is_held_long_does_not_stop_reading(site: Site, dashboard: O
     dashboard(script)
 
 
-def test_a_job_that_goes_while_it_is_chosen_is_gone(site: Site, dashboard: Open) -> None:
+def test_a_job_removed_while_selected_disappears(site: Site, dashboard: Open) -> None:
     site.submit(production("stays"))
     site.submit(production("goes"))
 
@@ -117,7 +117,7 @@ NAMES = (
 )
 
 
-def test_names_from_outside_are_shown_and_never_obeyed(site: Site, dashboard: Open) -> None:
+def test_escapes_in_names_are_shown_and_not_executed(site: Site, dashboard: Open) -> None:
     lines = [line(package(f"file-{n}", name=name), name=name) for n, name in enumerate(NAMES)]
     site.submit(job(("[red]stage", lines), name="odd", title="\x1b[31m[blink]title"))
     site.fail("odd/1/2/1", detail="\x1b[2J[/nope]", stderr="\x1b[2J\x07[bold]\n日本\n")

@@ -54,7 +54,7 @@ def test_the_words_beside_a_bar_begin_with_what_needs_a_person() -> None:
     assert [words for words, _ in answer] == ["1 failed", "3 held", "2 running", "4 blocked"]
 
 
-def test_the_time_left_is_the_work_divided_by_the_slots_but_no_less_than_one_package() -> None:
+def test_the_eta_is_the_work_divided_by_the_slots_and_at_least_one_package() -> None:
     assert remaining([Share(10, 6.0), Share(0, None)], 4) is not None
     assert remaining([Share(10, 6.0)], 4).seconds == 15.0  # type: ignore[union-attr]
     assert remaining([Share(1, 6.0)], 4).seconds == 6.0  # type: ignore[union-attr]
@@ -211,11 +211,11 @@ def test_a_column_without_anything_in_it_is_left_out() -> None:
     assert "end" not in text(tree_rows.heading(of))
 
 
-def test_titles_have_all_their_room_on_a_wide_screen() -> None:
+def test_titles_are_complete_on_a_wide_screen() -> None:
     assert Columns.of(160, wanted(about=0)).name == 60
 
 
-def test_the_last_cell_of_a_table_goes_below_where_it_has_no_room() -> None:
+def test_a_wide_last_cell_of_a_table_moves_to_the_next_line() -> None:
     row = [("exit-code", "bad"), ("last 03:54:48", "faint"), ("corrupt block at event 1000", "")]
     narrow, wide = Sheet(44, UNICODE), Sheet(80, UNICODE)
     for sheet in (narrow, wide):

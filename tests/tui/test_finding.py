@@ -175,7 +175,7 @@ def test_the_walk_finds_a_job_in_which_nothing_moves_though_nothing_failed(
     dashboard(script)
 
 
-def test_where_nothing_needs_a_person_the_walk_says_so(site: Site, dashboard: Open) -> None:
+def test_a_walk_without_a_problem_is_reported(site: Site, dashboard: Open) -> None:
     site.submit(production())
 
     async def script(desk: Desk) -> None:

@@ -64,7 +64,7 @@ def test_lean_output_draws_the_same_in_no_more_bytes(data: str) -> None:
     assert lean(lean(data)) == lean(data)
 
 
-def test_a_look_that_goes_on_is_not_sent_again() -> None:
+def test_an_unchanged_style_is_not_sent_again() -> None:
     style = "\x1b[38;2;1;2;3;48;2;4;5;6m"
     data = f"{style}a\x1b[0m{style}b\x1b[0m\x1b[1;38;2;1;2;3;48;2;4;5;6mc\x1b[0m{style}d\x1b[0m"
 

@@ -27,14 +27,14 @@ def write_log(site: Site, path: str, content: str) -> Path:
     return log
 
 
-def test_colours_become_looks_and_other_escapes_are_shown() -> None:
+def test_colours_become_styles_and_other_escapes_are_shown() -> None:
     assert spans("\x1b[31mred\x1b[0m plain") == [("red", "bad"), (" plain", "plain")]
     assert spans("\x1b[1;32mok\x1b[m") == [("ok", "good")]
     assert spans("\x1b[38;2;1;2;3mtrue\x1b[38;5;9mred") == [("true", "plain"), ("red", "bad")]
     assert spans("a\x1b[2Jb\x1b]0;title\x07") == [("a\\x1b[2Jb\\x1b]0;title\\x07", "plain")]
 
 
-def test_of_a_line_that_was_printed_over_the_last_is_shown() -> None:
+def test_the_last_state_of_an_overprinted_line_is_shown() -> None:
     assert spans(" 10%|#   |\r 20%|##  |\r") == [(" 20%|##  |", "plain")]
 
 

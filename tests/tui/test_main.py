@@ -12,7 +12,9 @@ from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 
-def test_it_opens_on_all_jobs_and_tells_about_the_first(site: Site, dashboard: Open) -> None:
+def test_the_dashboard_opens_on_all_jobs_with_the_first_selected(
+    site: Site, dashboard: Open
+) -> None:
     site.submit(production("prod"))
     site.submit(production("other"))
 

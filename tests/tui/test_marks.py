@@ -106,7 +106,7 @@ def test_a_filter_of_thousands_is_marked_whole_and_held_as_one_act(
     assert [(act.verb, act.packages) for act in acts] == [("hold", 6_000), ("submit", 6_000)]
 
 
-def test_all_but_one_of_a_filter_are_held_with_one_command(many: Site, dashboard: Open) -> None:
+def test_a_filter_except_one_package_is_held_with_one_command(many: Site, dashboard: Open) -> None:
     async def script(desk: Desk) -> None:
         await desk.press("f")
         await desk.type("ready")

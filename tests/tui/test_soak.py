@@ -37,7 +37,9 @@ def memory() -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
-def test_it_bears_a_thousand_transitions_a_second_and_any_keys(site: Site, dashboard: Open) -> None:
+def test_the_dashboard_handles_a_thousand_transitions_a_second_and_any_keys(
+    site: Site, dashboard: Open
+) -> None:
     with open_store(site.store.home) as store:
         submit(store, job(50_000), now=time.time(), actor="me")
     root = str(site.store.home.root)

@@ -46,7 +46,7 @@ CASES = [(theme, coarse) for coarse, themes in ((False, THEMES), (True, COARSE))
 @pytest.mark.parametrize(("theme", "coarse"), CASES,
                          ids=[f"{theme.name}-{256 if coarse else 'true'}"
                               for theme, coarse in CASES])  # fmt: skip
-def test_every_look_can_be_read_on_every_ground(theme: Theme, coarse: bool) -> None:
+def test_every_style_is_readable_on_every_background(theme: Theme, coarse: bool) -> None:
     for name, ground in grounds(theme).items():
         for look in READ:
             ink = theme.variables[f"d0-{look}"]
@@ -70,7 +70,7 @@ def test_paper_and_cursor_differ_in_256_colours() -> None:
 
 
 @pytest.mark.parametrize("plain", [True, False])
-def test_the_row_under_the_cursor_is_of_one_ground(
+def test_the_row_under_the_cursor_has_one_background(
     site: Site, dashboard: Open, plain: bool
 ) -> None:
     site.submit(production())

@@ -72,7 +72,7 @@ def test_an_odd_umask_applies_to_binaries_only(connect: Connect, mask: int) -> N
     assert node.folder(1).stat().st_mode & 0o777 == 0o700
 
 
-def test_binaries_find_the_account_s_own_environment_and_nothing_of_a_session(
+def test_binaries_get_the_environment_of_the_account_not_of_a_session(
     connect: Connect,
 ) -> None:
     foreign = ["SSH_AUTH_SOCK", "TERM", "DISPLAY", "D0CTL_HOME", "TMUX", "PS1", "OLDPWD"]

@@ -104,9 +104,7 @@ def test_an_output_directory_is_kept_as_one_file(node: Client, tmp_path: Path) -
          "`x` in it is neither file, directory nor link"),
     ],
 )  # fmt: skip
-def test_what_is_no_whole_directory_fails(
-    node: Client, script: str, reason: str, detail: str
-) -> None:
+def test_an_incomplete_directory_fails(node: Client, script: str, reason: str, detail: str) -> None:
     end = node.run(binary(script=script, outputs=[output("plots/", 4)]), keep=["plots/"])
 
     assert (end["outcome"], end["reason"]) == ("failed", reason)

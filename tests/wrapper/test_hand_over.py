@@ -147,7 +147,7 @@ def test_a_killed_idle_wrapper_costs_no_attempt(single: Client) -> None:
     assert not [frame for frame in single.frames if frame["kind"] == "dead"]
 
 
-def test_a_launch_that_a_dying_wrapper_did_not_read_is_given_to_another_one(
+def test_another_wrapper_gets_a_launch_that_a_dying_one_did_not_read(
     single: Client, tmp_path: Path
 ) -> None:
     single.run(binary("true"))

@@ -97,14 +97,14 @@ def test_an_attempt_is_suspended_while_the_disk_is_full(connect: Connect, disk: 
     assert node.end(1)["outcome"] == "successful"
 
 
-def test_a_program_that_says_that_the_disk_was_full_is_believed(node: Client) -> None:
+def test_a_program_that_reports_a_full_disk_is_believed(node: Client) -> None:
     end = node.run(binary(script="echo 'out: No space left on device' >&2; exit 1"))
 
     assert sums_up(end) == ("failed", "disk-full", 1)
     assert end["detail"].endswith("No space left on device")
 
 
-def test_a_program_that_says_more_after_the_full_disk_is_believed(node: Client) -> None:
+def test_a_full_disk_message_followed_by_others_is_believed(node: Client) -> None:
     says = "echo \"dd: writing 'x': No space left on device\" >&2; echo 1+0 records in >&2; exit 1"
     end = node.run(binary(script=says))
 
@@ -120,7 +120,7 @@ def test_attempts_that_meet_a_full_disk_together_both_say_so(node: Client, says:
     assert re.search(r"; the disk was full \d+(\.\d)? s ago$", end["detail"])
 
 
-def test_a_program_that_says_something_else_after_a_full_disk_is_believed(node: Client) -> None:
+def test_another_error_after_a_full_disk_is_believed(node: Client) -> None:
     end = end_after_full_disk(node, f"{STAYS}; echo 'bad event 7' >&2; exit 3")
 
     assert sums_up(end) == ("failed", "exit-code", 1)
@@ -171,9 +171,7 @@ def test_of_attempts_that_all_wait_for_space_the_last_ends_and_others_continue(
     assert node.end(1)["outcome"] == "successful"
 
 
-def test_an_attempt_that_gets_no_space_fails_after_its_patience(
-    connect: Connect, disk: Path
-) -> None:
+def test_an_attempt_that_gets_no_space_fails_after_the_limit(connect: Connect, disk: Path) -> None:
     node = on_disk(connect, disk, patience=1.0)
     end = node.end(1)
 
@@ -229,7 +227,7 @@ def test_inputs_that_a_full_disk_refused_come_before_the_list_is_closed(
     assert Path(end["outputs"][0]["path"]).read_text().split() == ["a", "b", "c"]
 
 
-def test_an_attempt_gives_way_to_the_work_of_others(node: Client) -> None:
+def test_an_attempt_pauses_for_the_work_of_others(node: Client) -> None:
     busy = [sys.executable, "-c", "while True: pass"]
     others = [subprocess.Popen(busy) for _ in range(2 * (os.cpu_count() or 1))]
     try:
