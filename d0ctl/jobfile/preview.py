@@ -28,6 +28,7 @@ class _Line(NamedTuple):
     packages: int
     inputs: tuple[InputSpec, ...]
     makes: list[str]
+    after: tuple[tuple[int, int], ...]
 
 
 class LinePreview(NamedTuple):
@@ -38,6 +39,8 @@ class LinePreview(NamedTuple):
     packages: int
     reads: dict[Source, list[str]]
     makes: list[str]
+    after: list[str]
+    """The lines that it waits for without reading their files."""
 
 
 class StagePreview(Struct):
@@ -58,6 +61,8 @@ class StagePreview(Struct):
     max_running: int | None = None
     after: tuple[str, ...] = ()
     """The names of the stages that it waits for without reading their files."""
+    lines_after: dict[str, None] = field(default_factory=dict)
+    """The names of the stages that have lines for which lines of this one wait."""
     is_final: bool = False
     change: str = ""
     """`split` or `merge`, by the number of lines of the stages that it reads (D0 Job Definition,
@@ -108,13 +113,16 @@ class Preview:
                     name = one.file.rpartition(":")[2].removeprefix(folder)
                     names += [name] if name not in names else []
             path = f"{stage.number}/{number}"
-            yield LinePreview(path, line.name, line.packages, reads, line.makes)
+            after = [f"{stage_number}/{line_number}" for stage_number, line_number in line.after]
+            yield LinePreview(path, line.name, line.packages, reads, line.makes, after)
 
     def _count(self, stage: StagePreview, number: int, line: LineSpec) -> None:
         stage.lines += 1
         stage.packages += len(line.packages)
         if line.is_open:
             stage.change = "open"
+        for before, _ in line.after:
+            stage.lines_after[self.stages[before - 1].name] = None
         makes = []
         for package in line.packages:
             stage.cpus = max(stage.cpus, package.cpus)
@@ -140,7 +148,7 @@ class Preview:
             else:
                 self._note(stage, self._source(stage, number, one), one)
         if self._lines is not None:
-            kept = _Line(line.name, len(line.packages), inputs, makes)
+            kept = _Line(line.name, len(line.packages), inputs, makes, line.after)
             self._lines.setdefault(stage.number, []).append(kept)
 
     def _note(self, stage: StagePreview, source: Source, spec: InputSpec) -> None:

@@ -154,7 +154,9 @@ stages:
       - {name: recoA, run: [recoanalyze, "{inputs}"], inputs: all.reco, priority: 60}
       - {name: store, run: "a\\nb {inputs}", inputs: all.reco, memory: 1GiB}
       - {name: recoA, run: "recoanalyze {inputs}", inputs: filtered.reco, outputs: x.root}
-  - {name: mail, final: yes, lines: [{name: mail, run: mail}]}
+  - name: mail
+    final: yes
+    lines: [{name: mail, run: mail, inputs: [{file: x.root, required: no}]}]
 """
 
 EXPECTED = Path(__file__).with_name("case4.dag")

@@ -115,7 +115,7 @@ def test_the_json_preview_has_the_plan(site: Site, file: str, d0ctl: Type) -> No
     assert (sim["nodes"], sim["seconds"]) == ({"localhost": None}, None)
     assert "needs 900 TB" in merge["nodes"]["localhost"]
     assert sim["lines"][1] == {
-        "path": "1/2", "name": "n=2", "packages": 1, "makes": ["sim-2.txt"],
+        "path": "1/2", "name": "n=2", "packages": 1, "makes": ["sim-2.txt"], "after": [],
         "reads": [{"kind": "here", "name": "", "files": ["sim.sh"]}],
     }  # fmt: skip
     assert [one["kind"] for one in merge["lines"][0]["reads"]] == ["stage", "job", "node"]
@@ -172,6 +172,7 @@ def test_the_preview_shows_after_and_limits(tmp_path: Path, d0ctl: Type) -> None
         "  - {name: b, after: a, lines: [{run: x}]}\n"
         "  - {name: c, require: 50%, lines: [{run: x, inputs: {from: a}}]}\n"
         "  - {name: d, final: yes, lines: [{run: x}]}\n"
+        "  - {name: e, lines: [{for: {n: [1, 2]}, after: a/=, run: x}]}\n"
     )
 
     seen = d0ctl("validate", str(path), "--list", "--graph").stdout
@@ -182,6 +183,9 @@ def test_the_preview_shows_after_and_limits(tmp_path: Path, d0ctl: Type) -> None
     assert "runs if 50 % of the packages it reads from succeed" in rows
     assert "runs after all other stages, whether they succeed or not" in rows
     assert "all others -> d 1 line final" in rows
+    assert "runs after lines of `a`" in rows
+    assert "a 2 lines -> e 2 lines after lines of it" in rows
+    assert "5/2 n=2 after 1/2 -> nothing" in rows
 
 
 LATE = """\

@@ -183,6 +183,7 @@ class PlannedLine(TypedDict):
     packages: int
     reads: list[PlannedInputs]
     makes: list[str]
+    after: list[str]
 
 
 class PlannedStage(TypedDict):

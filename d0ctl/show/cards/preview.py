@@ -1,6 +1,7 @@
 """What a job would do: its stages and lines, their inputs, where it could run, how long."""
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import repeat
 from math import ceil
 
 from d0ctl.jobfile.preview import LinePreview, Preview, Source, StagePreview
@@ -67,6 +68,8 @@ def _each(seconds: float) -> str:
 def _order(stage: StagePreview) -> str:
     """Return the conditions of a stage besides its position: when it runs, and how much of it."""
     words = [f"after {listed(f'`{name}`' for name in stage.after)}"] if stage.after else []
+    if stage.lines_after:
+        words.append(f"after lines of {listed(f'`{name}`' for name in stage.lines_after)}")
     if stage.is_final:
         words.append("after all other stages, whether they succeed or not")
     if stage.require < 1:
@@ -175,6 +178,8 @@ def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunT
 def line(one: LinePreview, absent: Absent) -> list[Cell]:
     """Return a line of a stage, in columns: its number, its loop values, what it reads, makes."""
     reads = listed(_named(source, names, absent) for source, names in one.reads.items())
+    if one.after:
+        reads += f"{', ' if reads else ''}after {_some(one.after)}"
     return [
         (one.path, "strong"),
         one.name if one.name != one.path.rpartition("/")[2] else "",
@@ -212,13 +217,14 @@ def graph(sheet: Sheet, preview: Preview) -> None:
                 "->", (stage.name, "strong"), sizes[stage.name],
                 (count(len(names), "file") if is_stage else "", "faint"),
             ])  # fmt: skip
-        for name in stage.after:
+        for name, how in [*zip(stage.after, repeat("after it")),
+                          *zip(stage.lines_after, repeat("after lines of it"))]:  # fmt: skip
             rows.append([(name, "strong"), sizes[name], "->", (stage.name, "strong"),
-                         sizes[stage.name], ("after it", "faint")])  # fmt: skip
+                         sizes[stage.name], (how, "faint")])  # fmt: skip
         if stage.is_final:
             rows.append(["all others", "", "->", (stage.name, "strong"), sizes[stage.name],
                          ("final", "faint")])  # fmt: skip
-        if not (stage.reads or stage.after or stage.is_final):
+        if not (stage.reads or stage.after or stage.lines_after or stage.is_final):
             rows.append(["nothing", "", "->", (stage.name, "strong"), sizes[stage.name], ""])
         if stage.results:
             rows.append([(stage.name, "strong"), sizes[stage.name], "->", "results", "",

@@ -32,10 +32,10 @@ def _lines(job: JobRows) -> Iterator[str]:
                 for package in line.packages:
                     yield f"CATEGORY {found.names[package.row['id']]} {category}"
             yield f"MAXJOBS {category} {stage.row['max_running']}"
-    for before, behind in found.behind.items():
-        children = " ".join(found.names[key] for key in behind)
-        yield f"PARENT {found.names[before]} CHILD {children}"
     last = {line.packages[0].row["id"] for line in final.lines} if final else set()
+    for before, behind in found.behind.items():
+        if children := " ".join(found.names[key] for key in behind if key not in last):
+            yield f"PARENT {found.names[before]} CHILD {children}"
     for group, behind in found.groups:
         if not last.intersection(behind):
             parents = " ".join(found.names[key] for key in group)
@@ -43,7 +43,7 @@ def _lines(job: JobRows) -> Iterator[str]:
 
 
 def _final(job: JobRows) -> StageRows | None:
-    """Return the final stage, if it is one node: DAGMan allows only one."""
+    """Return the final stage, if it is one node: DAGMan allows only one, without parents."""
     stages = [stage for stage in job.stages if stage.row["final"]]
     if len(stages) != 1 or sum(len(line.packages) for line in stages[0].lines) != 1:
         return None
