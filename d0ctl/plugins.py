@@ -20,6 +20,7 @@ GROUPS = {
     "classifier": "d0ctl.classifiers",
     "notifier": "d0ctl.notifiers",
     "importer": "d0ctl.importers",
+    "task attribute": "d0ctl.task_attributes",
 }
 """The group of entry points of each kind."""
 

@@ -26,7 +26,7 @@ STILL_LONG = {
 }
 """Modules of the product that are longer; `api/verbs.py` is written by `make schemas`."""
 
-WITH_SQL = ("store/", "sql/", "bench/", "support/rows.py")
+WITH_SQL = ("store/", "sql/", "tasks/", "bench/", "support/rows.py")
 """Where tests may use SQL: those of the store and of the schema, benchmarks, and one helper."""
 
 OTHERS_WITH_SQL = {

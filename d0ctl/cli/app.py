@@ -16,8 +16,8 @@ from d0ctl.cli.terminal.errors import forget_output, reported_failures
 from d0ctl.cli.terminal.fast_typer import plain, usage_in_our_words
 from d0ctl.errors import ExitCode
 
-MODULES = {"import": "importing"}
-"""Modules that can't be named like their command, which is a keyword of Python."""
+MODULES = {"import": "importing", "task": "task_commands"}
+"""Modules that can't be named like their command: a keyword of Python, or another module's name."""
 
 GROUPS = {heading: names for heading, (_, names) in HEADINGS.items()}
 """Every command by its heading in `--help`."""

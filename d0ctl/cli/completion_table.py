@@ -31,6 +31,7 @@ HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "tui", "archives",
     )),
     "Act on jobs": ("", tuple(sorted({*_actions("jobs"), *_actions("packages")} - {*_RUN}))),
+    "Tasks": ("tasks", ("task",)),
     "Files and nodes": ("nodes", (
         "file", "node", "cluster", "researcher", "throttle", "site", "software", "store",
     )),
@@ -116,6 +117,10 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "software push": ("-",),
     "software purge": ("-",),
     "software verify": ("-",),
+    "task submit": ("-",),
+    "task list": (),
+    "task status": ("job_names",),
+    "task history": ("job_names",),
     "store list": (),
     "store locate": ("-",),
     "store delete": ("-",),

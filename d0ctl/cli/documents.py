@@ -2,14 +2,15 @@
 
 from typing import Any, TypeVar
 
-from d0ctl.cli.schemas import jobs
+from d0ctl.cli.schemas import jobs, tasks
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.model import LIVE, known_eta
 from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.horizon import Horizon
 from d0ctl.select import parse
 from d0ctl.store.attempts import node_record
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.tasks.views import DatasetView, TaskSummary
 from d0ctl.store.views import activity, browse, selection
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import Shortfall, short_packages
@@ -142,3 +143,18 @@ def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
 def failure(one: FailureView) -> jobs.Failure:
     """Return a failed package with the attempt that says why."""
     return fill(jobs.Failure, one, attempt=one.number, node=one.node_name)
+
+
+def task_document(one: TaskSummary) -> tasks.Task:
+    """Return a task."""
+    return fill(tasks.Task, one, task=one.name, packages=one.made, files=dict(one.files))
+
+
+def dataset_document(one: DatasetView) -> tasks.Dataset:
+    """Return a dataset of a task."""
+    return fill(tasks.Dataset, one, dataset=one.name, files=dict(one.files))
+
+
+def task_change(row: Row) -> tasks.TaskChange:
+    """Return a change of the status of a task."""
+    return fill(tasks.TaskChange, row)

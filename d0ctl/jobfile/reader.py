@@ -62,18 +62,35 @@ def read_text(
     recipe = read_job(root, Reading(faults, folder, Scope(), known), parameters)
     named = "job" in recipe.fields.fixed
     name = recipe.fields.fixed.get("job") or job_name_of(source)
+    spec = spec_of(recipe, name, named, source, folder, known, faults, is_seen=is_seen)
+    return replace(spec, text=text, warnings=tuple(faults.warnings.lines()))
+
+
+def spec_of(
+    recipe: JobRecipe,
+    name: str,
+    named: bool,
+    source: str,
+    folder: str,
+    known: KnownNames,
+    faults: Faults,
+    *,
+    is_seen: bool = True,
+) -> JobSpec:
+    """Check a job as a whole. Raises BadJobFile with every fault."""
     checked = check_job(recipe, name, folder, known, faults)
     if faults:
         raise BadJobFile(faults.lines())
     advise(recipe, checked.files, faults.warnings, is_seen=is_seen)
-    spec = _spec(recipe, checked, name, named, source)
-    return replace(spec, text=text, warnings=tuple(faults.warnings.lines()))
+    settings = settings_of(recipe, name, folder, source)
+    return replace(
+        settings, named=named, stages=_stages(recipe, checked), packages=checked.packages
+    )
 
 
-def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: str) -> JobSpec:
-    fields = recipe.fields.fixed
+def _stages(recipe: JobRecipe, checked: Checked) -> tuple[StageSpec, ...]:
     late = late_stages(recipe.stages)
-    stages = tuple(
+    return tuple(
         StageSpec(
             stage.name,
             StageLines(stage, checked.files, checked.order, checked.outputs[stage.name]),
@@ -86,19 +103,24 @@ def _spec(recipe: JobRecipe, checked: Checked, name: str, named: bool, source: s
         )
         for stage in recipe.stages
     )
+
+
+def settings_of(recipe: JobRecipe, name: str, folder: str, source: str) -> JobSpec:
+    """Return a job without stages: its settings as a whole."""
+    fields = recipe.fields.fixed
     return JobSpec(
         name=name,
-        named=named,
+        named=False,
         title=fields.get("title", ""),
         originator=fields.get("originator") or current_user(),
         priority=fields.get("priority", 50),
         hold=fields.get("hold", False),
         parameters=recipe.parameters,
         policy=recipe.policy,
-        directory=checked.files.directory,
+        directory=folder,
         source=local_files.absolute(source) if source != "-" else source,
-        stages=stages,
-        packages=checked.packages,
+        stages=(),
+        packages=0,
         mail=fields.get("mail"),
         max_alike_failures=fields.get("max_alike_failures"),
         max_running=fields.get("max_running"),

@@ -1,7 +1,7 @@
 """Names of nodes, software and other jobs that a job file may use."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -36,6 +36,7 @@ class KnownNames(Struct, frozen=True):
     `stage_of(job, stage)` returns a stage of a job, None if there is no such job.
     `cached(node, unread)` returns the files in the cache of a node, or those that nothing reads.
     `late` has the files of this job's own late outputs, by pattern, once they are known.
+    `contents` is the loop over the files of a task, whose line has no values of its own.
     """
 
     nodes: Collection[str] | None = None
@@ -48,6 +49,7 @@ class KnownNames(Struct, frozen=True):
     cached: Callable[[str, bool], Sequence[OtherFile]] | None = None
     late: Mapping[str, Sequence[OtherFile]] = {}
     clusters: Mapping[str, Sequence[str]] = {}
+    contents: Any = None
 
 
 NOTHING_KNOWN = KnownNames()

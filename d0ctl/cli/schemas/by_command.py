@@ -15,6 +15,7 @@ from d0ctl.cli.schemas import (
     results,
     site,
     software,
+    tasks,
 )
 from d0ctl.show.why.common import Explanation
 
@@ -64,6 +65,10 @@ DOCUMENTS: Mapping[str, Any] = {
     "software push": software.SoftwareOrders,
     "software purge": software.SoftwareOrders,
     "software verify": software.SoftwareOrders,
+    "task submit": tasks.TaskSubmitted,
+    "task list": tasks.Tasks,
+    "task status": tasks.TaskCard,
+    "task history": tasks.TaskHistory,
     "daemon status": site.Daemon,
     "notify list": site.MailQueue,
     "plugins": site.Plugins,

@@ -38,7 +38,7 @@ def _of_plugin(name: str, query: str, scalar: Scalar, most: int, reading: Readin
     try:
         plugin = named("catalogue", name)
         if plugin is not None:
-            rows, columns = _rows(plugin, query, most)
+            rows, columns = plugin_rows(plugin, query, most)
             message = f"catalogue {shown(name)} has nothing for {shown(query)}"
         else:
             rows, columns = [], ()
@@ -72,7 +72,9 @@ def _built_in(name: str, query: str, scalar: Scalar, most: int, reading: Reading
     return [tuple(row.values()) for row in rows], tuple(rows[0])
 
 
-def _rows(plugin: Plugin, query: str, most: int) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+def plugin_rows(
+    plugin: Plugin, query: str, most: int
+) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
     """Query the plug-in, and check its rows. Raises PluginFailed."""
     rows: list[tuple[str, ...]] = []
     columns: tuple[str, ...] = ()

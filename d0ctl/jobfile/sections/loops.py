@@ -47,7 +47,9 @@ NONE = Members(())
 
 
 def read_loop(node: Node, reading: Reading) -> Loop:
-    """Read a `for:` with all its values."""
+    """Read a `for:` with all its values; the line of a task has those of its files."""
+    if isinstance(reading.known.contents, Loop):
+        return reading.known.contents
     loop = Loop()
     if not isinstance(node, Mapping):
         reading.fault(

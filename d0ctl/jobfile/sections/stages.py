@@ -76,10 +76,7 @@ def read_job(node: Mapping, reading: Reading, replaced: AnyMapping[str, str]) ->
     level = Level(node, "a job", JOB_KEYS, reading)
     check_values(read_declaration(level), level, replaced)
     parameters = _parameters(level, replaced)
-    templates = {name: template for name, (template, _) in parameters.items()}
-    scope = Scope(parameters=Parameters(templates))
-    inner = reading.within(scope)
-    level.reading = inner
+    inner = level.reading = reading.within(_scope(parameters))
     fields = Fields()
     level.fields({"title": TEXT, "originator": ONE_LINE, "priority": PERCENT, "hold": FLAG}, fields)
     level.fields({"job": JOB, "mail": MAIL_MODE, "max-alike-failures": COUNT}, fields)
@@ -90,6 +87,16 @@ def read_job(node: Mapping, reading: Reading, replaced: AnyMapping[str, str]) ->
     _check_names(level, stages)
     values = {name: value for name, (_, value) in parameters.items()}
     return JobRecipe(fields, values, _policy(level), stages)
+
+
+def scope_of(level: Level, replaced: AnyMapping[str, str]) -> Scope:
+    """Return the parameters that all of a job may use."""
+    return _scope(_parameters(level, replaced))
+
+
+def _scope(parameters: AnyMapping[str, tuple[Template | None, Any]]) -> Scope:
+    templates = {name: template for name, (template, _) in parameters.items()}
+    return Scope(parameters=Parameters(templates))
 
 
 def _parameters(

@@ -21,6 +21,8 @@ from d0ctl_wrapper.disk import sync
 _OF_JOB = "job_id in (select id from archived)"
 _OF_STAGE = "stage_id in (select id from main.stage)"
 _OF_PACKAGE = "package_id in (select id from main.package)"
+_OF_TASK = "task_id in (select id from main.task)"
+_OF_CONTENT = "content_id in (select id from main.content)"
 _OF_ATTEMPT = "attempt_id in (select id from main.attempt)"
 
 COPIED = {
@@ -31,7 +33,10 @@ COPIED = {
     "file": f"{_OF_JOB} or id in (select file_id from main.input)",
     "attempt": _OF_PACKAGE, "binary_attempt": _OF_ATTEMPT, "progress": _OF_PACKAGE,
     "note": _OF_ATTEMPT, "event": _OF_PACKAGE, "node_record": _OF_JOB, "job_node_record": _OF_JOB,
-    "run_time_history": _OF_STAGE,
+    "run_time_history": _OF_STAGE, "task": _OF_JOB, "task_log": _OF_TASK, "dataset": _OF_TASK,
+    "dataset_count": "dataset_id in (select id from main.dataset)",
+    "content": "dataset_id in (select id from main.dataset)",
+    "content_attempt": _OF_CONTENT, "event_range": _OF_CONTENT,
     "action": "exists (select 1 from archived where"
               " instr(' ' || target || ' ', ' ' || archived.name || ' ') > 0"
               " or instr(' ' || target, ' ' || archived.name || '/') > 0"
@@ -45,7 +50,9 @@ LEFT_OUT = frozenset([
     "cleanup_candidate", "delivery", "estimate", "launch_tally", "lease", "link_rate",
     "location", "need", "node_login", "notice", "notified", "notified_of", "phase", "pilot",
     "problem", "purge", "replica", "share_usage", "software_order", "streamed_input",
-    "transfer", "transition",
+    "transfer", "transition", "task_status", "task_transition", "task_cursor", "dataset_status",
+    "dataset_transition", "content_status", "content_transition", "event_range_status",
+    "event_range_transition",
 ])  # fmt: skip
 """The other tables: work in progress, files on nodes, and the content of every database."""
 

@@ -75,6 +75,10 @@ def remove_rows(store: Store, job: int, *, now: float) -> None:
         with store.writing():
             if not store.change("delete_empty_lines", job=job, limit=20_000):
                 break
+    while True:
+        with store.writing():
+            if not store.change("remove_contents_of_job", job=job, limit=20_000):
+                break
     shutil.rmtree(store.home.cache / str(job), ignore_errors=True)
     with store.writing():
         for query in ("outside_to_purge", "delete_outside_locations", "delete_outside_transfers"):
@@ -98,5 +102,6 @@ _REMOVALS = (
     "delete_chosen_attempts",
     "delete_chosen_events",
     "lower_news_mark",
+    "lower_task_cursor",
     "delete_chosen_packages",
 )

@@ -1,8 +1,8 @@
 -- The database of d0ctl. It is one file, `d0ctl.db`, and contains everything that d0ctl remembers.
 --
 -- In this order: site; states of packages; jobs; packages; files; attempts and their history;
--- nodes; software; policies and recovery; notifications; audit and cleanup; views for users; rules
--- (triggers); planner statistics.
+-- nodes; software; policies and recovery; notifications; audit and cleanup; tasks; views for users;
+-- rules (triggers); planner statistics.
 --
 -- Times are seconds since 1970 in UTC, durations seconds, sizes bytes. Lists and mappings are
 -- JSON. Flags are 0 or 1. `seq` counts from 1 within the row above. `actor` is a user name; where
@@ -1386,6 +1386,401 @@ create index purge_of_node on purge (node_id);
 create index purge_of_path on purge (path) where path is not null;
 
 
+-- Tasks --------------------------------------------------------------------------------------
+
+-- The statuses of a task (docs/tasks.md), and the groups that queries use.
+create table task_status (
+    name      text primary key,
+    meaning   text not null,
+    generates integer not null,            -- packages are made of its files
+    is_ended  integer not null             -- nothing happens without a user
+) strict, without rowid;
+
+insert into task_status (name, meaning, generates, is_ended) values
+    ('defined',   'its task file was read; its datasets are looked up next', 0, 0),
+    ('pending',   'a dataset is not available at present, and is looked up again', 0, 0),
+    ('ready',     'its input files are known; no package was made yet', 1, 0),
+    ('scouting',  'its first packages measure what the others will need', 1, 0),
+    ('running',   'packages are made of its files and run', 1, 0),
+    ('paused',    'a user paused it: no packages are made', 0, 0),
+    ('finishing', 'no more packages are made; those that exist end first', 0, 0),
+    ('prepared',  'each input file has its result; outputs are checked and merged next', 0, 0),
+    ('aborting',  'a user killed it, and its packages end', 0, 0),
+    ('exhausted', 'too many scouts failed, or its goal was missed; a retry is possible', 0, 1),
+    ('done',      'all its input files were processed', 0, 1),
+    ('finished',  'as many input files were processed as its goal asks', 0, 1),
+    ('failed',    'no input file was processed', 0, 1),
+    ('broken',    'its definition or one of its datasets can''t be used', 0, 1),
+    ('aborted',   'a user killed it', 0, 1);
+
+-- The changes of status of a task that are allowed; the trigger `task_refused` refuses all others.
+create table task_transition (
+    old  text not null references task_status,
+    new  text not null references task_status,
+    verb text not null,
+    primary key (old, new)
+) strict, without rowid;
+
+insert into task_transition (old, new, verb) values
+    ('defined',   'ready',     'feed'),
+    ('pending',   'ready',     'feed'),
+    ('defined',   'pending',   'wait'),
+    ('pending',   'defined',   'look again'),
+    ('defined',   'broken',    'break'),
+    ('pending',   'broken',    'break'),
+    ('ready',     'broken',    'break'),
+    ('scouting',  'broken',    'break'),
+    ('running',   'broken',    'break'),
+    ('ready',     'scouting',  'scout'),
+    ('ready',     'running',   'generate'),
+    ('scouting',  'running',   'measure'),
+    ('scouting',  'exhausted', 'exhaust'),
+    ('running',   'exhausted', 'exhaust'),
+    ('prepared',  'exhausted', 'exhaust'),
+    ('ready',     'prepared',  'account'),
+    ('scouting',  'prepared',  'account'),
+    ('running',   'prepared',  'account'),
+    ('finishing', 'prepared',  'account'),
+    ('prepared',  'done',      'complete'),
+    ('prepared',  'finished',  'complete'),
+    ('prepared',  'failed',    'complete'),
+    ('prepared',  'running',   'go back'),
+    ('defined',   'paused',    'pause'),
+    ('pending',   'paused',    'pause'),
+    ('ready',     'paused',    'pause'),
+    ('scouting',  'paused',    'pause'),
+    ('running',   'paused',    'pause'),
+    ('paused',    'defined',   'resume'),
+    ('paused',    'pending',   'resume'),
+    ('paused',    'ready',     'resume'),
+    ('paused',    'scouting',  'resume'),
+    ('paused',    'running',   'resume'),
+    ('defined',   'finishing', 'finish'),
+    ('pending',   'finishing', 'finish'),
+    ('ready',     'finishing', 'finish'),
+    ('scouting',  'finishing', 'finish'),
+    ('running',   'finishing', 'finish'),
+    ('paused',    'finishing', 'finish'),
+    ('exhausted', 'finishing', 'finish'),
+    ('defined',   'aborting',  'kill'),
+    ('pending',   'aborting',  'kill'),
+    ('ready',     'aborting',  'kill'),
+    ('scouting',  'aborting',  'kill'),
+    ('running',   'aborting',  'kill'),
+    ('paused',    'aborting',  'kill'),
+    ('finishing', 'aborting',  'kill'),
+    ('prepared',  'aborting',  'kill'),
+    ('exhausted', 'aborting',  'kill'),
+    ('aborting',  'aborted',   'end'),
+    ('exhausted', 'ready',     'retry'),
+    ('finished',  'ready',     'retry'),
+    ('aborted',   'ready',     'retry'),
+    ('ready',     'defined',   'look up again'),
+    ('scouting',  'defined',   'look up again'),
+    ('running',   'defined',   'look up again'),
+    ('exhausted', 'defined',   'look up again'),
+    ('done',      'defined',   'look up again'),
+    ('finished',  'defined',   'look up again');
+
+-- A task: datasets and a rule by which packages of its job process them.
+create table task (
+    id         integer primary key autoincrement,
+    job_id     integer not null unique references job on delete cascade,  -- of the same name
+    parent_id  integer references task on delete set null,  -- it waits for outputs of that one
+    text       blob not null,              -- the task file, packed by zlib
+    rules      text not null,              -- what it says besides datasets and process
+    measured   text,                       -- what its scouts needed
+    status     text not null default 'defined' references task_status,
+    former     text references task_status,  -- the status to which `resume` returns
+    since      real not null,              -- when it got its status
+    actor      text,                       -- of the last change of status; null: d0ctl itself
+    note       text,                       -- why
+    waits      text,                       -- why the agents can't go on at present
+    next_look  real not null default 0,    -- agents leave it alone until then
+    made       integer not null default 0, -- packages so far
+    holder     text,                       -- the process that works on it, as in `lease`
+    held_until real,                       -- when others may take it from a process that hangs
+    ended      real
+) strict;
+
+-- Agents look for tasks by status.
+create index task_in_status on task (status, next_look);
+
+create index task_of_parent on task (parent_id) where parent_id is not null;
+
+-- Every change of status of a task; a trigger writes it.
+create table task_log (
+    id      integer primary key,
+    at      real not null,
+    task_id integer not null references task on delete cascade,
+    old     text,
+    new     text not null,
+    actor   text,
+    note    text
+) strict;
+
+create index task_log_of_task on task_log (task_id);
+
+-- The statuses of datasets, of input (`output` = 0) and of output.
+create table dataset_status (
+    output  integer not null check (output in (0, 1)),
+    name    text not null,
+    meaning text not null,
+    primary key (output, name)
+) strict, without rowid;
+
+insert into dataset_status (output, name, meaning) values
+    (0, 'defined',  'it was not looked up yet'),
+    (0, 'toupdate', 'it is looked up again'),
+    (0, 'pending',  'it is not available at present'),
+    (0, 'broken',   'it can''t be used'),
+    (0, 'ready',    'its files are known'),
+    (0, 'done',     'all its files were processed'),
+    (1, 'defined',  'it has no files yet'),
+    (1, 'ready',    'packages may add files'),
+    (1, 'running',  'packages are adding files'),
+    (1, 'prepared', 'all its files are there'),
+    (1, 'done',     'its files were checked, and merged if the task asks for that');
+
+create table dataset_transition (
+    output integer not null,
+    old    text not null,
+    new    text not null,
+    verb   text not null,
+    primary key (output, old, new)
+) strict, without rowid;
+
+insert into dataset_transition (output, old, new, verb) values
+    (0, 'defined',  'ready',    'feed'),
+    (0, 'toupdate', 'ready',    'feed'),
+    (0, 'pending',  'ready',    'feed'),
+    (0, 'defined',  'pending',  'wait'),
+    (0, 'toupdate', 'pending',  'wait'),
+    (0, 'defined',  'broken',   'break'),
+    (0, 'toupdate', 'broken',   'break'),
+    (0, 'pending',  'broken',   'break'),
+    (0, 'pending',  'toupdate', 'look up again'),
+    (0, 'broken',   'toupdate', 'look up again'),
+    (0, 'ready',    'toupdate', 'look up again'),
+    (0, 'done',     'toupdate', 'look up again'),
+    (0, 'ready',    'done',     'process'),
+    (0, 'done',     'ready',    'retry'),
+    (1, 'defined',  'ready',    'set up'),
+    (1, 'ready',    'running',  'add'),
+    (1, 'running',  'prepared', 'account'),
+    (1, 'ready',    'prepared', 'account'),
+    (1, 'prepared', 'done',     'complete'),
+    (1, 'prepared', 'running',  'add'),
+    (1, 'done',     'running',  'add');
+
+-- A collection of files that a task reads or makes.
+create table dataset (
+    id        integer primary key autoincrement,
+    task_id   integer not null references task on delete cascade,
+    seq       integer not null,
+    type      text not null
+              check (type in ('input', 'output', 'log', 'lib', 'tmpl_output', 'tmpl_log')),
+    output    integer not null generated always as (type <> 'input' and type <> 'lib') virtual,
+    name      text not null,
+    source    text,                        -- of input: where its files come from
+    status    text not null default 'defined',
+    since     real not null,
+    note      text,                        -- why it has its status
+    looked    real,                        -- when it was looked up last
+    tries     integer not null default 0,  -- look-ups that failed since then
+    next_look real not null default 0,
+    unique (task_id, seq),
+    unique (task_id, name)
+) strict;
+
+-- The statuses of files of datasets.
+create table content_status (
+    output  integer not null check (output in (0, 1)),
+    name    text not null,
+    meaning text not null,
+    is_used integer not null,              -- a package of it exists and has not ended
+    primary key (output, name)
+) strict, without rowid;
+
+insert into content_status (output, name, meaning, is_used) values
+    (0, 'ready',    'it is there, and no package processes it', 0),
+    (0, 'missing',  'it is not there, although its dataset names it', 0),
+    (0, 'lost',     'it was there when its dataset was looked up before', 0),
+    (0, 'broken',   'it is damaged', 0),
+    (0, 'picked',   'a package was made of it', 1),
+    (0, 'running',  'a package of it runs', 1),
+    (0, 'finished', 'it was processed', 0),
+    (0, 'failed',   'its last attempt failed', 0),
+    (0, 'partial',  'some of its events were processed, others failed', 0),
+    (1, 'defined',  'a package will make it', 1),
+    (1, 'running',  'a package is making it', 1),
+    (1, 'prepared', 'it is there', 0),
+    (1, 'merging',  'it is being merged with others', 0),
+    (1, 'finished', 'it is there, and was checked, or merged with others', 0),
+    (1, 'failed',   'it was not made, or not merged', 0);
+
+create table content_transition (
+    output integer not null,
+    old    text not null,
+    new    text not null,
+    verb   text not null,
+    primary key (output, old, new)
+) strict, without rowid;
+
+insert into content_transition (output, old, new, verb) values
+    (0, 'ready',    'picked',   'pick'),
+    (0, 'picked',   'running',  'start'),
+    (0, 'picked',   'ready',    'give back'),
+    (0, 'running',  'ready',    'try again'),
+    (0, 'running',  'finished', 'end'),
+    (0, 'running',  'failed',   'fail'),
+    (0, 'running',  'partial',  'fail in part'),
+    (0, 'picked',   'failed',   'fail'),
+    (0, 'ready',    'missing',  'look up'),
+    (0, 'ready',    'lost',     'look up'),
+    (0, 'ready',    'broken',   'look up'),
+    (0, 'failed',   'lost',     'look up'),
+    (0, 'failed',   'broken',   'look up'),
+    (0, 'partial',  'lost',     'look up'),
+    (0, 'missing',  'ready',    'look up'),
+    (0, 'missing',  'lost',     'look up'),
+    (0, 'lost',     'ready',    'look up'),
+    (0, 'broken',   'ready',    'look up'),
+    (0, 'finished', 'ready',    'replace'),
+    (0, 'failed',   'ready',    'retry'),
+    (0, 'partial',  'ready',    'retry'),
+    (0, 'failed',   'picked',   'retry its package'),
+    (0, 'finished', 'picked',   'remake'),
+    (1, 'defined',  'running',  'start'),
+    (1, 'running',  'prepared', 'end'),
+    (1, 'running',  'failed',   'fail'),
+    (1, 'defined',  'failed',   'fail'),
+    (1, 'prepared', 'defined',  'remake'),
+    (1, 'finished', 'defined',  'remake'),
+    (1, 'failed',   'defined',  'retry'),
+    (1, 'prepared', 'merging',  'merge'),
+    (1, 'merging',  'prepared', 'merge again'),
+    (1, 'merging',  'finished', 'complete'),
+    (1, 'merging',  'failed',   'fail'),
+    (1, 'prepared', 'finished', 'complete'),
+    (1, 'prepared', 'failed',   'fail');
+
+-- A file of a dataset, or another value that a package processes, such as a seed.
+create table content (
+    id         integer primary key,
+    dataset_id integer not null references dataset on delete cascade,
+    output     integer not null check (output in (0, 1)),
+    seq        integer not null,
+    name       text not null,
+    size       integer,
+    events     integer,
+    checksum   text,
+    status     text not null,
+    attempts   integer not null default 0, -- packages that were made of it
+    tried_from integer not null default 0, -- `attempts` at the last retry by a user
+    package_id integer,                    -- that of the last attempt, or its maker
+    unique (dataset_id, name)
+) strict;
+
+-- The files to pick, in their order.
+create index content_in_status on content (dataset_id, status, seq);
+
+-- The files of a package that moves.
+create index content_of_package on content (package_id) where package_id is not null;
+
+-- How many files of a dataset have each status; triggers keep it.
+create table dataset_count (
+    dataset_id integer not null references dataset on delete cascade,
+    status     text not null,
+    n          integer not null default 0 check (n >= 0),
+    primary key (dataset_id, status)
+) strict, without rowid;
+
+-- Each package that was made of a file.
+create table content_attempt (
+    content_id integer not null references content on delete cascade,
+    number     integer not null,
+    package_id integer not null,
+    began      real not null,
+    ended      real,
+    outcome    text check (outcome in ('finished', 'failed', 'canceled', 'dropped')),
+    primary key (content_id, number)
+) strict, without rowid;
+
+-- The statuses of ranges of events of a file.
+create table event_range_status (
+    name    text primary key,
+    meaning text not null
+) strict, without rowid;
+
+insert into event_range_status (name, meaning) values
+    ('ready',     'no package processes it'),
+    ('sent',      'a package was made of it'),
+    ('running',   'it is processed on a node'),
+    ('finished',  'it was processed, and its package runs on'),
+    ('cancelled', 'its package was killed before it was processed'),
+    ('discarded', 'its package was killed before its result was merged'),
+    ('done',      'it was processed, and its package has ended'),
+    ('failed',    'it was not processed'),
+    ('fatal',     'its last attempt failed'),
+    ('merged',    'its result was merged'),
+    ('corrupted', 'its result is damaged');
+
+create table event_range_transition (
+    old  text not null references event_range_status,
+    new  text not null references event_range_status,
+    verb text not null,
+    primary key (old, new)
+) strict, without rowid;
+
+insert into event_range_transition (old, new, verb) values
+    ('ready',     'sent',      'pick'),
+    ('sent',      'running',   'start'),
+    ('sent',      'cancelled', 'kill'),
+    ('running',   'cancelled', 'kill'),
+    ('running',   'finished',  'process'),
+    ('running',   'failed',    'fail'),
+    ('sent',      'failed',    'fail'),
+    ('finished',  'done',      'end'),
+    ('finished',  'discarded', 'kill'),
+    ('finished',  'failed',    'fail'),
+    ('done',      'merged',    'merge'),
+    ('done',      'discarded', 'kill'),
+    ('done',      'corrupted', 'check'),
+    ('merged',    'corrupted', 'check'),
+    ('failed',    'fatal',     'give up'),
+    ('failed',    'ready',     'try again'),
+    ('cancelled', 'ready',     'try again'),
+    ('discarded', 'ready',     'try again'),
+    ('corrupted', 'ready',     'try again'),
+    ('fatal',     'ready',     'retry');
+
+-- A range of the events of a file that one package processes.
+create table event_range (
+    content_id integer not null references content on delete cascade,
+    first      integer not null,
+    last       integer not null,
+    status     text not null default 'ready' references event_range_status,
+    attempts   integer not null default 0,
+    package_id integer,
+    primary key (content_id, first)
+) strict, without rowid;
+
+-- The ranges of a package that moves.
+create index event_range_of_package on event_range (package_id) where package_id is not null;
+
+-- The ranges of a file to pick.
+create index event_range_ready on event_range (content_id, first) where status = 'ready';
+
+-- The last change of a package that the agents of tasks have read.
+create table task_cursor (
+    id    integer primary key check (id = 1),
+    event integer not null default 0
+) strict;
+
+insert into task_cursor (id) values (1);
+
+
 -- Views for users -------------------------------------------------------------------------------
 --
 -- For people who read the database with their own tools (docs/sql.md). Their columns are stable. Times
@@ -1769,6 +2164,80 @@ begin
     update attempt set kept = null, left_size = null where package_id = new.id and kept is not null;
 end;
 
+-- Tasks, datasets, their files and ranges of events: only the transitions of their tables. A task
+-- keeps a log, and a dataset counts its files by status.
+
+create trigger task_begun after insert on task
+begin
+    insert into task_log (at, task_id, new, actor, note)
+    values (new.since, new.id, new.status, new.actor, new.note);
+end;
+
+create trigger task_refused after update of status on task
+when old.status <> new.status and not exists (
+    select 1 from task_transition as t where t.old = old.status and t.new = new.status)
+begin
+    select raise(abort, 'not a transition');
+end;
+
+create trigger task_moved after update of status on task when old.status <> new.status
+begin
+    insert into task_log (at, task_id, old, new, actor, note)
+    values (new.since, new.id, old.status, new.status, new.actor, new.note);
+    update task
+       set ended = iif((select is_ended from task_status where name = new.status), new.since, null)
+     where id = new.id;
+    update job set ended = null
+     where id = new.job_id and ended is not null
+       and not (select is_ended from task_status where name = new.status);
+end;
+
+create trigger dataset_refused after update of status on dataset
+when old.status <> new.status and not exists (
+    select 1 from dataset_transition as t
+     where t.output = new.output and t.old = old.status and t.new = new.status)
+begin
+    select raise(abort, 'not a transition');
+end;
+
+create trigger dataset_made after insert on dataset
+begin
+    insert into dataset_count (dataset_id, status)
+    select new.id, name from content_status where output = new.output;
+end;
+
+create trigger content_made after insert on content
+begin
+    update dataset_count set n = n + 1 where dataset_id = new.dataset_id and status = new.status;
+end;
+
+create trigger content_removed after delete on content
+begin
+    update dataset_count set n = n - 1 where dataset_id = old.dataset_id and status = old.status;
+end;
+
+create trigger content_refused after update of status on content
+when old.status <> new.status and not exists (
+    select 1 from content_transition as t
+     where t.output = new.output and t.old = old.status and t.new = new.status)
+begin
+    select raise(abort, 'not a transition');
+end;
+
+create trigger content_moved after update of status on content when old.status <> new.status
+begin
+    update dataset_count set n = n - 1 where dataset_id = new.dataset_id and status = old.status;
+    update dataset_count set n = n + 1 where dataset_id = new.dataset_id and status = new.status;
+end;
+
+create trigger event_range_refused after update of status on event_range
+when old.status <> new.status and not exists (
+    select 1 from event_range_transition as t
+     where t.old = old.status and t.new = new.status)
+begin
+    select raise(abort, 'not a transition');
+end;
+
 -- What was learned about binaries of a stage is removed with it.
 create trigger stage_forgotten after delete on stage
 begin
@@ -1860,5 +2329,18 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('stage_order',    'stage_order',                '100 1 1'),
     ('stage_order',    'stage_order_open',           '10 3'),
     ('stage_count',    'stage_count',                '5000 16 1'),
+    ('content',        'content_in_status',          '1000000 50000 10000 1'),
+    ('content',        'content_of_package',         '1000000 5'),
+    ('content',        'sqlite_autoindex_content_1', '1000000 50000 1'),
+    ('content_attempt', 'content_attempt',           '1000000 1 1'),
+    ('dataset',        'sqlite_autoindex_dataset_1', '20 2 1'),
+    ('dataset',        'sqlite_autoindex_dataset_2', '20 2 1'),
+    ('dataset_count',  'dataset_count',              '120 6 1'),
+    ('event_range',    'event_range',                '100000 10 1'),
+    ('event_range',    'event_range_of_package',     '100000 2'),
+    ('event_range',    'event_range_ready',          '10000 2 1'),
+    ('task',           'task_in_status',             '10 2 1'),
+    ('task',           'sqlite_autoindex_task_1',    '10 1'),
+    ('task_log',       'task_log_of_task',           '100 10'),
     ('transfer',       'transfer',                   '200 1 1 1'),
     ('transfer',       'transfer_due',               '200 20 5 1');

@@ -1,0 +1,77 @@
+"""The contents feeder: looks up the datasets of a task, and records their files."""
+
+import json
+
+from d0ctl.agents.agent import Clock
+from d0ctl.errors import D0Error
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.tasks import feeding, state
+from d0ctl.store.tasks.state import Task
+from d0ctl.store.views.job_files.known_names import known_names
+from d0ctl.taskfile import sources
+from d0ctl.units import clean, count
+
+STATUSES = ("defined", "pending")
+"""The statuses of tasks that it works on."""
+
+FIRST_REST_S, LONGEST_REST_S = 10.0, 600.0
+"""How long it leaves a dataset alone that can't be looked up: longer each time."""
+
+
+def act(store: Store, task: Task, clock: Clock) -> bool:
+    """Look up the datasets of a task that are due; return whether the task has another status."""
+    due = [
+        row for row in state.datasets(store, task.id)
+        if not row["output"] and row["status"] in ("defined", "toupdate", "pending")
+        and row["next_look"] <= clock()
+    ]  # fmt: skip
+    notes = [note for row in due if (note := _look_up(store, task, row, clock))]
+    return _conclude(store, task, clock(), "; ".join(notes))
+
+
+def _look_up(store: Store, task: Task, dataset: Row, clock: Clock) -> str:
+    """Record the files of a dataset, or why there are none; return what has changed."""
+    source = json.loads(dataset["source"])
+    try:
+        found = sources.look_up(source, task.directory, known_names(store))
+    except sources.Unavailable as error:
+        _fail(store, dataset, "pending", clean(str(error)), clock())
+        return ""
+    except (sources.Unusable, D0Error) as error:
+        _fail(store, dataset, "broken", clean(str(error)), clock())
+        return ""
+    added, changed = feeding.feed(
+        store, dataset["id"], found, lambda: state.is_mine(store, task.id)
+    )
+    now = clock()
+    with store.writing():
+        state.move_dataset(store, dataset["id"], "ready", now=now)
+        feeding.looked_up(store, dataset["id"], now=now)
+    more = f", {count(changed, 'file')} changed or gone" if changed else ""
+    return f"dataset `{dataset['name']}`: {count(added, 'new file')}{more}"
+
+
+def _fail(store: Store, dataset: Row, status: str, why: str, now: float) -> None:
+    rest_s = min(LONGEST_REST_S, FIRST_REST_S * 2 ** min(dataset["tries"], 10))
+    with store.writing():
+        state.move_dataset(store, dataset["id"], status, now=now, note=why)
+        feeding.look_failed(store, dataset["id"], now + rest_s)
+
+
+def _conclude(store: Store, task: Task, now: float, note: str) -> bool:
+    """Give the task the status that follows from those of its input datasets."""
+    inputs = [row for row in state.datasets(store, task.id) if not row["output"]]
+    for status, new in (("broken", "broken"), ("pending", "pending")):
+        for row in inputs:
+            if row["status"] == status:
+                why = f"dataset `{row['name']}`: {row['note']}"
+                with store.writing():
+                    moved = task.status != new and state.move(store, task, new, now=now, note=why)
+                    if new == "pending":
+                        soonest = min(one["next_look"] for one in inputs if one["status"] == status)
+                        state.wait(store, task, why, until=soonest)
+                return moved
+    if any(row["status"] in ("defined", "toupdate") for row in inputs):
+        return False
+    with store.writing():
+        return state.move(store, task, "ready", now=now, note=note or None)

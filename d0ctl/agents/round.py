@@ -1,0 +1,60 @@
+"""A round of the agents over all tasks that are due."""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+from d0ctl.agents import feeder
+from d0ctl.agents.agent import Clock
+from d0ctl.errors import D0Error
+from d0ctl.store.connection import Store
+from d0ctl.store.tasks import state
+from d0ctl.store.tasks.state import Task
+
+log = logging.getLogger("d0ctl")
+
+
+class Agent(NamedTuple):
+    """An agent by the statuses of the tasks that it works on."""
+
+    statuses: Collection[str]
+    act: Callable[[Store, Task, Clock], bool]
+
+
+AGENTS: Mapping[str, Agent] = {
+    "feeder": Agent(feeder.STATUSES, feeder.act),
+}
+"""The agents that work on one task at a time, in the order of a task's life."""
+
+REST_S = 10.0
+"""How long a task is left alone after an error."""
+
+
+def take(store: Store, stops: Callable[[], bool] = bool, clock: Clock = time.time) -> bool:
+    """Let each agent work once on each task that is due; return whether any has changed one."""
+    changed = False
+    for name, agent in AGENTS.items():
+        for number in state.in_status(store, agent.statuses, now=clock()):
+            if stops():
+                return False
+            changed = _work(store, number, name, agent, clock) or changed
+    return changed
+
+
+def _work(store: Store, number: int, name: str, agent: Agent, clock: Clock) -> bool:
+    """Have an agent work on a task, unless another process does; an error only delays the task."""
+    with state.locked(store, number, now=clock()) as task:
+        if task is None or task.status not in agent.statuses:
+            return False
+        try:
+            return agent.act(store, task, clock)
+        except D0Error as error:
+            why: Any = error
+            log.error("%s of task %s: %s", name, task.name, error)
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            log.exception("%s of task %s failed and is tried again", name, task.name)
+        with store.writing():
+            state.wait(store, task, f"the {name} failed: {why}", until=clock() + REST_S)
+        return False

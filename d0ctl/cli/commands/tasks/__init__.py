@@ -1,0 +1,1 @@
+"""Commands about tasks and the agents that work on them."""

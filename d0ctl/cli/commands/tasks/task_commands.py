@@ -1,0 +1,144 @@
+"""`d0ctl task`: work that is defined by its data."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from d0ctl.cli import changing, options, session
+from d0ctl.cli.changing import Changing
+from d0ctl.cli.terminal import completion
+from d0ctl.cli.terminal.fast_typer import group
+from d0ctl.cli.terminal.output import emit, emit_json, say, sheet, show
+from d0ctl.show.tasks import task_card as card
+
+if TYPE_CHECKING:
+    from d0ctl.store.tasks.views import DatasetView, TaskSummary
+    from d0ctl.taskfile.spec import TaskSpec
+
+app = group("Submit and show tasks, which process the files of datasets.")
+
+Name = Annotated[
+    str,
+    typer.Argument(metavar="TASK", autocompletion=completion.job_names, help="A task's name."),
+]
+
+
+@app.command(cls=Changing)
+def submit(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A task file; `-` is stdin.")],
+    set: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Parameter of the task; may be repeated."),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option("--as", metavar="NAME", help="Name of the task (default: by its file)."),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Submit a task and leave it to the daemon."""
+    from d0ctl.store.nodes.leases import LEASE, living_holder
+    from d0ctl.store.tasks import submission
+
+    spec = _read(file, set)
+    for warning in spec.warnings:
+        say(warning)
+    if changing.is_rehearsal():
+        found = name or spec.name
+        if json:
+            emit_json({"task": found, "datasets": len(spec.datasets), "dry_run": True})
+        else:
+            emit(card.would_submit(found, spec))
+        return
+    with session.founder() as store:
+        found, aside = submission.submit(
+            store, spec, now=time.time(), actor=session.actor(), name=name, note=changing.reason()
+        )
+        is_driven = living_holder(store, LEASE) is not None
+    if aside is not None:
+        say(f"older files under the name of this task are now in {aside}")
+    if json:
+        emit_json({"task": found, "datasets": len(spec.datasets)})
+    else:
+        emit(card.submitted(found))
+    if not is_driven:
+        say(f"no daemon is running: `d0ctl daemon start`, or `d0ctl run {found}`")
+
+
+def _read(file: str, values: list[str] | None) -> "TaskSpec":
+    """Read a task file with the names that the site knows. Raises BadJobFile, BadUsage."""
+    from d0ctl.actions.jobs.submit import NO_HOME
+    from d0ctl.actions.option import pairs
+    from d0ctl.cli.commands.running.intake import store_if_any
+    from d0ctl.jobfile.source import text_of
+    from d0ctl.store.views.job_files.known_names import known_names
+    from d0ctl.taskfile import reader
+
+    target = changing.job_file(file)
+    path = Path(target.brief)
+    text = target.text if target.text is not None else text_of(path, "task file")
+    folder = path.parent if target.text is None else Path.cwd()
+    with store_if_any() as store:
+        known = known_names(store) if store is not None else NO_HOME
+        return reader.read_text(text, target.brief, folder, pairs(values or []), known)
+
+
+@app.command("list")
+def list_tasks(json: options.Json = False) -> None:
+    """Show the tasks, the newest first."""
+    from d0ctl.store.tasks import views
+
+    found: list[TaskSummary] = []
+    if session.has_home():
+        with session.reader() as store, store.reading():
+            found = views.tasks(store)
+    if json:
+        from d0ctl.cli.documents import task_document
+
+        emit_json({"tasks": [task_document(one) for one in found]})
+    else:
+        page = sheet()
+        card.put_list(page, found, time.time())
+        show(page)
+
+
+@app.command()
+def status(task: Name, json: options.Json = False) -> None:
+    """Show a task, its datasets, and how many of their files have each status."""
+    from d0ctl.store.tasks import views
+
+    with session.reader() as store, store.reading():
+        found = views.task(store, task)
+        datasets = views.datasets(store, found.id)
+    if json:
+        from d0ctl.cli.documents import dataset_document, task_document
+
+        emit_json({**task_document(found), "datasets": [dataset_document(one) for one in datasets]})
+    else:
+        _show(found, datasets)
+
+
+def _show(task: "TaskSummary", datasets: "list[DatasetView]") -> None:
+    page = sheet()
+    card.put(page, task, datasets, time.time())
+    show(page)
+
+
+@app.command()
+def history(task: Name, json: options.Json = False) -> None:
+    """Show every change of the status of a task."""
+    from d0ctl.store.tasks import views
+
+    with session.reader() as store, store.reading():
+        found = views.task(store, task)
+        rows = views.log(store, found.id)
+    if json:
+        from d0ctl.cli.documents import task_change
+
+        emit_json({"task": found.name, "changes": [task_change(row) for row in rows]})
+    else:
+        page = sheet()
+        card.put_history(page, rows, time.time())
+        show(page)

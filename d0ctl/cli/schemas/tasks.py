@@ -1,0 +1,76 @@
+"""The documents of tasks."""
+
+from typing import Annotated, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from d0ctl.cli.schemas.jobs import Time
+
+Files = Annotated[dict[str, int], Meta(description="Files in each status; none where absent.")]
+
+
+class Task(TypedDict):
+    """A task, whose packages are those of the job of the same name."""
+
+    task: str
+    title: str
+    status: str
+    since: Time
+    note: Annotated[str | None, Meta(description="Why it has this status.")]
+    waits: Annotated[str | None, Meta(description="Why it does not go on at present.")]
+    originator: str
+    priority: int
+    goal: Annotated[float | None, Meta(description="The fraction of files that it must process.")]
+    packages: Annotated[int, Meta(description="Made so far.")]
+    files: Files
+    submitted: Time
+    ended: Time | None
+
+
+class Dataset(TypedDict):
+    """A dataset of a task."""
+
+    dataset: str
+    type: str
+    status: str
+    since: Time
+    note: str | None
+    looked: Annotated[Time | None, Meta(description="When its source was looked up last.")]
+    files: Files
+
+
+class Tasks(TypedDict):
+    """The tasks, the newest first."""
+
+    tasks: list[Task]
+
+
+class TaskCard(Task):
+    """A task with its datasets."""
+
+    datasets: list[Dataset]
+
+
+class TaskChange(TypedDict):
+    """A change of the status of a task."""
+
+    at: Time
+    old: str | None
+    new: str
+    actor: Annotated[str | None, Meta(description="None: d0ctl itself.")]
+    note: str | None
+
+
+class TaskHistory(TypedDict):
+    """What has happened to a task."""
+
+    task: str
+    changes: list[TaskChange]
+
+
+class TaskSubmitted(TypedDict):
+    """A task that was submitted, or would be."""
+
+    task: str
+    datasets: int
+    dry_run: NotRequired[bool]

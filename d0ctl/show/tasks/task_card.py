@@ -1,0 +1,85 @@
+"""Tasks for people: the list, one task with its datasets, and its history."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.store.tasks.views import DatasetView, TaskSummary
+from d0ctl.taskfile.spec import TaskSpec
+from d0ctl.units import count, duration, listed, moment
+
+NO_TASKS = "no tasks: d0ctl task submit FILE"
+
+ORDER = ("finished", "running", "picked", "ready", "partial", "failed", "missing", "lost", "broken",
+         "defined", "prepared", "merging")  # fmt: skip
+"""The statuses of files, as they are listed."""
+
+
+def submitted(name: str) -> str:
+    """Say that a task was submitted."""
+    return f"submitted task `{name}`"
+
+
+def would_submit(name: str, spec: TaskSpec) -> str:
+    """Say what would be submitted."""
+    names = listed([f"`{one.name}`" for one in spec.datasets if one.type in ("input", "lib")])
+    return f"would submit task `{name}` over {names}"
+
+
+def files(counts: Mapping[str, int]) -> str:
+    """Return how many files have each status."""
+    known = [status for status in ORDER if counts.get(status)]
+    return ", ".join(f"{counts[status]:,} {status}" for status in known)
+
+
+def put_list(page: Sheet, tasks: Sequence[TaskSummary], now: float) -> None:
+    """Add a line for each task."""
+    if not tasks:
+        page.add(NO_TASKS)
+        return
+    page.table([
+        [(one.name, "strong"), one.status, progress(one), count(one.made, "package"),
+         duration(now - one.since), why(one)]
+        for one in tasks
+    ], indent=0)  # fmt: skip
+
+
+def progress(one: TaskSummary) -> str:
+    """Return how many of the input files were processed."""
+    whole = sum(one.files.values())
+    return (
+        f"{one.files.get('finished', 0):,} of {count(whole, 'file')}" if whole else "no files yet"
+    )
+
+
+def why(one: TaskSummary) -> str:
+    """Return why a task has its status, or does not go on."""
+    return one.waits or one.note or ""
+
+
+def put(page: Sheet, task: TaskSummary, datasets: Sequence[DatasetView], now: float) -> None:
+    """Add a task with its datasets."""
+    page.head(f"task {task.name}", task.title)
+    rows = [
+        ["status", f"{task.status} for {duration(now - task.since)}"],
+        ["because", why(task)],
+        ["files", progress(task)],
+        ["packages", f"{task.made:,} made: d0ctl status {task.name}"],
+        ["goal", f"{task.goal:.4g}" if task.goal is not None else ""],
+        ["submitted", f"{moment(task.submitted, now)} by {task.originator}"],
+        ["ended", moment(task.ended, now) if task.ended is not None else ""],
+    ]
+    page.table([[(name, "faint"), text] for name, text in rows if text])
+    page.head("datasets")
+    page.table([
+        [(one.name, "strong"), one.type, one.status, files(one.files), one.note or ""]
+        for one in datasets
+    ])  # fmt: skip
+
+
+def put_history(page: Sheet, rows: Sequence[Any], now: float) -> None:
+    """Add the changes of the status of a task."""
+    page.table([
+        [moment(row["at"], now), row["new"], row["actor"] or "d0ctl", row["note"] or ""]
+        for row in rows
+    ], indent=0)  # fmt: skip

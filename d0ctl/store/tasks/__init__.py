@@ -1,0 +1,1 @@
+"""Tasks: their rows, and every change that an agent or a verb makes of them."""

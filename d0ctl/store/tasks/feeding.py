@@ -1,0 +1,102 @@
+"""Files of input datasets: what a look at the source adds, changes and takes away."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from d0ctl.jobfile.sections.loop_sources import RangeValues
+from d0ctl.store.connection import Store
+from d0ctl.taskfile.sources import Found
+
+CHUNK = 20_000
+"""How many files are written in one transaction."""
+
+Change = tuple[str, int | None, int | None, str | None, int]
+"""The new status of a file, its size, its events, what tells it from others, and its number."""
+
+
+def feed(
+    store: Store, dataset: int, found: Sequence[Found] | RangeValues, check: Callable[[], bool]
+) -> tuple[int, int]:
+    """Write the difference between a dataset and what there is now, by short transactions.
+
+    Return how many files are new, and how many have changed or gone. It stops if `check`, asked in
+    each transaction, is false. After an interruption the next call writes the rest.
+    """
+    known = {row["name"]: row for row in store.rows("known_contents", dataset=dataset)}
+    first = int(store.value("last_content", dataset=dataset)) + 1
+    new = _new(dataset, found, known, first)
+    added = 0
+    while batch := list(islice(new, CHUNK)):
+        with store.writing():
+            if not check():
+                return added, 0
+            store.change_many("insert_content", batch)
+        added += len(batch)
+    changes = list(_changes(found, known))
+    for at in range(0, len(changes), CHUNK):
+        with store.writing():
+            if not check():
+                return added, at
+            store.change_many("change_content", changes[at : at + CHUNK])
+    return added, len(changes)
+
+
+def _new(
+    dataset: int, found: Sequence[Found] | RangeValues, known: dict[str, Any], first: int
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of files that are not known yet, numbered from `first`."""
+    if isinstance(found, RangeValues):
+        fresh = (value for value in found if value not in known)
+        for seq, value in enumerate(fresh, first):
+            yield dataset, 0, seq, value, None, None, None, "ready"
+        return
+    others = (one for one in found if one.name not in known)
+    for seq, one in enumerate(others, first):
+        yield dataset, 0, seq, one.name, one.size, one.events, one.checksum, "ready"
+
+
+def _changes(found: Sequence[Found] | RangeValues, known: dict[str, Any]) -> Iterator[Change]:
+    """Yield the changes of known files: gone, back, or replaced by others of the same name."""
+    if isinstance(found, RangeValues):
+        gone = known.keys() - set(found)
+    else:
+        for one in found:
+            row = known.get(one.name)
+            if row is None:
+                continue
+            status = _status_now(one, row)
+            if status is not None:
+                yield status, one.size, one.events, one.checksum, row["id"]
+        gone = known.keys() - {one.name for one in found}
+    for name in sorted(gone):
+        row = known[name]
+        if row["status"] in ("ready", "missing", "failed", "partial"):
+            yield "lost", row["size"], row["events"], row["checksum"], row["id"]
+
+
+def _status_now(one: Found, row: Any) -> str | None:
+    """Return the status of a file that is there; None if nothing about it has changed."""
+    old = (row["size"], row["events"], row["checksum"])
+    is_same = old == (one.size, one.events, one.checksum)
+    status: str = row["status"]
+    if status in ("lost", "missing", "broken"):
+        return "ready"
+    if is_same or status in ("picked", "running"):  # its package reads one of them, or fails
+        return None
+    return "ready"
+
+
+def mark(store: Store, contents: Sequence[int], status: str) -> None:
+    """Give files that no package processes a status, in a transaction."""
+    store.change_many("mark_contents", ((status, one) for one in contents))
+
+
+def looked_up(store: Store, dataset: int, *, now: float) -> None:
+    """A dataset was looked up; in a transaction."""
+    store.change("looked_up", dataset=dataset, now=now)
+
+
+def look_failed(store: Store, dataset: int, until: float) -> None:
+    """A dataset can't be looked up before a time; in a transaction."""
+    store.change("look_failed", dataset=dataset, next=until)

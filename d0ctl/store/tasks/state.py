@@ -1,0 +1,161 @@
+"""Locks and statuses of tasks and datasets; each function is part of a transaction or makes one."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from d0ctl.store.connection import Row, Store, as_json
+from d0ctl.store.nodes.holder import holder, is_dead
+from d0ctl.taskfile.spec import Rules
+
+LONGEST_HOLD_S = 600.0
+"""After this time another process may take a task from one that hangs."""
+
+
+class Task(Struct, frozen=True):
+    """A task with what its job says."""
+
+    id: int
+    job_id: int
+    stage_id: int
+    name: str
+    title: str
+    originator: str
+    priority: int
+    status: str
+    former: str | None
+    since: float
+    actor: str | None
+    note: str | None
+    waits: str | None
+    next_look: float
+    made: int
+    ended: float | None
+    submitted: float
+    directory: str
+    source: str
+    parameters: dict[str, Any]
+    text: bytes
+    rules: Rules
+    measured: dict[str, Any]
+    generates: bool
+    is_ended: bool
+    is_held: bool
+    parent_id: int | None
+
+
+def task(store: Store, number: int) -> Task | None:
+    """Return a task; None if there is none of that number."""
+    row = store.row("task_row", task=number)
+    if row is None:
+        return None
+    given: dict[str, Any] = {key: row[key] for key in Task.__struct_fields__ if key in row.keys()}  # noqa: SIM118
+    given.update(
+        rules=msgspec.json.decode(row["rules"], type=Rules),
+        parameters=msgspec.json.decode(row["parameters"]),
+        measured=msgspec.json.decode(row["measured"] or "{}"),
+        generates=bool(row["generates"]),
+        is_ended=bool(row["is_ended"]),
+        is_held=bool(row["hold"] or row["pause"]),
+    )
+    return Task(**given)
+
+
+@contextmanager
+def locked(store: Store, number: int, *, now: float) -> Iterator[Task | None]:
+    """Lock a task for this process; yield None if another process works on it.
+
+    The lock of a process that is dead, or has had it for too long, is taken over.
+    """
+    mine = holder()
+    row = store.row("task_holder", task=number)
+    former = row["holder"] if row is not None else None
+    is_free = row is not None and (
+        former in (None, mine) or row["held_until"] <= now or is_dead(former)
+    )
+    taken = 0
+    if is_free:
+        with store.writing():
+            taken = store.change("take_task", task=number, holder=mine, former=former or mine,
+                                 until=now + LONGEST_HOLD_S, now=now)  # fmt: skip
+    if not taken:
+        yield None
+        return
+    try:
+        yield task(store, number)
+    finally:
+        with store.writing():
+            store.change("give_task", task=number, holder=mine)
+
+
+def is_mine(store: Store, number: int) -> bool:
+    """Return whether this process still has the lock of a task, in a transaction."""
+    row = store.row("task_holder", task=number)
+    return row is not None and row["holder"] == holder()
+
+
+def move(
+    store: Store, one: Task, new: str, *, now: float, actor: str | None = None,
+    note: str | None = None,
+) -> bool:  # fmt: skip
+    """Give a task a status, in a transaction; return whether it still had its old one.
+
+    Raises Refused, by the database, for a change that is not in the table of transitions.
+    """
+    return bool(store.change("move_task", task=one.id, old=one.status, new=new, now=now,
+                             actor=actor, note=note))  # fmt: skip
+
+
+def wait(store: Store, one: Task, why: str | None, *, until: float) -> None:
+    """Leave a task alone for a time, in a transaction; `why` is shown to people."""
+    store.change("let_task_wait", task=one.id, why=why, until=until)
+
+
+def go_on(store: Store, one: Task) -> None:
+    """Nothing keeps a task from going on any more; in a transaction."""
+    store.change("let_task_go_on", task=one.id)
+
+
+def change_rules(store: Store, one: Task, rules: Rules) -> None:
+    """Give a task other rules, in a transaction."""
+    store.change("change_task_rules", task=one.id, rules=msgspec.json.encode(rules).decode())
+
+
+def move_dataset(
+    store: Store, dataset: int, new: str, *, now: float, note: str | None = None
+) -> None:
+    """Give a dataset a status, in a transaction."""
+    store.change("move_dataset", dataset=dataset, new=new, now=now, note=note)
+
+
+def in_status(store: Store, statuses: Iterable[str], *, now: float) -> list[int]:
+    """Return the tasks with one of these statuses that are due, the most urgent first."""
+    return [row[0] for row in store.rows("tasks_in", statuses=as_json(list(statuses)), now=now)]
+
+
+def next_look(store: Store, *, now: float) -> float | None:
+    """Return when the first task that waits is due."""
+    found = store.value("next_task_look", now=now)
+    return None if found is None else float(found)
+
+
+def any_open(store: Store) -> bool:
+    """Return whether a task has not ended."""
+    return bool(store.value("has_open_tasks"))
+
+
+def datasets(store: Store, number: int) -> list[Row]:
+    """Return the datasets of a task."""
+    return store.rows("datasets_of_task", task=number)
+
+
+def counts(store: Store, number: int, kind: str = "input") -> dict[str, int]:
+    """Return how many files of the datasets of a type have each status."""
+    found: dict[str, int] = {}
+    for row in store.rows("dataset_counts", task=number):
+        if row["type"] == kind:
+            found[row["status"]] = found.get(row["status"], 0) + row["n"]
+    return found

@@ -1,0 +1,63 @@
+"""The submission of a task: its rows, those of its datasets, and its job, without lines yet."""
+
+import zlib
+from pathlib import Path
+
+import msgspec
+
+from d0ctl.errors import NotFound, Refused
+from d0ctl.store.connection import Store, as_json
+from d0ctl.store.jobs import results
+from d0ctl.store.jobs.submission.submit import free_name, job_columns
+from d0ctl.store.lifecycle import keep_action
+from d0ctl.store.nodes.holder import holder
+from d0ctl.store.views import browse
+from d0ctl.taskfile.spec import STAGE, TaskSpec
+
+
+def submit(
+    store: Store,
+    spec: TaskSpec,
+    *,
+    now: float,
+    actor: str,
+    name: str | None = None,
+    note: str | None = None,
+) -> tuple[str, Path | None]:
+    """Make the rows of a task in one transaction; return its name, and where older results are.
+
+    Raises Refused if the name is in use, and NotFound without the task that it waits for.
+    """
+    job = spec.job
+    with store.writing():
+        if name is None:
+            name = job.name if job.named else free_name(store, job.name)
+        if browse.has_job(store, name):
+            raise Refused(f"job `{name}` already exists", hint=f"--as {free_name(store, name)}")
+        if spec.parent is not None and find(store, spec.parent) is None:
+            raise NotFound(f"there is no task `{spec.parent}`, which is the parent of `{name}`",
+                           hint="d0ctl task list")  # fmt: skip
+        number = store.value(
+            "make_job", name=name, hold=0, hold_actor=None, hold_note=None, hold_since=None,
+            submitter=holder(), now=now, **job_columns(job),
+        )  # fmt: skip
+        store.value("make_stage", job=number, seq=1, name=STAGE, require=1.0, max_running=None,
+                    final=0)  # fmt: skip
+        task = store.value(
+            "make_task", job=number, parent=spec.parent, text=zlib.compress(job.text.encode()),
+            rules=msgspec.json.encode(spec.rules).decode(), now=now, actor=actor, note=note,
+        )  # fmt: skip
+        for seq, one in enumerate(spec.datasets, 1):
+            store.change("make_dataset", task=task, seq=seq, type=one.type, name=one.name,
+                         source=as_json(one.source), status="defined", now=now)  # fmt: skip
+        keep_action(store, now=now, actor=actor, verb="task submit", target=name, note=note,
+                    packages=0)  # fmt: skip
+        store.change("show_job", job=number)
+        aside = results.move_aside(store.home, name)
+    return name, aside
+
+
+def find(store: Store, name: str) -> int | None:
+    """Return the task of a name; None if there is none."""
+    found = [row["id"] for row in store.rows("tasks", pattern=name) if row["name"] == name]
+    return found[0] if found else None

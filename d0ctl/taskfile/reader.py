@@ -1,0 +1,182 @@
+"""Read a task file: everything but its `process` here, that as a line of a job file."""
+
+from collections.abc import Mapping as AnyMapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from d0ctl.errors import BadJobFile
+from d0ctl.jobfile import local_files
+from d0ctl.jobfile.language.field_types import FRACTION, JOB, TIME
+from d0ctl.jobfile.language.placeholders import LoopGroup, Scope
+from d0ctl.jobfile.reader import job_name_of, settings_of
+from d0ctl.jobfile.recipe import JobRecipe
+from d0ctl.jobfile.sections.level import Level, Reading
+from d0ctl.jobfile.sections.stages import read_job, scope_of
+from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
+from d0ctl.jobfile.source import mapping_of
+from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
+from d0ctl.jobfile.yaml.faults import Faults, few_comparisons, shown
+from d0ctl.plugins import Plugin, PluginFailed, installed
+from d0ctl.taskfile.job_tree import OF_JOB, job_tree, loop_of
+from d0ctl.taskfile.sources import read_source
+from d0ctl.taskfile.spec import DatasetSpec, Rules, TaskSpec
+from d0ctl.taskfile.split_rules import convert, read_rules
+
+KEYS = ("task", *OF_JOB, "goal", "split", "inputs", "outputs", "process", "merge", "timeouts",
+        "parent")  # fmt: skip
+
+ACTIONS = ("pause", "finish", "kill", "look", "exhaust", "tell")
+"""What may happen when a task has had a status for too long."""
+
+
+@few_comparisons()
+def read_text(
+    text: str,
+    source: str = "-",
+    directory: Path | None = None,
+    parameters: AnyMapping[str, str] = {},
+    known: KnownNames = NOTHING_KNOWN,
+) -> TaskSpec:
+    """Read a task from a text; faults name it `source`, its files are in `directory`.
+
+    Raises BadJobFile with every fault of the file.
+    """
+    faults = Faults(source, "a task file")
+    folder = local_files.absolute(str(directory or "."))
+    root = mapping_of(text, faults, "`task`, `inputs` and `process`")
+    sample = msgspec.structs.replace(known, contents=loop_of([LoopGroup("1", ("1",))], [], 1))
+    recipe = read_job(job_tree(root), Reading(faults, folder, Scope(), sample), parameters)
+    plain = Reading(faults, folder, Scope(), known)
+    level = Level(root, "a task", (*KEYS, *_attributes()), plain)
+    reading = level.reading = plain.within(scope_of(level, parameters))
+    name = _name(level, source)
+    datasets = [*_inputs(level), *_outputs(level)]
+    rules = _rules(level, recipe)
+    parent = level.scalar("parent")
+    if faults:
+        raise BadJobFile(faults.lines())
+    job = settings_of(recipe, name, folder, source)
+    return TaskSpec(
+        msgspec.structs.replace(job, text=text, named="task" in root.items), rules,
+        tuple(datasets), reading.text(parent) if parent is not None else None,
+        tuple(faults.warnings.lines()),
+    )  # fmt: skip
+
+
+def _name(level: Level, source: str) -> str:
+    scalar = level.scalar("task")
+    if scalar is None:
+        return job_name_of(source)
+    return str(convert("task", scalar, JOB, level.reading) or "task")
+
+
+def _inputs(level: Level) -> list[DatasetSpec]:
+    found = []
+    node = level.mapping("inputs")
+    if node is None or not node.items:
+        message = "a task needs `inputs`, as in `inputs: {raw: {glob: raw/*.raw}}`"
+        level.reading.fault(level.position("inputs"), message)
+        return []
+    for name, (_, value) in node.items.items():
+        if (read := read_source(name, value, level.reading)) is not None:
+            found.append(DatasetSpec(name, read[0], read[1]))
+    if found and all(one.type == "lib" for one in found):
+        level.reading.fault(node.position, "one dataset at least must have the type `input`")
+    return found
+
+
+def _outputs(level: Level) -> list[DatasetSpec]:
+    """Read `outputs`: datasets by name, each with the pattern of its files."""
+    node = level.mapping("outputs")
+    if node is None:
+        return [DatasetSpec("output", "output", {"match": "*"})]
+    found = []
+    for name, (_, value) in node.items.items():
+        kind, pattern = "output", value
+        if isinstance(value, Mapping):
+            inner = Level(value, "an output dataset", ("match", "type"), level.reading)
+            kind = _text(inner, "type", "output")
+            pattern = inner.get("match") or Scalar(value.position, "*")
+            if kind not in ("output", "log"):
+                level.reading.fault(inner.position("type"), "`type` takes `output` or `log`")
+        scalar = level.reading.scalar(pattern, f"dataset {shown(name)}")
+        if scalar is not None:
+            found.append(DatasetSpec(name, kind, {"match": level.reading.text(scalar)}))
+    return found
+
+
+def _text(level: Level, key: str, default: str) -> str:
+    scalar = level.scalar(key)
+    return default if scalar is None else level.reading.text(scalar)
+
+
+def _rules(level: Level, recipe: JobRecipe) -> Rules:
+    reading = level.reading
+    found: dict[str, Any] = read_rules(level.mapping("split"), reading)
+    if (goal := level.scalar("goal")) is not None:
+        found["goal"] = convert("goal", goal, FRACTION, reading)
+    if "process" not in level:
+        reading.fault(level.position("process"), "a task needs `process`, the work on its files")
+    entries = [
+        entry for stage in recipe.stages for line in stage.lines for package in line.packages
+        for binary in package.binaries for entry in binary.inputs
+    ]  # fmt: skip
+    found["takes_files"] = any(entry.group is not None for entry in entries)
+    if (timeouts := level.mapping("timeouts")) is not None:
+        found["timeouts"] = read_timeouts(timeouts, reading)
+    found["attributes"] = {
+        plugin.name: _of_plugin(plugin, level.keys[plugin.name][1], reading)
+        for plugin in installed("task attribute")
+        if plugin.name in level
+    }
+    return Rules(**{key: value for key, value in found.items() if value is not None})
+
+
+def read_timeouts(node: Mapping, reading: Reading) -> dict[str, dict[str, Any]]:
+    """Read `timeouts`: by status the time, and what happens then."""
+    found: dict[str, dict[str, Any]] = {}
+    for status, (_, value) in node.items.items():
+        after, action = value, None
+        if isinstance(value, Mapping):
+            inner = Level(value, "a time-out", ("after", "action"), reading)
+            after, action = inner.get("after") or value, inner.scalar("action")
+        scalar = reading.scalar(after, f"`{status}`")
+        if scalar is None:
+            continue
+        entry: dict[str, Any] = {"after": convert(status, scalar, TIME, reading)}
+        if action is not None:
+            entry["action"] = reading.text(action)
+            if entry["action"] not in ACTIONS:
+                words = ", ".join(f"`{word}`" for word in ACTIONS)
+                reading.fault(action.position, f"`action` takes one of {words}")
+        found[status] = entry
+    return found
+
+
+def _attributes() -> list[str]:
+    return [plugin.name for plugin in installed("task attribute")]
+
+
+def _of_plugin(plugin: Plugin, node: Node, reading: Reading) -> Any:
+    """Have a plug-in check the value of its attribute, and return what it makes of it."""
+    value = _value(node, reading)
+    try:
+        found = plugin.call(value)
+        msgspec.json.encode(found)
+    except PluginFailed as error:
+        reading.fault(node.position, str(error))
+    except (TypeError, ValueError) as error:
+        reading.fault(node.position, str(plugin.failed(f"returned no JSON: {error}")))
+    else:
+        return found
+    return None
+
+
+def _value(node: Node, reading: Reading) -> Any:
+    if isinstance(node, Mapping):
+        return {key: _value(value, reading) for key, (_, value) in node.items.items()}
+    if isinstance(node, Sequence):
+        return [_value(item, reading) for item in node.items]
+    return reading.text(node) if isinstance(node, Scalar) else None

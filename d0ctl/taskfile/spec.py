@@ -1,0 +1,65 @@
+"""A checked task as a value, before it has rows in the database."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct, field
+
+from d0ctl.jobfile.spec import JobSpec
+
+STAGE = "process"
+"""The name of the stage with the packages of a task."""
+
+
+class Rules(Struct, frozen=True, omit_defaults=True):
+    """How a task is split and how it goes on; sizes in bytes, times in seconds."""
+
+    files_per_package: int | None = None
+    max_files_per_package: int | None = None
+    bytes_per_package: int | None = None
+    events_per_package: int | None = None
+    max_packages: int | None = None
+    target_time: float | None = None
+    scouts: int = 10
+    """The number of packages that measure what the others need; 0: none."""
+    scout_success: float = 0.5
+    """The fraction of scouts that must succeed."""
+    at_once: bool = False
+    """Whether all packages are made at once, and not as nodes need them."""
+    attempts: int = 3
+    """The number of packages that are made of a file until it counts as failed."""
+    goal: float | None = None
+    """The fraction of input files that must be processed; None: any."""
+    takes_files: bool = False
+    """Whether the values of the datasets are files, which packages read."""
+    waits_for_input: bool = False
+    """Whether datasets are looked up again until a user finishes the task."""
+    avalanche: bool = False
+    """Whether a user skipped the scouts."""
+    timeouts: dict[str, dict[str, Any]] = {}
+    """By status, how long the task may have it, and what happens then."""
+    attributes: dict[str, Any] = {}
+    """Those of plug-ins, by name."""
+
+
+class DatasetSpec(Struct, frozen=True):
+    """A dataset of a task; `source` says where the files of an input come from."""
+
+    name: str
+    type: str
+    source: Mapping[str, Any] | None = None
+
+
+class TaskSpec(Struct, frozen=True):
+    """A whole task; `job` has the settings of the job with its packages, and no lines."""
+
+    job: JobSpec
+    rules: Rules
+    datasets: tuple[DatasetSpec, ...]
+    parent: str | None = None
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def name(self) -> str:
+        """The name of the task and of its job."""
+        return self.job.name
