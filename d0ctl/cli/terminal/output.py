@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from d0ctl.cli.session import settings
 from d0ctl.errors import BadUsage
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
 from d0ctl.show.drawing.spans import Line, text
 
@@ -27,9 +27,20 @@ def emit(*cells: Cell) -> None:
 
 def show(sheet: Sheet) -> None:
     """Print a sheet."""
-    for line in sheet.lines:
-        blank = len(text(line)) - len(text(line).rstrip())
-        emit(*_shorter(line, blank))
+    for line in lines(sheet):
+        print(line)
+
+
+def lines(sheet: Sheet) -> list[str]:
+    """Return the lines of a sheet for stdout, coloured."""
+    return [_encodable("".join(map(_painted, _without_end(line))), sys.stdout)
+            for line in sheet.lines]  # fmt: skip
+
+
+def _without_end(line: Line) -> Iterable[Cell]:
+    """Return the spans of a line without the blanks at its end."""
+    whole = text(line)
+    return _shorter(line, len(whole) - len(whole.rstrip()))
 
 
 def _shorter(line: Line, blank: int) -> Iterable[Cell]:
@@ -43,9 +54,19 @@ def _shorter(line: Line, blank: int) -> Iterable[Cell]:
     return spans
 
 
-def sheet() -> Sheet:
-    """Return an empty sheet for stdout, whose lines are as long as they need to be."""
-    return Sheet(glyphs=glyphs(), archive=settings.archive)
+def sheet(columns: int = ENDLESS) -> Sheet:
+    """Return an empty sheet for stdout; without a width its lines are as long as they need."""
+    return Sheet(columns, glyphs=glyphs(), archive=settings.archive)
+
+
+def terminal_columns() -> int:
+    """Return the width of the terminal on stdout; ENDLESS if there is none, or it is unknown."""
+    if not is_terminal(sys.stdout):
+        return ENDLESS
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or ENDLESS
+    except OSError:
+        return ENDLESS
 
 
 def glyphs() -> Glyphs:

@@ -3,11 +3,12 @@
 Modules that only some of these need are imported late: imports take most of the time of a call.
 """
 
+import os
 import sys
 import time
 
 from d0ctl.cli import session
-from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, sheet
+from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, sheet, terminal_columns
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import NotFound
 from d0ctl.select import Selector
@@ -21,6 +22,9 @@ from d0ctl.store.views.selection import located
 
 LOOK_S = 0.2
 """How often --watch checks whether anything has changed."""
+
+ANYWAY_S = 2.0
+"""After how long it draws again on a terminal without any change: ages grow."""
 
 
 def show(
@@ -93,22 +97,42 @@ def _document(store: Store, wanted: Selector | None, now: float) -> object:
 
 
 def _page(store: Store, wanted: Selector | None) -> Sheet:
-    page = sheet()
+    page = sheet(terminal_columns())
     status.draw(page, store, wanted, time.time())
     return page
 
 
 def _watch(store: Store, wanted: Selector | None) -> None:
-    """Draw again after each change of the database; print nothing in between."""
+    """Draw again after each change of the database."""
+    if is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb":
+        _watch_on_screen(store, wanted)
+        return
     seen = None
     while True:
-        version = store.version()
-        if version != seen:
+        if (version := store.version()) != seen:
             seen = version
             with store.reading():
                 page = _page(store, wanted)
-            if is_terminal(sys.stdout):
-                sys.stdout.write("\x1b[H\x1b[2J\x1b[3J")
             print_sheet(page)
             sys.stdout.flush()
         time.sleep(LOOK_S)
+
+
+def _watch_on_screen(store: Store, wanted: Selector | None) -> None:
+    """Draw in place until the person quits, also now and then for the times on the page."""
+    from d0ctl.cli.terminal.live_screen import LiveScreen
+
+    with LiveScreen() as screen:
+        seen, due = None, 0.0
+        while True:
+            version = store.version()
+            if version != seen or time.monotonic() >= due or screen.is_resized:
+                seen, due = version, time.monotonic() + ANYWAY_S
+                with store.reading():
+                    page = _page(store, wanted)
+                screen.draw(page, time.time())
+            key = screen.wait(LOOK_S)
+            if key == "quit":
+                return
+            if key:
+                due = 0.0
