@@ -272,7 +272,7 @@ def test_a_refused_submission_is_shown_with_its_reason(batch: Site) -> None:
     batch.wait(lambda: batch.ask("select 1 from cluster where retry > 0"), what="it is refused")
 
     seen = " ".join(batch.ok("why", "night/1/1/1").split())
-    assert "cluster `batch` takes no pilots since" in seen
+    assert "cluster `batch` takes no jobs since" in seen
     assert "ERROR: no such system" in seen
 
 

@@ -9,6 +9,14 @@ from tests.support.site.commands import EXAMPLES, fingerprint
 from tests.support.slurm import Slurm
 from tests.support.waiting import Pid, wait_until
 
+APART = """\
+#!/bin/sh
+for real in $(which -a srun); do :; done
+for word do shift; set -- "$@" "$(printf %s "$word" | sed s,/pilots/,/apart/,g)"; done
+exec "$real" "$@"
+"""
+"""An srun to machines on which the folder of the pilots is another one."""
+
 
 def test_a_production_runs_in_allocations(batch: Site) -> None:
     apply(batch)
@@ -50,6 +58,24 @@ def test_node_check_tests_the_whole_path_of_a_pilot(batch: Site, engine: Slurm) 
     assert names[-1] == "detached processes"
     assert found["ok"]
     wait_until(lambda: not engine.call("squeue", "--noheader"), what="its job is cancelled")
+
+
+def test_cluster_check_tells_whether_jobs_share_the_folder_of_direct_mode(
+    batch: Site, tools: Path
+) -> None:
+    apply(batch, ", mode: direct")
+    shared = batch.json("cluster", "check", "batch")
+    srun = tools / "srun"
+    srun.write_text(APART)
+    srun.chmod(0o755)
+
+    apart = batch.d0ctl("cluster", "check", "batch")
+
+    assert shared["findings"][-1]["what"] == "shared folder"
+    assert shared["ok"]
+    assert apart.code == 6
+    assert "is not the same on its machine as on the login node" in apart.out
+    assert not list((batch.folder / "pilots").rglob("check-*"))
 
 
 def test_a_check_gives_the_reason_of_a_refused_submission(batch: Site) -> None:
@@ -158,7 +184,7 @@ def test_a_refused_submission_is_shown_until_the_site_file_is_corrected(batch: S
     batch.submit(WAITING.format(folder=batch.folder))
     batch.wait(lambda: batch.ask("select 1 from cluster where retry > 0"), what="it is refused")
 
-    why = "cluster `batch` takes no pilots since"
+    why = "cluster `batch` takes no jobs since"
     for words in (("why", "night/1/1/1"), ("why", "batch"), ("why", "night"), ("status",)):
         seen = " ".join(batch.ok(*words).split())
         assert why in seen
@@ -171,7 +197,7 @@ def test_a_refused_submission_is_shown_until_the_site_file_is_corrected(batch: S
     wait_until(lambda: began(batch), what="the package runs")
     finish(batch)
 
-    assert "takes no pilots" not in batch.ok("cluster", "list")
+    assert "takes no jobs" not in batch.ok("cluster", "list")
 
 
 def test_a_queue_that_hangs_keeps_nothing_else_waiting(batch: Site, tools: Path) -> None:

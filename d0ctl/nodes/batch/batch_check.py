@@ -11,6 +11,7 @@ from d0ctl.nodes import node_check
 from d0ctl.nodes.batch.call import ToolFailed, call
 from d0ctl.nodes.batch.kinds import tools_of
 from d0ctl.nodes.batch.tools import Job, Phase, Tools
+from d0ctl.nodes.link import Site, base_of
 from d0ctl.nodes.node_check import Finding
 from d0ctl.nodes.transports.connect import connect
 from d0ctl.nodes.transports.transport import Transport
@@ -18,6 +19,8 @@ from d0ctl.sitefile.spec import Pilots
 
 LOOKS_S = 2.0
 """How often to check in the queue whether the pilot runs."""
+
+SHARE = "name a folder as `dir` that the login node and all machines share, or take `mode: pilot`"
 
 Words = Callable[[str], str]
 """Describes why a job waits."""
@@ -32,13 +35,13 @@ def check(
     """
     try:
         with closing(connect(pilots.address(name), home.known_hosts)) as login:
-            yield from _on_login_node(home, login, pilots, site, wait_s, words)
+            yield from _on_login_node(home, login, name, pilots, site, wait_s, words)
     except D0Error as error:
         yield Finding(False, "login node", str(error), error.hint or "")
 
 
 def _on_login_node(
-    home: Home, login: Transport, pilots: Pilots, site: str, wait_s: float, words: Words
+    home: Home, login: Transport, name: str, pilots: Pilots, site: str, wait_s: float, words: Words
 ) -> Iterator[Finding]:
     tools = tools_of(pilots.kind)
     for tool in tools.NAMES:
@@ -60,9 +63,36 @@ def _on_login_node(
         job = yield from _begun(login, tools, batch, wait_s, words)
         if job is not None:
             yield from node_check.check(home, pilots.address(batch, job.id), site)
+            if pilots.mode != "pilot":
+                yield _shared(home, login, pilots, name, site, job.id)
     finally:
         with suppress(D0Error):
             call(login, tools.cancel([tools.job_id(array, 0)]))
+
+
+def _shared(
+    home: Home, login: Transport, pilots: Pilots, name: str, site: str, job: str
+) -> Finding:
+    """Look on the machine of a job for a file that the login node has made."""
+    place = Site(site, home.nodes, home.known_hosts, home.dropbox)
+    folder = base_of(pilots.address(name), place, login.home())
+    file = f"{folder}/check-{uuid.uuid4().hex[:12]}"
+    try:
+        call(login, f"mkdir -p -m 700 {folder}")
+        call(login, f"touch {file}")
+        with closing(connect(pilots.address(name, job), home.known_hosts)) as machine:
+            call(machine, f'sh -c "test -e {file} && rm {file}"')
+        call(login, f"test ! -e {file}")
+    except ToolFailed:
+        return Finding(False, "shared folder", f"{folder} is not the same on its machine as on the"
+                       " login node", SHARE)  # fmt: skip
+    except D0Error as error:
+        return Finding(False, "shared folder", str(error), SHARE)
+    finally:
+        for end in (f"rm -f {file}", f"rmdir {folder}"):
+            with suppress(D0Error):  # it is not empty if packages have run
+                call(login, end)
+    return Finding(True, "shared folder", f"{folder}: both have seen what the other did")
 
 
 def _begun(

@@ -25,7 +25,7 @@ class Obstacle(Struct, frozen=True):
 
 
 FAULTS: Mapping[str, str] = {
-    "submit": "takes no pilots",
+    "submit": "takes no jobs",
     "queue": "does not answer",
     "pilot": "ends its pilots at once",
 }
