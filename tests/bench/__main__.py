@@ -23,6 +23,7 @@ from tests.bench import (
     carrying,
     commands,
     dashboard,
+    direct,
     failures,
     farm,
     hanging,
@@ -59,6 +60,7 @@ MEASURES: tuple[tuple[str, Callable[[Options], Iterator[Figure]]], ...] = (
     ("P13", makespan.measure),
     ("P13", farm.measure),
     ("P14", batch.measure),
+    ("P14", direct.measure),
     ("soak", soak.measure),
 )
 

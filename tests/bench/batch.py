@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -54,7 +55,7 @@ def _over_ssh() -> float:
         open_store(home, read_only=True) as store,
     ):
         began = time.monotonic()
-        _submit(d0ctl(home, "submit", job_file(home.root.parent, PACKAGES)))
+        order(d0ctl(home, "submit", job_file(home.root.parent, PACKAGES)))
         wait_done(store, PACKAGES)
         return PACKAGES / (time.monotonic() - began)
 
@@ -65,27 +66,26 @@ def _over_slurm() -> tuple[float, int]:
         home = stack.enter_context(passing_home())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="d0ctl-bench-")))
         slurm = stack.enter_context(Slurm(folder / "slurm", NODES, SLOTS))
-        path = _counted(folder, slurm)
-        around = os.environ | slurm.variables | {"PATH": path}
+        variables = around(folder, slurm)
         described = folder / "site.yaml"
         described.write_text(SITE.format(cpus=SLOTS, nodes=NODES, folder=folder / "pilots"))
-        _submit(d0ctl(home, "site", "apply", described, "--yes"), around)
-        stack.enter_context(daemon(home, 0, around))
+        order(d0ctl(home, "site", "apply", described, "--yes"), variables)
+        stack.enter_context(daemon(home, 0, variables))
         store = stack.enter_context(open_store(home, read_only=True))
         warm = folder / "warm.yaml"
         warm.write_text(WARM.format(count=NODES * SLOTS))
-        _submit(d0ctl(home, "submit", warm), around)
+        order(d0ctl(home, "submit", warm), variables)
         wait_done(store, NODES * SLOTS)
-        called = _calls(folder)
+        before = calls(folder)
         began = time.monotonic()
-        _submit(d0ctl(home, "submit", job_file(folder, PACKAGES)), around)
+        order(d0ctl(home, "submit", job_file(folder, PACKAGES)), variables)
         wait_done(store, PACKAGES, 2)
         rate = PACKAGES / (time.monotonic() - began)
-        return rate, _calls(folder) - called
+        return rate, (calls(folder) - before)["other"]
 
 
-def _counted(folder: Path, slurm: Slurm) -> str:
-    """Put a tool before each of Slurm's that notes its call; return the PATH."""
+def around(folder: Path, slurm: Slurm) -> dict[str, str]:
+    """Put a tool before each of Slurm's that notes its call; return the environment."""
     shims = folder / "tools"
     shims.mkdir()
     for tool in TOOLS:
@@ -94,13 +94,15 @@ def _counted(folder: Path, slurm: Slurm) -> str:
         shim.write_text(f'#!/bin/sh\necho {tool} >>{shims}/calls\nexec {real} "$@"\n')
         shim.chmod(0o755)
     (shims / "calls").touch()
-    return f"{shims}:{slurm.variables['PATH']}"
+    return os.environ | slurm.variables | {"PATH": f"{shims}:{slurm.variables['PATH']}"}
 
 
-def _calls(folder: Path) -> int:
+def calls(folder: Path) -> Counter[str]:
+    """How often the queue was read, and other tools were called."""
     lines = (folder / "tools/calls").read_text().splitlines()
-    return sum(line != "squeue" for line in lines)
+    return Counter("queue" if line == "squeue" else "other" for line in lines)
 
 
-def _submit(command: list[str], around: dict[str, str] | None = None) -> None:
-    subprocess.run(command, env=around, check=True, stdout=subprocess.DEVNULL)
+def order(command: list[str], variables: dict[str, str] | None = None) -> None:
+    """Run a command of d0ctl."""
+    subprocess.run(command, env=variables, check=True, stdout=subprocess.DEVNULL)

@@ -78,6 +78,9 @@ ROWS = (
     Row("packages of `true` in two pilots of 32 slots, on a Slurm of this machine",
         "{rate:.0f}/s, {ratio:.2f} of the rate of ssh nodes of that size",
         {"rate": "P14: 2 pilots", "ratio": "P14: a part of the ssh nodes"}),
+    Row("the same with jobs of their own (`mode: direct`)",
+        "{rate:.0f}/s, {ratio:.2f} of the rate of a plain array of that size",
+        {"rate": "P14: jobs of their own, 2", "ratio": "P14: a part of the plain array"}),
 )  # fmt: skip
 
 

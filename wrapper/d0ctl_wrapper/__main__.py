@@ -14,8 +14,6 @@ def main() -> None:
         from d0ctl_wrapper.host.file_sender import main as run
     elif words == ["receive"]:
         from d0ctl_wrapper.host.file_receiver import main as run
-    elif words[:1] == ["task"] and len(words) == 4:
-        from d0ctl_wrapper.attempt.task import main as run
     elif words[:1] == ["store"] and len(words) > 3:
         from d0ctl_wrapper.stores import main as run
     elif words[:1] == ["arrive"] and len(words) == 2:
@@ -25,7 +23,7 @@ def main() -> None:
 
         sys.exit(arrive(os.fsencode(words[1])))
     else:
-        sys.exit("usage: python3 -I -S PATH relay|send|receive|arrive SOCKET|task ...|store ...")
+        sys.exit("usage: python3 -I -S PATH relay|send|receive|arrive SOCKET|store ...")
     sys.exit(run())
 
 

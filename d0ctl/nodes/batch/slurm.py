@@ -149,16 +149,21 @@ def script(python: str = "") -> bytes:
 def tasks(python: str, path: str, base: str, attempts: Sequence[int], seconds: int) -> bytes:
     """Return the batch script of an array whose jobs run these attempts, one each.
 
-    `path` is the wrapper in the shared folder `base`, `seconds` the time of a job.
+    `path` is the wrapper in the shared folder `base`, `seconds` the time of a job. A package may be
+    short, so its python imports no more than it runs, collects no garbage.
     """
     pythons = " ".join((python,) if python else PYTHONS)
+    program = (
+        f"import gc, sys; gc.disable(); sys.path.insert(0, {path!r}); "
+        "from d0ctl_wrapper.attempt.task import main; main()"
+    )
     return (
         "#!/bin/sh\n"
         f"set -- {' '.join(map(str, attempts))}\n"
         'shift "$SLURM_ARRAY_TASK_ID"\n'
         f"for python in {pythons}; do\n"
-        '    command -v "$python" >/dev/null 2>&1 && exec "$python" -I -S'
-        f' {path} task {base} "$1" {seconds}\n'
+        '    command -v "$python" >/dev/null 2>&1 && exec "$python" -I -S -c'
+        f' {shlex.quote(program)} {base} "$1" {seconds}\n'
         "done\n"
         "exit 127\n"
     ).encode()

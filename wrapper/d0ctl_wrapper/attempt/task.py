@@ -39,9 +39,15 @@ WATCHED = (orders.KILL, orders.PAUSE, GRANT, STREAM, CALL)
 Seen = Dict[bytes, Tuple[int, int]]
 
 
-def main() -> int:
-    """Run the attempt that the command line names, with the time of its job."""
-    base, attempt, seconds = sys.argv[2:]
+def main() -> None:
+    """Run the attempt that the command line names, with the time of its job, and exit.
+
+    The end of an interpreter would take as long as its start.
+    """
+    os._exit(_run(*sys.argv[1:]))
+
+
+def _run(base: str, attempt: str, seconds: str) -> int:
     umask = os.umask(0o077)
     folder = NodePaths(to_path(base)).attempt(int(attempt))
     launch = _launch(folder)
