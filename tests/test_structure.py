@@ -43,12 +43,13 @@ OTHERS_WITH_SQL = {
 """How often other modules use it: to damage a database, or as another program does."""
 
 ONE_SUBJECT = """
-    app archive backup bad_nodes behind benchmark broker candidates catalogues courier_reports
-    daemon dagman dropbox errors estimates eta explanation failed_logs failures file finish forecast
-    guards history inputs input_stream intake inventory job jobs late_outputs leases live_status
-    log_rules logs mail mail_queue node nodes orders outline outputs package pause peek pilot pilots
-    plugins policy preview progress reader rehearse replicas restore_line results retry run script
-    selection shares site software spec standstill status stores submit throttle wfcommons
+    acknowledge app archive backup bad_nodes behind benchmark broker candidates catalogues
+    courier_reports daemon dagman dropbox errors estimates eta explanation failed_logs failures
+    file finish forecast guards history inputs input_stream intake inventory job jobs late_outputs
+    leases live_status log_rules logs mail mail_queue node nodes orders outline outputs package
+    pause peek pilot pilots plugins policy preview progress reader rehearse replicas restore_line
+    results retry run script selection shares site software spec standstill status stores submit
+    throttle wfcommons
 """
 """Names of several modules: each of them is about the same thing, e.g. an action and its rows."""
 

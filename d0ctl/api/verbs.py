@@ -38,6 +38,20 @@ class Acting(ABC):
 class Verbs(Acting):
     """The actions on jobs and packages."""
 
+    def acknowledge(
+        self,
+        *,
+        withdraw: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Mark failures as seen: they need nobody any more.
+
+        withdraw: Have acknowledged failures need a person again.
+        """
+        return self._act("acknowledge", {"withdraw": withdraw}, reason, dry_run, keep_going)
+
     def archive(
         self,
         *,

@@ -66,6 +66,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "export": ("selectors",),
     "tui": ("selectors",),
     "archives": (),
+    "acknowledge": ("selectors*",),
     "archive": ("job_names*",),
     "edit": ("selectors*",),
     "finish": ("selectors*",),

@@ -104,6 +104,7 @@ def package(store: Store, view: PackageView, now: float) -> "Package":
         one_package.events(store, view.id),
         one_package.progress(store, view.id),
         one_package.notes(store, view.id, MOST_NOTES),
+        one_package.acknowledgement(store, view.id) if view.phase == Phase.FAILED else None,
     )
 
 

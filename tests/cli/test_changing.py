@@ -46,6 +46,7 @@ READS = {
 CALLS = {
     "run": ["FILE"],
     "submit": ["FILE"],
+    "acknowledge": ["prod/1/2/1"],
     "hold": ["prod"],
     "release": ["held"],
     "pause": ["prod"],

@@ -38,6 +38,8 @@ def test_a_healthy_home_has_no_findings(site: Site, found: Found) -> None:
          ["update stage_count set n = 4 where phase = 'ready' and stage_id = 1"]),
         ("ready", "prod", "4 given to the scheduler as ready, really 3",
          ["update requirement set ready = ready + 1 where id = 1"]),
+        ("acknowledged", "prod/1", "counts 2 acknowledged failures, really 0",
+         ["update stage set acknowledged = 2 where id = 1"]),
         ("lines", "prod/1", "has 9 lines, really 3", ["update stage set lines = 9 where id = 1"]),
         ("missing", "prod/1/1/2", "waits for 7 things, really 2",
          ["update package set missing = 7 where id = 2"]),

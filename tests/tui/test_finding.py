@@ -127,7 +127,7 @@ def test_a_filter_shows_packages_by_state_and_follows_what_changes(
 
     async def script(desk: Desk) -> None:
         await desk.press("f")
-        await desk.sees("needs a person", "failed, held, unreachable")
+        await desk.sees("needs a person", "failed and not acknowledged, held, unreachable")
         await desk.type("ready")
         await desk.press("enter")
         await desk.sees("ready: 3", "prod/1/3/1 gen")
@@ -150,10 +150,10 @@ def test_the_walk_goes_through_all_that_needs_a_person_and_round(
 
     async def script(desk: Desk) -> None:
         for place in ("two/1/1/1", "two/1/3/1", "one/1/2/1", "two/1/1/1"):
-            await desk.press("n")
+            await desk.press("right_square_bracket")
             await desk.until(lambda place=place: desk.main.tree_view.selector == place, place)  # type: ignore[misc]
         for place in ("one/1/2/1", "two/1/3/1"):
-            await desk.press("N")
+            await desk.press("left_square_bracket")
             await desk.until(lambda place=place: desk.main.tree_view.selector == place, place)  # type: ignore[misc]
 
     dashboard(script)

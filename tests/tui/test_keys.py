@@ -26,7 +26,7 @@ from tests.tui.conftest import Desk, Open
 KEYS = {
     "H": "hold", "L": "release", "R": "retry", "K": "kill", "D": "kill-line", "U": "restore-line",
     "P": "priority", "S": "pause", "C": "resume", "E": "finish", "M": "set-status", "X": "remove",
-    "A": "clone", "I": "edit", "V": "archive", "W": "update", "B": "limit",
+    "A": "clone", "I": "edit", "V": "archive", "W": "update", "B": "limit", "Y": "acknowledge",
 }  # fmt: skip
 
 
@@ -84,6 +84,7 @@ REQUESTS = [
     request("kill-line", parse("a/1/2"), drop_outputs=True),
     request("kill-line", parse("a/1/2")),
     request("restore-line", parse("a/1/2")),
+    request("acknowledge", parse("a:failed"), withdraw=True),
     request("pause", parse("a"), running=True),
     request("resume", parse("a")),
     request("finish", parse("a"), hard=True, partial=True),

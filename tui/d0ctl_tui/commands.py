@@ -33,7 +33,8 @@ NAMES = {
     "pagedown": "pgdn", "ctrl+p": "^p", "ctrl+z": "^z", "ctrl+l": "^l", "greater_than_sign": ">",
     "ctrl+f": "^f", "ctrl+b": "^b", "ctrl+d": "^d", "ctrl+u": "^u", "backspace": "bksp",
     "up": "up", "ctrl+q": "^q", "shift+tab": "shift-tab", "exclamation_mark": "!",
-    "vertical_line": "|", "equals_sign": "=", "comma": ",", "full_stop": ".",
+    "vertical_line": "|", "right_square_bracket": "]", "left_square_bracket": "[",
+    "equals_sign": "=", "comma": ",", "full_stop": ".",
 }  # fmt: skip
 
 MOVE = (
@@ -57,8 +58,11 @@ TREE = (
 )
 
 LOOK = (
-    Command("n", "problem(1)", "next package that needs a person", "look", foot="next problem"),
+    Command("n", "problem(1)", "next problem: other stage, state or reason", "look",
+            foot="next problem"),
     Command("N", "problem(-1)", "the previous one", "look"),
+    Command("right_square_bracket", "problem(1, True)", "next package that needs a person", "look"),
+    Command("left_square_bracket", "problem(-1, True)", "the previous one", "look"),
     Command("slash", "search", "search paths, nodes, files, reasons", "look", "search"),
     Command("f", "filter", "show only packages in some state", "look", foot="filter"),
     Command("F", "failures", "failures in groups", "look", "failures"),
@@ -68,7 +72,7 @@ LOOK = (
     Command("apostrophe", "jumps", "places you have visited", "look"),
     Command("backspace", "back", "back to the previous place", "look"),
     Command("escape", "clear", "clear the filter and the marks", "look"),
-)
+)  # fmt: skip
 
 OUTSIDE = (
     Command("y", "copy", "copy path, command or folder", "look"),

@@ -14,6 +14,7 @@ from d0ctl.show.explanation import explain
 from d0ctl.show.lists import cause, how_far, package_state
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.views.shapes.of_package import (
+    Acknowledgement,
     AttemptView,
     BinaryView,
     EventView,
@@ -45,6 +46,7 @@ class Package(Struct, frozen=True):
     events: list[EventView]
     progress: ProgressView | None
     notes: list[NoteView]
+    acknowledged: Acknowledgement | None = None
 
 
 def draw(
@@ -72,6 +74,9 @@ def _head(sheet: Sheet, package: Package, now: float) -> None:
     sheet.add((view.path, "strong"), f"  {name}stage {view.stage_name}, line {view.line_name}")
     sheet.add(*package_state(sheet, view, package.is_blocked),
               (f"  since {moment(view.changed, now)}", "faint"))  # fmt: skip
+    if (seen := package.acknowledged) is not None:
+        why = f": {seen.note}" if seen.note else ""
+        sheet.say(f"failure acknowledged by {seen.actor} {moment(seen.at, now)}{why}", "faint")
     tries = [count(view.attempts, "attempt")]
     tries += [count(view.restarts, "restart")] if view.restarts else []
     sheet.add((f"requests {', '.join(_requests(view))}; {', '.join(tries)}", "faint"))

@@ -118,6 +118,8 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     if isinstance(row, LineSummary) and row.dropped is not None:
         sheet.add((f"dropped {moment(row.dropped, now)}", "warn"))
     _kept_back(sheet, job, now)
+    if row.acknowledged:
+        sheet.say(f"{count(row.acknowledged, 'failure')} acknowledged", "faint")
     for short in part.short:
         sheet.say(f"{short.path} runs with {short.sentence()}")
     for sentence in part.excluded:

@@ -95,12 +95,14 @@ def phase_name(phase: str, *, blocked: bool = False) -> str:
     return "blocked" if phase == Phase.WAITING and blocked else phase
 
 
-def badges(counts: Counts, glyphs: Glyphs) -> list[Span]:
+def badges(counts: Counts, glyphs: Glyphs, acknowledged: int = 0) -> list[Span]:
     """Return the numbers of failed and unreachable packages, each after its glyph."""
+    numbers = {"failed": counts.get("failed", 0) - acknowledged,
+               "unreachable": counts.get("unreachable", 0)}  # fmt: skip
     return [
-        (f"{glyphs.states[phase]}{short(counts[phase])}", role(phase))
-        for phase in ("failed", "unreachable")
-        if counts.get(phase)
+        (f"{glyphs.states[phase]}{short(number)}", role(phase))
+        for phase, number in numbers.items()
+        if number
     ]
 
 

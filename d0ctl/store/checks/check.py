@@ -37,6 +37,7 @@ BY_FILE = ("check_copies", "check_makers")
 
 AT_ONCE = (
     "check_lines",
+    "check_acknowledged",
     "check_ready",
     "check_staging",
     "check_streamed_inputs",

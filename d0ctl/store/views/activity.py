@@ -55,6 +55,7 @@ class Failed(Struct, frozen=True):
     input: str | None
     ended: float | None
     message: str | None
+    acknowledged: bool = False
 
 
 class Straggler(Struct, frozen=True):

@@ -8,6 +8,7 @@ from d0ctl.errors import NotFound
 from d0ctl.store.connection import Store
 from d0ctl.store.rows import make
 from d0ctl.store.views.shapes.of_package import (
+    Acknowledgement,
     AttemptView,
     BinaryRecord,
     BinaryView,
@@ -94,6 +95,12 @@ def notes(store: Store, package: int, limit: int = 100) -> list[NoteView]:
     return [
         make(NoteView, row) for row in store.rows("attempt_notes", package=package, limit=limit)
     ]
+
+
+def acknowledgement(store: Store, package: int) -> Acknowledgement | None:
+    """Return the acknowledgement of a package's failure; None if there is none."""
+    row = store.row("acknowledgement", package=package)
+    return None if row is None else make(Acknowledgement, row)
 
 
 def failure_history(store: Store, package: int) -> list[Failures]:

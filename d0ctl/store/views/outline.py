@@ -23,6 +23,9 @@ from d0ctl.store.views.shapes import (
 COUNTED = 5_000
 """This many packages of a line are counted; of a longer one, the first."""
 
+GROUPED = 20_000
+"""This many packages of a job are grouped, which takes 50 ms."""
+
 
 class Place(Struct, frozen=True):
     """The position of a package: its job's id, and its numbers within."""
@@ -75,9 +78,12 @@ def lines(
     else:
         counts = _counts(store.rows("outline_lines_counts", window=COUNTED, **page), "line_id")
     only = _only_packages(store, there, counts)
+    known = store.rows("outline_lines_acknowledged", **page) if stage.acknowledged else []
+    acknowledged = {row["line_id"]: row["n"] for row in known}
     return [
         only.get(row["id"])
         or make(LineSummary, row, counts=counts.get(row["id"], {}),
+                acknowledged=acknowledged.get(row["id"], 0),
                 blocked=job.blocked or is_stuck(counts.get(row["id"], {})))
         for row in there
     ]  # fmt: skip
@@ -148,13 +154,39 @@ def first_of_line(store: Store, job: int, stage: int, line: int) -> int | None:
     return package
 
 
-def in_phases(store: Store, jobs: Iterable[int], phases: Iterable[str]) -> "array[int]":
-    """Return the ids of all packages of some jobs in these phases, in the order of paths."""
+def in_phases(
+    store: Store, jobs: Iterable[int], phases: Iterable[str], *, acknowledged: bool = True
+) -> "array[int]":
+    """Return the ids of all packages of some jobs in these phases, in the order of paths.
+
+    Packages with acknowledged failures can be left out.
+    """
     names = json.dumps(list(phases))
+    query = "outline_in_phases" if acknowledged else "outline_needing_in_phases"
     found = array("q")
     for job in jobs:
-        found.extend(row[0] for row in store.rows("outline_in_phases", job=job, phases=names))
+        found.extend(row[0] for row in store.rows(query, job=job, phases=names))
     return found
+
+
+Alike = tuple[int, str, str | None]
+"""What packages of a group have in common: stage, phase and reason."""
+
+
+def groups(store: Store, job: int, phases: Iterable[str]) -> dict[Alike, int]:
+    """Return the first package of each group of a job's packages in these phases, by their order.
+
+    Of many packages the first are looked at.
+    """
+    rows = store.rows("outline_first_of_groups", job=job, phases=json.dumps(list(phases)),
+                      window=GROUPED)  # fmt: skip
+    return {(row["stage_id"], row["phase"], row["reason"]): row["id"] for row in rows}
+
+
+def group_of(store: Store, package: int) -> Alike | None:
+    """Return the group of a package; None if it was removed."""
+    row = store.row("outline_group", package=package)
+    return None if row is None else (row["stage_id"], row["phase"], row["reason"])
 
 
 def totals(store: Store, jobs: Iterable[int]) -> dict[str, int]:

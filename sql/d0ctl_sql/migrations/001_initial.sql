@@ -267,6 +267,8 @@ create table stage (
     final   integer not null default 0 check (final in (0, 1)),
                                            -- 1: after all others, whatever becomes of them
     lines   integer not null default 0,
+    acknowledged integer not null default 0 check (acknowledged >= 0),
+                                           -- failures that need nobody any more; triggers keep it
 
     -- Estimates (docs/scheduling.md).
     work    real not null default 0,       -- CPU seconds of its packages on a standard node, as
@@ -542,7 +544,7 @@ create view package_row as
     select package.id, package.line_id, package.seq, package.name, package.phase, package.status,
            package.request, package.attempts, package.note, package.changed,
            node.name as node, attempt.started, attempt.ended, attempt.reason, attempt.message,
-           progress.percent, progress.eta, progress.line,
+           progress.percent, progress.eta, progress.line, acknowledgement.actor as acknowledged,
            job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path
       from package
       join line on line.id = package.line_id
@@ -550,7 +552,8 @@ create view package_row as
       join job on job.id = stage.job_id
       left join node on node.id = package.node_id
       left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
-      left join progress on progress.package_id = package.id;
+      left join progress on progress.package_id = package.id
+      left join acknowledgement on acknowledgement.package_id = package.id;
 
 -- How many things a package waits for, counted again: inputs, the previous package of its line,
 -- and the lines and stages before its own.
@@ -886,6 +889,16 @@ create table event (
 ) strict;
 
 create index event_of_package on event (package_id);
+
+-- Failed packages that a person has acknowledged: they stay failed, and need nobody any more. A row is
+-- removed when its package is not failed any more.
+create table acknowledgement (
+    package_id integer primary key references package on delete cascade,
+    stage_id   integer not null,
+    at         real not null,
+    actor      text not null,
+    note       text
+) strict;
 
 -- The failures of a package by reason (D0 Job Definition).
 create view failure as
@@ -1958,6 +1971,23 @@ begin
                           then iif(phase = 'killing', request, null)
                           else request end
      where id = new.id;
+end;
+
+-- A package that is not failed any more has nothing to acknowledge.
+create trigger package_unfailed after update of phase on package
+when old.phase = 'failed' and new.phase <> 'failed'
+begin
+    delete from acknowledgement where package_id = new.id;
+end;
+
+create trigger failure_acknowledged after insert on acknowledgement
+begin
+    update stage set acknowledged = acknowledged + 1 where id = new.stage_id;
+end;
+
+create trigger acknowledgement_withdrawn after delete on acknowledgement
+begin
+    update stage set acknowledged = acknowledged - 1 where id = old.stage_id;
 end;
 
 -- A job has not ended once a package of it can move again: remade, retried, released or restored.

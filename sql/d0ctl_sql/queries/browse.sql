@@ -2,7 +2,8 @@
 -- The jobs whose names match, the newest first.
 select id, name, title, originator, priority, hold, hold_actor, hold_note, hold_since, pause,
        pause_running, pause_actor, pause_note, pause_since, finish, finish_actor, finish_note,
-       finish_since, submitted, ended, max_running, max_failures
+       finish_since, submitted, ended, max_running, max_failures,
+       (select coalesce(sum(acknowledged), 0) from stage where job_id = job.id) as acknowledged
   from job
  where visible = 1 and name glob :pattern
  order by id desc;
@@ -34,7 +35,8 @@ select stage.seq
 
 -- name: stages
 -- The stages of a job.
-select id, seq, name, require, lines, max_running, final from stage where job_id = :job order by seq;
+select id, seq, name, require, lines, max_running, final, acknowledged
+  from stage where job_id = :job order by seq;
 
 -- name: stages_counts
 -- How many packages of each stage of a job are in each phase.

@@ -65,6 +65,21 @@ select job.name || '/' || stage.seq as subject,
  where stage.lines <> (select count(*) from line where line.stage_id = stage.id)
  limit 20;
 
+-- name: check_acknowledged
+-- Stages whose recorded number of acknowledged failures is wrong, or that acknowledge others.
+select job.name || '/' || stage.seq as subject,
+       'counts ' || stage.acknowledged || ' acknowledged failures, really ' || there.n as detail
+  from stage
+  join job on job.id = stage.job_id and job.visible = 1
+  join (select stage.id,
+               (select count(*) from package indexed by package_in_phase
+                  join acknowledgement on acknowledgement.package_id = package.id
+                 where package.job_id = stage.job_id and package.phase = 'failed'
+                   and package.stage_id = stage.id) as n
+          from stage) as there on there.id = stage.id
+ where stage.acknowledged <> there.n
+ limit 20;
+
 -- name: check_ready
 -- Jobs whose number of ready packages is wrong for the scheduler.
 select job.name as subject,

@@ -7,7 +7,8 @@ select id from job where visible = 1 order by id desc;
 select job.id, job.name, job.title, job.originator, job.priority, job.hold, job.hold_actor,
        job.hold_note, job.hold_since, job.pause, job.pause_running, job.pause_actor,
        job.pause_note, job.pause_since, job.finish, job.finish_actor, job.finish_note,
-       job.finish_since, job.submitted, job.ended, job.max_running, job.max_failures
+       job.finish_since, job.submitted, job.ended, job.max_running, job.max_failures,
+       (select coalesce(sum(acknowledged), 0) from stage where job_id = job.id) as acknowledged
   from json_each(:ids) as wanted
   join job on job.id = wanted.value and job.visible = 1;
 
@@ -21,7 +22,7 @@ select stage.job_id, stage_count.phase, sum(stage_count.n) as n
 
 -- name: outline_stages
 -- A page of the stages of a job.
-select id, seq, name, require, lines, max_running, final from stage
+select id, seq, name, require, lines, max_running, final, acknowledged from stage
  where job_id = :job and seq between :first and :last order by seq;
 
 -- name: outline_stages_counts
@@ -37,6 +38,15 @@ select line.id as line_id, package.phase, count(*) as n
   join package on package.line_id = line.id and package.seq <= :window
  where line.stage_id = :stage and line.seq between :first and :last
  group by line.id, package.phase;
+
+-- name: outline_lines_acknowledged
+-- How many failed packages of each of these lines are acknowledged.
+select package.line_id, count(*) as n
+  from line
+  join package on package.line_id = line.id and package.phase = 'failed'
+  join acknowledgement on acknowledgement.package_id = package.id
+ where line.stage_id = :stage and line.seq between :first and :last
+ group by package.line_id;
 
 -- name: outline_last_stage
 -- How many stages a job has.
@@ -82,15 +92,49 @@ select package.id
     on package.job_id = :job and package.phase = wanted.value
  order by package.id;
 
+-- name: outline_needing_in_phases
+-- The same without acknowledged failures.
+select package.id
+  from json_each(:phases) as wanted
+  cross join package indexed by package_in_phase
+    on package.job_id = :job and package.phase = wanted.value
+ where not exists (select 1 from acknowledgement where package_id = package.id)
+ order by package.id;
+
+-- name: outline_first_of_groups
+-- Packages of a job in these phases by stage, phase and reason, without acknowledged failures: the
+-- first of each group, of a bounded number of packages.
+select min(some.id) as id, some.stage_id, some.phase, attempt.reason
+  from (select package.id, package.stage_id, package.phase, package.attempts
+          from json_each(:phases) as wanted
+          cross join package indexed by package_in_phase
+            on package.job_id = :job and package.phase = wanted.value
+         where not exists (select 1 from acknowledgement where package_id = package.id)
+         limit :window) as some
+  left join attempt on attempt.package_id = some.id and attempt.number = some.attempts
+ group by some.stage_id, some.phase, attempt.reason
+ order by 1;
+
+-- name: outline_group
+-- The group of a package: its stage, phase and reason.
+select package.stage_id, package.phase, attempt.reason
+  from package
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+ where package.id = :package;
+
 -- name: outline_next_in_phase
 -- The next package of a job in a phase, in the order of paths.
 select id from package indexed by package_in_phase
- where job_id = :job and phase = :phase and id > :after order by id limit 1;
+ where job_id = :job and phase = :phase and id > :after
+   and not exists (select 1 from acknowledgement where package_id = package.id)
+ order by id limit 1;
 
 -- name: outline_previous_in_phase
 -- The last package of a job in a phase before another, in the order of paths.
 select id from package indexed by package_in_phase
- where job_id = :job and phase = :phase and id < :before order by id desc limit 1;
+ where job_id = :job and phase = :phase and id < :before
+   and not exists (select 1 from acknowledgement where package_id = package.id)
+ order by id desc limit 1;
 
 -- name: outline_place
 -- The position of a package in its job.
@@ -170,15 +214,18 @@ select some.at, some.new
  where some.new in ('done', 'failed');
 
 -- name: outline_needing_a_person
--- How many packages of each job need a person, by phase; waiting ones do if nothing moves.
-select stage.job_id, stage_count.phase, sum(stage_count.n) as n
+-- How many packages of each job need a person, by phase, without acknowledged failures; waiting ones
+-- do if nothing moves.
+select stage.job_id, stage_count.phase,
+       sum(stage_count.n - iif(stage_count.phase = 'failed', stage.acknowledged, 0)) as n
   from job
   join stage on stage.job_id = job.id
   join stage_count on stage_count.stage_id = stage.id and stage_count.n > 0
    and (stage_count.phase in ('failed', 'held', 'unreachable')
         or (stage_count.phase = 'waiting' and job.ended is not null))
  where job.visible = 1
- group by stage.job_id, stage_count.phase;
+ group by stage.job_id, stage_count.phase
+having n > 0;
 
 -- name: outline_on_node
 -- A few packages that are live on a node.
@@ -193,7 +240,8 @@ select package_row.*
 select package.id, attempt.reason, attempt.node_name as node, binary.software, binary.name,
        (select file.name from input join file on file.id = input.file_id
          where input.package_id = package.id and input.own = 0 limit 1) as input,
-       attempt.ended, attempt.message
+       attempt.ended, attempt.message,
+       exists (select 1 from acknowledgement where package_id = package.id) as acknowledged
   from (select package.id
           from json_each(:jobs) as wanted
           cross join package indexed by package_in_phase

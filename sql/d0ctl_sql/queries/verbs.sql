@@ -358,3 +358,27 @@ select file.package_id, file.binary, file.name, 'out'
 delete from chosen
  where (select phase from package where id = package_id)
        not in ('waiting', 'ready', 'cooloff', 'held', 'assigned');
+
+-- name: keep_acknowledged
+-- Of the chosen packages keep those whose failures are acknowledged.
+delete from chosen where package_id not in (select package_id from acknowledgement);
+
+-- name: leave_out_acknowledged
+-- Of the chosen packages keep those whose failures are not acknowledged.
+delete from chosen where package_id in (select package_id from acknowledgement);
+
+-- name: acknowledge_failures
+-- Acknowledge the failures of the chosen packages that have failed.
+insert into acknowledgement (package_id, stage_id, at, actor, note)
+select package.id, package.stage_id, :now, :actor, :note
+  from chosen join package on package.id = chosen.package_id
+ where package.phase = 'failed'
+    on conflict do nothing;
+
+-- name: withdraw_acknowledgements
+-- The failures of the chosen packages need a person again.
+delete from acknowledgement where package_id in (select package_id from chosen);
+
+-- name: acknowledgement
+-- Who acknowledged the failure of a package, when and why.
+select at, actor, note from acknowledgement where package_id = :package;

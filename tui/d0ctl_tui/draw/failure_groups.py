@@ -20,6 +20,7 @@ class Cluster(Struct):
 
     name: str
     ids: list[int] = field(default_factory=list)
+    acknowledged: int = 0
     last: float = 0.0
     message: str = ""
     reasons: set[str] = field(default_factory=set)
@@ -28,6 +29,7 @@ class Cluster(Struct):
     def take(self, failure: Failed) -> None:
         """Count a failure."""
         self.ids.append(failure.id)
+        self.acknowledged += failure.acknowledged
         self.reasons.add(failure.reason or "unknown")
         self.nodes.add(failure.node or "no node")
         if failure.ended is not None and failure.ended >= self.last:
@@ -35,7 +37,7 @@ class Cluster(Struct):
 
 
 def clusters(failed: Iterable[Failed], by: str) -> list[Cluster]:
-    """Return the groups, the largest first."""
+    """Return the groups, those with the most failures that are not acknowledged first."""
     read = PROPERTIES[by]
     found: dict[str, Cluster] = {}
     for one in failed:
@@ -43,4 +45,4 @@ def clusters(failed: Iterable[Failed], by: str) -> list[Cluster]:
         if name not in found:
             found[name] = Cluster(name)
         found[name].take(one)
-    return sorted(found.values(), key=lambda cluster: (-len(cluster.ids), cluster.name))
+    return sorted(found.values(), key=lambda one: (one.acknowledged - len(one.ids), one.name))

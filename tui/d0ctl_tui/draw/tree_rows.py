@@ -72,7 +72,11 @@ def need(row: Row | None, context: RowContext) -> Need:
     name = _name(row)
     bare = name[:1] if isinstance(row, JobSummary) else name
     word = status_of(row, context.kept)
-    badges = [badge for badge in signs.badges(row.counts, context.glyphs) if _adds(badge, word)]
+    badges = [
+        badge
+        for badge in signs.badges(row.counts, context.glyphs, row.acknowledged)
+        if _adds(badge, word)
+    ]
     state = width(signs.mark(word, context.glyphs)) + sum(1 + width([badge]) for badge in badges)
     tally = sum(1 + width([span]) for span in _tally(row)) - 1
     return Need(front + width(bare), front + width(name), state, len(_done(row.counts, context)),
@@ -107,7 +111,7 @@ def _group(
     glyphs = context.glyphs
     twisty = glyphs.open if context.opened else glyphs.shut
     spans = _front(_name(row), columns, context, twisty)
-    badges = signs.badges(row.counts, glyphs)
+    badges = signs.badges(row.counts, glyphs, row.acknowledged)
     spans += _state(status_of(row, context.kept), columns, glyphs, badges)
     if columns.bar:
         earned = context.progress.percents / 100
@@ -154,6 +158,8 @@ def _tally(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
     text = signs.tally(row.counts, blocked=row.blocked, number=signs.short)
     if isinstance(row, JobSummary) and row.hold and row.status != "submitted":
         text.insert(0, ("held", "warn"))
+    if row.acknowledged:
+        text.append((f"{signs.short(row.acknowledged)} acknowledged", "faint"))
     if isinstance(row, StageSummary) and row.final:
         text.append(("final", "faint"))
     if not isinstance(row, LineSummary):
@@ -248,6 +254,7 @@ def _about(row: PackageRow) -> str:
     failed = row.phase == Phase.FAILED
     words = [f"{row.percent:.0f} %"] if row.percent is not None and signs.is_live(row.phase) else []
     words += [row.reason or ""] if failed else []
+    words += [f"acknowledged by {row.acknowledged}"] if row.acknowledged else []
     words += [row.node or "", f"try {row.attempts}" if row.attempts > 1 else "", row.line or ""]
     if row.request and row.phase != Phase.KILLING:
         words.append(f"({row.request})")
@@ -256,7 +263,7 @@ def _about(row: PackageRow) -> str:
 
 
 def _about_look(row: PackageRow) -> str:
-    return "bad" if row.phase == Phase.FAILED else "faint"
+    return "bad" if row.phase == Phase.FAILED and not row.acknowledged else "faint"
 
 
 def _binary(row: BinaryView, columns: Columns, context: RowContext) -> Line:

@@ -28,16 +28,25 @@ class WalkStart(Struct, frozen=True):
 
 
 def next_problem(
-    source: Source, needing: Mapping[int, Mapping[str, int]], here: WalkStart, *, forward: bool
+    source: Source,
+    needing: Mapping[int, Mapping[str, int]],
+    here: WalkStart,
+    *,
+    forward: bool,
+    by_group: bool = False,
 ) -> Path | None:
-    """Return the next one, across the end to the beginning; None if nothing needs a person."""
+    """Return the next one, across the end to the beginning; None if nothing needs a person.
+
+    By group, it is the first of the next stage, phase or reason.
+    """
     order = [job for job in source.jobs if job in needing]
     if not order:
         return None
     job = source.jobs[here.path[0]] if here.path else order[0]
     at = _package_before(source, here, forward) if job in order else 0
     phases = {job: PHASES if needing[job].keys() & set(PHASES) else STALLED for job in order}
-    found = source.ask(lambda store: _search(store, phases, job, at, forward), None)
+    search = _search_groups if by_group else _search
+    found = source.ask(lambda store: search(store, phases, job, at, forward), None)
     return source.path_of(found) if found else None
 
 
@@ -78,4 +87,23 @@ def _search(
         found = outline.beside(store, one, phases[one], after, forward=forward)
         if found is not None:
             return outline.place(store, found)
+    return None
+
+
+def _search_groups(
+    store: Store, phases: Mapping[int, Sequence[Phase]], job: int, at: int, forward: bool
+) -> outline.Place | None:
+    """Search the other groups of this job, the other jobs, and this one from its other end."""
+    order = list(phases)
+    start, step = order.index(job) if job in order else 0, 1 if forward else -1
+    here = outline.group_of(store, at)
+    for index in range(len(order) + 1):
+        one = order[(start + step * index) % len(order)]
+        groups = outline.groups(store, one, phases[one])
+        firsts = list(groups.values())[::step]
+        if index == 0 and job in order:
+            begin = groups.get(here, at) if here is not None else at
+            firsts = [first for first in firsts if (first - begin) * step > 0]
+        if firsts:
+            return outline.place(store, firsts[0])
     return None

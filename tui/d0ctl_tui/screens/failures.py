@@ -99,9 +99,11 @@ class Groups(LineView):
         glyphs = self.glyphs
         left: list[Span] = [
             (f" {glyphs.open if opened else glyphs.shut} ", "faint"),
-            (f"{len(cluster.ids):>7,} ", "bad"),
+            (f"{len(cluster.ids):>7,} ", "bad" if cluster.acknowledged < len(cluster.ids) else ""),
             (foreign(cluster.name), "strong"),
         ]
+        if cluster.acknowledged:
+            left.append((f"  {cluster.acknowledged:,} acknowledged", "faint"))
         about = [listed(sorted(cluster.nodes)[:3])] if len(cluster.nodes) < 4 else []
         about += [] if about else [count(len(cluster.nodes), "node")]
         left.append((f"  on {foreign(', '.join(about))}", "faint"))

@@ -204,11 +204,11 @@ class MainScreen(RowKeys, Screen[None]):
         if been:
             self._reveal(been.pop())
 
-    def action_problem(self, by: int) -> None:
-        """Go to the next package that needs a person, or to the one before."""
+    def action_problem(self, by: int, each: bool = False) -> None:
+        """Go to the next group of packages that need a person, or package, or to the one before."""
         here = walk.WalkStart(self.tree_view.chosen, self.tree_view.chosen_row)
         needing, source = self.dashboard.snapshot.needing, self.dashboard.source
-        path = walk.next_problem(source, needing, here, forward=by > 0)
+        path = walk.next_problem(source, needing, here, forward=by > 0, by_group=not each)
         if path is None:
             self.dashboard.tell("nothing needs a person", "good")
         else:

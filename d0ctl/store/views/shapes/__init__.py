@@ -36,6 +36,8 @@ class JobSummary(Struct, frozen=True):
     blocked: bool
     final: Counts
     """The counts of its final stages."""
+    acknowledged: int = 0
+    """How many of its failed packages need nobody any more."""
 
     @property
     def status(self) -> Group:
@@ -69,6 +71,7 @@ class StageSummary(Struct, frozen=True):
     final: int
     counts: Counts
     blocked: bool
+    acknowledged: int = 0
 
     @property
     def status(self) -> Group:
@@ -87,6 +90,7 @@ class LineSummary(Struct, frozen=True):
     named: int
     counts: Counts
     blocked: bool
+    acknowledged: int = 0
 
     @property
     def status(self) -> Group:
@@ -114,6 +118,8 @@ class PackageRow(Struct, frozen=True):
     percent: float | None
     eta: float | None
     line: str | None
+    acknowledged: str | None
+    """Who has acknowledged its failure."""
 
 
 class OnlyPackage(PackageRow, frozen=True):

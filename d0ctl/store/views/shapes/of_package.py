@@ -250,3 +250,11 @@ class EventView(Struct, frozen=True):
     note: str | None
     attempt: int | None
     node: str | None
+
+
+class Acknowledgement(Struct, frozen=True):
+    """Who acknowledged a failure, when and why."""
+
+    at: float
+    actor: str
+    note: str | None

@@ -15,7 +15,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
-from d0ctl.store.views import outline, search
+from d0ctl.store.views import activity, outline, search
 from d0ctl.store.views.search import Found
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl_tui.app_interface import AppInterface
@@ -97,10 +97,10 @@ def filters(screen: Reach, words: str) -> list[Choice]:
     """Return the states that a filter can show, with how many packages are in each."""
     jobs, source = _jobs(screen), screen.dashboard.source
     counts: dict[str, int] = source.ask(lambda store: outline.totals(store, jobs), {})
+    needing: dict[str, int] = source.ask(lambda store: _needing(store, jobs), {})
     choices = [
-        Choice("needs a person", "failed, held, unreachable",
-               signs.short(sum(counts.get(phase, 0) for phase in NEED_A_PERSON)), look="bad",
-               do=partial(_show_phases, screen, "needs a person", NEED_A_PERSON))
+        Choice("needs a person", "failed and not acknowledged, held, unreachable",
+               signs.short(sum(needing.values())), look="bad", do=partial(_show_needing, screen))
     ]  # fmt: skip
     for status in Status:
         phases = [phase for phase in Phase if STATUS_OF[phase] is status]
@@ -125,6 +125,21 @@ def _filter(screen: Reach, name: str, phases: Sequence[Phase], counts: dict[str,
 
 def _jobs(screen: Reach) -> list[int]:
     return [screen.scope.id] if screen.scope else list(screen.dashboard.source.jobs)
+
+
+def _needing(store: Store, jobs: Sequence[int]) -> dict[str, int]:
+    """Return how many packages of these jobs need a person, by phase."""
+    found: dict[str, int] = {}
+    for job, phases in activity.needing_a_person(store).items():
+        for phase in NEED_A_PERSON if job in jobs else ():
+            found[phase] = found.get(phase, 0) + phases.get(phase, 0)
+    return found
+
+
+def _show_needing(screen: Reach) -> None:
+    """Show only packages that need a person, of the jobs in the scope of a filter."""
+    read = partial(outline.in_phases, jobs=_jobs(screen), phases=NEED_A_PERSON, acknowledged=False)
+    screen.show_only("needs a person", read)
 
 
 def _show_phases(screen: Reach, name: str, phases: Sequence[Phase]) -> None:
