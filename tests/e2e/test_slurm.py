@@ -75,7 +75,7 @@ def test_cluster_check_tells_whether_jobs_share_the_folder_of_direct_mode(
     assert shared["ok"]
     assert apart.code == 6
     assert "is not the same on its machine as on the login node" in apart.out
-    assert not list((batch.folder / "pilots").rglob("check-*"))
+    assert not list((batch.folder / "pilots").rglob("shared-*"))
 
 
 def test_a_check_gives_the_reason_of_a_refused_submission(batch: Site) -> None:

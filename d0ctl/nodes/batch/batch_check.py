@@ -76,7 +76,7 @@ def _shared(
     """Look on the machine of a job for a file that the login node has made."""
     place = Site(site, home.nodes, home.known_hosts, home.dropbox)
     folder = base_of(pilots.address(name), place, login.home())
-    file = f"{folder}/check-{uuid.uuid4().hex[:12]}"
+    file = f"{folder}/shared-{uuid.uuid4().hex[:12]}"
     try:
         call(login, f"mkdir -p -m 700 {folder}")
         call(login, f"touch {file}")
