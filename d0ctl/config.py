@@ -56,7 +56,7 @@ class Home:
         return within(self.archives, f"{name}.db")
 
     @property
-    def turn(self) -> Path:
+    def writer_lock(self) -> Path:
         """Locked with flock by a writer before it begins, so that writers take turns."""
         return self.root / "d0ctl.turn"
 
@@ -176,7 +176,7 @@ class Home:
         try:
             self.check_owner()
             size = access.size(self.database)
-            is_gone = size is None and access.size(self.turn) is not None
+            is_gone = size is None and access.size(self.writer_lock) is not None
         except OSError as error:
             raise access.unusable(self.root, error) from error
         if is_gone or size == 0:
@@ -195,7 +195,7 @@ class Home:
         wal = Path(f"{self.database}-wal")
         if access.owned(self.root):
             keys = (self.key, self.former_keys, self.known_hosts)
-            for path in (self.database, wal, self.turn, self.dropbox, self.logins, *keys):
+            for path in (self.database, wal, self.writer_lock, self.dropbox, self.logins, *keys):
                 access.refuse_link(path)
             for path in (self.logs, self.results, self.cache, self.nodes, self.archives):
                 access.owned(path)

@@ -115,13 +115,13 @@ class Rejected:
     def _has_space(self, size: int) -> bool:
         now = time.monotonic()
         if self._looked is None or (self._is_full(size) and now - self._looked > LOOK_AGAIN_S):
-            self._look(now)
+            self._count_files(now)
         return not self._is_full(size)
 
     def _is_full(self, size: int) -> bool:
         return self._files >= MOST_FILES or self._bytes + size > MOST_BYTES
 
-    def _look(self, now: float) -> None:
+    def _count_files(self, now: float) -> None:
         self._looked, self._files, self._bytes = now, 0, 0
         with os.scandir(self.folder) as entries:
             for entry in entries:

@@ -158,12 +158,12 @@ def test_an_incomplete_list_is_bad_usage(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dotted", "slashed"),
+    ("dotted", "with_slashes"),
     [("reco001.2.3", "reco001/2/3"), ("reco001.2.last:failed", "reco001/2/last:failed"),
      ("reco001.1,2.5-", "reco001/1,2/5-"), ("reco001.2:failed", "reco001/2:failed")],
 )  # fmt: skip
-def test_dots_may_stand_for_slashes(dotted: str, slashed: str) -> None:
-    assert parse_all([dotted]) == parse_all([slashed])
+def test_dots_may_stand_for_slashes(dotted: str, with_slashes: str) -> None:
+    assert parse_all([dotted]) == parse_all([with_slashes])
 
 
 @pytest.mark.parametrize("text", ["all.root", "n1.example.org", "reco.1x", "reco.1/2"])

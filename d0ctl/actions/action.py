@@ -83,11 +83,11 @@ class NodeName:
 class Person:
     """The person who asked for an action; this one can't answer and is shown nothing."""
 
-    def agrees(self, words: str, question: str) -> bool | None:
+    def confirms(self, words: str, question: str) -> bool | None:
         """Return the answer to a question; None if there is nobody to answer."""
         return None
 
-    def hear(self, line: str) -> None:
+    def inform(self, line: str) -> None:
         """Show what has happened meanwhile."""
 
     def follow(self, done: int, total: int) -> None:
@@ -184,7 +184,7 @@ def _nothing_more(store: Store, plan: Any, now: float) -> None:
     pass
 
 
-def _past_and_target(plan: Any) -> Iterator[str]:
+def _one_line_result(plan: Any) -> Iterator[str]:
     yield f"{plan.request.action.past} `{plan.request.target.brief}`"
 
 
@@ -214,7 +214,7 @@ class Action(Generic[OptionsType, PlanType]):
     """Carry a plan out; it may return the plan with facts that were known only afterwards."""
     describe: Callable[[PlanType], Iterator[str]]
     """What a plan would do, one sentence per line."""
-    report: Callable[[PlanType], Iterator[str]] = _past_and_target
+    report: Callable[[PlanType], Iterator[str]] = _one_line_result
     """What was done, one sentence per line."""
     options: type[OptionsType]
     level: Level = "any"

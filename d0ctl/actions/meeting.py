@@ -120,7 +120,7 @@ def _confirm(
     key = untrusted.key
     if key.fingerprint in accepted:
         return
-    answer = person.agrees(str(untrusted), "trust this key?")
+    answer = person.confirms(str(untrusted), "trust this key?")
     if answer:
         return
     if answer is False:

@@ -20,7 +20,7 @@ def scripts_of(store: Store, target: Selector, parameters: Mapping[str, str]) ->
 
     Raises Refused if the job file is missing, or would now read or make other files.
     """
-    if target.wild_level == "job":
+    if target.wildcard_level == "job":
         raise BadUsage(f"`{target.brief}` names several jobs, and parameters belong to one",
                        hint="name the job")  # fmt: skip
     spec = _read_again(store, target.job, parameters)

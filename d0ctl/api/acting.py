@@ -36,7 +36,9 @@ def carry_out(home: Home, request: AnyRequest[Any, Any], reason: str | None, dry
     from d0ctl import actions
 
     is_first = request.action.may_be_first
-    opened = opening.writer if not is_first else opening.rehearsal if dry_run else opening.founder
+    opened = (
+        opening.writer if not is_first else opening.rehearsal if dry_run else opening.open_or_create
+    )
     with opened(home) as store:
         now = time.time()
         if dry_run:

@@ -22,7 +22,7 @@ class Progress(Struct, frozen=True):
         return self.status == "successful"
 
 
-def look(store: Store, wanted: Selector) -> tuple[Progress, bool]:
+def counts_now(store: Store, wanted: Selector) -> tuple[Progress, bool]:
     """Return the counts, and whether nothing in it can move."""
     from d0ctl.store.views import awaited
 

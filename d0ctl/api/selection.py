@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from d0ctl import select
-from d0ctl.api.progress import Progress, look
+from d0ctl.api.progress import Progress, counts_now
 from d0ctl.api.verbs import Verbs
 from d0ctl.config import Home, find_home
 from d0ctl.errors import BadUsage
@@ -130,7 +130,7 @@ class Selection(Verbs):
     def progress(self) -> Progress:
         """The present counts."""
         with self._reading() as store:
-            return look(store, self.wanted)[0]
+            return counts_now(store, self.wanted)[0]
 
     @property
     def status(self) -> str:
@@ -187,7 +187,7 @@ class Selection(Verbs):
                 version = store.version()
                 if version != seen or time.monotonic() >= due:
                     seen, due = version, time.monotonic() + LOOK_ANYWAY_S
-                    found, is_settled = look(store, self.wanted)
+                    found, is_settled = counts_now(store, self.wanted)
                     if found != last:
                         yield found
                     last = found

@@ -46,7 +46,7 @@ class Site:
         if dry_run:
             return Done(0, "\n".join(outcome(self.diff(), would=True)))
         wanted = self.check()
-        with opening.founder(self.home) as store:
+        with opening.open_or_create(self.home) as store:
             facts = site_file.meet(store, wanted, site_comparison.compare(store, wanted), Person())
             found = site_changes.apply(
                 store, wanted, facts, actor=actor(), note=reason, now=time.time(),

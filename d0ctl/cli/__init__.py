@@ -5,7 +5,7 @@ import os
 import sys
 
 
-def _open_what_is_shut() -> None:
+def _open_closed_streams() -> None:
     """Open closed stdin, stdout or stderr to /dev/null, so that no opened file takes its number."""
     for mode, name in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
         if getattr(sys, name) is None:
@@ -41,7 +41,7 @@ def main() -> None:
 
 def run() -> bool:
     """Run the command that was typed; return whether it was a short one, which leaves nothing."""
-    _open_what_is_shut()
+    _open_closed_streams()
     if sys.argv[1:] in (["--version"], ["-V"]):  # answered before anything is imported
         from d0ctl import __version__
 

@@ -238,14 +238,14 @@ def _carry_out(request: AnyRequest[Any, Any]) -> None:
 def _jobs(target: Target) -> list[str]:
     """Return the jobs that a target names; none if it has a pattern."""
     jobs = {part.job for part in target.parts} if isinstance(target, select.Selector) else set()
-    return [] if any(select.parse(job).wild_level for job in jobs) else sorted(jobs)
+    return [] if any(select.parse(job).wildcard_level for job in jobs) else sorted(jobs)
 
 
 def opened(request: AnyRequest[Any, Any]) -> AbstractContextManager[Store]:
     """Open the store for an action. Raises NotFound for a node if there is no home."""
     action = request.action
     if action.may_be_first:
-        return session.founder()
+        return session.open_or_create()
     if action.level == "node" and not session.has_home():
         raise NotFound(f"there is no node `{request.target.brief}`",
                        hint="d0ctl node add NAME [user@]host")  # fmt: skip

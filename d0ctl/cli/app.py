@@ -13,7 +13,7 @@ from d0ctl.cli.completion_table import HEADINGS
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.session import settings
 from d0ctl.cli.terminal.errors import forget_output, reported_failures
-from d0ctl.cli.terminal.fast_typer import plain, usage_in_our_words
+from d0ctl.cli.terminal.fast_typer import plain, reworded_usage_errors
 from d0ctl.errors import ExitCode
 
 MODULES = {"import": "importing", "task": "task_commands"}
@@ -52,13 +52,13 @@ class Commands(TyperGroup):
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         """Read the words before the command. Raises BadUsage."""
-        with usage_in_our_words():
+        with reworded_usage_errors():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; if its reader has closed the pipe, its work is done. Raises BadUsage."""
         try:
-            with usage_in_our_words():
+            with reworded_usage_errors():
                 return super().invoke(ctx)
         except BrokenPipeError:
             forget_output()

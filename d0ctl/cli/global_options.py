@@ -7,7 +7,7 @@ import typer
 
 from d0ctl.cli.epilogs import epilog
 from d0ctl.cli.session import settings
-from d0ctl.cli.terminal.fast_typer import built, single, spare_pydantic, with_help
+from d0ctl.cli.terminal.fast_typer import built, convert_plain_values, single, with_help
 
 
 def finished(app: typer.Typer, name: str) -> Any:
@@ -21,7 +21,7 @@ def finished(app: typer.Typer, name: str) -> Any:
                            if taken.isdisjoint(one.opts))  # fmt: skip
         with_help(part)
         part.epilog = part.epilog or epilog(f"{name} {own}".strip())
-    spare_pydantic(command)
+    convert_plain_values(command)
     return command
 
 

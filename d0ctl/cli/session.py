@@ -71,9 +71,9 @@ def writer() -> AbstractContextManager[Store]:
     return opening.writer(home())
 
 
-def founder() -> AbstractContextManager[Store]:
+def open_or_create() -> AbstractContextManager[Store]:
     """Return the store for a verb that may be the first: it creates home and `localhost`."""
-    return opening.founder(home())
+    return opening.open_or_create(home())
 
 
 def actor() -> str:

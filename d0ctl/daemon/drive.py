@@ -94,7 +94,7 @@ def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading
     _drive_until(home, job, is_done, stop)
 
 
-def attend(home: Home, is_done: Callable[[Store], bool], stop: threading.Event) -> None:
+def keep_contact(home: Home, is_done: Callable[[Store], bool], stop: threading.Event) -> None:
     """Keep in contact with the nodes until `is_done` or `stop` is set; schedule nothing.
 
     While a daemon runs, the daemon has the contact and this only follows.

@@ -11,7 +11,7 @@ from msgspec import Struct
 from d0ctl.config import ASIDE
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import CopyJob, Transfer
-from d0ctl.daemon.room import NoRoom, check_space, size_of
+from d0ctl.daemon.node_disk import NodeDiskFull, check_space, size_of
 from d0ctl.daemon.streams import DIRECT, THIS_MACHINE, Limits, Pair, Streams, cut
 from d0ctl.daemon.turn import Turn
 from d0ctl.errors import Refused
@@ -60,7 +60,7 @@ class TransferPlan(Struct, frozen=True):
     small: defaultdict[Pair, list[SingleCopy]]
     """Small files to or from this machine, which share streams if there are several."""
 
-    def put_off(self, transfer: Transfer) -> None:
+    def postpone(self, transfer: Transfer) -> None:
         """Postpone a transfer for a while."""
         copies.postpone(self.desk.store, *transfer, until=self.turn.now + BUSY_S)
 
@@ -68,9 +68,9 @@ class TransferPlan(Struct, frozen=True):
         """Begin a transfer, or record why it is impossible, e.g. a target outside of results/."""
         try:
             self._begin(transfer, row)
-        except NoRoom as error:
+        except NodeDiskFull as error:
             delay(self.desk, transfer, str(error), self.turn.now)
-            crowded.take_back(
+            crowded.unassign(
                 self.desk.store, transfer.file, transfer.cluster, error.size,
                 why=str(error), now=self.turn.now,
             )  # fmt: skip
@@ -97,7 +97,7 @@ class TransferPlan(Struct, frozen=True):
 
     def _is_begun(self, transfer: Transfer, node: int) -> bool:
         """Return whether a node can take one more transfer; if so, this one is in progress."""
-        self.put_off(transfer)
+        self.postpone(transfer)
         if self.loads[node] >= MOST_TRANSFERS:
             return False
         self.loads[node] += 1
@@ -107,8 +107,8 @@ class TransferPlan(Struct, frozen=True):
     def _bring(self, transfer: Transfer, row: Row, here: str) -> None:
         """Begin a transfer to a node of the cluster, or to the node that the locator names.
 
-        Raises NoRoom for a file that is larger than the free space there: copying it would fill
-        the disk, again with each try.
+        Raises NodeDiskFull for a file that is larger than the free space there: copying it would
+        fill the disk, again with each try.
         """
         target_node = locators.on_node(row["locator"] or "") if transfer.result else None
         for node in registry.in_cluster(self.desk.store, transfer.cluster):
@@ -125,7 +125,7 @@ class TransferPlan(Struct, frozen=True):
             alone = SingleCopy(job, courier, partial(carry.bring, job.copy))
             if self._begin_alone(alone, row, Pair(THIS_MACHINE, courier.node)):
                 return
-        self.put_off(transfer)
+        self.postpone(transfer)
 
     def _stream(self, transfer: Transfer, row: Row) -> bool:
         """Have a file of a package sent from node to node; return False if that is impossible."""
@@ -137,7 +137,7 @@ class TransferPlan(Struct, frozen=True):
         source = self._source(transfer)
         if source is None:
             return False
-        self.put_off(transfer)
+        self.postpone(transfer)
         for node in registry.in_cluster(self.desk.store, transfer.cluster):
             target = _cached(node, transfer, row)
             check_space(node, row["size"])
@@ -168,7 +168,7 @@ class TransferPlan(Struct, frozen=True):
         is_small = (copy.size or 0) < DIRECT and not (transfer.result and not transfer.is_here)
         is_folder = copy.is_unpacked or packing.is_folder(copy.source)
         if is_known and is_small and not is_folder and row["tries"] < MOST_STREAMED:
-            self.put_off(transfer)
+            self.postpone(transfer)
             self.small[pair].append(alone)
             return True
         if self._is_begun(transfer, alone.courier.node):
@@ -222,7 +222,7 @@ class TransferPlan(Struct, frozen=True):
             if self._begin_alone(alone, row, Pair(courier.node, THIS_MACHINE)):
                 return
         if locations:
-            self.put_off(transfer)
+            self.postpone(transfer)
         else:
             copies.lose(self.desk.store, [(transfer.file, 0)], now=self.turn.now)
             copies.postpone(self.desk.store, *transfer, until=copies.PARKED)
@@ -233,7 +233,7 @@ class TransferPlan(Struct, frozen=True):
         if node is None:
             delay(self.desk, transfer, f"there is no node `{source.node}`", self.turn.now)
         elif self.desk.courier(node["id"]) is None or not self._is_begun(transfer, node["id"]):
-            self.put_off(transfer)
+            self.postpone(transfer)
         else:
             target, declared = self._target(row), (row["size_asked"], row["checksum_asked"])
             copy = Copy(source.path, target, *declared, self._aside(target), is_kept=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from d0ctl.config import Home
-from d0ctl.doctor.finding import Finding, healing
+from d0ctl.doctor.finding import Finding, repaired_at_start
 from d0ctl.store import Store
 from d0ctl.store.checks.check import Fault, faults, lasting
 from d0ctl.store.jobs import removal
@@ -28,7 +28,7 @@ def half_jobs(store: Store) -> Iterator[Finding]:
     """Jobs whose submission or removal was interrupted."""
     for row in removal.interrupted(store):
         detail = f"is incomplete: process {row['submitter'].split()[1]} is gone"
-        yield healing("hidden", row["name"], detail)
+        yield repaired_at_start("hidden", row["name"], detail)
 
 
 def _finding(fault: Fault, home: Home) -> Finding:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from d0ctl.doctor.finding import Finding, healing
+from d0ctl.doctor.finding import Finding, repaired_at_start
 from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.rejected import DISCARDED, KEPT_S, discarded
 from d0ctl.units import clean, count, moment, size
@@ -31,7 +31,7 @@ def _unfinished(folder: Path) -> Iterator[Finding]:
     old = [path for path, age, _ in _files(folder) if age > LEFT_BEHIND_S]
     if old:
         detail = f"{count(len(old), 'unfinished file')}, such as `{old[0].name}`"
-        yield healing("drop-box", str(folder), detail)
+        yield repaired_at_start("drop-box", str(folder), detail)
 
 
 def _foreign(folder: Path) -> Iterator[Finding]:
@@ -48,7 +48,7 @@ def _unread(folder: Path, is_driven: bool) -> Iterator[Finding]:
     odd = [path for path, _, mode in found if not stat.S_ISREG(mode)]
     if odd:
         detail = f"{count(len(odd), 'entry', 'entries')} that can't be a message"
-        yield healing("drop-box", f"{folder}/{_shown(odd[0].name)}", detail)
+        yield repaired_at_start("drop-box", f"{folder}/{_shown(odd[0].name)}", detail)
     old = [age for _, age, mode in found if stat.S_ISREG(mode) and age > UNREAD_S]
     if old:
         detail = f"{count(len(old), 'file')} of messages unread, one for {max(old):.0f} s"
@@ -56,7 +56,7 @@ def _unread(folder: Path, is_driven: bool) -> Iterator[Finding]:
             advice = f"look into {folder.parent.parent / 'logs' / 'daemon.log'}"
             yield Finding("drop-box", str(folder), detail, advice)
         else:
-            yield healing("drop-box", str(folder), detail)
+            yield repaired_at_start("drop-box", str(folder), detail)
 
 
 def _rejected(folder: Path) -> Iterator[Finding]:

@@ -25,6 +25,6 @@ class Finding(Struct, frozen=True):
         return self.check, self.subject
 
 
-def healing(check: str, subject: str, detail: str) -> Finding:
+def repaired_at_start(check: str, subject: str, detail: str) -> Finding:
     """Return a finding that the next start of the daemon repairs."""
     return Finding(check, subject, detail, RESTART, heals=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from d0ctl.access import KEY_ADVICE, is_read_only, mount_point
 from d0ctl.config import HALF_MADE_S, KEY_BYTES, Home
-from d0ctl.doctor.finding import Finding, healing
+from d0ctl.doctor.finding import Finding, repaired_at_start
 from d0ctl.units import size
 
 LEAST_SPACE = 1_000_000
@@ -18,7 +18,7 @@ RECENT_S = 30.0
 """A turn that failed less than this ago is still being retried."""
 
 
-def furniture(home: Home) -> Iterator[Finding]:
+def home_files(home: Home) -> Iterator[Finding]:
     """Check the folders and files around the database."""
     yield from _disk(home)
     yield from _ways_in(home)
@@ -27,7 +27,7 @@ def furniture(home: Home) -> Iterator[Finding]:
         yield from _private(path, 0o700, "mkdir -m 700")
     for path in (home.key, home.database):
         yield from _private(path, 0o600, "")
-    for path in (home.turn, home.former_keys):
+    for path in (home.writer_lock, home.former_keys):
         if path.exists():
             yield from _private(path, 0o600, "")
     if home.key.is_file() and home.key.stat().st_size < KEY_BYTES:
@@ -75,7 +75,7 @@ def _private(path: Path, mode: int, make: str) -> Iterator[Finding]:
 
 def _asides(home: Home) -> Iterator[Finding]:
     for path in home.half_made(time.time() - HALF_MADE_S):
-        yield healing("home", str(path), "is unfinished, and its process is gone")
+        yield repaired_at_start("home", str(path), "is unfinished, and its process is gone")
 
 
 def failing_turns(home: Home, now: float) -> Iterator[Finding]:

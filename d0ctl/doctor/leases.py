@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d0ctl.config import Home
-from d0ctl.doctor.finding import Finding, healing
+from d0ctl.doctor.finding import Finding, repaired_at_start
 from d0ctl.store import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import is_dead
@@ -32,7 +32,7 @@ def holders(store: Store) -> Iterator[Finding]:
     for row in leases(store):
         name, pid = names.get(row["name"], row["name"]), row["holder"].split()[1]
         if is_dead(row["holder"]) and is_missed:
-            yield healing("lease", name, f"is held by process {pid}, which is gone")
+            yield repaired_at_start("lease", name, f"is held by process {pid}, which is gone")
         elif not is_dead(row["holder"]):
             living[name] = pid
     for name, pid in living.items():
@@ -51,7 +51,7 @@ def stuck_writer(store: Store) -> Iterator[Finding]:
             detail = f"process {holder} blocks other writers"
             detail += ": it is stopped" if is_stopped else f", for {HELD_S:g} s and more"
             advice = f"kill -CONT {holder}" if is_stopped else f"kill {holder}"
-            yield Finding("turn", str(store.home.turn), detail, advice)
+            yield Finding("turn", str(store.home.writer_lock), detail, advice)
             return
         if store.version() != version:
             return
@@ -61,7 +61,7 @@ def stuck_writer(store: Store) -> Iterator[Finding]:
 def _turn_holder(home: Home) -> int | None:
     """Return the process that has the lock, by the kernel's list of locks, without taking it."""
     try:
-        status = home.turn.stat()
+        status = home.writer_lock.stat()
         lines = Path("/proc/locks").read_text().splitlines()
     except OSError:
         return None

@@ -126,6 +126,6 @@ def standing(store: Store, far: list[Row]) -> Iterator[Finding]:
     for row in far:
         address = registry.address_of(row)
         folder = standing_login.folder_of(address, store.home.known_hosts)
-        if folder.is_dir() and not standing_login.stands(address, folder):
+        if folder.is_dir() and not standing_login.is_logged_in(address, folder):
             yield Finding("login", row["name"], "the login by `d0ctl node login` has ended",
                           f"d0ctl node login {row['name']}")  # fmt: skip

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from msgspec import Struct
 
-from d0ctl.doctor.finding import ANEW, RESTART, Finding, healing
+from d0ctl.doctor.finding import ANEW, RESTART, Finding, repaired_at_start
 from d0ctl.errors import D0Error
 from d0ctl.nodes.inventory import Survey, is_another, survey
 from d0ctl.store import Store
@@ -58,7 +58,7 @@ class Nodes:
             elif row["base"] or row["state"] == "down":
                 self.unseen[row["name"]] = _unasked(row)
 
-    def look(self) -> Iterator[Finding]:
+    def find_problems(self) -> Iterator[Finding]:
         """Find problems on the nodes; nodes without any are not asked again."""
         suspicious = []
         for one in list(self._ask()):
@@ -123,14 +123,14 @@ def _unasked(row: Row) -> str:
 
 def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:
     """Problems with the files on a node."""
-    look = _NodeContents(store, node, found)
+    find_problems = _NodeContents(store, node, found)
     for kind in (
-        look.attempts(),
-        look.live(),
-        look.orphans(),
-        look.lacking(),
-        look.changed(),
-        look.waiting(),
+        find_problems.attempts(),
+        find_problems.live(),
+        find_problems.orphans(),
+        find_problems.lacking(),
+        find_problems.changed(),
+        find_problems.waiting(),
     ):
         yield from kind
 
@@ -252,7 +252,9 @@ class _NodeContents:
             yield self._until_start("spool", "spool", detail)
         for path, age in self._found.files.items():
             if path.startswith(("cache/aside/", "spool/tmp/")) and age > ASIDE_S:
-                yield healing("spool", self._at(path), "was left by an interrupted process")
+                yield repaired_at_start(
+                    "spool", self._at(path), "was left by an interrupted process"
+                )
 
     def _listed(self, check: str, paths: list[str], detail: str) -> Iterator[Finding]:
         for path in paths[:MOST]:

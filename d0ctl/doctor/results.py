@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from d0ctl.doctor.finding import Finding, healing
+from d0ctl.doctor.finding import Finding, repaired_at_start
 from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.nodes.inventory import is_another
 from d0ctl.store import Store
 from d0ctl.store.checks.belongings import copies, results
 from d0ctl.store.connection import Row
 from d0ctl.store.jobs import removal
-from d0ctl.store.jobs.unneeded_files import STRAY_S, strays_here
+from d0ctl.store.jobs.unneeded_files import STRAY_S, unrecorded_files
 from d0ctl.units import count
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
@@ -82,7 +82,7 @@ def in_transit(store: Store) -> Iterator[Finding]:
     jobs = removal.job_ids(store)
     for path in store.home.cache.glob("[0-9]*"):
         if path.name.isdigit() and int(path.name) not in jobs:
-            yield healing("transit", str(path), "belongs to a job that was removed")
+            yield repaired_at_start("transit", str(path), "belongs to a job that was removed")
 
 
 def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
@@ -95,12 +95,12 @@ def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
     if len(found) > MOST:
         yield Finding("copy", str(store.home.cache), f"{len(found) - MOST} more copies are not as "
                       "they were recorded", MISSED)  # fmt: skip
-    strays = strays_here(store, before=time.time() - STRAY_S)
+    strays = unrecorded_files(store, before=time.time() - STRAY_S)
     for path in strays[:MOST]:
-        yield healing("orphan", path, "is not a copy that the database knows")
+        yield repaired_at_start("orphan", path, "is not a copy that the database knows")
     if len(strays) > MOST:
         more = f"{count(len(strays) - MOST, 'more file')} that the database does not know"
-        yield healing("orphan", str(store.home.cache), more)
+        yield repaired_at_start("orphan", str(store.home.cache), more)
 
 
 def _against(row: Row, checksums: bool) -> Finding | None:

@@ -18,11 +18,11 @@ def without_collector() -> Iterator[None]:
     finally:
         if was_enabled:
             if gc.get_count()[0] > MANY:
-                _pass_over()
+                _skip_present_objects()
             gc.enable()
 
 
-def _pass_over() -> None:
+def _skip_present_objects() -> None:
     """Let the next search pass over all objects that there are."""
     has_frozen = gc.get_freeze_count() > 0  # goes over all frozen objects
     gc.freeze()

@@ -218,11 +218,11 @@ class Courier:
         link.attempts = {}
         for frames in link.batches():
             self._last_heard = time.monotonic()
-            self._pass_on(link, [frame for frame in frames if frame["kind"] == "messages"])
+            self._deliver_messages(link, [frame for frame in frames if frame["kind"] == "messages"])
             for frame in frames:
                 self._receive(frame)
 
-    def _pass_on(self, link: Link, frames: Sequence[Frame]) -> None:
+    def _deliver_messages(self, link: Link, frames: Sequence[Frame]) -> None:
         """Deliver messages, those that arrived together as one file, and then acknowledge them.
 
         The node deletes acknowledged messages, so they must be safe on disk here first.

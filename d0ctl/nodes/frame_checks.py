@@ -84,7 +84,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _prose(value: Any) -> str:
+def _free_text(value: Any) -> str:
     """Check a text for people; only its beginning is kept."""
     return _text(value[: shape.TEXT] if isinstance(value, str) else value)
 
@@ -162,7 +162,9 @@ _STATE = shape.record(
     {"attempt": shape.positive, "state": shape.one_of("running", "ended", "dead")}
 )
 
-_DEAD = shape.record({"attempt": shape.positive, "message": _prose}, {"reason": (_text, "lost")})
+_DEAD = shape.record(
+    {"attempt": shape.positive, "message": _free_text}, {"reason": (_text, "lost")}
+)
 
 _ANSWER = {"id": _identifier}
 
@@ -223,26 +225,31 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
     "accepted": _ATTEMPTS,
     "already": _ATTEMPTS,
     "absent": _ATTEMPTS,
-    "refused": {"attempt": shape.positive, "reason": _text, "message": _prose},
+    "refused": {"attempt": shape.positive, "reason": _text, "message": _free_text},
     "dead": {"attempts": shape.many(_DEAD)},
     "messages": {"files": shape.many(_FILE)},
     "forgotten": {**_ATTEMPTS, "paths": shape.many(_text)},
-    "fault": {"message": _prose},
-    "taken": {**_ANSWER, "ok": shape.boolean, "message": _prose},
+    "fault": {"message": _free_text},
+    "taken": {**_ANSWER, "ok": shape.boolean, "message": _free_text},
     "hashed": {
         **_ANSWER,
         "ok": shape.boolean,
         "size": shape.maybe(shape.whole),
         "checksum": shape.maybe(_text),
-        "message": _prose,
+        "message": _free_text,
     },
-    "software": {**_ANSWER, "ok": shape.boolean, "message": _prose, "faults": shape.many(_prose)},
+    "software": {
+        **_ANSWER,
+        "ok": shape.boolean,
+        "message": _free_text,
+        "faults": shape.many(_free_text),
+    },
     "data": {
         **_ANSWER,
         "offset": shape.whole,
         "size": shape.maybe(shape.whole),
         "base64": _content,
-        "message": _prose,
+        "message": _free_text,
     },
     "listing": {
         **_ANSWER,
@@ -250,14 +257,14 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
         "type": _text,
         "entries": shape.many(_ENTRY),
         "more": shape.boolean,
-        "message": _prose,
+        "message": _free_text,
     },
     "status": {
         **_ANSWER,
         "attempt": shape.positive,
         "state": shape.one_of(*STATES),
         "status": shape.maybe(_STATUS),
-        "message": _prose,
+        "message": _free_text,
     },
     "surveyed": {**_ANSWER, "entries": shape.many(_THING), "more": shape.boolean},
     "facts": {**_ANSWER, "facts": _facts},

@@ -104,12 +104,12 @@ def _carry(copies: Sequence[Copy], feed: End, sink: End) -> list[Frame]:
         offsets = offsets_of(sink, nonce)
         feed.pipe.write(order(nonce, feed.base, sent(copies, offsets)))
         feed.pipe.finish()
-        _pass_on(feed.pipe, sink.pipe)
+        _copy_bytes(feed.pipe, sink.pipe)
         sink.pipe.finish()
         return answers_of(sink, copies)
 
 
-def _pass_on(feed: Pipe, sink: Pipe) -> None:
+def _copy_bytes(feed: Pipe, sink: Pipe) -> None:
     """Pass on bytes until the sender ends: between two processes here, by the kernel."""
     forward = getattr(feed, "forward", None)
     if forward is not None and forward(sink, IO_TIMEOUT_S):

@@ -170,7 +170,7 @@ def suspect_limits(
     return {node: most_at_a_time(record, limits, now) for node, record in suspects.items()}
 
 
-def is_guilty(record: NodeRecord, others: Tally, job: Tally, limits: BlackHoleLimits) -> bool:
+def is_at_fault(record: NodeRecord, others: Tally, job: Tally, limits: BlackHoleLimits) -> bool:
     """Return whether a node is drained because it fails packages that succeed on other nodes.
 
     `others` is the record of all other nodes with the stage, `job` their record with its whole job.

@@ -81,7 +81,7 @@ def judge(policy: Policy, case: Case) -> Judgement:
     number = case.restarts + 1 if is_restart else case.tries
     against = (
         _used_up(rule, number)
-        or _at_its_most(rule, case)
+        or _no_more_memory(rule, case)
         or _too_large(case)
         or _nowhere(rule, case)
     )
@@ -147,7 +147,7 @@ def _nowhere(rule: Rule, case: Case) -> str:
     return "no other node can take it"
 
 
-def _at_its_most(rule: Rule, case: Case) -> str:
+def _no_more_memory(rule: Rule, case: Case) -> str:
     """Return why more memory is impossible; empty if it is possible or not needed."""
     if rule.memory is None or case.memory is None or case.largest is None:
         return ""

@@ -85,10 +85,10 @@ class Selector(Struct, frozen=True):
     @property
     def is_one(self) -> bool:
         """Whether it is one job, stage, line, package or binary, and all of it."""
-        return not self.is_filtered and not self.wild_level
+        return not self.is_filtered and not self.wildcard_level
 
     @property
-    def wild_level(self) -> str:
+    def wildcard_level(self) -> str:
         """The first level that may have several matches; empty if none does."""
         if self.also:
             jobs = {part.job for part in self.parts}
@@ -153,7 +153,7 @@ def parse(
     The path of one binary is accepted only `with_binary`: verbs that change something act on
     whole packages.
     """
-    path, colon, named = split(slashed(text))
+    path, colon, named = split(with_slashes(text))
     states = [*(named.split(",") if colon else ()), *status]
     parts = path.removesuffix("/").split("/")
     if len(parts) > len(_LEVELS):
@@ -194,7 +194,7 @@ def parse_all(texts: Iterable[str], **filters: Any) -> Selector:
 
 def _alternatives(text: str) -> Iterator[str]:
     """Expand the lists of numbers in a selector."""
-    path, colon, states = split(slashed(text))
+    path, colon, states = split(with_slashes(text))
     job, *parts = path.split("/")
     lists = [part.split(",") if "," in part else [part] for part in parts]
     choices = [
@@ -212,7 +212,7 @@ def split(text: str) -> tuple[str, str, str]:
     return found[1], found[2], found[3]
 
 
-def slashed(text: str) -> str:
+def with_slashes(text: str) -> str:
     """Return a selector with dots, e.g. `reco001.2.3`, with slashes; any other text unchanged."""
     path, colon, states = text.partition(":")
     return path.replace(".", "/") + colon + states if re.fullmatch(_DOTTED, path) else text
@@ -238,7 +238,7 @@ def _brief(first: list[str], number: int) -> str:
 
 def is_selector(text: str) -> bool:
     """Return whether a text begins like a selector, valid or not."""
-    return re.fullmatch(_JOB, slashed(text).partition(":")[0].partition("/")[0]) is not None
+    return re.fullmatch(_JOB, with_slashes(text).partition(":")[0].partition("/")[0]) is not None
 
 
 def file_of_job(text: str) -> tuple[str, str] | None:

@@ -42,7 +42,7 @@ def not_started(tried: AttemptView) -> str:
     return f"attempt {tried.number} is not on `{clean(tried.node_name)}` yet: waiting for it"
 
 
-def out_of_reach(tried: AttemptView, why: str) -> str:
+def node_unreachable(tried: AttemptView, why: str) -> str:
     """Say that the node does not answer."""
     return f"node `{clean(tried.node_name)}` does not answer, trying again: {clean(why)}"
 

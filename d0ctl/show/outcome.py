@@ -34,7 +34,7 @@ def ended(name: str, state: str, counts: Counts) -> str:
     return f"`{name}` is {state}"
 
 
-def why_still(store: Store, found: JobStanding, now: float) -> str | None:
+def standstill_reason(store: Store, found: JobStanding, now: float) -> str | None:
     """Return why a driven job stands still, unless its state says so."""
     from d0ctl.show.why.production import in_the_way  # only at the end
 
@@ -59,7 +59,7 @@ def failed_logs(name: str) -> str:
     return f"d0ctl logs {shlex.quote(name)} --failed"
 
 
-def over_time(name: str, job: str, state: str, seconds: float) -> str:
+def after_time_limit(name: str, job: str, state: str, seconds: float) -> str:
     """Say how a job stands after the time limit."""
     return f"`{name}` is still {state} after {duration(seconds)}: {ask_why(job)}"
 

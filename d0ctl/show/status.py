@@ -23,7 +23,7 @@ MOST_LISTED = 200
 def is_overview(wanted: Selector | None) -> bool:
     """Return whether the selection is a list of jobs."""
     return wanted is None or bool(
-        wanted.depth == 1 and wanted.wild_level and not wanted.is_filtered
+        wanted.depth == 1 and wanted.wildcard_level and not wanted.is_filtered
     )
 
 

@@ -30,4 +30,4 @@ def inspect(path: Path) -> ArchiveContents:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise BadValueError(f"archive `{path}` can't be read: {reason}") from error
-    return ArchiveContents(size, checksum, len(found), software_archive.seal(found))
+    return ArchiveContents(size, checksum, len(found), software_archive.manifest_checksum(found))

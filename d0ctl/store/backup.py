@@ -11,7 +11,7 @@ from d0ctl.config import Home
 from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.damaged_pages import damage
-from d0ctl.store.locks import daemon_lock, turn
+from d0ctl.store.locks import daemon_lock, writer_lock
 from d0ctl.store.migrate import migrate
 from d0ctl.store.nodes.holder import is_dead
 from d0ctl.store.opening import refuse_newer, remove_database, schema_version
@@ -159,7 +159,7 @@ def _begin_generation(home: Home, database: Path) -> None:
 
 def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
     """Replace the database while nobody writes; it is never incomplete."""
-    with daemon_lock(home) as is_taken, turn(home):
+    with daemon_lock(home) as is_taken, writer_lock(home):
         if not is_taken():
             raise Refused("a daemon is running in this home", hint="d0ctl daemon stop")
         former = None

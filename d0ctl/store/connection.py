@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from d0ctl.config import Home
 from d0ctl.errors import DatabaseMoved, Refused
-from d0ctl.store.locks import turn
+from d0ctl.store.locks import writer_lock
 from d0ctl.store.sqlite_errors import unavailable
 from d0ctl_sql import queries
 
@@ -122,7 +122,7 @@ class Store:
 
         Writers queue at `d0ctl.turn`: with SQLite's own lock, a steady writer starves the others.
         """
-        with turn(self.home):
+        with writer_lock(self.home):
             try:
                 self.check_in_place()
                 self.connection.execute("begin immediate")
@@ -178,7 +178,7 @@ class Store:
         )
         if empty * size < LEAST_SHRUNK or empty < pages // 2:
             return 0
-        with turn(self.home):
+        with writer_lock(self.home):
             self.connection.execute("vacuum")
             self.connection.execute("pragma wal_checkpoint(truncate)")
         return empty * size

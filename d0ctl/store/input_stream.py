@@ -65,7 +65,7 @@ def again(store: Store, node: int) -> None:
     store.change("close_again", node=node)
 
 
-def starve(store: Store) -> None:
+def close_input_lists(store: Store) -> None:
     """Close the lists of running packages to the outputs of the packages in `chosen`."""
     store.change("starve_lists")
     store.change("look_at_lists")

@@ -162,7 +162,7 @@ def drop(store: Store, *, actor: str | None, note: str | None, now: float) -> No
     store.change("unassign_readers_of_chosen", actor=actor, note=note, now=now)
     store.change("drop_inputs")
     if store.change("drop_open_inputs"):
-        input_stream.starve(store)
+        input_stream.close_input_lists(store)
     # The lists are cut by now, so `missing` says which packages have lost all existing ones.
     store.change("wait_for_first", actor=actor, note=note, now=now)
     store.change("drop_files")

@@ -10,10 +10,10 @@ from d0ctl.config import Home
 
 
 @contextmanager
-def turn(home: Home) -> Iterator[None]:
+def writer_lock(home: Home) -> Iterator[None]:
     """Hold the lock for writing until the end of the block, or of the process."""
     try:
-        descriptor = os.open(home.turn, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(home.writer_lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise access.unusable(home.root, error) from error
     try:

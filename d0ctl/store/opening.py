@@ -10,7 +10,7 @@ from d0ctl import access
 from d0ctl.config import Home, refuse_network_disk
 from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl.store.connection import Store, file_of, read_queries
-from d0ctl.store.locks import turn
+from d0ctl.store.locks import writer_lock
 from d0ctl.store.sqlite_errors import database_errors, unavailable
 from d0ctl_sql import migrations
 
@@ -50,7 +50,7 @@ def writer(home: Home) -> Iterator[Store]:
 
 
 @contextmanager
-def founder(home: Home) -> Iterator[Store]:
+def open_or_create(home: Home) -> Iterator[Store]:
     """Open the store; home and `localhost` are created if there are none."""
     from d0ctl.store.nodes import registry
 
@@ -70,7 +70,7 @@ def rehearsal(home: Home) -> Iterator[Store]:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="d0ctl-") as folder:
-        with founder(Home(Path(folder, "home"))) as store:
+        with open_or_create(Home(Path(folder, "home"))) as store:
             yield store
 
 
@@ -191,7 +191,7 @@ def _upgrade(home: Home) -> None:
     """Bring the database to the newest schema, each migration in its own transaction."""
     from d0ctl.store.migrate import keep_copy, migrate
 
-    with turn(home):
+    with writer_lock(home):
         try:
             with closing(sqlite3.connect(home.database)) as connection:
                 version = schema_version(connection)

@@ -19,13 +19,13 @@ POINTS = {
         "mkdir", "fork", "write", "unlink", "send", "rename", "adopt", "launch", "acknowledge",
         "waitpid", "kill", "_start", "_sign", "take", "collect", "begin", "proceed", "ended",
         "start", "_claim", "link_record", "write_record", "_take_packet", "_rest", "_close",
-        "send_told", "_release_cpus",
+        "send_reported", "_release_cpus",
     ),
     "wrapper": (
-        "setsid", "launch", "tell", "tell_end", "observe", "fork", "write", "rename", "link",
-        "unlink", "rmdir", "mkdir", "start", "begin", "record_end", "finish", "keep", "prepare",
-        "spawn", "send_end", "waitpid", "symlink", "fsync", "wake_relay", "run",
-        "tell_computed",
+        "setsid", "launch", "send_message", "send_end_message", "observe", "fork", "write",
+        "rename", "link", "unlink", "rmdir", "mkdir", "start", "begin", "record_end", "finish",
+        "keep", "prepare", "spawn", "send_end", "waitpid", "symlink", "fsync", "wake_relay", "run",
+        "send_computed",
     ),
     "helper": ("rename", "unlink", "fsync", "read", "rmdir", "take", "forget"),
 }  # fmt: skip

@@ -162,7 +162,7 @@ def test_a_home_on_a_read_only_disk_can_be_read_and_says_so(folder: Path, d0ctl:
 def test_the_doctor_reports_a_full_disk_of_the_home(
     folder: Path, d0ctl: Type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
+    monkeypatch.setattr("d0ctl.doctor.examine.AGAIN_S", 0.0)
     with mounted(folder / "disk", "3m") as disk:
         home = make_home(disk / "home")
         assert "left on its disk" not in d0ctl("--home", str(home.root), "doctor").stdout

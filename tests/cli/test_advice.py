@@ -192,7 +192,7 @@ def test_suggestions_in_any_situation_are_accepted(
 def test_suggestions_of_the_doctor_are_accepted(
     site: Site, d0ctl: Type, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
+    monkeypatch.setattr("d0ctl.doctor.examine.AGAIN_S", 0.0)
     # without a service it suggests one, which only a machine with systemd accepts
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     unit = systemd_service.user_units() / "d0ctl.service"

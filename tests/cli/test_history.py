@@ -148,7 +148,7 @@ def test_a_healthy_home_passes_the_doctor(site: Site, d0ctl: Type) -> None:
 def test_the_doctor_reports_the_fault_the_place_and_the_command(
     site: Site, d0ctl: Type, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
+    monkeypatch.setattr("d0ctl.doctor.examine.AGAIN_S", 0.0)
     site.submit(production())
     home.key.chmod(0o644)
     with site.store.writing():

@@ -30,7 +30,7 @@ def waits_for_its_turn(process: subprocess.Popen[str], home: Home) -> bool:
     """Whether a process has the turn's lock open, which it only does to take it."""
     folder = Path(f"/proc/{process.pid}/fd")
     with suppress(FileNotFoundError):  # it has just closed one of them
-        return any(link.resolve() == home.turn.resolve() for link in folder.iterdir())
+        return any(link.resolve() == home.writer_lock.resolve() for link in folder.iterdir())
     return False
 
 
@@ -56,7 +56,7 @@ def test_of_two_simultaneous_actions_one_wins_and_the_other_names_the_winner(
 ) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")
-    with home.turn.open("a") as turn:
+    with home.writer_lock.open("a") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         people = [type_as("anna", *first), type_as("bert", *second)]
         if first[0] == "hold":

@@ -17,9 +17,9 @@ from d0ctl.daemon import background
 from d0ctl.daemon.background import only_daemon, status
 from d0ctl.daemon.drive import driving
 from d0ctl.daemon.loop import Loop
-from d0ctl.doctor.home import furniture
+from d0ctl.doctor.home import home_files
 from d0ctl.errors import DatabaseUnavailable, Refused
-from d0ctl.show.outcome import why_still
+from d0ctl.show.outcome import standstill_reason
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs import removal
 from d0ctl.store.nodes import standstill
@@ -190,7 +190,7 @@ def test_a_first_use_that_is_killed_leaves_no_half_of_a_database(
         assert store.value("site")
     (aside,) = fresh.root.glob(left)
     os.utime(aside, (0, 0))
-    assert str(aside) in [finding.subject for finding in furniture(fresh) if finding.heals]
+    assert str(aside) in [finding.subject for finding in home_files(fresh) if finding.heals]
     with open_store(fresh) as store:
         removal.sweep(store, now=time.time())
     assert not aside.exists()
@@ -226,7 +226,9 @@ def test_a_run_ends_with_the_reason_if_this_machine_can_not_work_and_the_next_tr
     assert site.phases() == {"one/1/1/1": "ready"}
     with open_store(site.home) as store:
         now = time.time()
-        reason = why_still(store, standstill.job_standing(store, site.id_of(name), now=now), now)
+        reason = standstill_reason(
+            store, standstill.job_standing(store, site.id_of(name), now=now), now
+        )
     assert reason is not None
     assert "`localhost` has been down for " in reason
     assert f"the relay cannot continue: [Errno 17] File exists: b'{in_the_way}'" in reason

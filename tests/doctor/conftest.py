@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
+from d0ctl.doctor.examine import examine
 from d0ctl.doctor.finding import Finding
-from d0ctl.doctor.look import examine
 from tests.support.site import Site
 
 Found = Callable[[], list[Finding]]
@@ -16,7 +16,7 @@ Found = Callable[[], list[Finding]]
 @pytest.fixture
 def found(site: Site, monkeypatch: pytest.MonkeyPatch) -> Found:
     """What a look finds, with nothing going on."""
-    monkeypatch.setattr("d0ctl.doctor.look.AGAIN_S", 0.0)
+    monkeypatch.setattr("d0ctl.doctor.examine.AGAIN_S", 0.0)
     return lambda: examine(site.store).findings
 
 

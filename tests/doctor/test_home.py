@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
+from d0ctl.doctor.examine import examine
 from d0ctl.doctor.home import RECENT_S, failing_turns
-from d0ctl.doctor.look import examine
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import registry
@@ -94,7 +94,7 @@ def test_leftovers_of_a_killed_restore_are_reported_and_removed_by_the_next_daem
 def test_a_first_use_leaves_nothing_that_others_may_read(tmp_path: Path) -> None:
     with open_store(Home(tmp_path / "first"), create=True) as store:
         registry.add_localhost(store)
-        assert store.home.turn.exists()
+        assert store.home.writer_lock.exists()
         assert examine(store).findings == []
 
 

@@ -69,7 +69,9 @@ def hold_turn(home: Home) -> subprocess.Popen[bytes]:
         "fcntl.flock(turn, fcntl.LOCK_EX)\nprint(flush=True)\ninput()\n"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", script, home.turn], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", script, home.writer_lock],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert process.stdout
     process.stdout.readline()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.doctor.look import examine
+from d0ctl.doctor.examine import examine
 from d0ctl.doctor.results import deliveries
 from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.nodes.carry import checksum_of

@@ -117,7 +117,7 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/policy/bad_nodes.py",
-        "is_guilty: `not` is lost",
+        "is_at_fault: `not` is lost",
         "if not limits.failures or record.streak < limits.failures or not others.successful:",
         "if not limits.failures or record.streak < limits.failures or others.successful:",
         (
@@ -767,7 +767,7 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/doctor/home.py",
-        "furniture: `and` becomes `or`",
+        "home_files: `and` becomes `or`",
         "if home.key.is_file() and home.key.stat().st_size < KEY_BYTES:",
         "if home.key.is_file() or home.key.stat().st_size < KEY_BYTES:",
         ("tests/doctor",),

@@ -166,7 +166,7 @@ def test_a_library_thread_that_ends_with_its_link_takes_a_line_and_ours_a_traceb
 ) -> None:
     answer: list[str] = []
     monkeypatch.setattr(threading, "excepthook", lambda end: answer.append(str(end.exc_value)))
-    ssh.hush.__wrapped__()
+    ssh.quiet_reader_threads.__wrapped__()
 
     with caplog.at_level("INFO"):
         for work in (lambda: paramiko.RSAKey(filename="/no/such/key"), lambda: 1 / 0):

@@ -181,13 +181,13 @@ def test_an_end_that_hangs_ends_the_stream(
     monkeypatch.setattr(stream_ends, "SLOWEST", 1e12)
     data = large()
     copy = copy_of(made(nodes[0], "large", data), nodes[1], data)
-    pass_on = stream._pass_on
+    pass_on = stream._copy_bytes
 
     def freeze_first(*pipes: Any) -> None:
         sshds[end].freeze()
         pass_on(*pipes)
 
-    monkeypatch.setattr(stream, "_pass_on", freeze_first)
+    monkeypatch.setattr(stream, "_copy_bytes", freeze_first)
     with pytest.raises(D0Error):
         carried([copy], nodes)
 

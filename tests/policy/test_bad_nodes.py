@@ -9,8 +9,8 @@ from d0ctl.policy.bad_nodes import (
     NodeRecord,
     Tally,
     counts_against_node,
+    is_at_fault,
     is_doubtful,
-    is_guilty,
     most_at_a_time,
     pause_end,
     pause_s,
@@ -40,32 +40,32 @@ def failing(
 
 
 def test_three_failures_in_a_row_that_succeed_elsewhere_are_enough() -> None:
-    assert is_guilty(failing(3), Tally(5, 0), Tally(5, 0), SITE)
-    assert not is_guilty(failing(2), Tally(50, 0), Tally(50, 0), SITE)
-    assert not is_guilty(failing(3), Tally(1, 0), Tally(1, 0), SITE)
+    assert is_at_fault(failing(3), Tally(5, 0), Tally(5, 0), SITE)
+    assert not is_at_fault(failing(2), Tally(50, 0), Tally(50, 0), SITE)
+    assert not is_at_fault(failing(3), Tally(1, 0), Tally(1, 0), SITE)
 
 
 def test_a_node_that_ran_the_stage_well_yesterday_is_not_spared_today() -> None:
-    assert is_guilty(failing(3, successful=100), Tally(500, 0), Tally(500, 0), SITE)
+    assert is_at_fault(failing(3, successful=100), Tally(500, 0), Tally(500, 0), SITE)
 
 
 def test_a_node_that_just_ran_the_stage_well_is_spared_after_three_failures() -> None:
     others = Tally(5, 0)
 
-    assert not is_guilty(failing(3, successful=3), others, others, SITE)
-    assert is_guilty(failing(5, successful=3), others, others, SITE)
+    assert not is_at_fault(failing(3, successful=3), others, others, SITE)
+    assert is_at_fault(failing(5, successful=3), others, others, SITE)
 
 
 def test_failures_that_its_job_shows_elsewhere_are_chance() -> None:
-    assert not is_guilty(failing(3), Tally(9, 0), Tally(80, 20), SITE)
-    assert is_guilty(failing(3), Tally(9, 0), Tally(100, 0), SITE)
+    assert not is_at_fault(failing(3), Tally(9, 0), Tally(80, 20), SITE)
+    assert is_at_fault(failing(3), Tally(9, 0), Tally(100, 0), SITE)
 
 
 def test_two_failures_on_a_node_that_never_ran_the_stage_well_are_tried_elsewhere() -> None:
     others = Tally(22, 0)
 
     assert is_doubtful(failing(2), others, others, SITE)
-    assert not is_guilty(failing(2), others, others, SITE)
+    assert not is_at_fault(failing(2), others, others, SITE)
     assert not is_doubtful(failing(1), others, others, SITE)
     assert not is_doubtful(failing(2, successful=1), others, others, SITE)
     assert not is_doubtful(failing(2), Tally(12, 8), Tally(12, 8), SITE)
@@ -75,35 +75,35 @@ def test_two_failures_on_a_node_that_never_ran_the_stage_well_are_tried_elsewher
 def test_more_failures_elsewhere_never_make_a_node_guilty(
     record: NodeRecord, others: Tally, job: Tally
 ) -> None:
-    if not is_guilty(record, others, job, SITE):
+    if not is_at_fault(record, others, job, SITE):
         worse = Tally(job.successful, job.failed + 50)
-        assert not is_guilty(record, others, worse, SITE)
+        assert not is_at_fault(record, others, worse, SITE)
 
 
 def test_where_one_in_ten_fails_everywhere_three_in_a_row_are_chance() -> None:
     others = Tally(900, 100)
 
-    assert not is_guilty(failing(3, successful=97), others, others, SITE)
-    assert is_guilty(failing(6, successful=97), others, others, SITE)
+    assert not is_at_fault(failing(3, successful=97), others, others, SITE)
+    assert is_at_fault(failing(6, successful=97), others, others, SITE)
 
 
 @given(streaks, st.integers(0, 10_000))
 def test_a_failure_that_happens_everywhere_makes_no_node_guilty(streak: int, failed: int) -> None:
-    assert not is_guilty(failing(streak), Tally(0, failed), Tally(0, failed), SITE)
+    assert not is_at_fault(failing(streak), Tally(0, failed), Tally(0, failed), SITE)
 
 
 @given(streaks, st.integers(1, 200), st.integers(1, 200))
 def test_other_nodes_that_mostly_fail_prove_little(streak: int, successful: int, more: int) -> None:
     others = Tally(successful, successful + more)
 
-    assert not is_guilty(failing(min(streak, 4)), others, others, SITE)
+    assert not is_at_fault(failing(min(streak, 4)), others, others, SITE)
 
 
 @given(records, tallies, tallies)
 def test_a_node_may_always_fail_as_often_as_the_budget(
     record: NodeRecord, others: Tally, job: Tally
 ) -> None:
-    if is_guilty(record, others, job, SITE):
+    if is_at_fault(record, others, job, SITE):
         assert record.streak >= SITE.failures
         assert others.successful > 0
 
@@ -114,7 +114,7 @@ def test_a_site_without_a_budget_suspects_no_node(
 ) -> None:
     none = BlackHoleLimits(0, SITE.pause, SITE.minimum_run, SITE.try_again, SITE.longest)
 
-    assert not is_guilty(record, others, job, none)
+    assert not is_at_fault(record, others, job, none)
     assert not is_doubtful(record, others, job, none)
     assert suspect_limits({1: record}, frozenset({1, 2}), none, NOW) == {}
 

@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 
-from d0ctl.policy.bad_nodes import NodeRecord, Tally, is_guilty
+from d0ctl.policy.bad_nodes import NodeRecord, Tally, is_at_fault
 from tests.policy.test_bad_nodes import SITE
 
 BAD = 1
@@ -43,7 +43,7 @@ def verdicts(
         records[node] = NodeRecord(tally, old.streak + 1)
         failed += 1
         others = Tally(successful - tally.successful, failed - tally.failed)
-        if is_guilty(records[node], others, others, SITE):
+        if is_at_fault(records[node], others, others, SITE):
             if node == BAD and since is not None:
                 return drained, since
             drained += 1

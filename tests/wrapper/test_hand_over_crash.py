@@ -102,7 +102,7 @@ def test_a_wrapper_that_dies_with_its_launch_leaves_a_dead_attempt(
 def test_a_wrapper_that_dies_when_its_attempt_is_over_has_ended_it(
     trapped: Trapped, after: bool
 ) -> None:
-    node = trapped("wrapper", "tell_end", 1, after=after)
+    node = trapped("wrapper", "send_end_message", 1, after=after)
     node.launch(launch(1, binary("true")), launch(2, binary("true")))
 
     assert [node.end(number)["outcome"] for number in (1, 2)] == ["successful"] * 2
@@ -116,7 +116,7 @@ def test_the_end_is_reported_before_many_files_are_removed(
     (tmp_path / "data").touch()
     entry = {"path": f"{tmp_path}/data", "size": 0, "required": True}
     names = [{"name": str(number), **entry} for number in range(1, linked + 1)]
-    node = trapped("wrapper", "tell_end", 1, after=True)
+    node = trapped("wrapper", "send_end_message", 1, after=True)
     end = node.run(binary(script="true" if linked else f"touch $(seq {MANY})"), inputs=names)
 
     assert end["outcome"] == "successful"
@@ -136,7 +136,7 @@ def test_the_wrapper_itself_removes_them_afterwards(single: Client) -> None:
     wait_until(lambda: not (single.folder(1) / "work").exists())
 
 
-@pytest.mark.parametrize("point", ["send_end", "tell_end"])
+@pytest.mark.parametrize("point", ["send_end", "send_end_message"])
 def test_a_recorded_end_is_sent_though_its_wrapper_dies_before_it_does(
     trapped: Trapped, point: str
 ) -> None:

@@ -27,7 +27,9 @@ def test_verify_finds_changed_and_missing_files(node: Client, reco: Path) -> Non
 
 def test_a_manifest_is_sealed_by_the_catalogue(node: Client, reco: Path) -> None:
     with reco.open("rb") as file:
-        sealed = order(reco, manifest=software_archive.seal(software_archive.contents(file)))
+        sealed = order(
+            reco, manifest=software_archive.manifest_checksum(software_archive.contents(file))
+        )
     assert ask(node, "pull", sealed)[0]
     assert ask(node, "verify", sealed)[0]
 

@@ -69,7 +69,7 @@ def choices_of(check: quick.Check) -> list[str]:
 FIELDS = {
     "number": shape.positive,
     "name": shape.bounded(shape.relative),
-    "line": shape.prose,
+    "line": shape.free_text,
     "list": shape.many(shape.record({"size": shape.whole})),
 }
 OTHERS = {"end": (shape.maybe(shape.between(0.0, 9.0)), None), "kind": (shape.one_of("a"), "a")}

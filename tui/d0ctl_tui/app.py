@@ -165,7 +165,7 @@ class Dashboard(Outside, App[None]):
         self.rates.note(now, self.snapshot.done + self.snapshot.failed)
         self.stale = self.source.error or ""
 
-    def tell(self, words: str, look: str = "warn") -> None:
+    def show_notice(self, words: str, look: str = "warn") -> None:
         """Show a notice in the last line, for a while."""
         self.notice = (f" {foreign(words)} ", look)
         if self._notice_end is not None:

@@ -48,7 +48,7 @@ class AppInterface(Protocol):
     ) -> None:
         """Do what the key at a column of the last line does."""
 
-    def tell(self, words: str, look: str = "warn") -> None:
+    def show_notice(self, words: str, look: str = "warn") -> None:
         """Show a notice in the last line, for a while."""
 
     def go_to(self, selector: str) -> None:

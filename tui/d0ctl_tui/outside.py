@@ -41,14 +41,14 @@ class Outside:
         assert isinstance(self, App)
         return self
 
-    def tell(self, words: str, look: str = "warn") -> None:
+    def show_notice(self, words: str, look: str = "warn") -> None:
         """Show a notice in the last line, for a while."""
         raise NotImplementedError
 
     def copy(self, words: str) -> None:
         """Copy a text, through the terminal."""
         self._app.copy_to_clipboard(words)
-        self.tell(f"copied: {words}", "good")
+        self.show_notice(f"copied: {words}", "good")
 
     def on_command_clicked(self, message: CommandClicked) -> None:
         """Copy the command."""
@@ -61,17 +61,17 @@ class Outside:
                 return logs.find(store, package)
         except D0Error as error:
             if not quiet:
-                self.tell(str(error))
+                self.show_notice(str(error))
         return None
 
     def open_shell(self, address: Address, folder: str) -> None:
         """Give the terminal to a shell on a node, in a folder."""
-        self._tell_problem(_shell(self._app, address, self.home.known_hosts, folder))
+        self._show_problem(_shell(self._app, address, self.home.known_hosts, folder))
 
     def read_log(self, log: Log, stream: str | None, program: str) -> None:
         """Give a stream of a log, the latest if it is None, to the pager or the editor."""
         if not log.is_near:
-            self.tell(f"copying the log from {log.address.name} ...", "plain")
+            self.show_notice(f"copying the log from {log.address.name} ...", "plain")
         self._app.run_worker(partial(self._fetch, log, stream, program), thread=True,
                              exclusive=True, group="outside")  # fmt: skip
 
@@ -83,7 +83,7 @@ class Outside:
                 stream = f"{number}.{name}"
             fetched = Fetched(log, stream)
         except (D0Error, OSError) as error:
-            then = partial(self.tell, f"the log can't be read: {error}")
+            then = partial(self.show_notice, f"the log can't be read: {error}")
         else:
             then = partial(self._read_with, fetched, program)
         finally:
@@ -92,14 +92,14 @@ class Outside:
 
     def _read_with(self, fetched: "Fetched", program: str) -> None:
         if not fetched.path.exists():
-            self.tell("nothing was printed")
+            self.show_notice("nothing was printed")
         else:
-            self._tell_problem(_run(self._app, [*_program(program), fetched.path]))
+            self._show_problem(_run(self._app, [*_program(program), fetched.path]))
         fetched.close()
 
-    def _tell_problem(self, problem: str) -> None:
+    def _show_problem(self, problem: str) -> None:
         if problem:
-            self.tell(problem)
+            self.show_notice(problem)
 
 
 def _shell(app: App[Any], address: Address, known_hosts: Path, folder: str) -> str:

@@ -49,12 +49,12 @@ class Poller(threading.Thread):
         """Poll until it is stopped."""
         while not self._end.wait(QUIET_LOOK_S if self._looks >= QUIET_AFTER else LOOK_S):
             try:
-                self._look()
+                self._check_database()
             except D0Error as error:
-                self._tell_error(str(error))
+                self._report_error(str(error))
         self._close()
 
-    def _look(self) -> None:
+    def _check_database(self) -> None:
         if self._store is None:
             self._store = open_store(self.home, read_only=True, patience_ms=PATIENCE_MS)
         with database_errors(self.home):
@@ -69,24 +69,24 @@ class Poller(threading.Thread):
             self._seen = version
             self._looks = 0 if moved else self._looks + 1
             if moved or self._error or self._looks % DRIVERS_EVERY == 0:
-                self._tell_change(moved or bool(self._error))
+                self._report_change(moved or bool(self._error))
 
-    def _tell_change(self, moved: bool) -> None:
+    def _report_change(self, moved: bool) -> None:
         assert self._store is not None
         names = [row["name"] for row in leases(self._store)]
         drivers = tuple(name for name in names if living_holder(self._store, name))
         if moved or drivers != self._drivers:
             self._error, self._drivers = None, drivers
-            self._tell(Changed(drivers))
+            self._report(Changed(drivers))
 
-    def _tell_error(self, error: str) -> None:
+    def _report_error(self, error: str) -> None:
         self._close()
         self._seen = None
         if error != self._error:
             self._error = error
-            self._tell(ReadFailed(error))
+            self._report(ReadFailed(error))
 
-    def _tell(self, news: Changed | ReadFailed) -> None:
+    def _report(self, news: Changed | ReadFailed) -> None:
         with suppress(RuntimeError):  # the loop ended meanwhile
             self._post(news)
 

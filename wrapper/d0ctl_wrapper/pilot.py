@@ -83,7 +83,7 @@ def _accept(listener: socket.socket, callers: "Dict[int, socket.socket]") -> Non
         return
     pid = os.fork()
     if pid == 0:
-        _become(words, streams)
+        _execute_child(words, streams)
     for stream in streams:
         os.close(stream)
     callers[pid] = caller
@@ -101,7 +101,7 @@ def _receive(caller: socket.socket) -> "Tuple[List[str], List[int]]":
     return words, list(streams)
 
 
-def _become(words: "List[str]", streams: "List[int]") -> None:
+def _execute_child(words: "List[str]", streams: "List[int]") -> None:
     """Run a command in place of this child."""
     try:
         os.setsid()

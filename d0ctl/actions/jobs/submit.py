@@ -187,7 +187,7 @@ def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:
         store, spec, now=by.now, actor=by.actor, name=options.name, hold=options.hold,
         force=options.force, note=by.note,
         progress=lambda done: person.follow(done, spec.packages),
-        moved=lambda folder: person.hear(
+        moved=lambda folder: person.inform(
             f"older files under the name of this job are now in {folder}"
         ),
     )  # fmt: skip

@@ -58,10 +58,10 @@ class Plain:
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the value, or BadParameter as Typer would raise it."""
         if param.multiple or param.nargs == -1:
-            return tuple(self._one(each, param, ctx) for each in value or ())
-        return None if value is None else self._one(value, param, ctx)
+            return tuple(self._convert(each, param, ctx) for each in value or ())
+        return None if value is None else self._convert(value, param, ctx)
 
-    def _one(self, value: Any, param: Any, ctx: Any) -> Any:
+    def _convert(self, value: Any, param: Any, ctx: Any) -> Any:
         try:
             converted = _KINDS[self._kind](value)
         except ValueError as error:
@@ -73,12 +73,12 @@ class Plain:
         return converted
 
 
-def spare_pydantic(command: Any) -> None:
+def convert_plain_values(command: Any) -> None:
     """Let a command and its subcommands convert plain values themselves, also those of --help."""
     get_params = command.get_params
     command.get_params = lambda ctx: plain(get_params(ctx))
     for part in getattr(command, "commands", {}).values():
-        spare_pydantic(part)
+        convert_plain_values(part)
 
 
 def plain(parameters: list[Any]) -> list[Any]:
@@ -97,7 +97,7 @@ def plain(parameters: list[Any]) -> list[Any]:
 
 
 @contextmanager
-def usage_in_our_words() -> Iterator[None]:
+def reworded_usage_errors() -> Iterator[None]:
     """Raise BadUsage for words that Typer refuses; a group without a command shows its help."""
     try:
         yield

@@ -51,7 +51,7 @@ class Following:
             if not is_reported:
                 is_reported = True
                 say(following.not_launched(one))
-                self._say_if_nobody_drives()
+                self._warn_without_driver()
             time.sleep(LOOK_S)
 
     def _await_next(self, former: AttemptView) -> AttemptView | None:
@@ -80,7 +80,7 @@ class Following:
     def _package(self) -> PackageView:
         return browse.package(self._store, self._wanted)
 
-    def _say_if_nobody_drives(self) -> None:
+    def _warn_without_driver(self) -> None:
         if not any_driver(self._store):
             say(outcome.no_daemon([self._wanted.job]))
 

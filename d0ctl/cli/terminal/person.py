@@ -12,14 +12,14 @@ class AtTerminal(Person):
 
     shown = 0
 
-    def agrees(self, words: str, question: str) -> bool | None:
+    def confirms(self, words: str, question: str) -> bool | None:
         """Return the answer to a question; None without a terminal."""
         if not can_ask():
             return None
         say(clean(words))
         return confirmed(question)
 
-    def hear(self, line: str) -> None:
+    def inform(self, line: str) -> None:
         """Print what has happened meanwhile."""
         say(clean(line))
 

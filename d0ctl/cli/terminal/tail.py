@@ -60,7 +60,7 @@ class Tail:
                     self._came_back(tried)
                     is_over = self._stay(here, tried)
             except NodeUnreachable as error:
-                self._bear(error, tried)
+                self._wait_or_raise(error, tried)
 
     @property
     def is_empty(self) -> bool:
@@ -72,7 +72,7 @@ class Tail:
         delay = SOONEST_S
         while True:
             listing = here.listing()
-            self._say_if_absent(listing["state"], tried)
+            self._print_if_absent(listing["state"], tried)
             news = self._print_new(here, {e["name"]: e["size"] for e in listing["entries"]})
             state = listing["state"]
             if state in ("ended", "dead") or (state == "absent" and self._has_ended()):
@@ -121,7 +121,7 @@ class Tail:
                 log.part = b""
         self._raw.flush()
 
-    def _say_if_absent(self, state: str, tried: AttemptView) -> None:
+    def _print_if_absent(self, state: str, tried: AttemptView) -> None:
         if state == "absent" and not self._is_awaited and not self._has_ended():
             self._is_awaited = True
             say(following.not_started(tried))
@@ -131,7 +131,7 @@ class Tail:
             say(following.back(tried))
         self._has_answered, self._failures = True, 0
 
-    def _bear(self, error: NodeUnreachable, tried: AttemptView) -> None:
+    def _wait_or_raise(self, error: NodeUnreachable, tried: AttemptView) -> None:
         """Wait a while after a failure; raise it for a node that has never answered, or need not.
 
         The output of an attempt may never be reachable again once the database knows of its end.
@@ -140,6 +140,6 @@ class Tail:
         if not self._has_answered or (last and self._has_ended()):
             raise error
         if not self._failures:
-            say(following.out_of_reach(tried, str(error)))
+            say(following.node_unreachable(tried, str(error)))
         time.sleep(RETRIES_S[min(self._failures, len(RETRIES_S) - 1)])
         self._failures += 1

@@ -39,7 +39,7 @@ def begin_transfers(desk: Desk, turn: Turn) -> None:
     for row in copies.wanted(desk.store, now=turn.now, limit=2 * MOST_TRANSFERS):
         transfer = Transfer(row["file_id"], row["cluster_id"], row["result"])
         if transfer in desk.transfers:
-            planner.put_off(transfer)
+            planner.postpone(transfer)
         else:
             planner.begin_or_delay(transfer, row)
     planner.collect()
@@ -88,7 +88,9 @@ def fail_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
     desk.transfers.pop(transfer, None)
     assert report.error is not None
     log.warning("file %d: %s", transfer.file, report.error)
-    is_gone = report.is_gone or (report.is_spoilt and copies.is_hopeless(desk.store, *transfer))
+    is_gone = report.is_gone or (
+        report.is_spoilt and copies.has_failed_for_good(desk.store, *transfer)
+    )
     found = _copies_at(desk, transfer.file, copy.source) if is_gone else []
     lost = [(transfer.file, row["cluster_id"]) for row in found]
     is_over = is_gone and not lost and not transfer.is_here

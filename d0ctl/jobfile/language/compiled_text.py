@@ -58,7 +58,7 @@ def is_special(name: str, form: str, names: Names, strict: bool) -> bool:
     """Return whether a word in braces is replaced or a fault, so that doubled it is literal."""
     if strict or name in names:
         return True
-    return not form and (name in RUN_WORDS or names.has_near(name))
+    return not form and (name in RUN_WORDS or names.has_similar(name))
 
 
 def literal(text: str, names: Sequence[str], strict: bool = False) -> str:
@@ -84,7 +84,7 @@ def _check(
         message = f"`{written}` can only be used in `run` and `check`"
         faults.add(scalar.position_at(written, found.start()), message)
         return
-    is_slip = names.has_near(name)
+    is_slip = names.has_similar(name)
     if not is_slip and not strict:
         return
     message = f"`{written}` is not a known name"

@@ -36,11 +36,11 @@ class Names:
     def __iter__(self) -> Iterator[str]:
         return chain(self._own, self._shared or ())
 
-    def has_near(self, word: str) -> bool:
+    def has_similar(self, word: str) -> bool:
         """Return whether a word is similar to any of the names, or the same without case."""
-        if self._near.has_one_near(word):
+        if self._near.has_similar_name(word):
             return True
-        return self._shared is not None and self._shared.has_near(word)
+        return self._shared is not None and self._shared.has_similar(word)
 
     @cached_property
     def _near(self) -> "_NearNames":
@@ -58,7 +58,7 @@ class _NearNames:
                 self._by_letters.setdefault(_letters(name), []).append(name)
         self._answers: dict[str, bool] = {}
 
-    def has_one_near(self, word: str) -> bool:
+    def has_similar_name(self, word: str) -> bool:
         if word in self._answers:
             return self._answers[word]
         comparing = COMPARING.get() or Comparing()

@@ -150,7 +150,7 @@ def _stage(node: Mapping, number: int, reading: Reading) -> StageRecipe:
     level.fields({"final": FLAG}, fields)
     level.lists({"after": LABEL}, fields)
     lines = [_line(item, reading) for item in level.records("lines")]
-    _pass_on(level, [package for line in lines for package in line.packages])
+    _apply_priority(level, [package for line in lines for package in line.packages])
     position = level.keys["name"][1].position if "name" in level else node.position
     name = fields.fixed.get("name", f"stage{number}")
     require = fields.fixed.get("require", 1.0)
@@ -183,11 +183,11 @@ def _line(node: Mapping, reading: Reading) -> LineRecipe:
         return LineRecipe(node.position, loop, fields, [_package(node, inner, level)])
     _check_level(level, LINE_KEYS, "packages")
     packages = [_package(item, inner) for item in level.records("packages")]
-    _pass_on(level, packages)
+    _apply_priority(level, packages)
     return LineRecipe(node.position, loop, fields, packages)
 
 
-def _pass_on(level: Level, packages: list[PackageRecipe]) -> None:
+def _apply_priority(level: Level, packages: list[PackageRecipe]) -> None:
     """Give the priority of a stage or line to its packages that have none of their own."""
     own = Fields()
     level.fields({"priority": PERCENT}, own)

@@ -51,7 +51,7 @@ class ProcessStream:
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         os.set_blocking(self._stdin.fileno(), False)
         self._wake = os.eventfd(0, os.EFD_CLOEXEC)
-        self._last_words = threading.Thread(target=self._attend, daemon=True)
+        self._last_words = threading.Thread(target=self._read_stderr_and_reap, daemon=True)
         self._last_words.start()
 
     def read(self, limit: float | None = None) -> bytes:
@@ -152,7 +152,7 @@ class ProcessStream:
         poll.register(self._wake, select.POLLIN)
         return bool(poll.poll(None if limit is None else limit * 1000))
 
-    def _attend(self) -> None:
+    def _read_stderr_and_reap(self) -> None:
         """Read the stderr of the process, then reap it."""
         assert self._process.stderr
         with self._process.stderr as pipe:

@@ -31,7 +31,7 @@ FILE_SESSIONS = 3
 
 
 @cache
-def hush() -> None:
+def quiet_reader_threads() -> None:
     """Log one line, without a traceback, if a read-ahead thread of the library ends early.
 
     The reader gets the same error.
@@ -121,7 +121,7 @@ class FabricTransport:
         *,
         io_timeout: float = IO_TIMEOUT_S,
     ) -> None:
-        hush()
+        quiet_reader_threads()
         self._name, self._transport, self._release = name, transport, release
         self._watch = Watch(io_timeout, transport.close)
         self._file_sessions = threading.BoundedSemaphore(FILE_SESSIONS)

@@ -22,7 +22,7 @@ def transport(
 ) -> MasterTransport | None:
     """Return the connection by the standing login to a node's destination, if there is one."""
     folder = folder_of(address, known_hosts)
-    return MasterTransport(address, folder, io_timeout) if stands(address, folder) else None
+    return MasterTransport(address, folder, io_timeout) if is_logged_in(address, folder) else None
 
 
 def folder_of(address: Address, known_hosts: Path) -> Path:
@@ -30,7 +30,7 @@ def folder_of(address: Address, known_hosts: Path) -> Path:
     return known_hosts.with_name("logins") / quote(address.destination, safe="@:[]")
 
 
-def stands(address: Address, folder: Path) -> bool:
+def is_logged_in(address: Address, folder: Path) -> bool:
     """Return whether the master of a login is running."""
     return folder.is_dir() and _ask(address, folder, "check")
 

@@ -46,7 +46,7 @@ def opened(address: Address, known_hosts: Path, folder: str) -> Iterator[Call]:
         yield Call(["/bin/sh", "-c", command(folder)])
         return
     login = standing_login.folder_of(address, known_hosts)
-    if standing_login.stands(address, login):
+    if standing_login.is_logged_in(address, login):
         yield Call(ssh(login, "-t", *words(address), command(folder)), login)
         return
     with tempfile.TemporaryDirectory(prefix="d0ctl-") as name:

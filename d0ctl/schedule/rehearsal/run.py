@@ -174,7 +174,7 @@ class Rehearsal:
             wanted,
             self._oldest,
             self._local_bytes,
-            self._brought,
+            self._input_copies,
             self.conditions.trust.suspects(self.now, self._in_hand),
             quota=self._quota(allowed),
             busy=self._busy,
@@ -248,7 +248,7 @@ class Rehearsal:
     def _local_bytes(self, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
         return {one: self.caches.local_bytes(self.tasks[one].inputs) for one in packages}
 
-    def _brought(self, packages: Sequence[int]) -> Mapping[int, InputCopies]:
+    def _input_copies(self, packages: Sequence[int]) -> Mapping[int, InputCopies]:
         return {one: self.caches.input_copies(self.tasks[one].inputs) for one in packages}
 
     def _busy(self) -> Mapping[int, Sequence[Busy]]:

@@ -36,7 +36,7 @@ def draw(sheet: Sheet, jobs: Sequence[JobSummary], production: Production, now: 
             signs.bar(job.counts, BAR, sheet.glyphs),
             f"{count(done)}/{count(job.packages)}",
             (duration((job.ended or now) - job.submitted), "faint"),
-            signs.tallied(job.counts, blocked=job.blocked),
+            signs.tally_text(job.counts, blocked=job.blocked),
         ])  # fmt: skip
     sheet.table(rows, right=(3,), indent=0)
     found = list(job_obstacles(production).values())[:MOST_OBSTACLES]

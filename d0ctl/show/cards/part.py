@@ -178,7 +178,7 @@ def _bar(sheet: Sheet, part: Part) -> None:
     if percents:
         share = _percent(part.row, part.progress)
         sheet.add(f"{share:.0f} % including running packages")
-    if text := signs.tallied(counts, blocked=part.row.blocked):
+    if text := signs.tally_text(counts, blocked=part.row.blocked):
         sheet.add(text)
 
 
@@ -208,7 +208,7 @@ def _stages(sheet: Sheet, part: Part) -> None:
             (f"{_percent(stage, part.stage_progress.get(stage.id, NO_PROGRESS)):.0f} %", "faint"),
             (", ".join([count(stage.lines, "line"), *["final"] * stage.final, *limits(stage)]),
              "faint"),
-            signs.tallied(stage.counts, blocked=stage.blocked),
+            signs.tally_text(stage.counts, blocked=stage.blocked),
         ]
         for stage in part.stages[:MOST_STAGES]
     ], give=1)  # fmt: skip
@@ -233,7 +233,7 @@ def _lines(sheet: Sheet, part: Part) -> None:
         [
             (str(line.seq), "strong"), "" if line.name == str(line.seq) else line.name,
             *_progress(sheet, line, part.held_back),
-            signs.tallied(line.counts, blocked=line.blocked),
+            signs.tally_text(line.counts, blocked=line.blocked),
         ]
         for line in part.lines
     ], give=1)  # fmt: skip

@@ -160,7 +160,7 @@ def tally(
     return [(f"{number(n)} {word}", colour) for n, word, colour in entries if n]
 
 
-def tallied(counts: Counts, *, blocked: bool = False) -> list[Span]:
+def tally_text(counts: Counts, *, blocked: bool = False) -> list[Span]:
     """Return the same as one text with blanks between."""
     return [span for each in tally(counts, blocked=blocked) for span in (("  ", ""), each)][1:]
 

@@ -58,7 +58,7 @@ def _ended(row: Row, now: float, glyphs: Glyphs) -> list[Cell]:
             details]  # fmt: skip
 
 
-def hurried(number: int) -> str:
+def retried_now(number: int) -> str:
     """Say that waiting messages are sent now."""
     return f"sending {count(number, 'waiting message')} now"
 

@@ -45,9 +45,9 @@ def weigh(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
     return sentences
 
 
-def recant(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
+def count_as_failures(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
     """Count attempts as failures that were counted as successes; return a sentence per verdict."""
-    node_record.take_back(store, ends)
+    node_record.uncount(store, ends)
     return weigh(store, ends, now=now)
 
 
@@ -59,10 +59,10 @@ def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[
     job = store.row("job_record_elsewhere", job=row["job_id"], node=row["node_id"])
     assert others is not None and job is not None
     tallies = node_record.tally(others), node_record.tally(job)
-    if bad_nodes.is_guilty(record, *tallies, limits):
+    if bad_nodes.is_at_fault(record, *tallies, limits):
         return _drain(store, row, others, limits, now)
     if bad_nodes.is_doubtful(record, *tallies, limits):
-        _forgive(store, _failed_there(store, row, row["since"]), row["node"], now)
+        _rerun_uncounted(store, _failed_there(store, row, row["since"]), row["node"], now)
     return []
 
 
@@ -95,7 +95,7 @@ def _watch(
     if any(end.reason is None and end.began >= bad["began"] for end in same_stage):
         return _revoke(store, bad, "a package that began there after the failures succeeded", now)
     if any(end.reason for end in same_stage):
-        _forgive(store, _failed_there(store, bad, bad["began"]), bad["node"], now)
+        _rerun_uncounted(store, _failed_there(store, bad, bad["began"]), bad["node"], now)
     return []
 
 
@@ -110,7 +110,7 @@ def _keep_drained(store: Store, bad: Row, limits: BlackHoleLimits, now: float) -
     rest_s = bad_nodes.rest_s(times, limits)
     store.change("fail_bad_node", node=bad["node_id"], times=times, next_try=now + rest_s)
     failed = store.rows("failed_trial", package=bad["canary_id"], node=bad["node_id"])
-    _forgive(store, failed, bad["node"], now)
+    _rerun_uncounted(store, failed, bad["node"], now)
     note = f"a trial package failed, too; the next trial is in {duration(rest_s)}"
     _keep(store, "node drain", bad["node"], note, now)
     return [f"node `{bad['node']}` stays drained: {note}"]
@@ -130,7 +130,7 @@ def _drain(store: Store, row: Row, others: Row, limits: BlackHoleLimits, now: fl
     )  # fmt: skip
     store.change("unassign_node", node=row["node_id"], now=now, note=f"{row['node']} was drained")
     _keep(store, "node drain", row["node"], reason, now)
-    _forgive(store, failed, row["node"], now)
+    _rerun_uncounted(store, failed, row["node"], now)
     return [f"node `{row['node']}` is drained: {reason}"]
 
 
@@ -163,7 +163,7 @@ def _details(row: Row, others: Row, failed: Sequence[Row]) -> dict[str, object]:
     }
 
 
-def _forgive(store: Store, failed: Sequence[Row], node: str, now: float) -> None:
+def _rerun_uncounted(store: Store, failed: Sequence[Row], node: str, now: float) -> None:
     """Let packages that failed because of a node run elsewhere, without counting a try."""
     store.change_many("forgive_attempt", ((row["id"],) for row in failed))
     standing = [row for row in failed if row["stands"]]

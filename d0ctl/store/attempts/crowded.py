@@ -7,7 +7,7 @@ from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 
 
-def take_back(store: Store, file: int, cluster: int, size: int, *, why: str, now: float) -> None:
+def unassign(store: Store, file: int, cluster: int, size: int, *, why: str, now: float) -> None:
     """assigned -> ready for packages that wait in a cluster for a file that it has no space for.
 
     Only for those that another node with space for the file can take.

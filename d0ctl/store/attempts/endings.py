@@ -151,7 +151,7 @@ def _lasted_s(end: "Ending") -> float:
     return max(0.0, end["ended"] - began)
 
 
-def our_time(time: float | None, context: Row) -> float | None:
+def control_host_time(time: float | None, context: Row) -> float | None:
     """Convert a time by a node's clock to the clock of the control host."""
     return None if time is None else time - (context["clock"] or 0.0)
 

@@ -164,13 +164,13 @@ class _Requirements(Struct):
         if found.verdict is Verdict.FAIL:
             if stay == row["stay"]:
                 return None
-            return self.like(row, row["memory"], row["avoid"], row["boost"], stay)
+            return self.similar(row, row["memory"], row["avoid"], row["boost"], stay)
         memory = found.memory or row["memory"]
         avoid = row["node_name"] if found.elsewhere else None
-        asked = self.like(row, memory, avoid, found.priority, stay)
+        asked = self.similar(row, memory, avoid, found.priority, stay)
         return None if asked == row["requirement_id"] else asked
 
-    def like(
+    def similar(
         self, row: Row, memory: int | None, avoid: str | None, boost: int, stay: str | None = None
     ) -> int:
         """Return a requirement with these values, and otherwise that of the failed attempt."""
@@ -190,31 +190,33 @@ class _Requirements(Struct):
         return self.known[key]
 
 
-def staying(store: Store, rows: Sequence[Row]) -> list[int]:
+def bound_to_last_node(store: Store, rows: Sequence[Row]) -> list[int]:
     """Return requirements that only the node of the last attempt of each package meets."""
     requirements = _Requirements(store)
     return [
-        requirements.like(row, row["memory"], row["avoid"], row["boost"], row["node_name"])
+        requirements.similar(row, row["memory"], row["avoid"], row["boost"], row["node_name"])
         for row in rows
     ]
 
 
-def leaving(store: Store, rows: Sequence[Row]) -> list[int]:
+def free_to_move(store: Store, rows: Sequence[Row]) -> list[int]:
     """Return requirements that allow any node again, as no files of the packages are left."""
     requirements = _Requirements(store)
-    return [requirements.like(row, row["memory"], row["avoid"], row["boost"]) for row in rows]
+    return [requirements.similar(row, row["memory"], row["avoid"], row["boost"]) for row in rows]
 
 
 def elsewhere(store: Store, rows: Sequence[Row]) -> list[int]:
     """Return requirements that avoid the node of the last attempt of each package."""
     requirements = _Requirements(store)
-    return [requirements.like(row, row["memory"], row["node_name"], row["boost"]) for row in rows]
+    return [
+        requirements.similar(row, row["memory"], row["node_name"], row["boost"]) for row in rows
+    ]
 
 
 def avoiding(store: Store, rows: Sequence[Row]) -> list[int]:
     """Return requirements that avoid the node that each package is assigned to."""
     requirements = _Requirements(store)
-    return [requirements.like(row, row["memory"], row["node"], row["boost"]) for row in rows]
+    return [requirements.similar(row, row["memory"], row["node"], row["boost"]) for row in rows]
 
 
 def refused(

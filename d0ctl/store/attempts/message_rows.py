@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from d0ctl.model import Phase
 from d0ctl.store.attempts import chains
-from d0ctl.store.attempts.endings import End, Verdicts, ended, our_time
+from d0ctl.store.attempts.endings import End, Verdicts, control_host_time, ended
 from d0ctl.store.connection import Row, Store
 from d0ctl_wrapper.protocol.message import MOST_NOTES
 
@@ -123,7 +123,7 @@ def add_states(store: Store, messages: "Sequence[Message]", contexts: Mapping[in
         start = starts.get(attempt)
         at, offset = (start["time"], start["utc_offset"]) if start else (None, None)
         why = None if state["kind"] == "start" else state["why"]
-        rows.append(_State(attempt, our_time(at, contexts[attempt]), offset, state["seq"],
+        rows.append(_State(attempt, control_host_time(at, contexts[attempt]), offset, state["seq"],
                            state["phase"], why))  # fmt: skip
     _add_rows(store, "report_plain_state", "report_state", rows, _State._fields.index("why"))
 
@@ -153,7 +153,7 @@ def keep_notes(store: Store, messages: "Sequence[Message]", contexts: Mapping[in
     """Record the notes of known attempts; a limited number of each."""
     rows = (
         (message["attempt"], message["seq"],
-         our_time(message["time"], contexts[message["attempt"]]), message["binary"],
+         control_host_time(message["time"], contexts[message["attempt"]]), message["binary"],
          message["text"], MOST_NOTES)
         for message in messages
         if message["kind"] == "note" and message["attempt"] in contexts
@@ -203,7 +203,7 @@ def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:
         package=context["package_id"],
         outcome=end["outcome"],
         phase=str(answer.phase if answer else verdicts.phase_after(end, context)),
-        started=our_time(end["started"], context),
+        started=control_host_time(end["started"], context),
         ended=ended(end, context),
         utc_offset=end["utc_offset"],
         binary=end["binary"],
@@ -226,9 +226,9 @@ def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:
 def _binary(end: "Ending", binary: "BinaryEnd", context: Row) -> _Binary:
     reason = end["reason"] if binary["binary"] == end["binary"] else None
     return _Binary(
-        end["attempt"], binary["binary"], our_time(binary["started"], context),
-        our_time(binary["ended"], context), binary["exit_code"], binary["cpu"], binary["rss"],
-        binary.get("disk"), binary["signal"], reason,
+        end["attempt"], binary["binary"], control_host_time(binary["started"], context),
+        control_host_time(binary["ended"], context), binary["exit_code"], binary["cpu"],
+        binary["rss"], binary.get("disk"), binary["signal"], reason,
     )  # fmt: skip
 
 

@@ -80,7 +80,7 @@ def keep(store: Store, ends: Iterable[Ended]) -> None:
     store.change_many("add_job_node_record", ((*key, *_tally(some)) for key, some in jobs.items()))
 
 
-def take_back(store: Store, ends: Iterable[Ended]) -> None:
+def uncount(store: Store, ends: Iterable[Ended]) -> None:
     """Take attempts that were counted as successes off the records."""
     for end in ends:
         store.change("take_back_success", stage=end.stage, node=end.node)

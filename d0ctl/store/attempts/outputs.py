@@ -97,7 +97,7 @@ def forget_wrong(
     for row in makers:
         if row["phase"] == Phase.DONE:
             store.change("hold_unbelieved", package=row["id"], now=now, note=note)
-    return black_holes.recant(store, [_ended(row) for row in rows], now=now)
+    return black_holes.count_as_failures(store, [_ended(row) for row in rows], now=now)
 
 
 def _ended(row: Row) -> Ended:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from d0ctl.store.backup import GENERATION_BITS
-from d0ctl.store.checks.counting import miscounts
+from d0ctl.store.checks.counting import wrong_counts
 from d0ctl.store.checks.database_schema import drifts
 from d0ctl.store.chunks import FIRST_CHUNK, next_size
 from d0ctl.store.connection import Store
@@ -116,7 +116,7 @@ def _rule_checks(store: Store) -> Iterator[Callable[[], list[Fault]]]:
     """Yield a check for each rule; each reads by itself, so a damaged page hides no fault
     elsewhere.
     """
-    yield lambda: [Fault("counts", *fault) for fault in miscounts(store)][:MOST]
+    yield lambda: [Fault("counts", *fault) for fault in wrong_counts(store)][:MOST]
     yield lambda: list(_by_pages(store, "package_page", BY_PACKAGE))
     yield lambda: list(_by_pages(store, "file_page", BY_FILE))
     for name in AT_ONCE:

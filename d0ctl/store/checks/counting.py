@@ -57,7 +57,7 @@ class Count:
         return self._pages[at][1] if at < len(self._pages) else 0
 
 
-def miscounts(store: Store) -> list[tuple[str, str]]:
+def wrong_counts(store: Store) -> list[tuple[str, str]]:
     """Return the stages whose counts differ from their packages, and by what."""
     count = Count(store)
     after: int | None = 0

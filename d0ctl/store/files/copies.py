@@ -144,7 +144,7 @@ def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
     store.change("stream_arrived_inputs")
 
 
-def is_hopeless(store: Store, file: int, cluster: int, result: int) -> bool:
+def has_failed_for_good(store: Store, file: int, cluster: int, result: int) -> bool:
     """Return whether a transfer has failed so often that the copy on the node counts as lost."""
     row = store.row("transfer_tries", file=file, cluster=cluster, result=result)
     return row is not None and row["tries"] + 1 >= MOST_SPOILT

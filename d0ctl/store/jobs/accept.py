@@ -33,7 +33,7 @@ def accept(store: Store, rows: Sequence[Row], *, actor: str, note: str | None, n
 
     It runs no binary, compares each file with its record, and ends like any other.
     """
-    for row, requirement in zip(rows, failures.staying(store, rows), strict=True):
+    for row, requirement in zip(rows, failures.bound_to_last_node(store, rows), strict=True):
         store.change(
             "accept_outputs", package=row["package_id"], attempt=row["attempt"],
             requirement=requirement, actor=actor, note=note, now=now,

@@ -24,7 +24,9 @@ def sweep(store: Store, *, now: float) -> None:
     for path in in_transit:
         if int(path.name) not in jobs:
             shutil.rmtree(path, ignore_errors=True)
-    store.home.forget_copies(unneeded_files.strays_here(store, before=now - unneeded_files.STRAY_S))
+    store.home.forget_copies(
+        unneeded_files.unrecorded_files(store, before=now - unneeded_files.STRAY_S)
+    )
 
 
 def interrupted(store: Store) -> list[Row]:

@@ -101,7 +101,7 @@ def start_over(store: Store) -> None:
     store.change("purge_kept_of_chosen")
     store.change("forget_kept_of_chosen")
     bound = {row["package_id"]: row for row in rows if row["stay"] is not None}
-    requirements = failures.leaving(store, list(bound.values()))
+    requirements = failures.free_to_move(store, list(bound.values()))
     store.change_many("ask_otherwise", zip(requirements, bound, strict=True))
 
 

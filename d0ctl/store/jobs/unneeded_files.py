@@ -98,7 +98,7 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
     return [*gone, *(f"attempt {row['id']}" for row in left)]
 
 
-def room(store: Store, node: int, wanted: int) -> list[RemovableCopy]:
+def copies_to_remove(store: Store, node: int, wanted: int) -> list[RemovableCopy]:
     """Return the copies to remove for so many bytes on a node, the cheapest to restore first."""
     chosen, freed = [], 0
     for row in store.rows("room_of_node", node=node):
@@ -125,7 +125,7 @@ def sweep(store: Store, node: int, attempts: Sequence[int]) -> None:
     store.change("purge_orphans", node=node, attempts=json.dumps(list(attempts)))
 
 
-def strays_here(store: Store, *, before: float) -> list[str]:
+def unrecorded_files(store: Store, *, before: float) -> list[str]:
     """List unrecorded files in the cache of the control host that are older than `before`.
 
     A copy is in the cache for a moment before the database knows it.
@@ -163,7 +163,7 @@ def _drop_left(store: Store, rows: Sequence[Row]) -> None:
         store.change("purge_expired", attempt=row["id"])
         store.change("forget_expired", attempt=row["id"])
     bound = [row for row in rows if row["stay"] is not None]
-    requirements = failures.leaving(store, bound)
+    requirements = failures.free_to_move(store, bound)
     store.change_many("ask_otherwise",
                       ((requirement, row["package_id"])
                        for row, requirement in zip(bound, requirements, strict=True)))  # fmt: skip

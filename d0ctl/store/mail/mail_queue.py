@@ -134,7 +134,7 @@ def unsent(store: Store) -> dict[str, Any] | None:
     return {"messages": row["count"], "since": row["since"], "trouble": row["last_error"]}
 
 
-def hurry(store: Store, *, is_command: bool) -> int:
+def retry_now(store: Store, *, is_command: bool) -> int:
     """Have unsent messages tried again at once; return how many."""
     with store.writing():
         return store.change("hurry_deliveries", command=int(is_command))

@@ -113,7 +113,7 @@ def _check_levels(store: Store, wanted: Selector) -> None:
     found = jobs(store, wanted.job)
     if not found:
         raise no_such_job(store, wanted.job)
-    single = wanted.wild_level != "job"
+    single = wanted.wildcard_level != "job"
     if not single or wanted.depth < 2:
         return
     if wanted.stage_name or wanted.stage.is_one:

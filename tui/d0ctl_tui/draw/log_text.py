@@ -23,7 +23,7 @@ def spans(text: str) -> list[Span]:
     for escape in _SGR.finditer(text):
         if escape.start() > at:
             found.append((foreign(text[at : escape.start()]), look))
-        look, at = _look(escape[1], look), escape.end()
+        look, at = _role_after(escape[1], look), escape.end()
     return [*found, (foreign(text[at:]), look)] if at < len(text) or not found else found
 
 
@@ -32,7 +32,7 @@ def _last_overprint(text: str) -> str:
     return pieces[-1] if pieces else ""
 
 
-def _look(codes: str, before: str) -> str:
+def _role_after(codes: str, before: str) -> str:
     numbers = [int(code) if code.isdigit() else 0 for code in re.split("[;:]", codes)]
     look, at = before, 0
     while at < len(numbers):

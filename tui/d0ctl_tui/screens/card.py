@@ -63,7 +63,7 @@ class CardScreen(SubScreen):
         elif isinstance(self.card, Binary):
             package = self.card.package.path
         if package is None:
-            self.dashboard.tell("no package makes this file")
+            self.dashboard.show_notice("no package makes this file")
             return
         self.app.pop_screen()
         self.dashboard.go_to(package)

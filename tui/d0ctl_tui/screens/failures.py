@@ -207,7 +207,9 @@ class FailuresScreen(SubScreen):
             with open_store(home, read_only=True) as store, database_errors(home):
                 found = activity.failed(store, jobs, MOST)
         except D0Error as error:
-            self.dashboard.post_message(ThreadResult(partial(self.dashboard.tell, str(error))))
+            self.dashboard.post_message(
+                ThreadResult(partial(self.dashboard.show_notice, str(error)))
+            )
             return
         self.dashboard.post_message(ThreadResult(partial(self._take, found)))
 

@@ -72,7 +72,7 @@ class LogScreen(SubScreen):
     def _begin(self) -> None:
         self._reader.submit(self._choose, self.pane.size.height or 1)
         again = NEAR_S if self.log_file.is_near else FAR_S
-        self._timer = self.set_interval(max(again, self.dashboard.interval), self._look)
+        self._timer = self.set_interval(max(again, self.dashboard.interval), self._read_to_end)
 
     def on_unmount(self) -> None:
         """End the reading thread."""
@@ -107,7 +107,7 @@ class LogScreen(SubScreen):
             self.pane.show_match()
         self.pane.lay_out(self._row)
         if news.notice:
-            self.dashboard.tell(news.notice)
+            self.dashboard.show_notice(news.notice)
         self.update()
 
     def on_resize(self) -> None:
@@ -140,7 +140,7 @@ class LogScreen(SubScreen):
     def action_follow(self) -> None:
         """Go to the end and stay there, or stay here."""
         self.following = not self.following
-        self._look()
+        self._read_to_end()
         self.update()
 
     def action_find(self) -> None:
@@ -195,7 +195,7 @@ class LogScreen(SubScreen):
         self.following = True
         self._submit(lambda pager, height: pager.to_end(height))
 
-    def _look(self) -> None:
+    def _read_to_end(self) -> None:
         if self.following and not self._error:
             self._submit(lambda pager, height: pager.to_end(height), grown=True)
 
@@ -229,11 +229,11 @@ class LogScreen(SubScreen):
                 self._pager.forget()
             self._pager.row = min(self._pager.row, self._pager.rows_at_top() - 1)
             move(self._pager, height)
-            self._tell(height)
+            self._show_new(height)
         except (D0Error, OSError) as error:
-            self._tell_error(error)
+            self._show_error(error)
 
-    def _tell_error(self, error: Exception) -> None:
+    def _show_error(self, error: Exception) -> None:
         """In the reading thread: report that it can't be read; the next try connects again."""
         self.log_file.close()
         self.post_message(WindowRead([], 0, 0, error=str(error)))
@@ -244,7 +244,7 @@ class LogScreen(SubScreen):
             if latest := self.log_file.latest():
                 self.binary_number, self.stream_name = latest
         except (D0Error, OSError) as error:
-            self._tell_error(error)
+            self._show_error(error)
             return
         self._do(lambda pager, height: pager.to_end(height), height, False)
 
@@ -257,11 +257,11 @@ class LogScreen(SubScreen):
                 "" if found else f"no {'further' if forward else 'earlier'} match for `{words}`"
             )
             self._to_match = found
-            self._tell(self.pane.size.height or 1, notice)
+            self._show_new(self.pane.size.height or 1, notice)
         except (D0Error, OSError) as error:
-            self._tell_error(error)
+            self._show_error(error)
 
-    def _tell(self, height: int, notice: str = "") -> None:
+    def _show_new(self, height: int, notice: str = "") -> None:
         lines = self._pager.window(height)
         self.post_message(WindowRead(lines, self._pager.row, self._pager.size, notice))
 

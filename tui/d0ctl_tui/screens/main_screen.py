@@ -143,7 +143,7 @@ class MainScreen(RowKeys, Screen[None]):
             path = self.dashboard.places.resolve(selector)
         except D0Error as error:
             hint = f": {error.hint}" if error.hint else ""
-            self.dashboard.tell(f"{error}{hint}")
+            self.dashboard.show_notice(f"{error}{hint}")
             return False
         self.tree_view.reveal(path)
         self.update()
@@ -184,7 +184,7 @@ class MainScreen(RowKeys, Screen[None]):
 
     def action_act(self) -> None:
         """Offer every action on the selected rows."""
-        self.dashboard.choose_action(self.meant())
+        self.dashboard.choose_action(self.action_rows())
 
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
@@ -210,7 +210,7 @@ class MainScreen(RowKeys, Screen[None]):
         needing, source = self.dashboard.snapshot.needing, self.dashboard.source
         path = walk.next_problem(source, needing, here, forward=by > 0, by_group=not each)
         if path is None:
-            self.dashboard.tell("nothing needs a person", "good")
+            self.dashboard.show_notice("nothing needs a person", "good")
         else:
             self.tree_view.reveal(path)
             self.update()
@@ -232,9 +232,9 @@ class MainScreen(RowKeys, Screen[None]):
 
     def action_verb(self, verb: str) -> None:
         """Plan an action on the marked rows, or else the selected one."""
-        self.dashboard.plan_verb(verb, self.meant())
+        self.dashboard.plan_verb(verb, self.action_rows())
 
-    def meant(self) -> Marks:
+    def action_rows(self) -> Marks:
         """Return the rows of an action: the marked ones, or else the one of the cursor."""
         if self.tree_view.marks:
             return self.tree_view.marks

@@ -27,7 +27,7 @@ class RowKeys:
     def action_copy(self) -> None:
         """Offer what can be copied of the selected row."""
         if self.selector is None:
-            self.dashboard.tell("nothing is selected")
+            self.dashboard.show_notice("nothing is selected")
             return
 
         def take(choice: Choice | None) -> None:
@@ -57,7 +57,7 @@ class RowKeys:
 
     def _log(self, otherwise: str) -> Log | None:
         if self.selector is None or parse(self.selector).level != "package":
-            self.dashboard.tell(otherwise)
+            self.dashboard.show_notice(otherwise)
             return None
         return self.dashboard.log_of(self.selector)
 

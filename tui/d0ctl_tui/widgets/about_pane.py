@@ -124,11 +124,11 @@ class AboutPane(Page):
             case NotFoundCard() as gone:
                 sheet.say(gone.words, "faint")
             case None if self.selector is None:
-                _welcome(sheet)
+                _draw_first_steps(sheet)
         return sheet.lines
 
 
-def _welcome(sheet: Sheet) -> None:
+def _draw_first_steps(sheet: Sheet) -> None:
     """Say what to do if nothing exists yet."""
     sheet.head("no jobs yet")
     sheet.say("run one of the examples, or submit a job file of your own:")

@@ -29,9 +29,9 @@ Tell = Callable[[bytes, bytes], None]
 class Reporter:
     """The messages of one attempt, in their order."""
 
-    def __init__(self, folder: AttemptFolder, launch: Launch, tell: Tell) -> None:
+    def __init__(self, folder: AttemptFolder, launch: Launch, send_message: Tell) -> None:
         self.folder = folder
-        self._tell = tell
+        self._send_message = send_message
         self.token: str = launch["token"]
         self.clock_offset = time.time() - time.monotonic()
         self.started = self.now()
@@ -151,7 +151,7 @@ class Reporter:
                 spool.write(self.folder.node, name, text)
             except OSError:
                 return
-            self._tell(name, text)
+            self._send_message(name, text)
 
     def finish(self, result: "Dict[str, Any]") -> "tuple[bytes, bytes]":
         """Put the end message into the spool, with retries on a full disk; return name and text.

@@ -36,7 +36,7 @@ def serve(context: RelayContext, channel: RelayChannel, inherited: "Optional[Lau
 
     After anything but a plain success, or if the process has changed, the wrapper ends.
     """
-    slot = Slot(context.paths, channel.tell_computed)
+    slot = Slot(context.paths, channel.send_computed)
     try:
         _serve(context, channel, slot, inherited)
     finally:
@@ -52,15 +52,15 @@ def _serve(
         if launch is None:
             return
         try:
-            wrapper = Wrapper(context, launch, channel.tell, slot)
+            wrapper = Wrapper(context, launch, channel.send_message, slot)
             name, text = wrapper.run()
         except BaseException:
             _leave_traceback(context.paths.attempt(launch["attempt"]))
             raise
         is_last = not wrapper.is_plain or observe() != before
-        is_told = channel.tell_end(name, text, is_last)
+        is_reported = channel.send_end_message(name, text, is_last)
         wrapper.remove_leftovers()
-        if is_last or not is_told:
+        if is_last or not is_reported:
             return
         if number % COLLECT_EVERY == 0:
             gc.collect()

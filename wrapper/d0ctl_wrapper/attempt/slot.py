@@ -22,9 +22,9 @@ class Slot:
     """The spare files of a wrapper, which serves one attempt at a time."""
 
     def __init__(
-        self, paths: NodePaths, tell_computed: "Callable[[], None]" = lambda: None
+        self, paths: NodePaths, send_computed: "Callable[[], None]" = lambda: None
     ) -> None:
-        self._tell_computed = tell_computed
+        self._send_computed = send_computed
         self._is_disk_slow = False
         self._spare = paths.cache + b"/aside/work-%d" % os.getpid()
         self._has_spare = False
@@ -44,12 +44,12 @@ class Slot:
             except OSError:
                 pass
         os.mkdir(path, 0o700)
-        self._new_folder = _look(path)
+        self._new_folder = _state_of_folder(path)
 
     def keep_folder(self, path: bytes) -> bool:
         """Keep a working directory for the next attempt; return False unless it is as if new."""
         try:
-            if os.listdir(path) or _look(path) != self._new_folder:
+            if os.listdir(path) or _state_of_folder(path) != self._new_folder:
                 return False
             os.rename(path, self._spare)
         except OSError:
@@ -104,7 +104,7 @@ class Slot:
     def wait_for_disk(self, sync: "Callable[[], None]") -> None:
         """Sync what an attempt has made; if that lasts, another attempt may have its CPUs."""
         if self._is_disk_slow:
-            self._tell_computed()
+            self._send_computed()
         began = time.monotonic()
         sync()
         self._is_disk_slow = time.monotonic() - began > SLOW_S
@@ -139,7 +139,7 @@ def _is_new_log(path: bytes) -> bool:
     )
 
 
-def _look(path: bytes) -> "Tuple[Any, ...]":
+def _state_of_folder(path: bytes) -> "Tuple[Any, ...]":
     """Return everything about a folder that a program could have changed."""
     status = os.lstat(path)
     return (

@@ -64,7 +64,7 @@ def _run(base: str, attempt: str, seconds: str) -> int:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             return os.WEXITSTATUS(status) if os.WIFEXITED(status) else EXIT_CRASHED
-        seen = _pass_on(folder, pid, seen)
+        seen = _forward_order(folder, pid, seen)
         if _caught(LOOK_S) == signal.SIGTERM:
             os.kill(pid, signal.SIGTERM)
 
@@ -96,7 +96,7 @@ def _serve(context: RelayContext, launch: Launch) -> None:
         slot.close()
 
 
-def _pass_on(folder: AttemptFolder, pid: int, before: Seen) -> Seen:
+def _forward_order(folder: AttemptFolder, pid: int, before: Seen) -> Seen:
     """Signal the wrapper if an order has come since; return what is there."""
     seen: Seen = {}
     try:

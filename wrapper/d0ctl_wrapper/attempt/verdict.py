@@ -93,7 +93,7 @@ def with_disk(failed: Failed, folder: AttemptFolder, err: bytes, ran_s: float) -
         left = "no inode" if has_no_inode else size(free)
         return Failed("disk-full", "%s; the disk is full (%s free)" % (failed.detail, left))
     age = _full_for(folder.node)
-    if age is None or not 0.0 <= age < min(FULL_RECENTLY_S, ran_s) or _says_another(err, age):
+    if age is None or not 0.0 <= age < min(FULL_RECENTLY_S, ran_s) or _has_other_message(err, age):
         return failed
     return Failed("disk-full", "%s; the disk was full %s ago" % (failed.detail, span(age)))
 
@@ -115,7 +115,7 @@ def _full_for(node: NodePaths) -> "float | None":
         return None
 
 
-def _says_another(err: bytes, within_s: float) -> bool:
+def _has_other_message(err: bytes, within_s: float) -> bool:
     """Return whether a program has recently written a log that is not about files that it made."""
     try:
         is_recent = time.time() - os.stat(err).st_mtime < within_s

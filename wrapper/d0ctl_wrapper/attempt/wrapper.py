@@ -44,14 +44,16 @@ MOST_REMOVED = 1000
 class Wrapper:
     """The wrapper of one attempt."""
 
-    def __init__(self, context: RelayContext, launch: Launch, tell: Tell, slot: Slot) -> None:
+    def __init__(
+        self, context: RelayContext, launch: Launch, send_message: Tell, slot: Slot
+    ) -> None:
         self.context = context
         self.launch = launch
         self.folder = context.paths.attempt(launch["attempt"])
         self.slot = slot
         self.is_simple = _is_simple(launch)
         self.acquired: "acquire.Acquired | None" = None
-        self.report = Reporter(self.folder, launch, tell)
+        self.report = Reporter(self.folder, launch, send_message)
         self.tree = ProcessTree(self.folder, self._write_status, self.report.send_held)
         self.chain = Chain(context, launch, self.tree, self.report, slot)
         self.inputs = self.chain.inputs

@@ -103,16 +103,16 @@ class RelayChannel:
             found: "Dict[str, Any] | None" = marshal.loads(packet) if packet else None
             return found
 
-    def tell(self, name: bytes, text: bytes) -> None:
+    def send_message(self, name: bytes, text: bytes) -> None:
         """Tell the relay of a message in its spool; if it is gone, wake the one there is now."""
         if self._paths.has_own_spool and not self._send(MESSAGE, name, text):
             spool.wake_relay(self._paths)
 
-    def tell_computed(self) -> None:
+    def send_computed(self) -> None:
         """Tell the relay that the attempt needs no CPUs until its end; none may hear it."""
         self._send(COMPUTED, b"", b"")
 
-    def tell_end(self, name: bytes, text: bytes, is_last: bool) -> bool:
+    def send_end_message(self, name: bytes, text: bytes, is_last: bool) -> bool:
         """Tell the relay of an end message and of the end of its attempt; return whether it can
         receive it."""
         if self._send(LAST_END if is_last else END, name, text):

@@ -46,7 +46,7 @@ def unpack(
     return manifest
 
 
-def seal(manifest: Manifest) -> str:
+def manifest_checksum(manifest: Manifest) -> str:
     """Return one checksum for a whole list of files."""
     lines = ["%s  %s\n" % (entry, name) for name, entry in sorted(manifest.items())]
     text = "".join(lines).encode("utf-8", "surrogateescape")

@@ -97,7 +97,7 @@ def _compare(file: "IO[bytes]", order: Order, pause_point: "Callable[[], None]")
 
 
 def _check_seal(order: Order, manifest: software_archive.Manifest) -> None:
-    if order["manifest"] and software_archive.seal(manifest) != order["manifest"]:
+    if order["manifest"] and software_archive.manifest_checksum(manifest) != order["manifest"]:
         raise software_archive.BadArchive("its files differ from the catalogue")
 
 
@@ -192,7 +192,10 @@ def verify(paths: NodePaths, order: Order) -> "List[str]":
         return ["not installed" if not os.path.isdir(folder) else "can't read its record"]
     if record.get("checksum") != order["checksum"]:
         return ["it comes from another archive than in the catalogue"]
-    if order["manifest"] and software_archive.seal(record["manifest"]) != order["manifest"]:
+    if (
+        order["manifest"]
+        and software_archive.manifest_checksum(record["manifest"]) != order["manifest"]
+    ):
         return ["its list of files differs from the catalogue"]
     return [fault for name in sorted(record["manifest"])
             for fault in _faults(folder, name, record["manifest"][name])]  # fmt: skip

@@ -1,6 +1,6 @@
 """Messages of attempts, one JSON object a line.
 
-Nodes write them; the control host, which trusts no node, checks them with `parse`.
+Nodes write them. The control host trusts no node and checks them with `parse`.
 """
 
 import functools
@@ -51,17 +51,17 @@ _TOKEN = re.compile(r"[0-9a-f]{64}\Z")
 
 @functools.lru_cache(maxsize=4096)  # it takes 10 µs, and the control host needs each twice
 def token(key: bytes, attempt: int) -> str:
-    """Return the secret by which messages of `attempt` prove that its wrapper wrote them."""
+    """Return the secret that proves that the wrapper of `attempt` wrote a message."""
     return hmac.new(key, str(attempt).encode("ascii"), hashlib.sha256).hexdigest()
 
 
 def without_token(text: bytes) -> bytes:
-    """Replace the tokens in the text of a message file by dots; its length stays the same."""
+    """Replace the tokens in the text of a message file by as many dots."""
     return _TOKEN_FIELD.sub(lambda found: found[1] + b"." * len(found[2]), text)
 
 
 def text(messages: "List[Message]") -> str:
-    """Return messages as the text of one file; an end that is too long for one message is split."""
+    """Return messages as the text of one file; an end message above LONGEST is split into parts."""
     return "".join(line + "\n" for message in messages for line in _lines(message))
 
 
@@ -109,7 +109,7 @@ def _parse_line(number: int, line: str, decode: "Callable[[str], Any]") -> Messa
 
 
 def _check_of(value: Any) -> shape.Check:
-    """Return the check of the kind that a message says it has."""
+    """Return the check for the kind of a message. Raises ValueError if it is unknown."""
     try:
         return _CHECKS[value["kind"]]
     except (KeyError, TypeError):
@@ -154,7 +154,7 @@ def _stderr(value: Any) -> str:
 _TOKEN_FIELD = re.compile(rb'("token": ?")([0-9a-f]+)')
 _SITE_REASON = re.compile(r"site:[A-Za-z0-9._-]{1,100}\Z")
 LOG_REASON = re.compile(r"(?:log-message|site:[A-Za-z0-9._-]{1,100})\Z")
-"""The reasons that a log rule may give."""
+"""The reasons that a log rule may set."""
 
 _kind = shape.one_of("start", "state", "progress", "note", "need", "part", "end")
 
@@ -261,7 +261,7 @@ _END = {
     "utc_offset": _utc_offset,
     "binary": shape.maybe(shape.positive),
     "reason": shape.maybe(_reason),
-    "detail": shape.prose,
+    "detail": shape.free_text,
     "exit_code": shape.maybe(shape.whole),
     "signal": shape.maybe(shape.positive),
     "cpu": _span,
@@ -284,7 +284,7 @@ _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
         "events": (shape.many(_ITEMS["events"]), []),
     },
 }
-"""Fields that messages of older wrappers lack, with the values that they imply."""
+"""Fields that messages of older wrappers lack, with their defaults."""
 
 _CHECKS = {
     kind: shape.record({**_COMMON, **fields}, _OTHERS.get(kind, {}))

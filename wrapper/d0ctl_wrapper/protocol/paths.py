@@ -1,7 +1,7 @@
 """Paths of d0ctl's files on a node, and their removal.
 
-Paths are bytes here, because a node's python may run under a locale that cannot write every
-file name; in frames and messages they are text.
+Paths are bytes here, because a node's python may run under a locale that cannot encode every
+file name. In frames and messages they are text.
 """
 
 import errno
@@ -11,7 +11,7 @@ from typing import Iterator, List
 
 
 def to_path(text: str) -> bytes:
-    """Return the path that `text` names, whatever the locale."""
+    """Return the path that `text` names, independent of the locale."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -40,7 +40,7 @@ class NodePaths:
         return AttemptFolder(self, attempt)
 
     def make(self) -> None:
-        """Create the folders and the fifo that do not exist yet."""
+        """Create missing folders and the fifo."""
         for folder in (
             self.base,
             self.attempts,
@@ -67,7 +67,7 @@ class NodePaths:
         return os.path.join(real, name)
 
     def resolve(self, text: str) -> bytes:
-        """Return the real path of what `text` names, or raise ValueError if it is outside BASE."""
+        """Return the resolved path of `text`, or raise ValueError if it is outside of BASE."""
         path = os.path.realpath(inside(self.base, text))
         if not is_below(path, os.path.realpath(self.base)):
             raise ValueError("`%s` is not inside `%s`" % (text, to_text(self.base)))
@@ -90,13 +90,13 @@ class AttemptFolder:
         return self.path + b"/" + name
 
     def logs(self, name: bytes) -> "List[bytes]":
-        """Return the paths of what a binary or script prints: stdout and stderr."""
+        """Return the paths of the logs of a binary or script: stdout and stderr."""
         return [self.file(name + b".out"), self.file(name + b".err")]
 
     def resolve(self, text: str) -> bytes:
-        """Return the real path of what `text` names in the folder, or raise ValueError.
+        """Return the resolved path of `text` in the folder, or raise ValueError.
 
-        A link may lead into the cache, where inputs are, and nowhere else.
+        A link may lead into the cache, where inputs are, but not elsewhere.
         """
         if not text:
             return os.path.realpath(self.path)
@@ -112,11 +112,11 @@ class AttemptFolder:
 
 
 def inside(folder: bytes, text: str) -> bytes:
-    """Join a name that came from outside to one of d0ctl's folders.
+    """Join an untrusted name to one of d0ctl's folders.
 
-    Raises ValueError for a name that leads out of the folder: by `..`, as an absolute path to
+    Raises ValueError for a name outside of the folder: by `..`, as an absolute path to
     another folder, or by a link on the way. The last part may be a link; it is not followed.
-    The name of a directory may have `/` at its end.
+    The name of a directory may end with `/`.
     """
     text = _without_slash(text)
     path = os.path.join(folder, to_path(text))
@@ -150,7 +150,7 @@ def read(path: bytes) -> bytes:
 
 
 def write(path: bytes, data: bytes) -> None:
-    """Write a small private file, or raise OSError if there is no space for all of it."""
+    """Write a small file that only its owner may read. Raises OSError if the disk is full."""
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         if os.write(file, data) != len(data):
@@ -165,13 +165,13 @@ def is_below(path: bytes, folder: bytes) -> bool:
 
 
 def remove(path: bytes) -> None:
-    """Remove a file or a whole tree, without following links; a missing one is fine."""
+    """Remove a file or a whole tree, without following links; ignore a missing one."""
     for _ in removal(path):
         pass
 
 
 def removal(path: bytes) -> "Iterator[None]":
-    """Remove what `remove` does; yields after each file, so that a caller can continue later.
+    """Remove a file or tree as `remove` does, and yield after each file, so that callers can pause.
 
     Another process may remove the same tree.
     """

@@ -1,10 +1,10 @@
-"""The work that an attempt without success retains for the next one.
+"""The finished work that an unsuccessful attempt retains for the next one.
 
-The first `through` binaries are done, and all files that they declare are whole; `supplied` has a
-digest of each binary with its inputs, so that its files count for no other.
+The first `through` binaries are done, and all files that they declare are complete. `supplied`
+has a digest of each binary with its inputs; its files count only for the same digest.
 `parts` holds the finished events of a binary that is not done.
-`left` are outputs of a binary that failed: only a person can accept them. With `whole` all
-binaries are done, and outputs that are not in `stored` have yet to reach their locators.
+`left` are outputs of a binary that failed; only a person can accept them. With `whole` all
+binaries are done, and outputs that are not in `stored` still have to be stored.
 """
 
 import re
@@ -19,7 +19,7 @@ _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}\Z")
 
 @quick.test(shape.PLAIN + " and pattern(x)", pattern=_CHECKSUM.match)
 def checksum(value: Any) -> str:
-    """Accept a checksum as wrappers write it."""
+    """Accept a checksum in the form that wrappers write."""
     if not _CHECKSUM.match(shape.string(value)):
         raise ValueError("is not a checksum")
     return str(value)
@@ -78,10 +78,10 @@ RETAINED = shape.record(
 CONTENTS = shape.record(
     {"binary": shape.positive, "name": _TEXT, "size": shape.whole, "checksum": _TEXT}
 )
-"""What an input of a binary was."""
+"""The contents of an input of a binary: its size and checksum."""
 
 TWIN = shape.record({"path": _TEXT, "files": shape.many(FILE), "inputs": shape.many(CONTENTS)})
-"""A package of another job with the same binaries, what they read, and their files on this node."""
+"""A package of another job with the same binaries and inputs, and its files on this node."""
 
 PREVIOUS = shape.record(
     {"attempt": shape.positive},
@@ -91,7 +91,7 @@ PREVIOUS = shape.record(
         "twin": (shape.maybe(TWIN), None),
     },
 )
-"""A previous attempt; without `retained` it sent nothing, and its record on the node counts.
+"""A previous attempt; without `retained` it sent no record, and the one on the node is used.
 
 `number` counts the attempts of the package from 1, `attempt` those of the whole site. With `twin`
 it is the successful attempt of a package of another job.

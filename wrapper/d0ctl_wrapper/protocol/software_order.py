@@ -1,4 +1,4 @@
-"""The fields of an order about software."""
+"""The fields of a software order."""
 
 import re
 from typing import Any, Dict
@@ -9,7 +9,7 @@ _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}\Z")
 
 
 def part(value: Any) -> str:
-    """Accept a name that can name a folder."""
+    """Accept a name that is valid as the name of a folder."""
     if not _PART.match(shape.string(value)):
         raise ValueError("is not made of letters, digits and `._+-`")
     return str(value)

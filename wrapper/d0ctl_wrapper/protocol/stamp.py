@@ -1,4 +1,4 @@
-"""Stamps of files: whether a file is still the recorded one, as seen from outside."""
+"""Stamps of files: whether a file is still the recorded one, judged by its metadata."""
 
 import os
 from typing import Any, Dict, Tuple
@@ -12,7 +12,7 @@ FIELDS: "Dict[str, Tuple[shape.Check, Any]]" = {
 """The stamp in a message: inode, and modification time in nanoseconds."""
 
 UNITS = (1, 100, 1000, 10**6, 10**9)
-"""The nanoseconds to which a file system may round a time that it reads from its disk."""
+"""Time resolutions of file systems, in nanoseconds."""
 
 
 def of(status: os.stat_result) -> "Dict[str, int]":
@@ -26,7 +26,7 @@ def is_same(status: os.stat_result, recorded: "Dict[str, Any]") -> bool:
 
 
 def matches(found: "Dict[str, Any]", recorded: "Dict[str, Any]") -> bool:
-    """Return the same for a stamp that was taken before."""
+    """Return whether a stamp is that of the recorded file; absent fields are not compared."""
     inode, mtime = recorded.get("inode"), recorded.get("mtime")
     if inode is not None and inode != found["inode"]:
         return False

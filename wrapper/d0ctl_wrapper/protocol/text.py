@@ -82,7 +82,7 @@ def size(number: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """Return a duration, as exact as a sentence needs it."""
+    """Return a duration with at most two units."""
     if seconds < 9.95:
         return "%.1f s" % seconds
     whole = round(seconds)

@@ -29,7 +29,7 @@ class Loop:
         self._poller.register(stream.sink, 0)
 
     def watch(self, descriptor: int, call: "Callable[[], object]") -> None:
-        """Call `call` whenever there is something to read."""
+        """Call `call` whenever the descriptor is readable."""
         self._calls[descriptor] = call
         self._poller.register(descriptor, select.POLLIN)
 
@@ -41,7 +41,7 @@ class Loop:
     def serve(
         self, first: "List[bytes]", obey: "Callable[[bytes], None]", work: "Callable[[], float]"
     ) -> None:
-        """Obey each line, until the control host is gone or silent, or `is_done` is set.
+        """Call `obey` with each line, until the control host is gone or silent, or `is_done`.
 
         `work` does the due work and returns the seconds until there is more.
         """

@@ -31,9 +31,9 @@ def cpus() -> int:
 
 
 def gpus(asked: "int | None" = None) -> "List[str]":
-    """Return the indices of the GPUs of this node, as many as a user has said.
+    """Return the indices of the GPUs of this node; `asked` is the configured number.
 
-    A batch system names those of an allocation in the environment.
+    In an allocation of a batch system, the environment names them.
     """
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     if given is not None:

@@ -16,7 +16,7 @@ Frame = Dict[str, Any]
 
 
 def take(paths: NodePaths, frame: Frame, umask: int) -> Frame:
-    """Check a file that was put aside, and move it to its path."""
+    """Check an uploaded file, and move it to its path."""
     found: "Dict[str, int]" = {}
     try:
         aside = paths.inside(frame["aside"])
@@ -43,7 +43,7 @@ def _put(paths: NodePaths, aside: bytes, path: bytes, is_program: bool) -> "Dict
 
 
 def _hand_over(aside: bytes, path: bytes, umask: int) -> None:
-    """Copy a file to a path of the user, perhaps on another disk: completely or not at all."""
+    """Copy a file atomically to a path of the user, perhaps on another disk."""
     folder, name = os.path.split(path)
     near = b"%s/.%s.%s" % (folder, name[:150], os.path.basename(aside)[:50])
     try:
@@ -101,7 +101,7 @@ def forget(paths: NodePaths, frame: Frame) -> "List[Frame]":
 
 
 def _forget_path(top: bytes, path: bytes) -> None:
-    """Remove a file, and the folders of the cache, at `top`, that become empty."""
+    """Remove a file, and the folders of the cache at `top` that become empty."""
     if cache.is_shared(path):
         cache.remove_copy(path)
     else:
@@ -119,7 +119,7 @@ def _forget_path(top: bytes, path: bytes) -> None:
 
 
 def _fault(aside: bytes, size: "int | None", checksum: "str | None") -> str:
-    """Return what is wrong with a file that was put aside; empty if nothing is."""
+    """Return what is wrong with an uploaded file; empty if nothing is."""
     status = os.lstat(aside)
     check_regular(status)
     if size is not None and status.st_size != size:

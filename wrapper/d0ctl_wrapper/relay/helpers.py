@@ -17,7 +17,7 @@ AT_ONCE = 2
 
 
 class _Answer:
-    """What a helper has written so far, and the frame to send if it dies."""
+    """The output of a helper so far, and the frame to send if it dies."""
 
     def __init__(self, failed: "Frame | None") -> None:
         self._failed = failed
@@ -48,7 +48,7 @@ class Helpers:
     def submit(self, work: Work, failed: "Frame | None") -> None:
         """Do `work` in a helper and send its frames; send `failed` if the helper dies.
 
-        Without `failed` nobody waits for an answer.
+        Without `failed` no frame reports its death.
         """
         self._waiting.append((work, failed))
         self._fill()
@@ -88,7 +88,7 @@ class Helpers:
 
 
 def _work(work: Work, writer: int, relay: int) -> None:
-    """Do the work of a helper, which dies with its relay; never returns."""
+    """Run `work` in the helper process and exit; the helper is killed if its relay dies."""
     try:
         process.die_with_parent(relay)
         signal.set_wakeup_fd(-1)

@@ -25,7 +25,7 @@ MOST_SURVEYED = 1000
 def listing(paths: NodePaths, frame: Frame) -> Frame:
     """Return the answer with the entries of a folder of an attempt, or with one file of it.
 
-    `state` is the state of the attempt just before.
+    `state` is the state of the attempt, read before the listing.
     """
     folder = paths.attempt(frame["attempt"])
     state = attempt_records.state(folder, process.boot_id())
@@ -54,7 +54,7 @@ def _fitting(entries: "List[Frame]") -> "List[Frame]":
 
 
 def _entries(folder: bytes) -> "List[Frame]":
-    """Describe the entries of a folder by name, at most one more than a listing has."""
+    """Describe up to MOST + 1 entries of a folder, sorted by name."""
     with os.scandir(folder) as found:
         names = sorted(entry.name for entry in itertools.islice(found, MOST + 1))
     entries = []
@@ -90,7 +90,7 @@ def survey(paths: NodePaths, frame: Frame) -> "Iterator[Frame]":
     """Yield the state of each attempt and the path of each file, in several frames.
 
     With `checksums` the files of the cache are read, which may take hours. If a folder can't be
-    listed, a fault comes in place of the last frame: what is missing then is not known to be gone.
+    listed, a fault replaces the last frame, because a missing file may then still exist.
     """
     answer = {"kind": "surveyed", "id": frame["id"]}
     entries = _survey_entries(paths, frame["checksums"])

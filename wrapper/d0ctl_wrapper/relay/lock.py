@@ -12,7 +12,7 @@ TAKEOVER_TIMEOUT_S = 5.0
 
 
 class Busy(Exception):
-    """The previous relay does not end."""
+    """Raised if the previous relay does not end."""
 
 
 def take(path: bytes) -> int:

@@ -25,7 +25,7 @@ RESCAN_S = 5.0
 """The seconds between two checks for messages and ended wrappers without a signal."""
 
 RESCAN_ELSEWHERE_S = 1.0
-"""The same if wrappers are on other machines, so that only the spool tells of their messages."""
+"""The same if wrappers are on other machines, where only the spool shows new messages."""
 
 LEAST_FREE = 1024 * 1024
 """The free bytes below which a disk is too full for messages."""
@@ -141,7 +141,7 @@ class Periodic:
             self._rescan()
         self.supervisor.reap_dead(self.helpers.children | self.pool.pids)
         self.supervisor.start_waiting()
-        self.uplink.send_told()
+        self.uplink.send_reported()
         self.uplink.collect()
         delays = [
             self._rescan_at - now,
@@ -173,7 +173,7 @@ class Periodic:
 
 
 def _settle_memory() -> None:
-    """Exempt all present objects from garbage collection, so that forks share their memory."""
+    """Freeze all present objects for the garbage collector, so that forks share their memory."""
     gc.collect()
     if hasattr(gc, "freeze"):
         gc.freeze()

@@ -58,7 +58,7 @@ def _piece(
 
 
 def check_regular(status: os.stat_result) -> None:
-    """Raise ValueError for anything but a file."""
+    """Raise ValueError unless it is a regular file."""
     if not stat.S_ISREG(status.st_mode):
         raise ValueError("it is not a file")
 

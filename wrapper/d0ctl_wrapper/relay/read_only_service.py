@@ -36,7 +36,7 @@ class ReadOnlyService:
         }
 
     def obey(self, line: bytes) -> None:
-        """Carry out one frame; answer one that can't be understood with a fault."""
+        """Carry out one frame; answer an invalid one with a fault."""
         try:
             kind, frame = requests.read(line)
         except ValueError as error:
@@ -52,7 +52,7 @@ class ReadOnlyService:
         self.send({"kind": "fault", "message": why})
 
     def _join(self, frame: Frame) -> None:
-        """Keep a piece of a long frame; obey the frame with its last piece."""
+        """Store a piece of a long frame; carry the frame out with its last piece."""
         self._pieces.append(frame["text"])
         if sum(map(len, self._pieces)) > LONGEST_JOINED:
             self._pieces = []

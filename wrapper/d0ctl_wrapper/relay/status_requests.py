@@ -55,7 +55,7 @@ class StatusRequests:
         return POLL_S if self._open else LONGEST_WAIT_S
 
     def _settle(self, request: StatusRequest) -> bool:
-        """Answer a request if possible; return whether it was."""
+        """Answer a request if possible; return whether it was answered."""
         state = attempt_records.state(self._paths.attempt(request.attempt), self._boot_id)
         if state != "running":
             return self._answer(request, state)
@@ -75,7 +75,7 @@ class StatusRequests:
         return True
 
     def _mark(self, attempt: int) -> Mark:
-        """Identify the present answer; each is a new file."""
+        """Return the identity of the present answer; each answer is a new file."""
         try:
             status = os.stat(self._paths.attempt(attempt).file(STATUS))
         except OSError:

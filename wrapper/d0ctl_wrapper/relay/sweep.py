@@ -42,7 +42,7 @@ def _is_of_use(folder: AttemptFolder) -> bool:
 
 
 def asides(paths: NodePaths) -> "List[bytes]":
-    """List the files that a previous connection did not finish, except those to be continued."""
+    """List the partial uploads of previous connections, except those that can be continued."""
     folder = paths.cache + b"/aside"
     found = [folder + b"/" + name for name in os.listdir(folder)]
     before = time.time() - KEEP_PARTS_S
@@ -60,7 +60,7 @@ def _is_continued(path: bytes, before: float) -> bool:
 
 
 def _forget_keys() -> None:
-    """Remove keys for streams that have expired: those of processes that were killed."""
+    """Remove expired stream keys, which killed processes have left."""
     try:
         key.expire()
     except OSError:
@@ -77,7 +77,8 @@ def sweep(paths: NodePaths, ended: "Collection[int]", files: "List[bytes]", keep
 
 
 def expire(paths: NodePaths, keep: float) -> None:
-    """Remove folders of attempts that ended long ago and have no unsent messages, and old parts."""
+    """Remove folders of attempts that ended `keep` seconds ago and have no unsent messages,
+    and old partial files."""
     _forget_keys()
     for path in asides(paths):
         if os.path.basename(path).startswith(file_stream.PART):

@@ -20,19 +20,19 @@ REST_FACTOR = 10.0
 SEND_EVERY_S = 0.02
 """The least seconds from one frame with messages of wrappers to the next.
 
-The control host stores what it has received as often, so earlier frames would only wait there.
+The control host stores messages as often, so earlier frames would only wait there.
 """
 
 
 class Uplink:
-    """The messages on their way; each is sent once per connection until it is acknowledged."""
+    """The unacknowledged messages; each is sent once per connection."""
 
     def __init__(self, paths: NodePaths, stream: Stream) -> None:
         self._paths = paths
         self._stream = stream
         self._sent: "Set[bytes]" = set()
         self._is_requested = paths.has_own_spool
-        self._told: "List[Dict[str, Any]]" = []
+        self._reported: "List[Dict[str, Any]]" = []
         self._next_collect_at = 0.0
         self._next_send_at = 0.0
 
@@ -51,31 +51,31 @@ class Uplink:
             self.request_collect()
         elif name not in self._sent:
             self._sent.add(name)
-            self._told.append({"name": name.decode("ascii"), "text": text.decode("ascii")})
+            self._reported.append({"name": name.decode("ascii"), "text": text.decode("ascii")})
 
-    def send_told(self) -> None:
-        """Send the messages of wrappers, those of a short time together."""
-        if self._told and self._send_delay() == 0.0:
-            self._send_all_told()
+    def send_reported(self) -> None:
+        """Send the messages that wrappers have reported, at most once per SEND_EVERY_S."""
+        if self._reported and self._send_delay() == 0.0:
+            self._send_all_reported()
             self._next_send_at = time.monotonic() + SEND_EVERY_S
 
     def _send_delay(self) -> float:
         return max(0.0, self._next_send_at - time.monotonic())
 
-    def _send_all_told(self) -> None:
-        while self._told:
+    def _send_all_reported(self) -> None:
+        while self._reported:
             size = taken = 0
-            for file in self._told:
+            for file in self._reported:
                 size += len(file["text"])
                 if size > BATCH and taken:
                     break
                 taken += 1
-            self._stream.send({"kind": "messages", "files": self._told[:taken]})
-            del self._told[:taken]
+            self._stream.send({"kind": "messages", "files": self._reported[:taken]})
+            del self._reported[:taken]
 
     def delay(self) -> "float | None":
         """Return the seconds until messages should be sent; None if there are none."""
-        delays = [self._collect_delay(), self._send_delay() if self._told else None]
+        delays = [self._collect_delay(), self._send_delay() if self._reported else None]
         return min((delay for delay in delays if delay is not None), default=None)
 
     def _collect_delay(self) -> "float | None":
@@ -122,7 +122,7 @@ class Uplink:
             self._stream.send({"kind": "messages", "files": [{**file, **more}]})
 
     def acknowledge(self, names: "List[str]") -> None:
-        """Delete messages that the control host has."""
+        """Delete messages that the control host has stored."""
         for text in names:
             name = text.encode("ascii", "replace")
             if spool.is_name(name):

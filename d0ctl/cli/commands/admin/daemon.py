@@ -26,7 +26,7 @@ def run(journal: Journal = False) -> None:
     """Drive all jobs in the foreground, until Ctrl-C or TERM."""
     from d0ctl.daemon import drive
 
-    with session.founder():
+    with session.open_or_create():
         pass
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -43,7 +43,7 @@ def start() -> None:
     """Start the daemon in the background, and return once it works."""
     from d0ctl.daemon import background
 
-    with session.founder():
+    with session.open_or_create():
         pass
     running = background.status(session.home())["running"]
     pid = background.start(session.home())
@@ -81,7 +81,7 @@ def install(
     if not re.fullmatch(r"d0ctl[\w.-]*", name):
         raise BadUsage("the name of a service begins with `d0ctl`, "
                        "and has only letters, digits, `.`, `_` and `-`")  # fmt: skip
-    with session.founder():
+    with session.open_or_create():
         pass
     home = session.home()
     if only_print:

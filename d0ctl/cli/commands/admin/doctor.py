@@ -17,7 +17,7 @@ from d0ctl.store.nodes.standstill import production
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import reports
-    from d0ctl.doctor.look import Look
+    from d0ctl.doctor.examine import CheckResult
     from d0ctl.show.why.production import Obstacle
 
 app = single()
@@ -33,29 +33,33 @@ def doctor(
 ) -> None:
     """Check database, home and nodes; exit 5 if there is a problem."""
     from d0ctl.daemon.systemd_service import installed
+    from d0ctl.doctor.examine import examine
     from d0ctl.doctor.leases import has_daemon
-    from d0ctl.doctor.look import examine
 
     session.refuse_archive("doctor")
     with session.reader() as store:
-        look = examine(store, far=nodes, checksums=checksums)
+        result = examine(store, far=nodes, checksums=checksums)
         stop = _standstill(store)
         is_driven = has_daemon(store)
     service = installed(session.home())
     if json:
-        emit_json(_document(look, stop, service.name if service else None))
+        emit_json(_document(result, stop, service.name if service else None))
     else:
         page = sheet()
-        findings.draw(page, look.findings, look.nodes, look.unseen, stop, session.home().database)
+        findings.draw(
+            page, result.findings, result.nodes, result.unseen, stop, session.home().database
+        )
         if is_driven:
             page.add((daemon.after_reboot(service.name if service else None), "faint"))
         show(page)
-    raise typer.Exit(ExitCode.DATABASE if look.findings else ExitCode.DONE)
+    raise typer.Exit(ExitCode.DATABASE if result.findings else ExitCode.DONE)
 
 
-def _document(look: "Look", stop: "Obstacle | None", service: str | None) -> "reports.Doctor":
+def _document(
+    result: "CheckResult", stop: "Obstacle | None", service: str | None
+) -> "reports.Doctor":
     return {
-        "ok": not look.findings,
+        "ok": not result.findings,
         "findings": [
             {
                 "check": one.check,
@@ -64,10 +68,10 @@ def _document(look: "Look", stop: "Obstacle | None", service: str | None) -> "re
                 "advice": one.advice or None,
                 "heals": one.heals,
             }
-            for one in look.findings
+            for one in result.findings
         ],
-        "nodes": look.nodes,
-        "unseen": look.unseen,
+        "nodes": result.nodes,
+        "unseen": result.unseen,
         "standstill": stop.text if stop else None,
         "service": service,
     }

@@ -90,7 +90,7 @@ def test(address: Address = None) -> None:
     except NotSent as error:
         _print(queue.failed(str(error), glyphs()))
         raise typer.Exit(ExitCode.FAILED) from None
-    _hurry(is_command=address is None)
+    _retry_now(is_command=address is None)
 
 
 def _print(cells: "list[Cell]") -> None:
@@ -99,13 +99,13 @@ def _print(cells: "list[Cell]") -> None:
     print_sheet(page)
 
 
-def _hurry(*, is_command: bool) -> None:
+def _retry_now(*, is_command: bool) -> None:
     """Send waiting messages now: the way works again."""
-    from d0ctl.store.mail.mail_queue import hurry
+    from d0ctl.store.mail.mail_queue import retry_now
 
     with session.writer() as store:
-        if number := hurry(store, is_command=is_command):
-            emit(queue.hurried(number))
+        if number := retry_now(store, is_command=is_command):
+            emit(queue.retried_now(number))
 
 
 def _test_mail(said: dict[str, Any], address: str) -> None:

@@ -87,7 +87,7 @@ def _failure(row: Row) -> documents.FailedAttempt:
 
 def _actions(store: Store, wanted: Selector) -> list[documents.Action]:
     """Actions of people on the job, if just one is selected."""
-    if wanted.wild_level == "job":
+    if wanted.wildcard_level == "job":
         return []
     return [
         fill(documents.Action, one, reason=one.note)

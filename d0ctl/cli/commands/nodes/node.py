@@ -84,7 +84,7 @@ def login(
     """
     from d0ctl.actions.meeting import log_in
 
-    with session.founder() as store:
+    with session.open_or_create() as store:
         home, address = store.home, _address(store, where)
     typed = ["d0ctl", "node", "login", where]
     log_in(home, address, accept_keys or (), typed, AtTerminal())

@@ -76,7 +76,7 @@ def apply(
         with changing.rehearsal() as store:
             _print(site_comparison.compare(store, wanted), would=True)
         return
-    with session.founder() as store:
+    with session.open_or_create() as store:
         found = site_comparison.compare(store, wanted)
         if found:
             changing.confirm("apply this?", site_text.differences(found))

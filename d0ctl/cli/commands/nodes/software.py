@@ -146,7 +146,7 @@ def add(
             _check_new(store, entry)
         emit(software_text.addition(software_name(entry)))
         return
-    with session.founder() as store:
+    with session.open_or_create() as store:
         entry = _made(store, title, archive, platform, script, checksum)
         with store.writing():
             _check_new(store, entry)

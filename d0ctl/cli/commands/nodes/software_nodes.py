@@ -123,13 +123,13 @@ def wait(ids: Sequence[int]) -> list[Row]:
 
     A check is cancelled if its node does not answer; all else is done when the node is back.
     """
-    from d0ctl.daemon.drive import attend
+    from d0ctl.daemon.drive import keep_contact
 
     def is_done(store: Store) -> bool:
         return all(_is_answered(row) for row in software.orders(store, ids))
 
     try:
-        attend(session.home(), is_done, threading.Event())
+        keep_contact(session.home(), is_done, threading.Event())
     finally:
         rows = _leave(ids)
     return rows

@@ -50,7 +50,7 @@ def job_named(file: str) -> str | None:
 
 def refuse_part(file: str) -> None:
     """Raise Refused if a part of a job is named where a job file is needed."""
-    path = select.split(select.slashed(file))[0]
+    path = select.split(select.with_slashes(file))[0]
     job, _, levels = path.partition("/")
     if levels and not Path(file).exists() and submit.is_name(job) and job_named(job):
         raise Refused(f"`{file}` is a part of job `{job}`, but only whole jobs can be submitted",

@@ -137,7 +137,7 @@ def _submit(
 ) -> str:
     request, spec = intake.read(intake.request_of(file, parameter, name=name, force=force))
     intake.warn(spec, file)
-    with session.founder() as store:
+    with session.open_or_create() as store:
         store.home.site_key()  # without it no package can be launched
         plan: SubmitPlan = action_command.act(store, request)
         interrupts.keep()
@@ -191,12 +191,12 @@ def _watch(name: str, ended: threading.Event, progress: Progress, interrupts: _I
 
     Not with `join`: up to Python 3.12, after an interrupted one the thread counts as ended.
     """
-    has_told = False
+    has_printed = False
     while not ended.is_set():
         try:
             interrupts.watch()
             ended.wait(1.0)
-            has_told = has_told or _tell_who_has_the_slots(name, progress)
+            has_printed = has_printed or _print_slot_users(name, progress)
         except _Terminated:
             raise
         except KeyboardInterrupt:
@@ -205,7 +205,7 @@ def _watch(name: str, ended: threading.Event, progress: Progress, interrupts: _I
             raise
 
 
-def _tell_who_has_the_slots(name: str, progress: Progress) -> bool:
+def _print_slot_users(name: str, progress: Progress) -> bool:
     """Say who uses the slots that the job needs; return whether others do."""
     if not progress.is_waiting:
         return False
@@ -241,9 +241,9 @@ def _end(name: str) -> ExitCode:
             job = browse.job(store, name)
             page, now = sheet(), time.time()
             draw_part(page, store, parse(name), now, driven=True)
-            why = outcome.why_still(store, job_standing(store, job.id, now=now), now)
+            why = outcome.standstill_reason(store, job_standing(store, job.id, now=now), now)
         if job.status == "successful":
-            _tell(store, job)
+            _print_standing(store, job)
             return ExitCode.DONE
     show(page)
     if why:
@@ -251,7 +251,7 @@ def _end(name: str) -> ExitCode:
     return ExitCode.FAILED
 
 
-def _tell(store: Store, job: JobSummary) -> None:
+def _print_standing(store: Store, job: JobSummary) -> None:
     done = by_status(job.counts)["successful"]
     emit(outcome.succeeded(job.name, done, (job.ended or time.time()) - job.submitted))
     folder = store.home.results / job.name

@@ -64,9 +64,9 @@ def _run(
                 file = request.target.brief if request.target.text is None else None
                 forecast.show_stages(store, spec, file)
         return
-    with session.founder() as store:
+    with session.open_or_create() as store:
         plan: SubmitPlan = action_command.act(store, request)
-        _tell(store, plan, wait, json)
+        _print_result(store, plan, wait, json)
     if wait:
         _wait(plan.job, timeout)
 
@@ -109,7 +109,7 @@ def _emit(job: str, plan: SubmitPlan | UpdatePlan) -> None:
     emit_json({"job": job, "packages": plan.packages, "no_node": unfit})
 
 
-def _tell(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> None:
+def _print_result(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> None:
     from d0ctl.cli.documents import size_range, time_range
     from d0ctl.schedule.estimates import NO_SIZES
     from d0ctl.show.forecast import eta as words

@@ -119,14 +119,14 @@ def _give_up(text: str, parts: list[Awaited], length: float) -> ExitCode:
     """Say how things stand after the time limit."""
     for part in parts:
         name = text if len(parts) == 1 else part.job.name
-        say(outcome.over_time(name, part.job.name, part.state, length))
+        say(outcome.after_time_limit(name, part.job.name, part.state, length))
     return ExitCode.FAILED
 
 
 def _end(store: Store, text: str, parts: list[Awaited]) -> ExitCode:
     for part in parts:
         name = text if len(parts) == 1 else part.job.name
-        if why := outcome.why_still(store, part.found, time.time()):
+        if why := outcome.standstill_reason(store, part.found, time.time()):
             emit(outcome.stands_still(name, why))
             say(outcome.ask_why(name))
             continue

@@ -52,7 +52,7 @@ def submit(
         else:
             emit(card.would_submit(found, spec))
         return
-    with session.founder() as store:
+    with session.open_or_create() as store:
         found, aside = submission.submit(
             store, spec, now=time.time(), actor=session.actor(), name=name, note=changing.reason()
         )

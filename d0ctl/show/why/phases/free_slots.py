@@ -37,7 +37,7 @@ _OWN_PART = " since | until |:"
 VERBS = {"is": "are", "has": "have", "pauses": "pause"}
 
 
-def room(subject: Subject) -> str:
+def why_not_taken(subject: Subject) -> str:
     """Return why no node has taken it yet; add a fact for each node, or each group of nodes."""
     explanation, rows = subject.explanation, registry.capacities(subject.store)
     requirement = requirement_of_package(subject.store, subject.package.id)
@@ -67,9 +67,9 @@ def room(subject: Subject) -> str:
         _close_matches(subject, rows, requirement)
         explanation.commands.append("d0ctl node list")
         return "no node can take it"
-    from d0ctl.show.why.phases.queue_position import turn
+    from d0ctl.show.why.phases.queue_position import why_queued
 
-    why = turn(subject, fits, requirement)
+    why = why_queued(subject, fits, requirement)
     if "full_since" in explanation.details:
         _suggest_nodes(subject, [row for row in rows if row["name"] in out], requirement)
         explanation.commands.append(

@@ -12,7 +12,7 @@ from d0ctl.store.views import dependencies
 from d0ctl.units import count, iso, moment, size
 
 
-def turn(subject: Subject, fits: Sequence[Row], requirement: Requirement) -> str:
+def why_queued(subject: Subject, fits: Sequence[Row], requirement: Requirement) -> str:
     """Return why none of the nodes that could take it has done so."""
     one, explanation = subject.package, subject.explanation
     if one.stay:

@@ -3,7 +3,7 @@
 from d0ctl.model import Phase
 from d0ctl.show.why.common import MOST, kept_back, transfer_text
 from d0ctl.show.why.phases import recovery
-from d0ctl.show.why.phases.free_slots import room
+from d0ctl.show.why.phases.free_slots import why_not_taken
 from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.files import links
 from d0ctl.store.nodes.standstill import any_driver
@@ -19,7 +19,7 @@ def ready(subject: Subject) -> None:
         explanation.answer = f"{subject.name} is ready, but {why[0]}"
         subject.command(why[1])
         return
-    explanation.answer = f"{subject.name} is ready, and {room(subject)}"
+    explanation.answer = f"{subject.name} is ready, and {why_not_taken(subject)}"
     if not _remade(subject) and subject.package.note:
         subject.fact(f"it was put back: {subject.package.note}")
 

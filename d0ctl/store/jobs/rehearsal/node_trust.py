@@ -98,7 +98,7 @@ class NodeTrust(Trust):
         others = _less(self._of_stage[stage], record.tally)
         job = _less(self._of_job, self._of_node[node])
         failed = self._failed[stage, node]
-        if bad_nodes.is_guilty(record, others, job, self._black_holes):
+        if bad_nodes.is_at_fault(record, others, job, self._black_holes):
             self.resting[node] = NodePause(stage, failed[0][1], now + self._black_holes.try_again)
             self.drained[node] += 1
         elif not bad_nodes.is_doubtful(record, others, job, self._black_holes):

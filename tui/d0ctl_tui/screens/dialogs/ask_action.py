@@ -21,7 +21,7 @@ Go = Callable[[str | None], None]
 def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) -> None:
     """Offer the actions on marked rows."""
     if not marks:
-        dashboard.tell("nothing is selected")
+        dashboard.show_notice("nothing is selected")
         return
 
     def take(choice: Choice | None) -> None:
@@ -37,9 +37,9 @@ def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
     """Show what an action would do to marked rows."""
     wanted = marks.selection(level(verb))
     if wanted is None:
-        dashboard.tell("nothing is selected")
+        dashboard.show_notice("nothing is selected")
     elif too_high := misfit(verb, wanted):
-        dashboard.tell(too_high)
+        dashboard.show_notice(too_high)
     else:
         _with_argument(dashboard, verb, wanted)
 
@@ -53,7 +53,7 @@ def on_other(dashboard: AppInterface, verb: str, node: str | None) -> None:
         try:
             _with_argument(dashboard, verb, target(verb, written.strip()))
         except D0Error as error:
-            dashboard.tell(str(error))
+            dashboard.show_notice(str(error))
 
     asked = ACTIONS[verb].level
     if asked != "node":
@@ -83,7 +83,7 @@ def _with_argument(dashboard: AppInterface, verb: str, wanted: Target) -> None:
         try:
             read = option.type.read(words if option.kind == "arguments" else written.strip())
         except ValueError as error:
-            dashboard.tell(str(error))
+            dashboard.show_notice(str(error))
         else:
             dashboard.plan(first_way(verb, wanted, **{name: read}))
 

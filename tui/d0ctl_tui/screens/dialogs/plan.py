@@ -211,10 +211,12 @@ class PlanDialog(Dialog[bool]):
         return tuple(spans)
 
 
-def _lines(tell: Callable[[], list[str]], look: str) -> tuple[Lines, bool]:
+def _lines(show_notice: Callable[[], list[str]], look: str) -> tuple[Lines, bool]:
     """Return the sentences of an action, or why it is refused; and whether it is."""
     try:
-        return [(line, look if not line.startswith(" ") else "plain") for line in tell()], False
+        return [
+            (line, look if not line.startswith(" ") else "plain") for line in show_notice()
+        ], False
     except D0Error as error:
         hint = [(foreign(error.hint), "faint")] if error.hint else []
         return [(foreign(str(error)), "bad"), *hint], True

@@ -135,12 +135,12 @@ class Finder(Dialog[Choice]):
             if not self.results.choices:
                 self.results.empty = "searching ..."
                 self.results.renew()
-            self._look(words)
+            self._search(words)
         else:
             self._show(words, self.find(words))
 
     @work(thread=True, exclusive=True)
-    def _look(self, words: str) -> None:
+    def _search(self, words: str) -> None:
         found = self.find(words)
         self.dashboard.post_message(ThreadResult(partial(self._show, words, found)))
 

@@ -277,7 +277,7 @@ class Chain:
         """Accept delivered inputs; while a binary waits for more, its clock is stopped."""
         delay = self.input_list.poll()
         if not self.input_list.is_open:
-            clock.go_on(WAITING)
+            clock.resume(WAITING)
         return delay
 
     def _watch_script(self, clock: Clock, watchers: "List[Watcher]") -> Watch:

@@ -42,11 +42,11 @@ class LifeSigns:
         """
         return (0, *(_mark(path) for path in self._paths))
 
-    def cheap(self) -> Marks:
+    def quick_state(self) -> Marks:
         """Return the state of progress, logs and outputs."""
         return (self._changes(), *self.first()[1:])
 
-    def thorough(self) -> Marks:
+    def full_state(self) -> Marks:
         """Return the state of all files in the working directory."""
         count, size, latest = 0, 0, 0
         for status in walk_files(self._work):
@@ -83,7 +83,7 @@ class Looping:
 
     def poll(self) -> float:
         """Raise Failed if the silence is too long; return the seconds until the next check."""
-        seen = self._signs.cheap()
+        seen = self._signs.quick_state()
         has_changed, self._seen = seen != self._seen, seen
         if has_changed:
             self._end_silence()
@@ -111,7 +111,7 @@ class Looping:
     def _judge(self, limit: float) -> None:
         if self._silence() < limit / 2:
             return
-        now, cpu, marks = self._clock.now(), self._usage().cpu, self._signs.thorough()
+        now, cpu, marks = self._clock.now(), self._usage().cpu, self._signs.full_state()
         if self._halfway is None:
             self._halfway = (now, cpu, marks)
         elif self._silence() >= limit:

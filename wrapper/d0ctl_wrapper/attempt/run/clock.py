@@ -24,7 +24,7 @@ class Clock:
         if self._stands_since is None:
             self._stands_since = time.monotonic()
 
-    def go_on(self, reason: str = "suspended") -> None:
+    def resume(self, reason: str = "suspended") -> None:
         """Drop a reason; without any the clock continues."""
         self._reasons.discard(reason)
         if self._stands_since is not None and not self._reasons:

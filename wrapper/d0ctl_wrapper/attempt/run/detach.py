@@ -31,13 +31,13 @@ def fork(channel: int, serve: "Callable[[], None]") -> int:
     try:
         pid = os.fork()
         if pid == 0:
-            _become(channel, serve)
+            _execute_child(channel, serve)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     return pid
 
 
-def _become(channel: int, serve: "Callable[[], None]") -> None:
+def _execute_child(channel: int, serve: "Callable[[], None]") -> None:
     code = EXIT_CRASHED
     try:
         gc.disable()

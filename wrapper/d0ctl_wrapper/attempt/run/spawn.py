@@ -68,7 +68,7 @@ def _fork_and_execute(path: bytes, command: Command) -> int:
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _become(path, command, writer)
+        _execute_child(path, command, writer)
     os.close(writer)
     error = os.read(reader, 16)
     os.close(reader)
@@ -78,7 +78,7 @@ def _fork_and_execute(path: bytes, command: Command) -> int:
     return pid
 
 
-def _become(path: bytes, command: Command, writer: int) -> None:
+def _execute_child(path: bytes, command: Command, writer: int) -> None:
     try:
         os.setpgid(0, 0)
         if command.stdin is not None:

@@ -81,6 +81,6 @@ class Suspension:
         if self._is_stopped:
             self._is_stopped = False
             self._tree.signal(signal.SIGCONT)
-        self._clock.go_on()
+        self._clock.resume()
         if was_suspended:
             self._send_state("running", why)

@@ -28,11 +28,11 @@ def fork(work: "Callable[[], None]", log: bytes) -> int:
     wrapper = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _become(work, log, wrapper)
+        _execute_child(work, log, wrapper)
     return pid
 
 
-def _become(work: "Callable[[], None]", log: bytes, wrapper: int) -> None:
+def _execute_child(work: "Callable[[], None]", log: bytes, wrapper: int) -> None:
     code = EXIT_FAILED
     try:
         os.setpgid(0, 0)

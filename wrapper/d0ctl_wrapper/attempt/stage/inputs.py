@@ -99,7 +99,7 @@ def link(folder: AttemptFolder, entry: "Dict[str, Any]", pause_point: "Callable[
             copy_pieces(file, copy, pause_point)
         finally:
             os.close(copy)
-    entry["own"] = _look(target)
+    entry["own"] = _size_and_stamp(target)
 
 
 def _link(folder: AttemptFolder, source: bytes, target: bytes, entry: "Dict[str, Any]") -> None:
@@ -117,7 +117,7 @@ def _link(folder: AttemptFolder, source: bytes, target: bytes, entry: "Dict[str,
         except OSError:
             pass  # on another file system, or with too many links
     os.symlink(source, target)
-    entry["seen"] = _look(source)
+    entry["seen"] = _size_and_stamp(source)
 
 
 def _is_linkable(
@@ -181,7 +181,7 @@ def changed_copy(work: bytes, entries: "List[Dict[str, Any]]") -> str:
     """Return the name of an input whose own copy was changed; empty if there is none."""
     for entry in entries:
         path = inside(work, entry["name"])
-        if entry["writable"] and _look(path) != entry.get("own"):
+        if entry["writable"] and _size_and_stamp(path) != entry.get("own"):
             return str(entry["name"])
         if "tree" in entry and packing.stamp(path) != entry["tree"]:
             return str(entry["name"])
@@ -195,7 +195,7 @@ def check_unchanged(entries: "List[Dict[str, Any]]") -> "List[str]":
     """
     remarks = []
     for entry in entries:
-        if entry.get("seen") is None or _look(to_path(entry["path"])) == entry["seen"]:
+        if entry.get("seen") is None or _size_and_stamp(to_path(entry["path"])) == entry["seen"]:
             continue
         remark = "input `%s` was changed while the package ran" % one_line(entry["name"])
         if entry["mtime"] is not None:
@@ -204,7 +204,7 @@ def check_unchanged(entries: "List[Dict[str, Any]]") -> "List[str]":
     return remarks
 
 
-def _look(path: bytes) -> "Dict[str, int] | None":
+def _size_and_stamp(path: bytes) -> "Dict[str, int] | None":
     """Return size and stamp of a file; None for a folder or a missing file."""
     try:
         status = os.stat(path)

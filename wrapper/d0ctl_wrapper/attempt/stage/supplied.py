@@ -25,7 +25,7 @@ def fingerprint(launch: Launch, number: int, work: bytes) -> str:
         [binary.get(name) for name in _FIELDS],
         [output["name"] for output in binary["outputs"]],
         sorted(launch["environment"].items()),
-        [_look(known[name]) for name in _read_by(binary) if name in known],
+        [_stamp_of(known[name]) for name in _read_by(binary) if name in known],
     ]
     return hashlib.sha256(json_text.encode(parts).encode("ascii")).hexdigest()
 
@@ -47,7 +47,7 @@ def _path(entry: "Dict[str, Any]", work: bytes) -> bytes:
     return to_path(entry["path"]) if is_copy else os.path.join(work, to_path(entry["name"]))
 
 
-def _look(path: bytes) -> "Any":
+def _stamp_of(path: bytes) -> "Any":
     """Return the stamp of a file; None if it is missing."""
     try:
         status = os.stat(path)

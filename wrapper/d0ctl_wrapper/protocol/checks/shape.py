@@ -129,7 +129,7 @@ def bounded(check: Check) -> Check:
 
 
 @quick.test(PLAIN)
-def prose(value: Any) -> str:
+def free_text(value: Any) -> str:
     """Accept a text for people, and cut it after TEXT characters."""
     return string(value[:TEXT] if isinstance(value, str) else value)
 

@@ -8,16 +8,16 @@ from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import NodePaths
 
 EPSILON = 1e-6
-"""CPUs by which fractions of them may fail to add up."""
+"""Rounding error of sums of fractions of CPUs."""
 
 
 def load(launch: Launch) -> float:
-    """Return how many CPUs an attempt uses; those that are I/O-bound use a part of theirs."""
+    """Return how many CPUs an attempt uses; an I/O-bound one uses a fraction of its CPUs."""
     return float(launch["cpus"] * launch["cpu"] / 100.0)
 
 
 class WaitingAttempt(NamedTuple):
-    """An attempt in the queue: to be launched, or (without a launch) already running."""
+    """An attempt in the queue: not launched yet, or already running if it has no launch."""
 
     attempt: int
     cpus: float
@@ -64,9 +64,9 @@ class CpuQueue:
         self._paused.discard(attempt)
 
     def next(self, used: float, gpus: int) -> "WaitingAttempt | None":
-        """Remove and return the first attempt, if it fits beside `used` CPUs or would run alone.
+        """Remove and return the first attempt if it fits beside `used` CPUs, or if none are used.
 
-        Those that need more than the free `gpus` let others pass.
+        Attempts that need more than the free `gpus` are skipped.
         """
         able = (
             attempt
@@ -82,7 +82,7 @@ class CpuQueue:
 
 
 class CpuFree:
-    """The attempts that hold no CPUs, and how many each will take later."""
+    """The attempts that use no CPUs yet, and how many each will use later."""
 
     def __init__(self, paths: NodePaths) -> None:
         self._paths = paths

@@ -1,7 +1,7 @@
 """Wrappers elsewhere: each is a job of a batch system, on any machine that shares this BASE.
 
-The control host submits the jobs, and says when they are over. The relay only puts launches into
-the folders of their attempts, where the jobs find them, and orders beside them.
+The control host submits the jobs and reports when they have ended. The relay only writes launches
+and orders into the folders of the attempts, where the jobs find them.
 """
 
 import os
@@ -16,11 +16,11 @@ from d0ctl_wrapper.protocol.paths import NodePaths, remove, write
 from d0ctl_wrapper.relay.attempts.cpus import load
 
 OVER = "over"
-"""In place of a boot, in the record of an attempt whose job has ended without it."""
+"""The boot id in the record of an attempt whose job has ended without running it."""
 
 
 class WrappersElsewhere:
-    """The wrappers of a relay that starts none itself; a pid stands for an attempt here."""
+    """The wrappers of a relay that starts none itself; the number of an attempt replaces a pid."""
 
     is_elsewhere = True
 
@@ -32,7 +32,7 @@ class WrappersElsewhere:
         self.on_unread: "Callable[[Launch], None]" = lambda launch: None
 
     def start(self, launch: Launch) -> int:
-        """Leave a launch for its job. Raises OSError on a full disk."""
+        """Write a launch for its job to read. Raises OSError on a full disk."""
         attempt: int = launch["attempt"]
         folder = self._paths.attempt(attempt)
         attempt_records.write_record(folder, Record(attempt, 0, ELSEWHERE, load(launch)))
@@ -43,7 +43,7 @@ class WrappersElsewhere:
         return attempt
 
     def withdraw(self, attempt: int) -> bool:
-        """Take a launch back; return False if a job has begun with it."""
+        """Undo a launch; return False if a job has read it."""
         folder = self._paths.attempt(attempt)
         if not attempt_records.claim(folder):
             return False
@@ -51,17 +51,17 @@ class WrappersElsewhere:
         return True
 
     def give_up(self, attempt: int) -> None:
-        """Record that the job of an attempt is over, so that nothing begins or reuses it."""
+        """Record that the job of an attempt has ended, so that nothing starts or reuses it."""
         folder = self._paths.attempt(attempt)
         attempt_records.claim(folder)
         write(folder.file(b"wrapper"), b"0 0 %s 0\n" % OVER.encode("ascii"))
 
     def signal(self, pid: int, number: int) -> None:
-        """Let the job of an attempt look at its orders."""
+        """Wake the wrapper of an attempt, so that it reads its orders."""
         attempt_records.call(self._paths.attempt(pid), Record(pid, 0, ELSEWHERE, 0))
 
     def ended(self, pid: int) -> None:
-        """No child of the relay is a wrapper."""
+        """Return None: no child of the relay is a wrapper."""
 
     def retire(self) -> None:
-        """No wrapper is idle."""
+        """Return None: no wrapper is idle."""

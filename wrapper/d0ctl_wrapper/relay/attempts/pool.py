@@ -38,13 +38,13 @@ class WrapperProcess:
         self.idle_since = 0.0
 
     def take(self, packet: bytes, attempt: int, launch: "Launch | None" = None) -> bool:
-        """Hand over a launch; return whether the wrapper can receive it."""
+        """Send it a launch; return whether it could receive the launch."""
         self.attempt, self.launch = attempt, launch
         self.attempts += 1
         return channel.send(self.end, packet)
 
     def release(self) -> "int | None":
-        """Record that it has no attempt any more, and return the one that it had."""
+        """Record that its attempt has ended, and return that attempt."""
         attempt, self.attempt, self.launch = self.attempt, None, None
         return attempt
 
@@ -54,7 +54,7 @@ class WrapperProcess:
         return self.end.fileno() >= 0
 
     @property
-    def may_go_on(self) -> bool:
+    def is_reusable(self) -> bool:
         """Whether it may serve another attempt.
 
         A signal that was sent to it may arrive only after the end of the attempt.
@@ -65,8 +65,8 @@ class WrapperProcess:
 class WrapperPool:
     """The wrappers of this relay, busy and idle.
 
-    The record of an attempt names its wrapper before the wrapper gets the launch. So after the
-    death of this relay at any instruction, no wrapper runs an attempt that has no record.
+    The record of an attempt names its wrapper before the wrapper gets the launch. So no wrapper
+    ever runs an attempt without a record, even if this relay dies at any instruction.
     """
 
     is_elsewhere = False
@@ -98,9 +98,9 @@ class WrapperPool:
         return set(self._wrappers)
 
     def start(self, launch: Launch) -> int:
-        """Hand over a launch whose folder exists to a wrapper, and return its pid.
+        """Give a launch, whose folder exists, to a wrapper, and return the pid of the wrapper.
 
-        Raises OSError if no record can be written, or no process forked.
+        Raises OSError if the record cannot be written or no process can be forked.
         """
         folder = self._context.paths.attempt(launch["attempt"])
         packet = channel.pack(launch)
@@ -121,9 +121,9 @@ class WrapperPool:
         return wrapper.pid
 
     def _claim(self, folder: AttemptFolder, wrapper: WrapperProcess, launch: Launch) -> None:
-        """Record an idle wrapper as that of an attempt.
+        """Record that an idle wrapper gets an attempt.
 
-        An equal record of its previous attempt is linked, if it exists and has links left.
+        Links the equal record of its previous attempt if possible, which saves an inode.
         """
         boot_id, devices = self._context.boot_id, tuple(launch.get("devices") or ())
         record = attempt_records.Record(
@@ -158,7 +158,7 @@ class WrapperPool:
         return wrapper
 
     def _take_packet(self, wrapper: WrapperProcess) -> bool:
-        """Obey the next packet of a wrapper; return whether there was one."""
+        """Handle the next packet of a wrapper; return whether there was one."""
         packet = channel.receive(wrapper.end)
         if packet is None:
             return False
@@ -166,7 +166,7 @@ class WrapperPool:
             self._close(wrapper)
             return False
         if packet.kind == channel.UNREAD:
-            self._give_again(wrapper)
+            self._launch_again(wrapper)
             return False
         if packet.kind == channel.COMPUTED:
             if wrapper.attempt is not None:
@@ -175,17 +175,17 @@ class WrapperPool:
         self._add_message(packet.name, packet.text)
         attempt = None if packet.kind == channel.MESSAGE else wrapper.release()
         if attempt is not None:
-            if packet.kind == channel.END and wrapper.may_go_on:
+            if packet.kind == channel.END and wrapper.is_reusable:
                 self._rest(wrapper)
             else:
                 self._close(wrapper)
             self.on_end(attempt)
         return True
 
-    def _give_again(self, wrapper: WrapperProcess) -> None:
-        """Give the launch that a wrapper had not read to another one.
+    def _launch_again(self, wrapper: WrapperProcess) -> None:
+        """Give a launch that a wrapper has not read to another wrapper.
 
-        Not after a signal, such as that of a kill: it may be the cause of the wrapper's end.
+        Not after a signal such as a kill, which may be why the wrapper ended.
         """
         self._close(wrapper)
         launch = wrapper.launch
@@ -206,7 +206,7 @@ class WrapperPool:
             wrapper.end.close()
 
     def retire(self) -> "float | None":
-        """End the wrappers that are idle for long; return the seconds until the next, or None."""
+        """End wrappers that were idle for IDLE_S; return the seconds until the next, or None."""
         while self._idle:
             left = self._idle[0].idle_since + IDLE_S - time.monotonic()
             if left > 0:
@@ -221,11 +221,11 @@ class WrapperPool:
         process.send(pid, number)
 
     def withdraw(self, attempt: int) -> bool:
-        """Return whether an attempt was taken back before a wrapper had it: never here."""
+        """Return False: a wrapper has each launch already."""
         return False
 
     def ended(self, pid: int) -> "int | None":
-        """Record the end of a child; return the attempt that it has not ended, if any."""
+        """Record that a child has ended; return its unfinished attempt, or None."""
         wrapper = self._wrappers.pop(pid, None)
         if wrapper is None:
             return None

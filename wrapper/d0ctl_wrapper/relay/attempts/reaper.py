@@ -12,7 +12,7 @@ PAUSE_S = 0.05
 
 
 class DeadAttempt(NamedTuple):
-    """Why an attempt is dead; the session of its wrapper, if that was a child of this relay."""
+    """Why an attempt is dead, and the session of its wrapper if it was a child of this relay."""
 
     why: str
     session: int
@@ -29,11 +29,11 @@ class Reaper:
         return bool(self._dead)
 
     def begin(self, attempt: int, why: str, session: int = 0) -> None:
-        """Add an attempt without a wrapper."""
+        """Add an attempt whose wrapper is gone."""
         self._dead.setdefault(attempt, DeadAttempt(why, session))
 
     def proceed(self, children: "Collection[int]") -> "Dict[int, str]":
-        """Kill the remaining processes; return the attempts without any, with the reasons.
+        """Kill the remaining processes; return attempts that have none left, with the reasons.
 
         `children` are the children of this process that must not be killed.
         """

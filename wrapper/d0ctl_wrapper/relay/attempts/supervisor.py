@@ -66,7 +66,7 @@ class Supervisor:
         self._pending_inputs: "List[Frame]" = []
 
     def adopt(self) -> "List[Frame]":
-        """Take over from previous relays, and list all attempts with their states."""
+        """Take over the attempts of previous relays, and list all attempts with their states."""
         states = {attempt: self._adopt(attempt) for attempt in attempt_records.recorded(self.paths)}
         for attempt in self.reaper.proceed(self.pool.pids):
             states[attempt] = "dead"
@@ -137,7 +137,7 @@ class Supervisor:
             waiting = self.queue.next(used, len(self._free_gpus()))
 
     def _free_gpus(self) -> "List[str]":
-        """Return the GPUs that no attempt has; none while processes of a dead one may be alive."""
+        """Return the GPUs that no attempt uses; none while a dead attempt may have processes."""
         if not self.gpus or self.reaper:
             return []
         taken = {name for live in self.live.values() for name in live.gpus}
@@ -150,7 +150,7 @@ class Supervisor:
                 self.queue.add_running(attempt, self.cpu_free.cpus(attempt))
 
     def _grant(self, attempt: int) -> float:
-        """Grant an attempt its CPUs, and return how many; a full disk causes another try later."""
+        """Grant an attempt its CPUs, and return how many; try again later if the disk is full."""
         if attempt not in self.cpu_free or attempt not in self.live:
             return 0
         try:
@@ -164,9 +164,9 @@ class Supervisor:
         return cpus
 
     def add_inputs(self, entries: "List[Frame]") -> None:
-        """Deliver inputs to running attempts; retry later any that a full disk refuses.
+        """Deliver inputs to running attempts; deliver them later if the disk is full.
 
-        Later ones of the same attempt wait for these: after the last of them its list is closed.
+        Inputs of an attempt stay in order, because the last one closes its list.
         """
         waiting = {entry["attempt"] for entry in self._pending_inputs}
         for entry in entries:
@@ -190,14 +190,14 @@ class Supervisor:
                 self._grant(attempt)
 
     def add_inputs_again(self) -> None:
-        """Deliver the inputs that a full disk refused before."""
+        """Deliver the inputs for which the disk was full before."""
         entries, self._pending_inputs = self._pending_inputs, []
         self.add_inputs(entries)
 
     def _release_cpus(self, attempt: int) -> None:
-        """Let others have the CPUs of an attempt that only waits for the disk.
+        """Free the CPUs of an attempt that only waits for the disk.
 
-        Not those of too many: on a very slow disk the wrappers that wait would fill the memory.
+        The number is limited: on a very slow disk, waiting wrappers would fill the memory.
         """
         if attempt in self.live and len(self._computed) < self.queue.cpus:
             self._computed.add(attempt)
@@ -257,7 +257,7 @@ class Supervisor:
         self.send({"kind": "refused", "attempt": attempt, "reason": reason, "message": why})
 
     def ended(self, pid: int, status: int) -> None:
-        """Note that a child process has ended."""
+        """Record that a child process has ended."""
         attempt = self.pool.ended(pid)
         if attempt is None:
             return
@@ -268,7 +268,7 @@ class Supervisor:
             self.reaper.begin(attempt, "its wrapper %s" % _ending(status), session=pid)
 
     def check_adopted(self) -> None:
-        """Check whether adopted wrappers have ended, which no signal reports."""
+        """Check whether adopted wrappers have ended, as no signal reports it."""
         for attempt, live in list(self.live.items()):
             if not live.is_reported and not self._is_busy(attempt):
                 self._forget(attempt)
@@ -325,13 +325,13 @@ class Supervisor:
         self._send_absent(absent)
 
     def settle(self, attempts: "Collection[int]") -> None:
-        """Forget those of these attempts elsewhere that have ended: nothing else reports that."""
+        """Forget those of these attempts that have ended elsewhere, as nothing else reports it."""
         for attempt in attempts:
             if attempt in self.live and attempt_records.has_ended(self.paths.attempt(attempt)):
                 self._forget(attempt)
 
     def over(self, entries: "List[Frame]") -> None:
-        """Settle attempts whose jobs are over: send their ends, or report them dead with why."""
+        """Settle attempts whose jobs have ended: send their end messages, or report them dead."""
         for entry in entries:
             attempt, folder = entry["attempt"], self.paths.attempt(entry["attempt"])
             try:
@@ -346,7 +346,7 @@ class Supervisor:
                 self._give_up(self.pool, entry)
 
     def _give_up(self, pool: WrappersElsewhere, entry: Frame) -> None:
-        """Report an attempt dead; a wrapper that has survived its job finds the order to end."""
+        """Report an attempt dead, and order a wrapper that survived its job to end."""
         attempt = entry["attempt"]
         self._write_order(attempt, lambda folder: orders.ask_kill(folder, orders.Kill(0.0, False)))
         pool.give_up(attempt)
@@ -354,7 +354,7 @@ class Supervisor:
         self.send({"kind": "dead", "attempts": [entry]})
 
     def forget(self, attempts: "List[int]") -> "List[int]":
-        """Drop queued attempts, and return those whose folders may be removed."""
+        """Drop queued attempts, and return the attempts whose folders may be removed."""
         if self.is_elsewhere:
             self.settle(attempts)
         for attempt in attempts:

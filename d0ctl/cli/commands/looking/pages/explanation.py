@@ -31,9 +31,9 @@ def show(
     with session.reader() as store, store.reading():
         now = time.time()
         if selector and browse.has_job(
-            store, (slashed := select.slashed(selector)).partition("/")[0]
+            store, (with_slashes := select.with_slashes(selector)).partition("/")[0]
         ):
-            selector = slashed
+            selector = with_slashes
         if found := _file(store, selector, file):
             from d0ctl.show.why.file import file as explain_file
 

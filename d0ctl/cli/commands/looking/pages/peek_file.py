@@ -44,7 +44,7 @@ def show(seen: Seen, path: str, part: Part, json: bool) -> None:
         else:
             begin, end = part.of(listing["entries"][0]["size"])
             _print(true, here.pieces(true, begin, end))
-            _say_what_lacks(end - begin, listing["entries"][0]["size"], part)
+            _print_missing_part(end - begin, listing["entries"][0]["size"], part)
 
 
 def _find(seen: Seen, here: AttemptReader, path: str) -> tuple[str, Frame]:
@@ -71,7 +71,7 @@ def _print(path: str, pieces: Iterator[bytes]) -> None:
         raw.end_line()
 
 
-def _say_what_lacks(printed: int, whole: int, part: Part) -> None:
+def _print_missing_part(printed: int, whole: int, part: Part) -> None:
     if printed < whole:
         end = "first" if part.is_head else "last"
         say(f"the {end} {size(printed)} of {size(whole)}: --all prints all")

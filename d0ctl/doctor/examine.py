@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from d0ctl.doctor.database import broken_for_long, broken_rules, half_jobs
 from d0ctl.doctor.dropbox import leftovers
 from d0ctl.doctor.finding import ANEW, Finding
-from d0ctl.doctor.home import failing_turns, furniture
+from d0ctl.doctor.home import failing_turns, home_files
 from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
 from d0ctl.doctor.logins import logins
 from d0ctl.doctor.node_files import Nodes, caches_in_doubt, unknown_files
@@ -27,7 +27,7 @@ LOOKS = 3
 Part = Callable[[], Iterable[Finding]]
 
 
-class Look(Struct):
+class CheckResult(Struct):
     """The findings, and the nodes that were checked."""
 
     findings: list[Finding] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Look(Struct):
     """Nodes that could not be checked, and why."""
 
 
-def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Look:
+def examine(store: Store, *, far: bool = False, checksums: bool = False) -> CheckResult:
     """Check database, home and this machine's node, and with `far` all other nodes.
 
     With `checksums` this machine and the nodes read all their copies, which may take hours.
@@ -44,18 +44,18 @@ def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Look
     It reads in many short transactions and writes nothing; nobody waits for it.
     """
     nodes = Nodes(store, far=far, checksums=checksums)
-    found = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.look])]
+    found = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.find_problems])]
     found += [*caches_in_doubt(store), *unknown_files(store, nodes.seen)]
     if has_daemon(store):
         found = [replace(one, advice=ANEW) if one.heals else one for one in found]
-    return Look(found, nodes.seen, nodes.unseen)
+    return CheckResult(found, nodes.seen, nodes.unseen)
 
 
 def _parts(store: Store, checksums: bool) -> list[Part]:
     """Checks of files that change from moment to moment, where a single look may mislead."""
     home = store.home
     return [
-        lambda: furniture(home),
+        lambda: home_files(home),
         lambda: half_jobs(store),
         lambda: holders(store),
         lambda: stuck_writer(store),

@@ -7,7 +7,7 @@ from d0ctl.store.connection import Row
 from d0ctl.units import size
 
 
-class NoRoom(D0Error):
+class NodeDiskFull(D0Error):
     """A node has no space on its disk for a file of `size` bytes."""
 
     def __init__(self, message: str, size: int) -> None:
@@ -27,8 +27,8 @@ def size_of(row: Row, here: str) -> int | None:
 
 
 def check_space(node: Row, bytes_needed: int | None) -> None:
-    """Raise NoRoom if a file is larger than the free space of a node, if that is known."""
+    """Raise NodeDiskFull if a file is larger than the free space of a node, if that is known."""
     free = node["disk_free"]
     if free is not None and bytes_needed is not None and bytes_needed > free:
-        raise NoRoom(f"node `{node['name']}` has {size(free)} of disk left,"
+        raise NodeDiskFull(f"node `{node['name']}` has {size(free)} of disk left,"
                      f" but the file has {size(bytes_needed)}", bytes_needed)  # fmt: skip
