@@ -127,8 +127,6 @@ class BatchDesk(Struct):
     queue_due: float = 0.0
     idle: dict[tuple[int, bool], float] = field(default_factory=dict)
     """Since when pilots have no packages, by their number and whether they answer."""
-    direct: int = 0
-    """How many jobs of single packages there are."""
     direct_due: float = 0.0
     most: int = 1000
     """How many jobs are submitted at once: fewer after a refusal."""

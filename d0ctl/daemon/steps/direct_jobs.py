@@ -5,7 +5,7 @@ The relay on the login node has put the launches into the shared folder, where t
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -20,7 +20,7 @@ from d0ctl.nodes.ship import file_name
 from d0ctl.policy import pilots as waits
 from d0ctl.sitefile.spec import Pilots
 from d0ctl.store.clusters import pilots
-from d0ctl.store.clusters.pilots import BatchSystem, DirectJob, Due
+from d0ctl.store.clusters.pilots import BatchJob, BatchSystem, Due
 from d0ctl.store.connection import Row
 from d0ctl.units import clean
 
@@ -46,21 +46,16 @@ def manage(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> Non
     if node is None:
         return
     batch.direct_due = clock + EVERY_S
-    found = pilots.direct_jobs(desk.store, system.id)
-    batch.direct = len(found)
-    _settle(desk, turn, system, batch, node, found)
+    _settle(desk, turn, system, batch, node)
     if batch.engine.is_busy:
         batch.direct_due = clock + SOON_S
     elif node["state"] == "up" and clock >= batch.submit_due:
         _submit(desk, turn, system, batch, node)
 
 
-def _settle(
-    desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node: Row,
-    found: Sequence[DirectJob],
-) -> None:  # fmt: skip
+def _settle(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node: Row) -> None:
     """Have the relay send the ends of packages whose jobs are over, or say that there are none."""
-    over = [one for one in found if one.state == "ending"]
+    over = pilots.direct_jobs(desk.store, system.id, "ending")
     pilots.drop_direct(desk.store, [one for one in over if not one.is_live])
     clock, courier = time.monotonic(), desk.courier(node["id"])
     batch.over = {one.id: batch.over.get(one.id, clock + SETTLE_S) for one in over if one.is_live}
@@ -71,7 +66,7 @@ def _settle(
     turn.after(order_many, courier, {"kind": "over"}, [_end(system, one) for one in due])
 
 
-def _end(system: BatchSystem, one: DirectJob) -> dict[str, object]:
+def _end(system: BatchSystem, one: BatchJob) -> dict[str, object]:
     state = one.reason or ""
     job = slurm.job_id(one.job or "", one.seq)
     message = f"job {job} of `{system.name}` has ended: {state}"
@@ -94,6 +89,8 @@ def _submit(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node:
     path = f"{node['base']}/bin/{file_name()}"
     seconds = math.ceil(settings.wall_time)
     script = slurm.tasks(settings.python, path, node["base"], attempts, seconds)
+    # The queue is asked after them: until then it may list older jobs of the same name.
+    batch.queue_due = max(batch.queue_due, time.monotonic() + EVERY_S)
     turn.after(batch.engine.ask, Question("submit", command, script, name))
 
 
@@ -133,7 +130,7 @@ def refused(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, name:
 
 def follow(
     desk: Desk, system: BatchSystem, asked: float, jobs: Mapping[tuple[str, int], Job]
-) -> tuple[dict[int, str], list[str], list[DirectJob]]:
+) -> tuple[dict[int, str], list[str], list[BatchJob]]:
     """Compare the queue with the jobs of single packages.
 
     Return how those have ended that are over, the ids of those to cancel, and all of the former.
@@ -155,7 +152,7 @@ def follow(
         elif job.phase in (Phase.WAITING, Phase.ALIVE):
             state = "queued" if job.phase is Phase.WAITING else "running"
             reason = job.reason if job.phase is Phase.WAITING else ""
-            pilots.keep_direct(desk.store, one, job=job.array, state=state, reason=reason)
+            pilots.keep(desk.store, one, job=job.array, state=state, reason=reason)
         else:
             gone[one.id] = job.state
     return gone, cancel, [one for one in found if one.id in gone]

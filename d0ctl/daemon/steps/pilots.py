@@ -19,7 +19,7 @@ from d0ctl.schedule.resources import misfit
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.clusters import pilots
-from d0ctl.store.clusters.pilots import BatchSystem, DirectJob, Pilot
+from d0ctl.store.clusters.pilots import BatchJob, BatchSystem
 from d0ctl.store.nodes import contact, draining, leases, placement, registry, site
 from d0ctl.units import clean, moment
 
@@ -115,8 +115,7 @@ def _follow(
         elif job.phase is Phase.WAITING and pilot.has_run:
             gone[pilot.id] = f"{job.state} again"
         elif job.phase is Phase.WAITING:
-            pilots.keep(desk.store, pilot, job=job.array, state="queued", reason=job.reason,
-                        ends=None)  # fmt: skip
+            pilots.keep(desk.store, pilot, job=job.array, state="queued", reason=job.reason)
         elif job.phase is Phase.ALIVE:
             ends = None if job.left_s is None else answer.asked + job.left_s
             pilots.keep(desk.store, pilot, job=job.array, state="running", reason="", ends=ends)
@@ -142,7 +141,7 @@ def _follow(
 
 
 def _cancel_again(
-    desk: Desk, batch: BatchDesk, system: BatchSystem, found: list[Pilot], gone: dict[int, str],
+    desk: Desk, batch: BatchDesk, system: BatchSystem, found: list[BatchJob], gone: dict[int, str],
     jobs: dict[tuple[str, int], Job],
 ) -> None:  # fmt: skip
     """Cancel pilots again that were cancelled and still exist: the first order may have been lost.
@@ -171,7 +170,7 @@ def _end_all(
 ) -> None:  # fmt: skip
     """End pilots with the states of the queue, or of the accounts, which know more."""
 
-    def state(one: Pilot | DirectJob) -> str:
+    def state(one: BatchJob) -> str:
         known = (accounts or {}).get(batch.tools.job_id(one.job or "", one.seq))
         return known or gone[one.id]
 
@@ -180,11 +179,11 @@ def _end_all(
             _end(desk, turn, system, batch, pilot, state(pilot))
     for job in pilots.direct_jobs(desk.store, system.id) if gone else ():
         if job.id in gone:
-            pilots.direct_over(desk.store, job, state(job))
+            pilots.ending(desk.store, [job], state(job))
 
 
 def _end(
-    desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, pilot: Pilot, state: str
+    desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, pilot: BatchJob, state: str
 ) -> None:
     """End a pilot with its packages and its node."""
     pilots.ended(desk.store, pilot, state, now=turn.now)
@@ -244,14 +243,14 @@ def _close_and_end(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk
     batch.idle = {key: at for key, at in batch.idle.items() if key in there}
 
 
-def _cancel(desk: Desk, batch: BatchDesk, found: list[Pilot], reason: str) -> None:
+def _cancel(desk: Desk, batch: BatchDesk, found: list[BatchJob], reason: str) -> None:
     if jobs := _jobs(batch.tools, found):
         pilots.ending(desk.store, found, reason)
         batch.engine.ask(Question("cancel", batch.tools.cancel(jobs)))
         batch.queue_due = 0.0
 
 
-def _jobs(tools: Tools, found: Sequence[Pilot | DirectJob]) -> list[str]:
+def _jobs(tools: Tools, found: Sequence[BatchJob]) -> list[str]:
     return [tools.job_id(pilot.job, pilot.seq) for pilot in found if pilot.job is not None]
 
 
@@ -279,7 +278,7 @@ def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
         name = pilots.submit(desk.store, system.id, desk.site.name, count, now=turn.now)
         command, script = tools.submit(settings, name, count)
         turn.after(batch.engine.ask, Question("submit", command, script, name))
-    elif (found or batch.direct) and clock >= batch.queue_due:
+    elif clock >= batch.queue_due and (found or pilots.any_direct(desk.store, system.id)):
         batch.queue_due = clock + settings.poll
         batch.engine.ask(Question("queue", tools.QUEUE))
 

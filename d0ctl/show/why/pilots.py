@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.production import batch_fault
 from d0ctl.store.clusters.pilots import (
+    BatchJob,
     BatchSystem,
-    DirectJob,
-    Pilot,
     alive,
     direct_jobs,
     direct_node,
@@ -70,14 +69,14 @@ def waits_for(reason: str) -> str:
     return words if name in ("None", "not negotiated") else f"{words} ({reason})"
 
 
-def summary(mode: str, found: Sequence[Pilot], alone: Sequence[DirectJob]) -> str:
+def summary(mode: str, found: Sequence[BatchJob], alone: Sequence[BatchJob]) -> str:
     """Return how many jobs of a batch system run and wait, and for what."""
     parts = [_summary("pilots", found)] if found or mode != "direct" else []
     parts += [_summary("jobs", alone)] if alone or mode == "direct" else []
     return "; ".join(parts)
 
 
-def _summary(what: str, found: Sequence[Pilot | DirectJob]) -> str:
+def _summary(what: str, found: Sequence[BatchJob]) -> str:
     states = {
         "running": [one for one in found if one.state == "running"],
         "queued": [one for one in found if one.state in ("submitted", "queued")],
@@ -96,7 +95,7 @@ def direct_job(row: Row) -> str:
     return f"its job{job} of `{row['cluster']}` {STATES[row['state']]}{why}"
 
 
-def fact(one: BatchSystem, found: Sequence[Pilot], now: float) -> str:
+def fact(one: BatchSystem, found: Sequence[BatchJob], now: float) -> str:
     """Return what a ready package can expect of a batch system."""
     if one.fault is not None:
         return batch_fault(one.name, one.fault, now).text
@@ -134,7 +133,7 @@ def _job(one: BatchSystem, job: str | None, seq: int) -> str:
     return "" if job is None else f" (job {job}{SEPARATORS[one.pilots.kind]}{seq})"
 
 
-def _living(one: BatchSystem, pilot: Pilot, now: float) -> str:
+def _living(one: BatchSystem, pilot: BatchJob, now: float) -> str:
     job = _job(one, pilot.job, pilot.seq)
     if pilot.node is None:
         why = f": {waits_for(pilot.reason)}" if pilot.reason else ""

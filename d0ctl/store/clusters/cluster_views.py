@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.store.attempts.history import share_usage
-from d0ctl.store.clusters.pilots import DirectJob, Pilot, alive, direct_jobs
+from d0ctl.store.clusters.pilots import BatchJob, alive, direct_jobs
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import owners_of, researcher_of
 from d0ctl.store.nodes.site import Fault, fault_of, setting
@@ -28,10 +28,10 @@ class ClusterView(Struct, frozen=True):
     nodes: tuple[str, ...]
     researchers: tuple[str, ...]
     software: tuple[str, ...]
-    pilots: tuple[Pilot, ...] | None = None
+    pilots: tuple[BatchJob, ...] | None = None
     """The pilots of a batch system."""
     mode: str = "pilot"
-    jobs: tuple[DirectJob, ...] = ()
+    jobs: tuple[BatchJob, ...] = ()
     """The jobs of single packages."""
     fault: Fault | None = None
     """Why it starts no pilots."""

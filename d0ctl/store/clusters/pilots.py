@@ -33,8 +33,12 @@ class BatchSystem(Struct, frozen=True):
         return max(requirement.load, self.pilots.cpus * requirement.gpus / self.pilots.gpus)
 
 
-class Pilot(Struct, frozen=True):
-    """A pilot that has not ended, and its node if it has one; times are those of this machine."""
+class BatchJob(Struct, frozen=True):
+    """A job of a batch system that has not ended: a pilot, or the job of one attempt.
+
+    A pilot has a node once its allocation has begun. The job of an attempt is over in the state
+    `ending`; `is_live` is whether its attempt is. Times are those of this machine.
+    """
 
     id: int
     batch: str
@@ -43,32 +47,20 @@ class Pilot(Struct, frozen=True):
     state: str
     reason: str | None
     submitted: float
-    ends: float | None
-    node_id: int | None
-    node: str | None
-    node_state: str | None
-    contact: float | None
-    drained: int | None
-    packages: int
+    attempt: int | None = None
+    is_live: bool = False
+    ends: float | None = None
+    node_id: int | None = None
+    node: str | None = None
+    node_state: str | None = None
+    contact: float | None = None
+    drained: int | None = None
+    packages: int = 0
 
     @property
     def has_run(self) -> bool:
-        """Whether its allocation has begun."""
+        """Whether the allocation of a pilot has begun."""
         return self.node_id is not None
-
-
-class DirectJob(Struct, frozen=True):
-    """The job of an attempt, and whether that is alive; with the state `ending` it is over."""
-
-    id: int
-    batch: str
-    seq: int
-    job: str | None
-    state: str
-    reason: str | None
-    submitted: float
-    attempt: int
-    is_live: bool
 
 
 class Due(Struct, frozen=True):
@@ -106,9 +98,9 @@ def latest_ended(store: Store, cluster: int, most: int) -> list[Row]:
     return store.rows("ended_pilots", cluster=cluster, most=most)
 
 
-def alive(store: Store, cluster: int) -> list[Pilot]:
+def alive(store: Store, cluster: int) -> list[BatchJob]:
     """Return the pilots of a cluster that have not ended, the oldest first."""
-    return [make(Pilot, row) for row in store.rows("live_pilots", cluster=cluster)]
+    return [make(BatchJob, row) for row in store.rows("live_pilots", cluster=cluster)]
 
 
 def submitted_since(store: Store, cluster: int, since: float) -> int:
@@ -131,14 +123,12 @@ def accepted(store: Store, batch: str, job: str) -> None:
 
 
 def keep(
-    store: Store, pilot: Pilot, *, job: str, state: str, reason: str, ends: float | None
+    store: Store, one: BatchJob, *, job: str, state: str, reason: str, ends: float | None = None
 ) -> None:
-    """Record the queue's state of a pilot; its time limit may have been changed."""
-    has_moved = ends is not None and abs(ends - (pilot.ends or 0.0)) > CLOSE_S
-    if (pilot.job, pilot.state, pilot.reason) != (job, state, reason) or has_moved:
-        store.change(
-            "keep_pilot", pilot=pilot.id, job=job, state=state, reason=reason, ends=ends
-        )  # fmt: skip
+    """Record the queue's state of a job; the time limit of a pilot may have been changed."""
+    has_moved = ends is not None and abs(ends - (one.ends or 0.0)) > CLOSE_S
+    if (one.job, one.state, one.reason) != (job, state, reason) or has_moved:
+        store.change("keep_pilot", pilot=one.id, job=job, state=state, reason=reason, ends=ends)
 
 
 def has_ended(store: Store, cluster: int, batch: str, seq: int) -> bool:
@@ -146,18 +136,18 @@ def has_ended(store: Store, cluster: int, batch: str, seq: int) -> bool:
     return store.row("pilot_has_ended", cluster=cluster, batch=batch, seq=seq) is not None
 
 
-def ending(store: Store, found: Sequence[Pilot], reason: str) -> None:
-    """Record that pilots were ordered to end."""
-    for pilot in found:
-        store.change("pilot_ending", pilot=pilot.id, reason=reason)
+def ending(store: Store, found: Sequence[BatchJob], reason: str) -> None:
+    """Record that pilots were ordered to end, or that jobs of attempts are over."""
+    for one in found:
+        store.change("pilot_ending", pilot=one.id, reason=reason)
 
 
-def ended(store: Store, pilot: Pilot, reason: str, *, now: float) -> None:
+def ended(store: Store, pilot: BatchJob, reason: str, *, now: float) -> None:
     """Record that a pilot has ended."""
     store.change("pilot_ended", pilot=pilot.id, reason=reason, now=now)
 
 
-def add_node(store: Store, system: BatchSystem, pilot: Pilot, job: str) -> None:
+def add_node(store: Store, system: BatchSystem, pilot: BatchJob, job: str) -> None:
     """Let packages run in the allocation of a pilot."""
     name = f"{system.name}-{pilot.id}"
     cluster = store.value("add_pilot_cluster", name=name, cluster=system.id)
@@ -179,9 +169,14 @@ def direct_node(store: Store, cluster: int) -> Row | None:
     return store.row("direct_node", cluster=cluster)
 
 
-def direct_jobs(store: Store, cluster: int) -> list[DirectJob]:
-    """Return the jobs of single packages of a batch system that are not settled."""
-    return [make(DirectJob, row) for row in store.rows("direct_jobs", cluster=cluster)]
+def direct_jobs(store: Store, cluster: int, state: str | None = None) -> list[BatchJob]:
+    """Return the jobs of single attempts that are not settled, or those in one state."""
+    return [make(BatchJob, row) for row in store.rows("direct_jobs", cluster=cluster, state=state)]
+
+
+def any_direct(store: Store, cluster: int) -> bool:
+    """Return whether a batch system has jobs of single attempts that are not settled."""
+    return store.row("any_direct_job", cluster=cluster) is not None
 
 
 def direct_job_of(store: Store, attempt: int) -> Row | None:
@@ -204,17 +199,6 @@ def submit_direct(
     return batch
 
 
-def keep_direct(store: Store, one: DirectJob, *, job: str, state: str, reason: str) -> None:
-    """Record the queue's state of a job."""
-    if (one.job, one.state, one.reason) != (job, state, reason):
-        store.change("keep_pilot", pilot=one.id, job=job, state=state, reason=reason, ends=None)
-
-
-def direct_over(store: Store, one: DirectJob, state: str) -> None:
-    """Record that a job is over; its attempt is still to be settled, if it is alive."""
-    store.change("pilot_ending", pilot=one.id, reason=state)
-
-
-def drop_direct(store: Store, found: Sequence[DirectJob]) -> None:
+def drop_direct(store: Store, found: Sequence[BatchJob]) -> None:
     """Forget jobs that are settled, or were never accepted."""
     store.change_many("drop_direct_jobs", ((one.id,) for one in found))

@@ -1078,7 +1078,11 @@ create table pilot (
     unique (batch, seq)
 ) strict;
 
-create index pilot_alive on pilot (cluster_id, submitted) where state <> 'ended';
+create index pilot_alive on pilot (cluster_id, submitted)
+ where state <> 'ended' and attempt_id is null;
+
+-- Those of attempts are deleted when they are settled.
+create index pilot_direct on pilot (cluster_id, state) where attempt_id is not null;
 
 create index pilot_of_node on pilot (node_id) where state <> 'ended';
 

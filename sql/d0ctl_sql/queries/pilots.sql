@@ -19,9 +19,9 @@ update cluster set fault = null, fault_of = null, fault_since = null, retry = nu
  where id = :cluster;
 
 -- name: pilots_of_systems
--- How many pilots of each batch system have not ended.
+-- How many pilots and other jobs of each batch system have not ended.
 select cluster.name, cluster.pilots ->> 'kind' as kind, count(*) as pilots
-  from pilot indexed by pilot_alive
+  from pilot
   join cluster on cluster.id = pilot.cluster_id
  where pilot.state <> 'ended'
  group by cluster.id;
@@ -70,15 +70,20 @@ insert into pilot (cluster_id, batch, seq, attempt_id, submitted)
 values (?, ?, ?, ?, ?);
 
 -- name: direct_jobs
--- The jobs of single attempts, and whether these are still alive.
+-- The jobs of single attempts, perhaps only those in a state, and whether these are alive.
 select pilot.id, pilot.batch, pilot.seq, pilot.job, pilot.state, pilot.reason, pilot.submitted,
        pilot.attempt_id as attempt, package.id is not null as is_live
-  from pilot indexed by pilot_alive
+  from pilot indexed by pilot_direct
   left join attempt on attempt.id = pilot.attempt_id
   left join package on package.id = attempt.package_id and package.attempt_id = attempt.id
                    and package.is_live = 1
- where pilot.cluster_id = :cluster and pilot.state <> 'ended' and pilot.attempt_id is not null
+ where pilot.cluster_id = :cluster and pilot.attempt_id is not null
+   and (:state is null or pilot.state = :state)
  order by pilot.id;
+
+-- name: any_direct_job
+-- Whether a cluster has jobs of single attempts.
+select 1 from pilot where cluster_id = :cluster and attempt_id is not null limit 1;
 
 -- name: direct_job_of
 -- The job of an attempt.
