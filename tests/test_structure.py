@@ -22,7 +22,6 @@ STILL_LONG = {
     "d0ctl/schedule/rehearsal/run.py",
     "wrapper/d0ctl_wrapper/attempt/chain/chain.py",
     "wrapper/d0ctl_wrapper/attempt/chain/resumption.py",
-    "wrapper/d0ctl_wrapper/relay/attempts/supervisor.py",
 }
 """Modules of the product that are longer; `api/verbs.py` is written by `make schemas`."""
 

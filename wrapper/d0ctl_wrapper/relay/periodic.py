@@ -159,7 +159,7 @@ class Periodic:
         self.uplink.request_collect()
         self.supervisor.check_adopted()
         self.supervisor.queue_cpu_requests()
-        self.supervisor.add_inputs_again()
+        self.service.inputs.add_again()
         self._check_disk()
         if time.monotonic() >= self._expire_at:
             self._expire_at = time.monotonic() + sweep.EXPIRE_EVERY_S

@@ -9,6 +9,8 @@ from d0ctl_wrapper.protocol import lease
 from d0ctl_wrapper.protocol.frames import Stream
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay import file_requests, listing
+from d0ctl_wrapper.relay.attempts.attempt_orders import AttemptOrders
+from d0ctl_wrapper.relay.attempts.input_delivery import InputDelivery
 from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
 from d0ctl_wrapper.relay.helpers import Helpers
 from d0ctl_wrapper.relay.read_only_service import ReadOnlyService
@@ -33,20 +35,22 @@ class Service(ReadOnlyService):
         self.supervisor = supervisor
         self.uplink = uplink
         self.helpers = helpers
+        self.inputs = InputDelivery(supervisor)
+        self.attempt_orders = AttemptOrders(supervisor)
         self.handlers.update(
             {
                 "launch": lambda frame: supervisor.launch(frame["attempts"]),
-                "input_stream": lambda frame: supervisor.add_inputs(frame["attempts"]),
-                "kill": lambda frame: supervisor.kill(
+                "input_stream": lambda frame: self.inputs.add(frame["attempts"]),
+                "kill": lambda frame: self.attempt_orders.kill(
                     frame["attempts"],
                     orders.Kill(frame["grace"], frame["partial"], frame["partial_grace"]),
                 ),
-                "pause": lambda frame: supervisor.pause(frame["attempts"], frame["grace"]),
-                "resume": lambda frame: supervisor.resume(frame["attempts"]),
+                "pause": lambda frame: self.attempt_orders.pause(frame["attempts"], frame["grace"]),
+                "resume": lambda frame: self.attempt_orders.resume(frame["attempts"]),
                 "keep": lambda frame: keep_logs(frame["seconds"]),
-                "resend": lambda frame: supervisor.resend(frame["attempts"]),
+                "resend": lambda frame: self.attempt_orders.resend(frame["attempts"]),
                 "lease": self._lease,
-                "over": lambda frame: supervisor.over(frame["attempts"]),
+                "over": lambda frame: self.attempt_orders.over(frame["attempts"]),
                 "ack": self._acknowledge,
                 "forget": self._forget,
                 "take": self._take,
@@ -61,7 +65,7 @@ class Service(ReadOnlyService):
         self.uplink.acknowledge(frame["names"])
         if self.supervisor.is_elsewhere:
             numbers = (name.partition(".")[0] for name in frame["names"])
-            self.supervisor.settle({int(number) for number in numbers if number.isdigit()})
+            self.attempt_orders.settle({int(number) for number in numbers if number.isdigit()})
 
     def _lease(self, frame: Frame) -> None:
         try:
@@ -70,7 +74,7 @@ class Service(ReadOnlyService):
             self.fault("can't write the lease: %s" % error.strerror)
 
     def _forget(self, frame: Frame) -> None:
-        attempts = self.supervisor.forget(frame["attempts"])
+        attempts = self.attempt_orders.forget(frame["attempts"])
         frame = {**frame, "attempts": attempts}
         failed = {"kind": "fault", "message": "the helper process that removes files died"}
         self.helpers.submit(lambda: file_requests.forget(self.paths, frame), failed)

@@ -4,7 +4,6 @@ import os
 import signal
 from typing import Any, Callable, Collection, Dict, List, NamedTuple, Set, Tuple, Union
 
-from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.host import attempt_records, spool
@@ -12,7 +11,7 @@ from d0ctl_wrapper.host.input_stream import InputStreams
 from d0ctl_wrapper.protocol import launch as launches
 from d0ctl_wrapper.protocol import text
 from d0ctl_wrapper.protocol.launch import Launch
-from d0ctl_wrapper.protocol.paths import AttemptFolder, remove
+from d0ctl_wrapper.protocol.paths import remove
 from d0ctl_wrapper.relay.attempts.cpus import CpuFree, CpuQueue, needs_none
 from d0ctl_wrapper.relay.attempts.elsewhere import WrappersElsewhere
 from d0ctl_wrapper.relay.attempts.pool import WrapperPool
@@ -57,13 +56,12 @@ class Supervisor:
         """The live attempts that only wait for the disk."""
         self.pool = pool
         self.is_elsewhere = pool.is_elsewhere
-        pool.on_end = self._forget
+        pool.on_end = self.drop
         pool.on_unread = self._start_again
         pool.on_computed = self._release_cpus
         self.reaper = Reaper(context.paths)
         self.cpu_free = CpuFree(context.paths)
         self.input_streams = InputStreams(context.paths)
-        self._pending_inputs: "List[Frame]" = []
 
     def adopt(self) -> "List[Frame]":
         """Take over the attempts of previous relays, and list all attempts with their states."""
@@ -133,7 +131,7 @@ class Supervisor:
         used = sum(live.cpus for live in self.live.values())
         waiting = self.queue.next(used, len(self._free_gpus()))
         while waiting is not None:
-            used += self._start(waiting.launch) if waiting.launch else self._grant(waiting.attempt)
+            used += self._start(waiting.launch) if waiting.launch else self.grant(waiting.attempt)
             waiting = self.queue.next(used, len(self._free_gpus()))
 
     def _free_gpus(self) -> "List[str]":
@@ -149,7 +147,7 @@ class Supervisor:
             if attempt in self.live:
                 self.queue.add_running(attempt, self.cpu_free.cpus(attempt))
 
-    def _grant(self, attempt: int) -> float:
+    def grant(self, attempt: int) -> float:
         """Grant an attempt its CPUs, and return how many; try again later if the disk is full."""
         if attempt not in self.cpu_free or attempt not in self.live:
             return 0
@@ -160,39 +158,8 @@ class Supervisor:
             self.send({"kind": "fault", "message": why})
             return 0
         self.live[attempt] = self.live[attempt]._replace(cpus=cpus)
-        self._signal(attempt, signal.SIGUSR1)
+        self.signal(attempt, signal.SIGUSR1)
         return cpus
-
-    def add_inputs(self, entries: "List[Frame]") -> None:
-        """Deliver inputs to running attempts; deliver them later if the disk is full.
-
-        Inputs of an attempt stay in order, because the last one closes its list.
-        """
-        waiting = {entry["attempt"] for entry in self._pending_inputs}
-        for entry in entries:
-            attempt = entry["attempt"]
-            if attempt not in self.live:
-                continue
-            if attempt in waiting:
-                self._pending_inputs.append(entry)
-                continue
-            try:
-                is_new = self.input_streams.append(attempt, entry["inputs"], entry["closed"])
-            except OSError as error:
-                self._pending_inputs.append(entry)
-                waiting.add(attempt)
-                why = "can't deliver inputs to attempt %d: %s" % (attempt, error.strerror)
-                self.send({"kind": "fault", "message": why})
-                continue
-            if is_new:
-                self._signal(attempt, signal.SIGUSR1)
-            if entry["closed"]:
-                self._grant(attempt)
-
-    def add_inputs_again(self) -> None:
-        """Deliver the inputs for which the disk was full before."""
-        entries, self._pending_inputs = self._pending_inputs, []
-        self.add_inputs(entries)
 
     def _release_cpus(self, attempt: int) -> None:
         """Free the CPUs of an attempt that only waits for the disk.
@@ -203,7 +170,7 @@ class Supervisor:
             self._computed.add(attempt)
             self.live[attempt] = self.live[attempt]._replace(cpus=0.0)
 
-    def _forget(self, attempt: int) -> None:
+    def drop(self, attempt: int) -> None:
         """Forget an attempt without a wrapper."""
         del self.live[attempt]
         self._computed.discard(attempt)
@@ -243,7 +210,7 @@ class Supervisor:
         try:
             pid = self.pool.start(launch)
         except OSError as error:
-            self._forget(attempt)
+            self.drop(attempt)
             remove(folder.path)
             self._refuse_for(attempt, error)
         else:
@@ -261,9 +228,9 @@ class Supervisor:
         attempt = self.pool.ended(pid)
         if attempt is None:
             return
-        self._forget(attempt)
+        self.drop(attempt)
         if attempt_records.has_ended(self.paths.attempt(attempt)):
-            self._send_end(attempt)  # it may have died before it did so itself
+            self.send_end(attempt)  # it may have died before it did so itself
         else:
             self.reaper.begin(attempt, "its wrapper %s" % _ending(status), session=pid)
 
@@ -271,13 +238,13 @@ class Supervisor:
         """Check whether adopted wrappers have ended, as no signal reports it."""
         for attempt, live in list(self.live.items()):
             if not live.is_reported and not self._is_busy(attempt):
-                self._forget(attempt)
+                self.drop(attempt)
 
     def _is_busy(self, attempt: int) -> bool:
         record = attempt_records.read_record(self.paths.attempt(attempt))
         is_running = attempt_records.is_running(record, self.context.boot_id)
         if attempt_records.has_ended(self.paths.attempt(attempt)):
-            self._send_end(attempt)  # it may have died before it did so itself
+            self.send_end(attempt)  # it may have died before it did so itself
             return False
         if not is_running:
             self.reaper.begin(attempt, "its wrapper is gone")
@@ -292,113 +259,11 @@ class Supervisor:
     def _report_dead(self, attempt: int, why: str) -> None:
         self.send({"kind": "dead", "attempts": [{"attempt": attempt, "message": why}]})
 
-    def kill(self, attempts: "List[int]", kill: orders.Kill) -> None:
-        """Kill attempts; queued ones are forgotten."""
-        absent = []
-        self.check_adopted()
-        for attempt in attempts:
-            if attempt in self.live and not attempt_records.has_ended(self.paths.attempt(attempt)):
-                if self.pool.withdraw(attempt):
-                    self._forget(attempt)
-                    absent.append(attempt)
-                else:
-                    self._kill(attempt, kill)
-            elif self.queue.drop(attempt) or not attempt_records.exists(
-                self.paths.attempt(attempt)
-            ):
-                absent.append(attempt)
-            else:
-                self._send_end(attempt)
-        self._send_absent(absent)
-
-    def resend(self, attempts: "List[int]") -> None:
-        """Send the end messages of ended attempts again."""
-        absent = []
-        for attempt in attempts:
-            if attempt_records.has_ended(self.paths.attempt(attempt)):
-                self._send_end(attempt)
-            elif attempt not in self.live and attempt not in self.queue:
-                if attempt_records.exists(self.paths.attempt(attempt)):
-                    self._send_end(attempt)
-                else:
-                    absent.append(attempt)
-        self._send_absent(absent)
-
-    def settle(self, attempts: "Collection[int]") -> None:
-        """Forget those of these attempts that have ended elsewhere, as nothing else reports it."""
-        for attempt in attempts:
-            if attempt in self.live and attempt_records.has_ended(self.paths.attempt(attempt)):
-                self._forget(attempt)
-
-    def over(self, entries: "List[Frame]") -> None:
-        """Settle attempts whose jobs have ended: send their end messages, or report them dead."""
-        for entry in entries:
-            attempt, folder = entry["attempt"], self.paths.attempt(entry["attempt"])
-            try:
-                os.listdir(folder.path)  # lets a network file system look at its server
-            except OSError:
-                continue
-            if attempt in self.live:
-                self._forget(attempt)
-            if attempt_records.has_ended(folder):
-                self._send_end(attempt)
-            elif isinstance(self.pool, WrappersElsewhere):
-                self._give_up(self.pool, entry)
-
-    def _give_up(self, pool: WrappersElsewhere, entry: Frame) -> None:
-        """Report an attempt dead, and order a wrapper that survived its job to end."""
-        attempt = entry["attempt"]
-        self._write_order(attempt, lambda folder: orders.ask_kill(folder, orders.Kill(0.0, False)))
-        pool.give_up(attempt)
-        self.clean(attempt)
-        self.send({"kind": "dead", "attempts": [entry]})
-
-    def forget(self, attempts: "List[int]") -> "List[int]":
-        """Drop queued attempts, and return the attempts whose folders may be removed."""
-        if self.is_elsewhere:
-            self.settle(attempts)
-        for attempt in attempts:
-            self.queue.drop(attempt)
-            if attempt in self.live:
-                why = "attempt %d is running and cannot be forgotten" % attempt
-                self.send({"kind": "fault", "message": why})
-        return [attempt for attempt in attempts if attempt not in self.live]
-
-    def _kill(self, attempt: int, kill: orders.Kill) -> None:
-        self._write_order(attempt, lambda folder: orders.ask_kill(folder, kill))
-        self._signal(attempt, signal.SIGTERM)
-
-    def pause(self, attempts: "List[int]", grace: float) -> None:
-        """Suspend attempts; queued ones are not started."""
-        for attempt in attempts:
-            self.queue.pause(attempt)
-            self._order(attempt, lambda folder: orders.ask_pause(folder, grace))
-
-    def resume(self, attempts: "List[int]") -> None:
-        """Resume attempts."""
-        for attempt in attempts:
-            self.queue.resume(attempt)
-            self._order(attempt, orders.ask_resume)
-        self.start_waiting()
-
-    def _order(self, attempt: int, write: "Callable[[AttemptFolder], None]") -> None:
-        """Write an order for a running wrapper, and wake it."""
-        if attempt in self.live:
-            self._write_order(attempt, write)
-            self._signal(attempt, signal.SIGUSR1)
-
-    def _signal(self, attempt: int, number: int) -> None:
+    def signal(self, attempt: int, number: int) -> None:
         """Signal the wrapper of a running attempt."""
         self.pool.signal(self.live[attempt].pid, number)
 
-    def _write_order(self, attempt: int, write: "Callable[[AttemptFolder], None]") -> None:
-        try:
-            write(self.paths.attempt(attempt))
-        except OSError as error:
-            why = "can't write an order for attempt %d: %s" % (attempt, error.strerror)
-            self.send({"kind": "fault", "message": why})
-
-    def _send_end(self, attempt: int) -> None:
+    def send_end(self, attempt: int) -> None:
         """Send the end message of an attempt without a wrapper, or have it reaped."""
         name = attempt_records.end_name(self.paths.attempt(attempt))
         if name is None:
@@ -406,10 +271,6 @@ class Supervisor:
         else:
             spool.send_end(self.paths.attempt(attempt), name)
             self.send_again(name)
-
-    def _send_absent(self, attempts: "List[int]") -> None:
-        if attempts:
-            self.send({"kind": "absent", "attempts": attempts})
 
 
 def _ending(status: int) -> str:
