@@ -1029,7 +1029,7 @@ PLANTED: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
-        "wrapper/d0ctl_wrapper/relay/attempts/supervisor.py",
+        "wrapper/d0ctl_wrapper/relay/attempts/attempt_orders.py",
         "pause: the call of self._order is lost",
         "self._order(attempt, lambda folder: orders.ask_pause(folder, grace))",
         "pass",
