@@ -217,6 +217,22 @@ def test_auto_gives_long_packages_jobs_and_short_ones_pilots(batch: Site) -> Non
     assert short.startswith("batch-")
 
 
+def test_a_stage_chooses_jobs_of_their_own_or_pilots_by_its_nodes(batch: Site) -> None:
+    apply(batch, ", mode: auto")
+    batch.start_daemon()
+
+    batch.submit(
+        "job: both\nstages: [{name: own, lines: [{run: 'true', runtime: 1s, nodes: [batch]}]},"
+        " {name: pilots, lines: [{run: 'true', runtime: 20m, exclude-nodes: [batch]}]}]\n"
+    )
+
+    batch.wait(lambda: batch.look() == {"done": 2}, what="both are done")
+    (own,), (pilot,) = batch.ask("select node_name from attempt order by package_id")
+    assert own == "batch"
+    assert pilot.startswith("batch-")
+    assert batch.ask("select count(*) from pilot where node_id > 0") == [(1,)]
+
+
 def test_no_more_jobs_are_submitted_than_the_site_allows(batch: Site, engine: Slurm) -> None:
     apply(batch, f"{DIRECT}, max-jobs: 3")
     fill(batch, engine)

@@ -15,7 +15,6 @@ from d0ctl.nodes.batch.engine import Answer, Question
 from d0ctl.nodes.batch.tools import Job, Phase, Tools
 from d0ctl.policy import pilots as waits
 from d0ctl.policy.pilots import Supply, is_closing, more, surplus
-from d0ctl.schedule.resources import misfit
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.clusters import pilots
@@ -285,13 +284,10 @@ def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
 
 def _demand(desk: Desk, system: BatchSystem) -> float:
     """Return how many CPUs the ready packages need that a pilot could take."""
-    if system.pilots.mode == "direct":
-        return 0.0
     quota = placement.quota(desk.store)
     return sum(
         system.share(requirement)
         * max(0, min(requirement.ready, quota.left(requirement.stage, requirement.job)))
         for requirement in ready_requirements(desk.store, desk.job)
-        if misfit(requirement, system.room) is None
-        and not (system.pilots.mode == "auto" and requirement.is_long)
+        if system.brings(requirement)
     )  # fmt: skip

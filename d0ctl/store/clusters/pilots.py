@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 
 from msgspec import Struct, convert
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from d0ctl.schedule.resources import NodeRoom, Requirement
+from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.sitefile.spec import Pilots
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import services_of
@@ -25,6 +25,20 @@ class BatchSystem(Struct, frozen=True):
     pilots: Pilots
     room: NodeRoom
     fault: Fault | None = None
+
+    def brings(self, requirement: Requirement) -> bool:
+        """Return whether a pilot may come for such packages, instead of jobs of their own.
+
+        With `mode: auto` a job file chooses by naming the batch system among its nodes, or among
+        those that it excludes.
+        """
+        mode = self.pilots.mode
+        if mode == "auto":
+            if self.name in requirement.exclude_nodes:
+                requirement = replace(requirement, exclude_nodes=())
+            elif requirement.is_long or self.name in requirement.nodes:
+                return False
+        return mode != "direct" and misfit(requirement, self.room) is None
 
     def share(self, requirement: Requirement) -> float:
         """Return how many CPUs of a pilot a package keeps from others, by itself or its GPUs."""

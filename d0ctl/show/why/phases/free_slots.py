@@ -83,7 +83,7 @@ def _pilots(subject: Subject, requirement: Requirement) -> list[str]:
     return [
         pilots.fact(system, alive(subject.store, system.id), subject.now)
         for system in batch_systems(subject.store)
-        if system.pilots.mode != "direct" and misfit(requirement, system.room) is None
+        if system.brings(requirement)
     ]
 
 
