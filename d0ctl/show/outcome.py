@@ -59,6 +59,15 @@ def failed_logs(name: str) -> str:
     return f"d0ctl logs {shlex.quote(name)} --failed"
 
 
+def in_one_line(name: str, state: str, counts: Counts, stops: bool) -> str:
+    """Say in one line how a job or a part of it is."""
+    totals = by_status(counts)
+    done = f"{count(totals['successful'])} of {count(sum(counts.values()), 'package')} done"
+    failed = f", {count(totals['failed'])} failed" if totals["failed"] else ""
+    stands = " and stands still" if stops else ""
+    return f"`{name}` is {state}{stands}: {done}{failed}"
+
+
 def after_time_limit(name: str, job: str, state: str, seconds: float) -> str:
     """Say how a job stands after the time limit."""
     return f"`{name}` is still {state} after {duration(seconds)}: {ask_why(job)}"

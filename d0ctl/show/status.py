@@ -3,6 +3,9 @@
 Modules that only some of these need are imported late: imports take most of the time of a call.
 """
 
+from collections.abc import Sequence
+
+from d0ctl.schedule.estimates import Range
 from d0ctl.select import Selector
 from d0ctl.show import lists
 from d0ctl.show.cards import jobs
@@ -12,6 +15,7 @@ from d0ctl.show.why.production import obstacles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import production
 from d0ctl.store.views import browse, selection
+from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count
@@ -41,7 +45,7 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
     wanted = wanted and located(store, wanted)
     if wanted is None or is_overview(wanted):
         found = jobs_of(store, wanted)
-        jobs.draw(page, found, production(store, now=now), now)
+        jobs.draw(page, found, production(store, now=now), now, _ends(store, found, now))
         if found:
             _next(page, f"d0ctl status {found[0].name}", f"d0ctl why {found[0].name}")
     elif not wanted.is_one:
@@ -50,6 +54,16 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
         _package(page, store, wanted, now)
     else:
         draw_part(page, store, wanted, now)
+
+
+def _ends(store: Store, jobs: Sequence[JobSummary], now: float) -> dict[int, Range]:
+    """Return when jobs end, as far as known."""
+    active = [job.id for job in jobs if job.ended is None]
+    if not active:
+        return {}
+    horizon = eta.horizon(store, now=now)
+    ends = {job: eta.at(horizon.end(job), now) for job in active if job in horizon.jobs}
+    return {job: end for job, end in ends.items() if end is not None}
 
 
 def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:

@@ -179,8 +179,9 @@ def test_daemon_status_exits_3_when_none_runs(site: Site, d0ctl: Type) -> None:
     assert d0ctl("daemon", "status", "--json").exit_code == 3
 
 
-def test_checking_excludes_a_selector(d0ctl: Type) -> None:
-    assert d0ctl("status", "prod", "--check").exit_code == 2
+def test_checking_excludes_watching_and_filters(d0ctl: Type) -> None:
+    assert d0ctl("status", "--check", "--watch").exit_code == 2
+    assert d0ctl("status", "prod", "--check", "--node", "localhost").exit_code == 2
 
 
 def test_doctor_says_first_that_production_stands_still(site: Site, d0ctl: Type) -> None:
@@ -207,3 +208,39 @@ def test_doctor_names_a_node_that_is_down_as_not_checked(site: Site, d0ctl: Type
     assert "all is well" not in result.stdout
     assert result.stdout.startswith("✔ no problems found: ")
     assert result.stdout.endswith("; `far` was not checked: connection refused\n")
+
+
+def test_a_job_has_a_line_and_a_code_of_its_own(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.submit(production("fine", lines=1))
+    stopped = d0ctl("status", "prod", "-q")
+    drive(site)
+    site.launch("prod/1/1/1")
+    site.launch("fine/1/1/1")
+    running = d0ctl("status", "prod", "-q")
+    site.fail("prod/1/2/1")
+    failing = d0ctl("status", "prod", "-q")
+
+    still = "`prod` is submitted and stands still: 0 of 8 packages done\n"
+    assert (stopped.exit_code, stopped.stdout) == (5, still)
+    moves = "`prod` is running: 0 of 8 packages done\n"
+    assert (running.exit_code, running.stdout) == (0, moves)
+    fails = "`prod` is running: 0 of 8 packages done, 1 failed\n"
+    assert (failing.exit_code, failing.stdout) == (1, fails)
+    assert d0ctl("status", "prod/1/1", "-q").exit_code == 0
+    both = d0ctl("status", "*", "-q")
+    assert (both.exit_code, len(both.stdout.splitlines())) == (1, 2)
+    assert d0ctl("status", "none", "-q").exit_code == 3
+    assert d0ctl("status", "prod", "-q", "--json").exit_code == 2
+
+
+def test_an_ended_job_exits_as_it_ended(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(job(("a", [line(package("x"))])))
+    site.submit(job(("a", [line(package("x")), line(package("y"))]), name="bad"))
+    site.finish("prod/1/1/1")
+    site.finish("bad/1/1/1")
+    site.fail("bad/1/2/1")
+
+    assert d0ctl("status", "prod", "-q").exit_code == 0
+    assert d0ctl("status", "bad", "-q").exit_code == 1

@@ -1,8 +1,10 @@
 """`status --watch` on a terminal: drawn in place, never cleared, and left as it was."""
 
 import signal
+from pathlib import Path
 
 from tests.cli.conftest import Type
+from tests.cli.test_rehearse import JOB
 from tests.support.building import production
 from tests.support.live import live
 from tests.support.site import Site
@@ -77,3 +79,26 @@ def test_a_page_that_fits_is_as_wide_as_the_terminal_also_without_watching(site:
             lines = screen.raw.splitlines()
 
         assert columns - 20 < max(map(len, lines)) <= columns
+
+
+def test_the_list_uses_the_width_for_bars_and_says_when_jobs_end(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    bars = []
+
+    for columns in (80, 120, 200):
+        with live("status", columns=columns) as screen:
+            screen.end()
+            lines = screen.raw.splitlines()
+        assert max(map(len, lines)) <= columns
+        assert lines[2].startswith("1 failed")
+        row = next(line for line in lines if line.startswith("mc "))
+        bars.append(row.count("─"))
+        assert ("ends about" in row) == (columns > 80)
+
+    assert bars[0] < bars[2]
+    assert "0 of 29 packages done" in lines[2]

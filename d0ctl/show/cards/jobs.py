@@ -1,11 +1,13 @@
 """The list of all jobs, and the obstacles that stop them."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from d0ctl.model import by_status
+from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.standstill import Cause
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet, cell_width
 from d0ctl.show.why.production import Obstacle, job_obstacles, obstacles
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.shapes import JobSummary
@@ -14,36 +16,89 @@ from d0ctl.units import count, duration
 MOST_OBSTACLES = 5
 """How many obstacles of single jobs are shown under the list."""
 
-BAR = 16
-"""How many columns the bar of a job takes."""
+BAR, SHORTEST_BAR, LONGEST_BAR = 16, 8, 60
+"""How many columns the bar of a job takes; on a terminal those that are left."""
+
+WIDE = 100
+"""From how many columns on there is room for the estimated ends of jobs."""
+
+LEAST_TOTALED = 2
+"""From how many active jobs on their numbers are added up."""
 
 NO_JOBS = "no jobs yet: try `d0ctl run FILE`"
 
 
-def draw(sheet: Sheet, jobs: Sequence[JobSummary], production: Production, now: float) -> None:
-    """Draw what stops production, a line per job, and what stops single jobs."""
+def draw(
+    sheet: Sheet,
+    jobs: Sequence[JobSummary],
+    production: Production,
+    now: float,
+    ends: Mapping[int, Range] | None = None,
+) -> None:
+    """Draw what stops production or single jobs, the numbers of all, and a line per job.
+
+    `ends` is when jobs end, as far as known.
+    """
     if not jobs:
         sheet.say(NO_JOBS)
         return
     stop(sheet, obstacles(production, now))
-    causes = {job.name: job.standing.cause for job in production.jobs}
-    rows: list[list[Cell]] = []
-    for job in jobs:
-        done = by_status(job.counts)["successful"]
-        rows.append([
-            (job.name, "strong"),
-            signs.mark(state(job, causes.get(job.name)), sheet.glyphs),
-            signs.bar(job.counts, BAR, sheet.glyphs),
-            f"{count(done)}/{count(job.packages)}",
-            (duration((job.ended or now) - job.submitted), "faint"),
-            signs.tally_text(job.counts, blocked=job.blocked),
-        ])  # fmt: skip
-    sheet.table(rows, right=(3,), indent=0)
     found = list(job_obstacles(production).values())[:MOST_OBSTACLES]
-    if found:
-        sheet.add()
     for one in found:
         sheet.say(one.text, "warn")
+    if found:
+        sheet.add()
+    _totals(sheet, jobs, production)
+    causes = {job.name: job.standing.cause for job in production.jobs}
+    rows = [_row(sheet, job, causes.get(job.name), (ends or {}).get(job.id), now) for job in jobs]
+    bar = _room_for_bars(sheet, rows)
+    for job, row in zip(jobs, rows, strict=True):
+        row.insert(2, signs.bar(job.counts, bar, sheet.glyphs))
+    sheet.table(rows, right=(3,), indent=0)
+
+
+def _totals(sheet: Sheet, jobs: Sequence[JobSummary], production: Production) -> None:
+    """Add the numbers of all jobs that have not ended, and of the nodes, if there are several."""
+    active = [job.counts for job in jobs if job.ended is None]
+    if len(active) < LEAST_TOTALED:
+        return
+    counts: Counter[str] = Counter()
+    for one in active:
+        counts.update(one)
+    done = by_status(counts)["successful"]
+    up = sum(view.node.takes for view in production.nodes)
+    of = f"{count(done)} of {count(sum(counts.values()), 'package')} done"
+    nodes = f"{count(up)} of {count(len(production.nodes), 'node')} up"
+    words = f"{of}   {nodes}   {count(len(active), 'active job')}"
+    tally = signs.tally_text(counts)
+    if cell_width(tally) + 3 + len(words) <= sheet.columns:
+        sheet.add([*tally, (f"   {words}", "faint")])
+    else:
+        sheet.add(tally)
+        sheet.add((words, "faint"))
+    sheet.add()
+
+
+def _row(
+    sheet: Sheet, job: JobSummary, cause: Cause | None, end: Range | None, now: float
+) -> list[Cell]:
+    """Return the line of a job without its bar."""
+    done = by_status(job.counts)["successful"]
+    return [
+        (job.name, "strong"),
+        signs.mark(state(job, cause), sheet.glyphs),
+        f"{count(done)}/{count(job.packages)}",
+        (duration((job.ended or now) - job.submitted), "faint"),
+        f"ends {signs.estimate(end, now)}" if end is not None and sheet.columns >= WIDE else "",
+        signs.tally_text(job.counts, blocked=job.blocked),
+    ]  # fmt: skip
+
+
+def _room_for_bars(sheet: Sheet, rows: Sequence[Sequence[Cell]]) -> int:
+    """Return how many columns bars can have: they take the room that a wide screen leaves."""
+    widths = [max(map(cell_width, column)) for column in zip(*rows, strict=True)]
+    rest = sheet.columns - sum(widths) - 2 * (sum(map(bool, widths)) + 1)
+    return BAR if sheet.columns == ENDLESS else max(SHORTEST_BAR, min(LONGEST_BAR, rest))
 
 
 def stop(sheet: Sheet, found: Iterable[Obstacle]) -> None:

@@ -110,6 +110,11 @@ class Sheet(Struct):
                 self.lines.append((mark, (line + BROKEN * (index < len(rest)), "command")))
 
 
+def cell_width(cell: Cell) -> int:
+    """Return how many columns a cell takes."""
+    return width(_spans(cell))
+
+
 def _spans(cell: Cell) -> list[Span]:
     if isinstance(cell, list):
         return [(foreign(text), role) for text, role in cell]

@@ -1,12 +1,16 @@
 """The glyph, word and role of every state: colour alone has no meaning."""
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status
 from d0ctl.show.drawing.spans import Span
-from d0ctl.units import count
+from d0ctl.units import count, duration, moment
+
+if TYPE_CHECKING:
+    from d0ctl.schedule.estimates import Range
 
 
 class Glyphs(Struct, frozen=True):
@@ -179,3 +183,18 @@ def short(number: int) -> str:
 def is_live(phase: str) -> bool:
     """Return whether a package in this phase is launched."""
     return STATUS_OF[Phase(phase)] is Status.LAUNCHED
+
+
+def estimate(found: "Range", now: float) -> str:
+    """Write a time with its range; if it is soon, only the time left.
+
+    The estimate of a package that runs for longer than ever before is the present time.
+    """
+    if found.high <= now:
+        return "later than estimated"
+    if found.high - now < 60:
+        left = found.middle - now
+        return f"in about {duration(left)}" if left >= 1 else "in less than a second"
+    low, high = moment(found.low, now), moment(found.high, now)
+    between = f" ({low} to {high})" if low != high else ""
+    return f"about {moment(found.middle, now)}{between}"

@@ -6,30 +6,16 @@ from d0ctl.schedule import horizon
 from d0ctl.schedule.estimates import Range, Sizes
 from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.drawing.signs import estimate
 from d0ctl.store.views.job_files.eta import Audit, PackageTimes
-from d0ctl.units import count, duration, listed, moment, size
+from d0ctl.units import count, duration, listed, size
 
 NO_ESTIMATES = "no job or package with an estimate has ended"
 
 
 def end(found: Range | None, now: float) -> str:
     """Say when something ends, with the range; empty if unknown."""
-    return "" if found is None else f"ends {span(found, now)}"
-
-
-def span(found: Range, now: float) -> str:
-    """Write a time with its range; if it is soon, only the time left.
-
-    The estimate of a package that runs for longer than ever before is the present time.
-    """
-    if found.high <= now:
-        return "later than estimated"
-    if found.high - now < 60:
-        left = found.middle - now
-        return f"in about {duration(left)}" if left >= 1 else "in less than a second"
-    low, high = moment(found.low, now), moment(found.high, now)
-    between = f" ({low} to {high})" if low != high else ""
-    return f"about {moment(found.middle, now)}{between}"
+    return "" if found is None else f"ends {estimate(found, now)}"
 
 
 def of_package(found: PackageTimes | None, now: float) -> str | None:
@@ -38,7 +24,7 @@ def of_package(found: PackageTimes | None, now: float) -> str | None:
         return None
     if found.start is None:
         return f"it {end(found.end, now)}"
-    return f"it begins {span(found.start, now)} and {end(found.end, now)}"
+    return f"it begins {estimate(found.start, now)} and {end(found.end, now)}"
 
 
 def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: float) -> None:

@@ -30,7 +30,8 @@ def status(
         bool,
         typer.Option(
             "--check",
-            help="Print one line for monitors: exit 0 running or idle, 1 failures, 5 stuck.",
+            "-q",
+            help="Print one line for scripts: exit 0 running or idle, 1 failures, 5 stuck.",
         ),
     ] = False,
     json: options.Json = False,
@@ -42,8 +43,9 @@ def status(
     if check:
         from d0ctl.cli.commands.looking.pages import status_check as monitor
 
-        refuse_both(check, bool(selector or filtered or watch or now), "--check and other choices")
-        raise typer.Exit(monitor.run(json))
+        refuse_both(check, filtered or watch or now, "--check and other choices")
+        refuse_both(selector is not None, json, "--check of a selector and --json")
+        raise typer.Exit(monitor.run(json) if selector is None else monitor.run_on(selector))
     wanted = None
     if selector is not None or filtered:
         wanted = select.parse_all([selector or "*"], status=status or (), reason=reason, node=node,

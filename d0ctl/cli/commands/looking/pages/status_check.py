@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from d0ctl.cli import session
 from d0ctl.cli.terminal.output import emit, emit_json
 from d0ctl.errors import D0Error, ExitCode
+from d0ctl.model import Group, by_status
 from d0ctl.show.why.production import Check, check
 from d0ctl.store.nodes import standstill
 from d0ctl.store.nodes.standstill import Production
@@ -13,6 +14,29 @@ from d0ctl.units import clean
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import reports
+
+
+def run_on(selector: str) -> ExitCode:
+    """Print a line about each selected job or part of it; return the exit code of the worst."""
+    from d0ctl import select
+    from d0ctl.show import outcome
+    from d0ctl.store.views import awaited
+
+    code = ExitCode.DONE
+    wanted, now = select.parse_all([selector]), time.time()
+    with session.reader() as store, store.reading():
+        driven = standstill.any_driver(store)
+        parts = awaited.look(store, wanted, now)
+        for part in parts:
+            totals = by_status(part.counts)
+            left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
+            is_over = part.state in (Group.FAILED, Group.CANCELED)
+            stops = left > 0 and not is_over and not (driven and part.found.standing.moves)
+            name = selector if len(parts) == 1 else part.job.name
+            emit(outcome.in_one_line(name, part.state, part.counts, stops))
+            fails = totals["failed"] > 0 or is_over
+            code = max(code, ExitCode.DATABASE if stops else ExitCode(fails))
+    return code
 
 
 def run(json: bool) -> ExitCode:
