@@ -120,12 +120,14 @@ def roll_up(counts: Counts, *, blocked: bool = False) -> Group:
 
     The rules are Ganga's with the first two swapped, and a canceled package prevents
     success unless it was dropped on purpose. `blocked` means that its waiting packages wait for
-    something that will never come.
+    something that will never come. The job of a task has no packages at first.
     """
     totals = by_status(counts)
     unscheduled = totals["unscheduled"] - (counts.get("waiting", 0) if blocked else 0)
     if totals["launched"]:
         return Group.RUNNING
+    if not any(totals.values()):
+        return Group.SUBMITTED
     if totals["scheduled"] or unscheduled:
         return Group.SUBMITTED
     if totals["failed"] or (blocked and counts.get("waiting", 0)):

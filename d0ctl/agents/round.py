@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from d0ctl.agents import feeder
+from d0ctl.agents import closer, feeder, generator
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store
-from d0ctl.store.tasks import state
+from d0ctl.store.tasks import content_follower, state
 from d0ctl.store.tasks.state import Task
 
 log = logging.getLogger("d0ctl")
@@ -24,6 +24,8 @@ class Agent(NamedTuple):
 
 AGENTS: Mapping[str, Agent] = {
     "feeder": Agent(feeder.STATUSES, feeder.act),
+    "generator": Agent(generator.STATUSES, generator.act),
+    "closer": Agent(closer.STATUSES, closer.act),
 }
 """The agents that work on one task at a time, in the order of a task's life."""
 
@@ -33,7 +35,7 @@ REST_S = 10.0
 
 def take(store: Store, stops: Callable[[], bool] = bool, clock: Clock = time.time) -> bool:
     """Let each agent work once on each task that is due; return whether any has changed one."""
-    changed = False
+    changed = content_follower.follow(store, now=clock())
     for name, agent in AGENTS.items():
         for number in state.in_status(store, agent.statuses, now=clock()):
             if stops():

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from d0ctl.daemon.broker import Broker
     from d0ctl.daemon.delivery import Delivery
     from d0ctl.daemon.line_maker import LineMaker
+    from d0ctl.daemon.task_worker import TaskWorker
 
 FORGET_ORDERS_S = 3600.0
 """How long a sent order is remembered."""
@@ -113,6 +114,8 @@ class Desk(Struct):
 
     lines: "LineMaker | None" = None
     """The thread that makes lines for groups of late outputs, once there are any."""
+    tasks: "TaskWorker | None" = None
+    """What works on tasks, once there are any."""
     delivery: "Delivery | None" = None
     """The threads that send mail and run the notification command, once there is something."""
     copier: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "copier"))

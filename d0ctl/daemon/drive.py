@@ -176,6 +176,8 @@ def _close(desk: Desk) -> None:
         desk.broker.end()
     if desk.lines is not None:
         desk.lines.end()
+    if desk.tasks is not None:
+        desk.tasks.end()
     desk.copier.shutdown(cancel_futures=True)
     if desk.store.is_in_place():
         with desk.store.writing():

@@ -34,7 +34,7 @@ from d0ctl.daemon.steps.notifications import queue_notifications
 from d0ctl.daemon.steps.orders import send_inputs, send_orders
 from d0ctl.daemon.steps.pilots import manage_pilots
 from d0ctl.daemon.steps.retention import archive_ended
-from d0ctl.daemon.steps.schedule import rebroker, schedule, settle_jobs
+from d0ctl.daemon.steps.schedule import rebroker, schedule, settle_jobs, work_on_tasks
 from d0ctl.daemon.steps.software import manage_software
 from d0ctl.daemon.steps.transfers import begin_transfers, drop_idle_transfers, spread_hot_inputs
 from d0ctl.daemon.turn import Step, Turn
@@ -67,7 +67,7 @@ SLOW_STEPS: tuple[Step, ...] = (
     follow_clock, take_daemon_lease, reload_settings, manage_pilots, assign_couriers,
     record_contact, give_up_nodes, settle_refused_ends, rebroker, manage_software,
     drop_idle_transfers, spread_hot_inputs, expire_outputs, keep_capacities, foresee_caches,
-    sweep_caches, take_inventories, archive_ended, queue_notifications,
+    sweep_caches, take_inventories, archive_ended, queue_notifications, work_on_tasks,
 )  # fmt: skip
 """What a turn does in addition, once in `SLOW_S`."""
 

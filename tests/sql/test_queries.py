@@ -18,7 +18,10 @@ QUERIES = queries()
 SCRIPTS = {"temporary_tables", "temporary_sizes"}
 """Several statements under one name, run as a script."""
 
-BIG = {"package", "file", "input", "attempt", "binary", "line", "event", "location"}
+BIG = {
+    "package", "file", "input", "attempt", "binary", "line", "event", "location", "content",
+    "content_attempt", "event_range",
+}  # fmt: skip
 """Tables that grow with the packages."""
 
 SMALL = {

@@ -20,6 +20,7 @@ from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import continue_stages
 from d0ctl.store.nodes import makers, placement
 from d0ctl.store.nodes.site import setting
+from d0ctl.store.tasks.content_follower import any_open
 
 log = logging.getLogger(__name__)
 
@@ -153,6 +154,18 @@ def rebroker(desk: Desk, turn: Turn) -> None:
     """assigned -> ready: on drained nodes, and on those where inputs arrive much too late."""
     for why in behind.rebroker(desk.store, now=turn.now):
         log.info("a package moves: %s", why)
+
+
+def work_on_tasks(desk: Desk, turn: Turn) -> None:
+    """Start what works on tasks, once there is one that has not ended."""
+    if desk.tasks is None and any_open(desk.store):
+        turn.after(lambda: _begin_tasks(desk))
+
+
+def _begin_tasks(desk: Desk) -> None:
+    from d0ctl.daemon.task_worker import TaskWorker  # most homes have no tasks
+
+    desk.tasks = TaskWorker(desk.home, desk.wake.set)
 
 
 def settle_jobs(desk: Desk, turn: Turn) -> None:

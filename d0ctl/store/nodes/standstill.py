@@ -240,6 +240,8 @@ def _judge(
 ) -> JobStanding:
     """Decide the standing of a job; read other jobs only if it depends on them."""
     found = standing(work, nodes, driven=driven)
+    if found.is_settled and store.value("open_task_of_job", job=job["id"]):
+        return JobStanding(job["id"], job["name"], work, replace(found, returns=True))
     waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
     if not waits or not found.is_settled or found.cause is Cause.NO_DAEMON:
         return JobStanding(job["id"], job["name"], work, found)

@@ -97,6 +97,12 @@ def is_mine(store: Store, number: int) -> bool:
     return row is not None and row["holder"] == holder()
 
 
+def status_of(store: Store, one: Task) -> str:
+    """Return the present status of a task, in a transaction."""
+    row = store.row("task_holder", task=one.id)
+    return "" if row is None else str(row["status"])
+
+
 def move(
     store: Store, one: Task, new: str, *, now: float, actor: str | None = None,
     note: str | None = None,
@@ -142,9 +148,9 @@ def next_look(store: Store, *, now: float) -> float | None:
     return None if found is None else float(found)
 
 
-def any_open(store: Store) -> bool:
-    """Return whether a task has not ended."""
-    return bool(store.value("has_open_tasks"))
+def any_at_all(store: Store) -> bool:
+    """Return whether there is a task."""
+    return bool(store.value("has_tasks"))
 
 
 def datasets(store: Store, number: int) -> list[Row]:

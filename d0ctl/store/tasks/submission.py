@@ -11,6 +11,7 @@ from d0ctl.store.jobs import results
 from d0ctl.store.jobs.submission.submit import free_name, job_columns
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.holder import holder
+from d0ctl.store.tasks import content_follower, state
 from d0ctl.store.views import browse
 from d0ctl.taskfile.spec import STAGE, TaskSpec
 
@@ -43,6 +44,8 @@ def submit(
         )  # fmt: skip
         store.value("make_stage", job=number, seq=1, name=STAGE, require=1.0, max_running=None,
                     final=0)  # fmt: skip
+        if not state.any_at_all(store):
+            content_follower.pass_over(store)
         task = store.value(
             "make_task", job=number, parent=spec.parent, text=zlib.compress(job.text.encode()),
             rules=msgspec.json.encode(spec.rules).decode(), now=now, actor=actor, note=note,

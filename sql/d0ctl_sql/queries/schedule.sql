@@ -367,10 +367,13 @@ update package
 
 -- name: still_jobs
 -- Jobs that have not ended and in which nothing moves: no package is launched, scheduled, ready,
--- cooling off or held.
+-- cooling off or held, and no task makes more of them.
 select id, name
   from job
  where visible = 1 and ended is null
+   and not exists (select 1
+                     from task join task_status on task_status.name = task.status
+                    where task.job_id = job.id and task_status.is_ended = 0)
    and not exists (select 1
                      from stage join stage_count on stage_count.stage_id = stage.id
                     where stage.job_id = job.id and stage_count.n > 0

@@ -74,8 +74,8 @@ select exists (select 1
                 where task_status.is_ended = 0);
 
 -- name: task_holder
--- The process that works on a task, and until when.
-select holder, held_until from task where id = :task;
+-- The process that works on a task, until when, and the status of the task.
+select holder, held_until, status from task where id = :task;
 
 -- name: take_task
 -- Lock a task that is free, or whose holder is the one named, or has had it for too long.
@@ -155,3 +155,242 @@ delete from content
 -- name: mark_contents
 -- A file that no package processes has another status.
 update content set status = ? where id = ? and status = 'ready';
+-- name: pickable_contents
+-- The next files of the inputs of a task that no package processes.
+select content.id, content.dataset_id, content.name, content.size, content.events,
+       content.attempts
+  from dataset
+  join content indexed by content_in_status
+    on content.dataset_id = dataset.id and content.status = 'ready'
+ where dataset.task_id = :task and dataset.type = 'input'
+ order by dataset.seq, content.seq
+ limit :limit;
+
+-- name: pick_content
+-- A package is made of a file, if it is still there.
+update content set status = 'picked', package_id = ?, attempts = attempts + 1
+ where id = ? and status = 'ready';
+
+-- name: add_output_contents
+-- The outputs of packages that were just made are files of output datasets.
+insert or ignore into content (dataset_id, output, seq, name, status, package_id)
+select dataset.id, 1, file.id, file.name, 'defined', file.package_id
+  from file
+  join dataset on dataset.task_id = :task and dataset.type in ('output', 'log')
+ where file.package_id >= :first and file.package_id <= :last
+   and file.name glob json_extract(dataset.source, '$.match');
+
+-- name: requirement_of_stage
+-- A requirement of a stage that asks for the same.
+select id from requirement
+ where job_id = :job and stage_id = :stage and cpus = :cpus and cpu = :cpu and memory is :memory
+   and gpus = :gpus and disk is :disk and space is :space and platform is :platform
+   and nodes = :nodes and exclude_nodes = :exclude_nodes and software = :software
+   and needs = :needs and early = :early and fetches = :fetches and priority is :priority
+   and avoid is null and stay is null and failed_on is null and boost = 0
+ limit 1;
+
+-- name: count_made
+-- Packages were made of files of a task.
+update task set made = :made where id = :task;
+
+-- name: add_work
+-- Packages were added to a stage that will take so many CPU seconds.
+update stage set work = work + :work where id = :stage;
+
+-- name: queued_packages
+-- How many packages of a stage are still to be launched, and how many are on nodes.
+select coalesce(sum(iif(phase.status in ('unscheduled', 'scheduled'), n, 0)), 0) as queued,
+       coalesce(sum(iif(phase.status = 'launched', n, 0)), 0) as launched
+  from stage_count join phase on phase.name = stage_count.phase
+ where stage_count.stage_id = :stage;
+
+-- name: keep_task_cursor
+-- Changes of packages were read for tasks up to this one.
+update task_cursor set event = :event;
+
+-- name: end_of_events
+-- The last of the next changes.
+select max(id) from (select id from event where id > :after order by id limit :limit);
+
+-- name: choose_moved
+-- The packages that changed between two events and of which files of tasks are processed or made.
+insert or ignore into chosen (package_id)
+select distinct event.package_id
+  from event
+ where event.id > :after and event.id <= :upto
+   and exists (select 1 from content where content.package_id = event.package_id);
+
+-- name: start_contents
+-- picked -> running: their packages were launched, or have ended.
+update content set status = 'running'
+ where status = 'picked' and output = 0
+   and package_id in (select chosen.package_id
+                        from chosen join package on package.id = chosen.package_id
+                       where package.status in ('launched', 'successful', 'failed'));
+
+-- name: start_outputs
+-- defined -> running: their packages were launched, or have ended.
+update content set status = 'running'
+ where status = 'defined' and output = 1
+   and package_id in (select chosen.package_id
+                        from chosen join package on package.id = chosen.package_id
+                       where package.status in ('launched', 'successful', 'failed'));
+
+-- name: finish_contents
+-- running -> finished: their packages were successful.
+update content set status = 'finished'
+ where status = 'running' and output = 0
+   and package_id in (select chosen.package_id
+                        from chosen join package on package.id = chosen.package_id
+                       where package.phase = 'done');
+
+-- name: prepare_outputs
+-- running -> prepared: they were made.
+update content
+   set status = 'prepared',
+       (size, checksum) = (select file.size, file.checksum from file
+                            where file.package_id = content.package_id
+                              and file.name = content.name)
+ where status = 'running' and output = 1
+   and package_id in (select chosen.package_id
+                        from chosen join package on package.id = chosen.package_id
+                       where package.phase = 'done');
+
+-- name: unfinish_contents
+-- finished, failed -> picked: their packages are made again, or were retried by a user.
+update content set status = 'picked'
+ where output = 0 and status in ('finished', 'failed')
+   and package_id in (select chosen.package_id
+                        from chosen join package on package.id = chosen.package_id
+                       where package.phase not in ('done', 'failed', 'canceled', 'dropped'));
+
+-- name: unprepare_outputs
+-- prepared, finished, failed -> defined: their packages are made again, or were retried by a user.
+update content set status = 'defined'
+ where output = 1 and status in ('prepared', 'finished', 'failed')
+   and package_id in (select chosen.package_id
+                        from chosen join package on package.id = chosen.package_id
+                       where package.phase not in ('done', 'failed', 'canceled', 'dropped'));
+
+-- name: fail_contents
+-- picked, running -> failed: their packages failed, and so many attempts are enough.
+update content set status = 'failed'
+ where output = 0 and status in ('picked', 'running')
+   and package_id in (select chosen.package_id
+                        from chosen join package on package.id = chosen.package_id
+                       where package.phase in ('failed', 'canceled', 'dropped'))
+   and (exists (select 1 from package
+                 where package.id = content.package_id and package.phase = 'dropped')
+        or attempts - tried_from >=
+           (select coalesce(json_extract(task.rules, '$.attempts'), 3)
+              from dataset join task on task.id = dataset.task_id
+             where dataset.id = content.dataset_id));
+
+-- name: fail_outputs
+-- defined, running -> failed: their packages failed.
+update content set status = 'failed'
+ where output = 1 and status in ('defined', 'running')
+   and package_id in (select chosen.package_id
+                        from chosen join package on package.id = chosen.package_id
+                       where package.phase in ('failed', 'canceled', 'dropped'));
+
+-- name: choose_repackaged
+-- Select the ended packages whose files go into other packages.
+insert or ignore into needed (package_id)
+select distinct content.package_id
+  from chosen
+  join content on content.package_id = chosen.package_id
+   and content.output = 0 and content.status in ('picked', 'running')
+  join package on package.id = chosen.package_id
+ where package.phase in ('failed', 'canceled');
+
+-- name: return_contents
+-- picked, running -> ready: their packages failed, and other packages will be made of them.
+update content set status = 'ready', package_id = null
+ where output = 0 and status in ('picked', 'running')
+   and package_id in (select package_id from needed);
+
+-- name: forget_outputs_of_repackaged
+-- Other packages have outputs of their own.
+delete from content where output = 1 and package_id in (select package_id from needed);
+
+-- name: drop_repackaged
+-- failed, canceled -> dropped: the files of these packages go into other packages.
+update package
+   set phase = 'dropped', node_id = null, changed = :now, actor = 'd0ctl',
+       note = 'its files go into other packages'
+ where id in (select package_id from needed) and phase in ('failed', 'canceled');
+
+-- name: drop_files_of_repackaged
+-- The outputs of these packages will not be made by them.
+update file set dropped = 1 where package_id in (select package_id from needed) and dropped = 0;
+
+-- name: clear_repackaged
+-- Begin a new selection of packages.
+delete from needed;
+
+-- name: wake_moved_tasks
+-- Let the agents look at the tasks of packages that have moved.
+update task set next_look = 0
+ where next_look > 0
+   and job_id in (select package.job_id
+                    from chosen join package on package.id = chosen.package_id);
+
+-- name: finish_outputs
+-- prepared -> finished: some outputs of a task that are not merged.
+update content set status = 'finished'
+ where id in (select content.id
+                from dataset
+                join content indexed by content_in_status
+                  on content.dataset_id = dataset.id and content.status = 'prepared'
+               where dataset.task_id = :task and dataset.output = 1
+               limit :limit);
+
+
+-- name: files_named
+-- Files of a job by their names, with the packages that make them.
+select file.id, file.name, file.package_id, package.phase
+  from json_each(:names) as wanted
+  join file on file.job_id = :job and file.name = wanted.value
+  left join package on package.id = file.package_id;
+
+-- name: begin_content_attempts
+-- Record the packages that were just made of files.
+insert into content_attempt (content_id, number, package_id, began)
+select id, attempts, package_id, :now
+  from content
+ where package_id >= :first and package_id <= :last and output = 0 and status = 'picked';
+
+-- name: count_picked
+-- How many files packages were just made of.
+select count(*) from content
+ where package_id >= :first and package_id <= :last and output = 0 and status = 'picked';
+
+-- name: end_content_attempts
+-- The packages of the last attempts of files have ended.
+update content_attempt
+   set ended = :now, outcome = found.outcome
+  from (select content.id, content.attempts,
+               iif(package.phase = 'done', 'finished', package.phase) as outcome
+          from chosen
+          join content on content.package_id = chosen.package_id and content.output = 0
+          join package on package.id = chosen.package_id
+         where package.phase in ('done', 'failed', 'canceled', 'dropped')) as found
+ where content_attempt.content_id = found.id and content_attempt.number = found.attempts
+   and content_attempt.outcome is not found.outcome;
+
+-- name: slots
+-- How many CPUs the nodes have that may take packages.
+select coalesce(sum(coalesce(cpus_asked, cpus)), 0) from node where drained = 0 and state <> 'down';
+
+-- name: has_tasks
+-- 1 if there is a task.
+select exists (select 1 from task);
+
+-- name: open_task_of_job
+-- 1 if the task of a job goes on without a user.
+select exists (select 1
+                 from task join task_status on task_status.name = task.status
+                where task.job_id = :job and task_status.is_ended = 0
+                  and task.status <> 'paused');

@@ -75,7 +75,7 @@ class Insertion(Struct):
         self.packages += len(chunk.packages)
         self.lines.update(line[1] for line in chunk.lines)
         for number, *fields in chunk.requirements:
-            requirement = store.value("make_requirement", **self._requirement(fields))
+            requirement = self._make_requirement(fields)
             store.change("number_requirement", number=number, requirement=requirement)
         self._change_many("insert_line", chunk.lines)
         inputs, matches, absent = self._foreign(chunk.foreign)
@@ -101,6 +101,9 @@ class Insertion(Struct):
 
     def _files(self, rows: Sequence[Row]) -> None:
         self._insert_rows("insert_file", rows)
+
+    def _make_requirement(self, fields: Sequence[object]) -> int:
+        return int(self.store.value("make_requirement", **self._requirement(fields)))
 
     def _requirement(self, fields: Sequence[object]) -> dict[str, object]:
         return {"job": self.job, **dict(zip(REQUIREMENT, fields, strict=True))}

@@ -1,0 +1,136 @@
+"""The job generator: makes packages of the files of a task, as nodes need them."""
+
+import zlib
+from collections.abc import Iterator, Sequence
+
+from d0ctl.agents.agent import Clock
+from d0ctl.errors import BadJobFile, Refused
+from d0ctl.jobfile import local_files
+from d0ctl.jobfile.language.placeholders import LoopGroup
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.tasks import feeding, generation, state
+from d0ctl.store.tasks.generation import Group
+from d0ctl.store.tasks.state import Task
+from d0ctl.store.views.job_files.known_names import known_names
+from d0ctl.taskfile.batch import Rule
+from d0ctl.taskfile.spec import Rules
+from d0ctl.units import count
+
+STATUSES = ("ready", "running")
+"""The statuses of tasks that it works on."""
+
+BATCH = 1_500
+"""How many packages one transaction adds: it takes some 0.1 s."""
+
+LEAST_QUEUED, PER_SLOT = 50, 4
+"""A task has enough packages in its queue if it has so many, and so many for each CPU."""
+
+THROTTLED_S = 30.0
+"""How long a task with enough packages is left alone, unless one of them moves."""
+
+
+def act(store: Store, task: Task, clock: Clock) -> bool:
+    """Make the next packages of a task; return whether there are any."""
+    number = room(store, task, clock())
+    if number < 1:
+        return False
+    rule = Rule(zlib.decompress(task.text).decode(), task.source, task.directory,
+                texts(task), known_names(store))  # fmt: skip
+    rows = _present(store, task, number)
+    groups = list(split(rows, task.rules, number))
+    if not groups:
+        return False
+    first = task.made + 1
+    loop = [LoopGroup(str(first + at), tuple([row["name"] for row in group.contents]))
+            for at, group in enumerate(groups)]  # fmt: skip
+    events = [(group.first, group.events) for group in groups]
+    try:
+        spec = rule.packages(loop, events, first)
+        return bool(generation.append(store, task, spec, groups, status="running", now=clock()))
+    except (BadJobFile, Refused) as error:
+        fault = error.faults[0] if isinstance(error, BadJobFile) else str(error)
+        with store.writing():
+            return state.move(store, task, "broken", now=clock(), note=fault)
+
+
+def texts(task: Task) -> dict[str, str]:
+    """Return the parameters of a task that are texts."""
+    return {name: value for name, value in task.parameters.items() if isinstance(value, str)}
+
+
+def room(store: Store, task: Task, now: float) -> int:
+    """Return how many packages a task may add now; if none, record why."""
+    most = BATCH
+    if task.rules.max_packages is not None:
+        most = min(most, task.rules.max_packages - task.made)
+    if task.is_held or most < 1:
+        return 0
+    if not task.rules.at_once:
+        known = generation.queue(store, task)
+        enough = max(LEAST_QUEUED, PER_SLOT * known.slots)
+        if known.queued > enough // 2:
+            with store.writing():
+                why = f"{count(known.queued, 'package')} wait for nodes, which are enough"
+                state.wait(store, task, why, until=now + THROTTLED_S)
+            return 0
+        most = min(most, enough - known.queued)
+    return most
+
+
+def _present(store: Store, task: Task, number: int) -> list[Row]:
+    """Return enough files for so many packages; files that are not there any more are marked."""
+    rows = generation.pickable(store, task, number * largest(task.rules) + 1)
+    if not task.rules.takes_files:
+        return rows
+    there: list[Row] = []
+    missing: list[Row] = []
+    for row in rows:
+        name = row["name"]
+        is_here = ":" in name or local_files.size_of(
+            local_files.absolute(task.directory, name)) is not None  # fmt: skip
+        (there if is_here else missing).append(row)
+    if missing:
+        with store.writing():
+            feeding.mark(store, [row["id"] for row in missing], "missing")
+    return there
+
+
+def largest(rules: Rules) -> int:
+    """Return how many files a package may have at most, if it has any rule for that."""
+    asked = [one for one in (rules.files_per_package, rules.max_files_per_package) if one]
+    if asked:
+        return min(asked)
+    return 1 if not (rules.bytes_per_package or rules.events_per_package) else 200
+
+
+def split(rows: Sequence[Row], rules: Rules, most: int) -> Iterator[Group]:
+    """Put files into packages, in their order; a file that failed comes into a smaller one."""
+    group: list[Row] = []
+    size = events = made = 0
+    for row in rows:
+        limit = max(1, largest(rules) >> min(row["attempts"], 20))
+        is_full = (
+            len(group) >= limit
+            or _is_above(rules.bytes_per_package, size + (row["size"] or 0))
+            or _is_above(rules.events_per_package, events + (row["events"] or 0))
+            or (group and group[0]["attempts"] != row["attempts"])
+        )
+        if group and is_full:
+            yield _group(group, events)
+            made += 1
+            if made == most:
+                return
+            group, size, events = [], 0, 0
+        group.append(row)
+        size += row["size"] or 0
+        events += row["events"] or 0
+    if group:
+        yield _group(group, events)
+
+
+def _is_above(limit: int | None, value: int) -> bool:
+    return limit is not None and value > limit
+
+
+def _group(rows: list[Row], events: int) -> Group:
+    return Group(tuple(rows), 1 if events else 0, events)

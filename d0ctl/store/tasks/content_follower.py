@@ -1,0 +1,64 @@
+"""Files of datasets follow their packages, by the history of changes and in batches."""
+
+from d0ctl.store.connection import Store
+
+BATCH = 5_000
+"""How many changes of packages are read in one transaction."""
+
+
+def follow(store: Store, *, now: float, limit: int = BATCH) -> bool:
+    """Read the next changes of packages; return whether there were any.
+
+    What counts is the phase that a package has now, so it does not matter if a change is read
+    twice.
+    """
+    after = store.value("task_cursor")
+    upto = store.value("end_of_events", after=after, limit=limit)
+    if upto is None:
+        return False
+    with store.writing():
+        if store.value("task_cursor") != after:
+            return True  # another process has read them
+        store.change("clear_chosen")
+        store.change("choose_moved", after=after, upto=upto)
+        if store.value("count_chosen"):
+            _follow_chosen(store, now)
+        store.change("keep_task_cursor", event=upto)
+    return True
+
+
+def _follow_chosen(store: Store, now: float) -> None:
+    """Give the files of the chosen packages the status that follows from their phase."""
+    store.change("unfinish_contents")
+    store.change("unprepare_outputs")
+    store.change("start_contents")
+    store.change("start_outputs")
+    store.change("finish_contents")
+    store.change("prepare_outputs")
+    store.change("end_content_attempts", now=now)
+    store.change("fail_contents")
+    store.change("fail_outputs")
+    store.change("clear_repackaged")
+    if store.change("choose_repackaged"):
+        store.change("return_contents")
+        store.change("forget_outputs_of_repackaged")
+        store.change("drop_repackaged", now=now)
+        store.change("drop_files_of_repackaged")
+        store.change("clear_repackaged")
+    store.change("wake_moved_tasks")
+
+
+def pass_over(store: Store) -> None:
+    """Let the first task of a home not read what happened before it; in a transaction."""
+    store.change("keep_task_cursor", event=store.value("last_event"))
+
+
+def finish_outputs(store: Store, task: int, limit: int = BATCH) -> bool:
+    """prepared -> finished, for some outputs that are not merged; return whether there were any."""
+    with store.writing():
+        return bool(store.change("finish_outputs", task=task, limit=limit))
+
+
+def any_open(store: Store) -> bool:
+    """Return whether a task has not ended."""
+    return bool(store.value("has_open_tasks"))

@@ -1,0 +1,200 @@
+"""Packages of a task: lines that are added to its job, and the files that they take."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from d0ctl.errors import Refused
+from d0ctl.jobfile.collector import without_collector
+from d0ctl.jobfile.spec import JobSpec, LineSpec
+from d0ctl.store.connection import Row, Store, as_json
+from d0ctl.store.files.copies import lose
+from d0ctl.store.jobs.submission.insertion import Insertion
+from d0ctl.store.jobs.submission.intake import Intake
+from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow
+from d0ctl.store.jobs.submission.urgency import MOST_EXACT, urgency
+from d0ctl.store.tasks import state
+from d0ctl.store.tasks.state import Task
+
+
+class Queue(NamedTuple):
+    """How much of a task is still to be launched, how much is on nodes, and their CPUs."""
+
+    queued: int
+    launched: int
+    slots: int
+
+
+class Group(Struct, frozen=True):
+    """The files of one package, as rows of `content`, and its range of events."""
+
+    contents: tuple[Row, ...]
+    first: int = 0
+    events: int = 0
+
+
+class _Changed(Exception):
+    """A file was taken away, or the task got another status, since they were read."""
+
+
+def queue(store: Store, task: Task) -> Queue:
+    """Return how much of a task waits and runs."""
+    row = store.row("queued_packages", stage=task.stage_id)
+    assert row is not None
+    return Queue(row["queued"], row["launched"], store.value("slots"))
+
+
+def pickable(store: Store, task: Task, limit: int) -> list[Row]:
+    """Return the next files of a task that no package processes."""
+    return store.rows("pickable_contents", task=task.id, limit=limit)
+
+
+def append(
+    store: Store, task: Task, spec: JobSpec, groups: Sequence[Group], *, status: str, now: float
+) -> int:
+    """Add the lines of a job to that of a task, one for each group, in one transaction.
+
+    Return how many: none if a file was taken away, or the task got another status meanwhile.
+    Raises Refused for an output that another package makes.
+    """
+    with without_collector():
+        lines = list(spec.stages[0].lines)
+        adding = _Adding(store, task, spec, lines, now)
+        try:
+            with store.writing():
+                if not state.is_mine(store, task.id) or state.status_of(store, task) != task.status:
+                    raise _Changed
+                adding.insert()
+                _pick(store, task, groups, adding.packages, now)
+                if status != task.status:
+                    state.move(store, task, status, now=now)
+        except _Changed:
+            return 0
+    return len(lines)
+
+
+def _pick(
+    store: Store, task: Task, groups: Sequence[Group], packages: Sequence[int], now: float
+) -> None:
+    """Let packages that were just made take their files."""
+    first, last = packages[0], packages[-1]
+    taken = [
+        (package, row["id"])
+        for package, group in zip(packages, groups, strict=True)
+        for row in group.contents
+    ]
+    store.change_many("pick_content", taken)
+    if store.value("count_picked", first=first, last=last) != len(taken):
+        raise _Changed
+    store.change("begin_content_attempts", first=first, last=last, now=now)
+    store.change("add_output_contents", task=task.id, first=first, last=last)
+    store.change("count_made", task=task.id, made=task.made + len(packages))
+    for row in state.datasets(store, task.id):
+        if row["output"] and row["status"] == "defined":
+            state.move_dataset(store, row["id"], "ready", now=now)
+        if row["output"] and row["status"] != "running":
+            state.move_dataset(store, row["id"], "running", now=now)
+
+
+class _Adding:
+    """Lines on their way into the job of a task."""
+
+    def __init__(
+        self, store: Store, task: Task, spec: JobSpec, lines: Sequence[LineSpec], now: float
+    ) -> None:
+        self._store, self._task, self._now = store, task, now
+        self._insertion = _Appending(store, task.job_id)
+        expected = urgency(store, replace(spec, packages=MOST_EXACT + 1))
+        self._intake = _Additions(
+            task.job_id, (), len(lines), now, self._insertion.reserve, expected
+        )
+        former = _files_named(store, task, lines)
+        self._intake.know(former)
+        self._insertion.former = frozenset(row["id"] for row in former)
+        self._chunk = self._intake.added(task.stage_id, task.made + 1, lines)
+        self.packages = [row[0] for row in self._chunk.packages]
+
+    def insert(self) -> None:
+        """Insert the rows, in a transaction."""
+        store, task = self._store, self._task
+        store.change("clear_incoming_requirements")
+        self._insertion.insert(self._chunk)
+        store.change("count_lines", stage=task.stage_id, lines=task.made + len(self.packages))
+        store.change("add_work", stage=task.stage_id, work=sum(self._intake.work.values()))
+        lose(store, [(file, 0) for file in self._insertion.absent], now=self._now)
+
+
+def _files_named(store: Store, task: Task, lines: Sequence[LineSpec]) -> list[Row]:
+    """Return the files of the job that new packages read or make. Raises Refused.
+
+    A file that a dropped package should have made is made by a new one.
+    """
+    makes: set[str] = set()
+    reads: set[str] = set()
+    for line in lines:
+        for package in line.packages:
+            for binary in package.binaries:
+                makes.update(output.file for output in binary.outputs)
+                reads.update(one.file for one in binary.inputs if not one.made)
+            if package.wrapper is not None:
+                reads.add(package.wrapper.file)
+    found = store.rows("files_named", job=task.job_id, names=as_json(sorted(makes | reads)))
+    for row in found:
+        if row["package_id"] is not None and row["phase"] != "dropped":
+            raise Refused(f"output `{row['name']}` would be made by two packages",
+                          hint="use `{package.index}` in its name")  # fmt: skip
+    return found
+
+
+class _Additions(Intake):
+    """Makes the rows of lines that are added."""
+
+    def know(self, former: Sequence[Row]) -> None:
+        """Use the rows that files have already."""
+        self._former = {row["name"]: row["id"] for row in former if row["package_id"] is not None}
+        self._outside.update(
+            {row["name"]: row["id"] for row in former if row["package_id"] is None}
+        )
+
+    def added(self, stage: int, first: int, lines: Sequence[LineSpec]) -> Chunk:
+        """Return the rows of lines, numbered from `first`."""
+        self._number = 1
+        chunk = Chunk()
+        for seq, line in enumerate(lines, first):
+            self._line(chunk, stage, seq, line)
+        wanted = [(file,) for file in self._plain if file not in self._consumed]
+        return replace(chunk, results=wanted)
+
+    def _file(self, name: str) -> int:
+        known = self._former.get(name)
+        return super()._file(name) if known is None else known
+
+
+class _Appending(Insertion):
+    """The rows of added lines; packages with the same requests share their requirement."""
+
+    former: frozenset[int] = frozenset()
+    """Files that have rows, of packages that were dropped."""
+
+    def insert(self, chunk: Chunk) -> None:
+        """Insert the rows, in a transaction."""
+        self._insert(chunk)
+
+    def _make_requirement(self, fields: Sequence[object]) -> int:
+        asked = self._requirement(fields)
+        same = {key: asked[key] for key in asked
+                if key not in ("rank", "seconds", "expected", "chain")}  # fmt: skip
+        found = self.store.value("requirement_of_stage", **same)
+        return int(found) if found is not None else super()._make_requirement(fields)
+
+    def _files(self, rows: Sequence[tuple[object, ...]]) -> None:
+        super()._files([row for row in rows if row[0] not in self.former])
+        if self.former:
+            again = [FileRow(*row) for row in rows if row[0] in self.former]  # type: ignore[arg-type]
+            self._change_many("correct_file", [
+                (row.package, row.binary, row.dispositions, row.late, row.locator, row.size,
+                 row.min_size, row.checksum, row.package, row.id)
+                for row in again
+            ])  # fmt: skip

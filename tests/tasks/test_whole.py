@@ -1,0 +1,80 @@
+"""Whole tasks with the programs of d0ctl on this machine."""
+
+from tests.support.site import Site
+
+TASK = """
+task: {name}
+split: {split}
+inputs: {inputs}
+process:
+  run: |
+    {run}
+  inputs: {files}
+  outputs: ["{output}"]
+{more}
+"""
+
+
+def submit(site: Site, name: str, **parts: str) -> None:
+    """Submit a task as a user does."""
+    given = {"split": "{}", "files": "[]", "output": "out-{package.index}.txt", "more": "",
+             "run": "echo {files} > out-{package.index}.txt", **parts}  # fmt: skip
+    site.ok("task", "submit", site.write(TASK.format(name=name, **given), f"{name}.yaml"))
+
+
+def test_a_task_of_100_numbers_is_done(real_site: Site) -> None:
+    submit(real_site, "demo", inputs="{seeds: {range: [1, 100]}}", split="{files-per-package: 10}")
+    real_site.drive("demo")
+
+    card = real_site.json("task", "status", "demo")
+    assert card["status"] == "done"
+    assert card["packages"] == 10
+    assert [one["files"] for one in card["datasets"]] == [{"finished": 100}, {"finished": 10}]
+    assert real_site.result("demo/out-1.txt") == "1 2 3 4 5 6 7 8 9 10\n"
+    changes = real_site.json("task", "history", "demo")["changes"]
+    assert [one["new"] for one in changes] == ["defined", "ready", "running", "prepared", "done"]
+
+
+def test_files_of_a_failed_package_go_into_smaller_ones_until_the_bad_one_is_alone(
+    real_site: Site,
+) -> None:
+    submit(real_site, "flaky", inputs="{seeds: {range: [1, 16]}}",
+           split="{files-per-package: 8, attempts: 4}",
+           run="for n in {files}; do test $n != 5; done; echo {files} > {files.first}.txt",
+           output="{files.first}.txt")  # fmt: skip
+    real_site.d0ctl("run", "flaky")
+
+    card = real_site.json("task", "status", "flaky")
+    assert card["status"] == "finished"
+    assert card["datasets"][0]["files"] == {"finished": 15, "failed": 1}
+
+
+def test_a_goal_that_is_missed_exhausts_a_task(real_site: Site) -> None:
+    submit(real_site, "goal", inputs="{seeds: {range: [1, 4]}}", split="{attempts: 1}",
+           run="test {files} != 2; echo > out-{package.index}.txt", more="goal: 90%")  # fmt: skip
+    real_site.d0ctl("run", "goal")
+
+    card = real_site.json("task", "status", "goal")
+    assert card["status"] == "exhausted"
+    assert card["note"] == "3 of 4 files were processed, less than the goal of 0.9"
+
+
+def test_files_of_a_folder_are_inputs_of_packages(real_site: Site) -> None:
+    for number in range(5):
+        (real_site.jobs / f"f{number}.raw").write_text(f"{number}\n")
+    submit(real_site, "reco", inputs="{raw: {glob: '*.raw'}}", split="{files-per-package: 2}",
+           files='["{files}"]', run="cat {files} > {files.first.stem}.txt",
+           output="{files.first.stem}.txt")  # fmt: skip
+    real_site.drive("reco")
+
+    assert real_site.json("task", "status", "reco")["status"] == "done"
+    assert real_site.result("reco/f2.txt") == "2\n3\n"
+
+
+def test_two_packages_that_would_make_the_same_file_break_the_task(real_site: Site) -> None:
+    submit(real_site, "same", inputs="{seeds: {range: [1, 4]}}", run="touch x", output="x")
+    real_site.d0ctl("run", "same")
+
+    card = real_site.json("task", "status", "same")
+    assert card["status"] == "broken"
+    assert "`x`" in card["note"]
