@@ -1,12 +1,9 @@
 """The files of each package's inputs, found by the check and used by the expansion."""
 
 import enum
-import re
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import chain, islice, takewhile
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -20,6 +17,7 @@ from d0ctl.jobfile.language.file_names import (
     own_name,
     path_below,
 )
+from d0ctl.jobfile.language.name_index import NameIndex
 from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.language.quoting import as_word
 from d0ctl.jobfile.local_files import Globs
@@ -70,29 +68,24 @@ class StageOutputs:
         self._late = late
 
     @cached_property
-    def _sorted(self) -> list[tuple[str, int]]:
-        return sorted((own_name(name), index) for index, name in enumerate(self.names))
+    def _index(self) -> NameIndex:
+        return NameIndex([own_name(name) for name in self.names])
 
     @cached_property
-    def _patterns(self) -> Sequence[str]:
-        return [name for name in self.names if name in self._late] if self._late else []
+    def _patterns(self) -> Sequence[int]:
+        return [at for at, name in enumerate(self.names) if name in self._late]
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the comparisons with patterns took too long."""
+        return self._index.is_spent
 
     def matching(self, pattern: str) -> list[str]:
-        """Return the matching outputs, and all late ones, as their files may match later.
-
-        Only names that begin like the pattern are compared: a stage of 10^5 lines may be read
-        by as many, each by its own pattern.
-        """
-        head = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
-        begin = bisect_left(self._sorted, (head, 0))
-        likely = takewhile(lambda pair: pair[0].startswith(head), islice(self._sorted, begin, None))
-        found = [
-            (index, self.names[index])
-            for name, index in likely
-            if self.names[index] not in self._late and fnmatchcase(name, pattern)
-        ]
-        found += enumerate(self._patterns)
-        return [name for _, name in sorted(found)]
+        """Return the matching outputs, and all late ones, as their files may match later."""
+        found = self._index.matching(pattern)
+        if self._late and self._patterns:
+            found = sorted({*found, *self._patterns})
+        return [self.names[index] for index in found]
 
 
 class InputFiles(Struct, frozen=True):
@@ -123,6 +116,17 @@ class InputFiles(Struct, frozen=True):
         if recipe.group is not None:
             return any(made.intersection(origins) for origins in self.groups.get(recipe, ()))
         return recipe.stage is not None or bool(made.intersection(self.origins.get(recipe, ())))
+
+    def found_in_all(self, recipe: InputRecipe) -> int | None:
+        """Return how many files an entry finds in each line; None if that varies."""
+        if recipe.stage is None:
+            pattern = "" if recipe.glob is None else recipe.glob.constant
+            return None if pattern is None else len(self.globs.matching(pattern)) if pattern else 0
+        source = self.sources.get(recipe, StageOutputs((), ()))
+        if recipe.match is None:
+            return len(source.names)
+        pattern = recipe.match.constant
+        return None if pattern is None else len(source.matching(pattern))
 
     def match_of(self, file: InputFile, values: LoopValues) -> str | None:
         """Return the patterns, one per line, by which only a part of a late output is taken."""

@@ -162,6 +162,12 @@ class LineRecipe(Struct, frozen=True):
     fields: Fields
     packages: list[PackageRecipe]
 
+    @property
+    def files(self) -> int:
+        """The number of inputs and outputs under its binaries."""
+        binaries = [binary for package in self.packages for binary in package.binaries]
+        return sum(len(binary.inputs) + len(binary.outputs) for binary in binaries)
+
 
 class StageRecipe(Struct, frozen=True):
     """One entry under `stages:`."""

@@ -8,6 +8,7 @@ from operator import is_
 
 from msgspec import Struct
 
+from d0ctl.jobfile.checks.extent import Inputs, is_too_large
 from d0ctl.jobfile.checks.layout import Layout, PackageRange
 from d0ctl.jobfile.checks.outputs import Outputs
 from d0ctl.jobfile.checks.outside_inputs import OutsideInputs
@@ -16,7 +17,6 @@ from d0ctl.jobfile.checks.stage_sources import StageSources
 from d0ctl.jobfile.checks.waits import Waits
 from d0ctl.jobfile.input_files import (
     BaseNames,
-    BinaryFiles,
     InputFile,
     InputFiles,
     Origin,
@@ -24,20 +24,17 @@ from d0ctl.jobfile.input_files import (
 )
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import input_name
+from d0ctl.jobfile.language.name_index import too_long
 from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.local_files import Globs
 from d0ctl.jobfile.order import Order
-from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe, PackageRecipe
+from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe
 from d0ctl.jobfile.sections.late_outputs import check_early_start, check_late_groups
-from d0ctl.jobfile.sections.loop_sources import MAX_VALUES
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.yaml.faults import Faults, shown
 
 MAX_SHARED = 2_000_000
 """How many files are compared between the lines of a stage."""
-
-MAX_INPUTS = 30_000_000
-"""How many inputs the `from:` entries of a job may have in total."""
 
 
 class Checked(Struct, frozen=True):
@@ -89,8 +86,7 @@ class _Check:
         """The late output to which an existing file belongs."""
         self._consumed = bytearray()
         """Whether a package of its own stage reads an output."""
-        self._from_stages = 0
-        """How many inputs come by `from:`."""
+        self._inputs = Inputs(self.files, faults)
         self._patterns: dict[tuple[int, str], str] = {}
         """The first pattern by which a file went into a line of a stage, by its number."""
         self._named: list[Sequence[InputFile]] = []
@@ -99,16 +95,19 @@ class _Check:
 
     def run(self) -> None:
         """Record every fault in the expanded job."""
-        ranges, packages = self.layout.ranges, self.layout.packages
-        if packages > MAX_VALUES:
-            message = f"{packages:,} packages are more than a job may have ({MAX_VALUES:,})"
-            self._faults.add(ranges[-1].line.position, message)
+        ranges = self.layout.ranges
+        if is_too_large(ranges, self._faults):
             return
         self.outputs.collect(self._job)
         self._consumed = bytearray(len(self.outputs.numbers))
+        self._inputs.most += len(self.outputs.numbers)
+        if self._inputs.count(ranges, of_stages=False):
+            return
         for part in ranges:
             self._check_named_inputs(part)
         self._stages.read(ranges, self._consumed)
+        if self._inputs.count(ranges, of_stages=True):
+            return
         for part in ranges:
             if any(package.takes_stages for package in part.line.packages):
                 self._check_stage_inputs(part)
@@ -145,6 +144,8 @@ class _Check:
                 if is_due and not check.takes_stages:
                     self._check_package(check, values, at, part)
                 number += 1
+            if self._inputs.are_too_many:
+                return
 
     def _origin(
         self,
@@ -229,7 +230,7 @@ class _Check:
         except BadValueError as error:
             self._faults.add_similar(check.package.position, "bases", str(error))
         if check.guarded:
-            self._check_quoted_values(check.package, inputs, values)
+            check.quoted_values(inputs, values, self._faults)
         return inputs
 
     def _base_names(self, inputs: list[Sequence[InputFile]]) -> BaseNames:
@@ -237,15 +238,6 @@ class _Check:
         if len(inputs) != len(self._named) or not all(map(is_, inputs, self._named)):
             self._named, self._names = inputs, base_names(inputs)
         return self._names
-
-    def _check_quoted_values(
-        self, package: PackageRecipe, inputs: list[list[InputFile]], values: LoopValues
-    ) -> None:
-        """Check the values inside quotes of a script."""
-        for binary, own in zip(package.binaries, inputs, strict=True):
-            outputs = [output.file.render(values) for output in binary.outputs]
-            for run in binary.texts:
-                run.check(values, BinaryFiles(own, outputs, inputs), self._faults)
 
     def _check_found(self, recipe: InputRecipe, values: LoopValues, at: int) -> None:
         """Record a fault for an entry with outputs of a stage or a glob that matches nothing."""
@@ -262,6 +254,8 @@ class _Check:
             if recipe.match is not None:
                 pattern = recipe.match.render(values)
                 message = f"no output of stage {shown(recipe.stage or '')} matches {shown(pattern)}"
+                if self._stages.found[recipe].is_spent:
+                    message = too_long(pattern)
             self._faults.add_similar(recipe.position, "from", message)
 
     def _check_shared(
@@ -270,8 +264,10 @@ class _Check:
         """Warn of a file that two lines of a stage take by different patterns."""
         template = recipe.match if recipe.match is not None else recipe.glob
         assert template is not None
-        pattern = template.render(values)
-        for file in self.files.of_entry(recipe, values, at)[: MAX_SHARED - len(self._patterns)]:
+        pattern, files = template.render(values), self.files.of_entry(recipe, values, at)
+        if template.constant is None:
+            self._inputs.add(recipe, len(files))
+        for file in files[: MAX_SHARED - len(self._patterns)]:
             key = part.stage_number, file.file
             first = self._patterns.setdefault(key, pattern)
             if first != pattern and file.file not in self.outputs.late:
@@ -292,9 +288,6 @@ class _Check:
                     for file in chain.from_iterable(self._check_package(check, values, at, part)):
                         if file.written is None and file.origin == Origin.MADE:
                             self._waits.add(self.outputs.maker(file.file), number)
-                            self._from_stages += 1
-                if self._from_stages > MAX_INPUTS:
-                    message = f"more than {MAX_INPUTS:,} inputs come by `from`"
-                    self._faults.add(part.line.position, message)
-                    return
                 number += 1
+            if self._inputs.are_too_many:
+                return

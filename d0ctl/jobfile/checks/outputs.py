@@ -1,7 +1,7 @@
 """The outputs of a job: which package makes each, and in which stage."""
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 
 from d0ctl.jobfile.checks.layout import Layout, PackageRange
 from d0ctl.jobfile.checks.package import outputs_of
@@ -74,10 +74,10 @@ class Outputs:
             self._faults.add_similar(output.position, "output", message)
             return None
 
-    def without(self, stage: str, consumed: bytearray) -> Iterator[str]:
-        """Iterate over the outputs of a stage whose numbers are not flagged as consumed."""
+    def without(self, consumed: bytearray) -> Callable[[str], Sequence[str]]:
+        """Return a function that lists the outputs of a stage that are not flagged as consumed."""
         names = list(self.numbers)
-        return (names[number] for number in self.of_stage[stage] if not consumed[number])
+        return lambda stage: [names[at] for at in self.of_stage[stage] if not consumed[at]]
 
     def by_stage(self) -> dict[str, list[str]]:
         """Return the names of the outputs of each stage, in the order of their makers."""

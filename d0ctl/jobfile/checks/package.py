@@ -2,8 +2,11 @@
 
 from msgspec import Struct
 
+from d0ctl.jobfile.input_files import BinaryFiles, InputFile
+from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, OutputRecipe, PackageRecipe
+from d0ctl.jobfile.yaml.faults import Faults
 
 
 class PackageCheck(Struct, frozen=True):
@@ -36,6 +39,15 @@ class PackageCheck(Struct, frozen=True):
         named = [pair for pair in inputs if pair[1].is_named]
         each_line = bool(varying) or guarded or len(inputs) > 1 or len(inputs) > len(named)
         return cls(package, named, outputs, varying, guarded, each_line, package.takes_stages)
+
+    def quoted_values(
+        self, inputs: list[list[InputFile]], values: LoopValues, faults: Faults
+    ) -> None:
+        """Check the values inside quotes of a script."""
+        for binary, own in zip(self.package.binaries, inputs, strict=True):
+            outputs = [output.file.render(values) for output in binary.outputs]
+            for run in binary.texts:
+                run.check(values, BinaryFiles(own, outputs, inputs), faults)
 
 
 def outputs_of(package: PackageRecipe) -> list[OutputRecipe]:

@@ -21,6 +21,7 @@ class StageSources:
     def read(self, ranges: Sequence[PackageRange], consumed: bytearray) -> None:
         """Collect the files of each `from:`: the outputs that their own stage does not consume."""
         opened: dict[str, StageOutputs] = {}
+        unread = self._outputs.without(consumed)
         for part in ranges:
             for recipe in _stage_inputs(part.line):
                 stage = recipe.stage or ""
@@ -36,8 +37,7 @@ class StageSources:
                     self._faults.add(recipe.position, f"there is no stage {shown(stage)}{hint}")
                 else:
                     if stage not in opened:
-                        names = tuple(self._outputs.without(stage, consumed))
-                        opened[stage] = StageOutputs(names, self._outputs.late)
+                        opened[stage] = StageOutputs(unread(stage), self._outputs.late)
                     self.found[recipe] = opened[stage]
 
     def _other_stage(self, recipe: InputRecipe) -> StageOutputs:

@@ -2,77 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Mapping as AnyMapping
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from d0ctl.jobfile import local_files
-from d0ctl.jobfile.language.field_types import FLAG, SIZE, BadValueError
+from d0ctl.jobfile.language.field_types import FLAG, BadValueError
 from d0ctl.jobfile.language.file_names import is_pattern, output_name, own_name
+from d0ctl.jobfile.language.name_index import NameIndex, too_long
 from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.jobfile.recipe import BinaryRecipe, StageRecipe
 from d0ctl.jobfile.sections import other_files, splitters
-from d0ctl.jobfile.sections.splitters import Member
+from d0ctl.jobfile.sections.loop_sources import MAX_VALUES
+from d0ctl.jobfile.sections.splitters import COUNT, Limit, Member
 from d0ctl.jobfile.site_names import OtherFile
 from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
-from d0ctl.plugins import Plugin, PluginFailed
 
 if TYPE_CHECKING:
     from d0ctl.jobfile.sections.level import Reading
 
 GROUP_KEYS = ("from", "match", "cache", "unread", "by", "whole")
 """The keys of a loop name with groups as values, beside those of its source."""
-
-_COUNT = re.compile(r"[0-9]{1,12}", re.ASCII)
-_EVENTS = re.compile(r"([0-9]{1,15})\s*events?", re.ASCII)
-
-
-class Limit(NamedTuple):
-    """The size of a group: a number of members, bytes or events, or decided by a plug-in."""
-
-    kind: str
-    size: int = 0
-    plugin: Plugin | None = None
-    argument: str = ""
-
-
-def read_limit(scalar: Scalar, reading: Reading) -> Limit | None:
-    """Read `by`."""
-    text = reading.text(scalar).strip()
-    events = _EVENTS.fullmatch(text)
-    try:
-        if _COUNT.fullmatch(text):
-            limit = Limit("members", int(text))
-        elif events:
-            limit = Limit("events", int(events[1]))
-        else:
-            limit = Limit("size", SIZE.convert(text))
-    except ValueError:
-        return _splitter(text, scalar, reading)
-    if limit.size:
-        return limit
-    _no_limit(text, scalar, reading)
-    return None
-
-
-def _splitter(text: str, scalar: Scalar, reading: Reading) -> Limit | None:
-    try:
-        found = splitters.splitter(text)
-    except PluginFailed as error:
-        reading.fault(scalar.position, str(error))
-        return None
-    if found is None:
-        _no_limit(text, scalar, reading, splitters.hint(text))
-        return None
-    return Limit("plug-in", plugin=found[0], argument=found[1])
-
-
-def _no_limit(text: str, scalar: Scalar, reading: Reading, hint: str = "") -> None:
-    message = "`by` takes a number of files, a size or events, as in `20`, `2GB`, `5000 events`"
-    reading.fault(scalar.position, f"{message}, not {shown(text)}{hint}")
 
 
 class Members(NamedTuple):
@@ -81,6 +32,8 @@ class Members(NamedTuple):
     found: Sequence[Member]
     is_late: bool = False
     is_open: bool = False
+    are_there: bool = True
+    """Whether there are outputs, which may be late ones that are no files."""
 
 
 def grouped(node: Mapping, members: Members, limit: Limit, reading: Reading) -> list[LoopGroup]:
@@ -178,20 +131,35 @@ def stage_members(node: Mapping, reading: Reading) -> Members:
         hint = did_you_mean(name, (one.name for one in reading.stages))
         reading.fault(scalar.position, f"there is no stage {shown(name)} before this one{hint}")
         return Members(())
+    made = sum(line.loop.size * max(1, line.files) for line in stage.lines)
+    if made > MAX_VALUES:
+        message = f"stage {shown(name)} has {made:,} inputs and outputs (at most {MAX_VALUES:,})"
+        reading.fault(scalar.position, message)
+        return Members(())
     if name not in reading.grouped:
-        reading.grouped[name] = list(_unconsumed(stage))
-    found = reading.grouped[name]
+        reading.grouped[name] = _of_stage(stage, reading)
+    members: Members = reading.grouped[name]
+    if members.is_open:
+        return members
+    if "match" not in node.items and not members.are_there and not reading.faults:
+        message = f"stage {shown(name)} has no output that other stages can read"
+        reading.fault(scalar.position, message)
+    return members._replace(
+        found=_matching(members.found, name, node, reading, is_late=members.is_late)
+    )
+
+
+def _of_stage(stage: StageRecipe, reading: Reading) -> Members:
+    """Return the files of a stage, whatever `match` says."""
+    found = list(_unconsumed(stage))
     patterns = {member.name for member in found if is_pattern(member.name)}
     loops = [line.loop for line in stage.lines]
     late = reading.known.late
     if patterns - late.keys() or any(loop.is_open for loop in loops):
         return Members(found, is_late=True, is_open=True)
-    if "match" not in node.items and not found and not reading.faults:
-        message = f"stage {shown(name)} has no output that other stages can read"
-        reading.fault(scalar.position, message)
     is_late = bool(patterns) or any(loop.is_late for loop in loops)
-    known = [file for member in found for file in _files_of(member, late)]
-    return Members(_matching(known, name, node, reading, is_late=is_late), is_late)
+    files = [file for member in found for file in _files_of(member, late)]
+    return Members(files, is_late, are_there=bool(found))
 
 
 def _files_of(member: Member, late: AnyMapping[str, Sequence[OtherFile]]) -> Sequence[Member]:
@@ -206,7 +174,7 @@ def _note_late(late: str, stage: str, scalar: Scalar, reading: Reading) -> None:
     reading.fault(scalar.position, f"{message}: its files get names when they are made")
 
 
-def _other_members(name: str, scalar: Scalar, node: Mapping, reading: Reading) -> list[Member]:
+def _other_members(name: str, scalar: Scalar, node: Mapping, reading: Reading) -> Sequence[Member]:
     """Return the files of `from: JOB/STAGE`."""
     files, fault = other_files.of_stage(name, reading.known)
     if fault is not None:
@@ -219,8 +187,8 @@ def _other_members(name: str, scalar: Scalar, node: Mapping, reading: Reading) -
 
 
 def _matching(
-    found: list[Member], stage: str, node: Mapping, reading: Reading, *, is_late: bool = False
-) -> list[Member]:
+    found: Sequence[Member], stage: str, node: Mapping, reading: Reading, *, is_late: bool = False
+) -> Sequence[Member]:
     """Return the members that match `match`; for files of other jobs, names without the job.
 
     It is no fault if no late output matches.
@@ -229,8 +197,14 @@ def _matching(
         return found
     pattern = reading.scalar(node.items["match"][1], "`match`")
     text = reading.text(pattern) if pattern is not None else ""
-    found = [one for one in found if fnmatchcase(own_name(one.name), text)]
-    if not (found or is_late or pattern is None or reading.faults.hides_outputs):
+    key = "index", stage
+    if key not in reading.sources:
+        reading.sources[key] = NameIndex([own_name(one.name) for one in found])
+    index: NameIndex = reading.sources[key]
+    found = [found[at] for at in index.matching(text)]
+    if index.is_spent and pattern is not None:
+        reading.fault(pattern.position, too_long(text))
+    elif not (found or is_late or pattern is None or reading.faults.hides_outputs):
         message = f"no output of stage {shown(stage)} matches {shown(text)}"
         reading.fault(pattern.position, message)
     return found
@@ -283,7 +257,7 @@ def row_members(
     for row in rows:
         values = dict(zip(columns, row, strict=True))
         for column in ("size", "events"):
-            if column in values and not _COUNT.fullmatch(values[column].strip()):
+            if column in values and not COUNT.fullmatch(values[column].strip()):
                 message = f"column `{column}` has {shown(values[column])}, which is not a number"
                 reading.fault(position, message)
                 return []

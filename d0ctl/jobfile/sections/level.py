@@ -1,6 +1,7 @@
 """One level of a job file: its keys, and their values as texts, lists and mappings."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
@@ -50,8 +51,12 @@ class Reading(Struct, frozen=True):
     known: KnownNames = NOTHING_KNOWN
     stages: list[StageRecipe] = field(default_factory=list)
     """The stages read so far."""
-    grouped: dict[str, list[Any]] = field(default_factory=dict)
+    grouped: dict[str, Any] = field(default_factory=dict)
     """The outputs of stages from which groups have been made; many lines may group the same."""
+    sources: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """What is read once: the files of globs and tables, and the names of outputs, indexed."""
+    listed: Counter[str] = field(default_factory=Counter)
+    """How many values all loops list, as `values`: 10^5 lines may list the same file each."""
     is_flat: bool = False
     """Whether inputs lose their folders in the working directory."""
 

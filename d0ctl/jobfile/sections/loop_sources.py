@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import Any, cast, overload
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.sections.level import Reading
@@ -85,6 +85,9 @@ def read_glob(node: Node, reading: Reading) -> Sequence[str]:
     scalar = reading.scalar(node, "`glob`")
     if scalar is None:
         return ()
+    key = ("glob", reading.text(scalar))
+    if key in reading.sources:
+        return cast("list[str]", reading.sources[key])
     try:
         found = local_files.matching(reading.text(scalar), reading.directory)
     except local_files.TooWideError as error:
@@ -98,6 +101,8 @@ def read_glob(node: Node, reading: Reading) -> Sequence[str]:
     reading.refuse_reserved(
         scalar.position, found, lambda number: f"the name of {shown(found[number - 1])}"
     )
+    if not reading.faults:
+        reading.sources[key] = found
     return found
 
 
@@ -129,18 +134,26 @@ def _read(scalar: Scalar, reading: Reading) -> list[str] | None:
 def read_lines(node: Node, reading: Reading) -> Sequence[str]:
     """Read the non-empty lines of a text file beside the job file."""
     scalar = reading.scalar(node, "a list file")
+    key = ("lines", reading.text(scalar) if scalar is not None else "")
+    if key in reading.sources:
+        return cast("list[str]", reading.sources[key])
     read = _read(scalar, reading) if scalar is not None else None
     if scalar is None or read is None:
         return ()
     values = [line.rstrip("\r\n") for line in read if line.strip()]
     if not values:
         reading.fault(scalar.position, f"{shown(reading.text(scalar))} has no lines")
+    if not reading.faults:
+        reading.sources[key] = values
     return values
 
 
 def read_csv(node: Node, reading: Reading) -> Values:
     """Read the rows of a table beside the job file, and its columns."""
     scalar = reading.scalar(node, "`csv`")
+    key = ("csv", reading.text(scalar) if scalar is not None else "")
+    if key in reading.sources:
+        return cast("Values", reading.sources[key])
     read = _read(scalar, reading) if scalar is not None else None
     if scalar is None or read is None:
         return (), ()
@@ -162,4 +175,6 @@ def read_csv(node: Node, reading: Reading) -> Values:
         reading.fault(scalar.position, f"{name}: two columns have the same name")
     if not rows:
         reading.fault(scalar.position, f"{name} has no rows below its header")
+    if not reading.faults:
+        reading.sources[key] = rows, header
     return rows, header

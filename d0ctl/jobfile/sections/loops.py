@@ -12,11 +12,9 @@ from d0ctl.jobfile.sections import other_files
 from d0ctl.jobfile.sections.catalogues import read_rows
 from d0ctl.jobfile.sections.groups import (
     GROUP_KEYS,
-    Limit,
     Members,
     file_members,
     grouped,
-    read_limit,
     row_members,
     stage_members,
 )
@@ -31,7 +29,7 @@ from d0ctl.jobfile.sections.loop_sources import (
     read_list,
     read_range,
 )
-from d0ctl.jobfile.sections.splitters import Member
+from d0ctl.jobfile.sections.splitters import Limit, Member, read_limit
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
 from d0ctl.jobfile.yaml.document import Sequence as ListNode
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
@@ -41,6 +39,9 @@ _SPAN = re.compile(r"([0-9]{1,15})\s*(?:\.{2,3}|-|:|to)\s*([0-9]{1,15})", re.ASC
 
 MOST_NAMES = 100
 """How many names of a loop may be combined: their iterators are nested."""
+
+MAX_LISTED = 5_000_000
+"""How many values and members of groups the loops of a file may list, beside ranges."""
 
 NONE = Members(())
 """The contents of groups with a fault."""
@@ -103,6 +104,10 @@ def _side_by_side(keys: list[Scalar], nodes: list[Node], reading: Reading, seen:
     values: list[Sequence[Any]] = []
     for key, node in zip(keys, nodes, strict=True):
         _check_name(key, reading, seen)
+        if reading.listed["values"] > MAX_LISTED:
+            names[key.text] = LoopName(0)
+            values.append(())
+            continue
         if isinstance(node, Mapping) and not set(GROUP_KEYS).isdisjoint(node.items):
             found: Sequence[Any]
             found, members = _groups(key, node, reading)
@@ -118,8 +123,21 @@ def _side_by_side(keys: list[Scalar], nodes: list[Node], reading: Reading, seen:
             found, columns = _values(key, node, reading)
             are_numbers = isinstance(found, RangeValues) and bool(found)
             names[key.text] = LoopName(0, columns, are_numbers=are_numbers)
-        values.append(found)
+        values.append(found if _are_listed(found, key, reading) else ())
     return Names(names, values)
+
+
+def _are_listed(values: Sequence[Any], key: Scalar, reading: Reading) -> bool:
+    """Count the values of a name; record a fault when the loops list too many."""
+    if isinstance(values, RangeValues):
+        return True
+    number = sum(len(each.members) if isinstance(each, LoopGroup) else 1 for each in values)
+    reading.listed["values"] += number
+    if reading.listed["values"] <= MAX_LISTED:
+        return True
+    message = f"with these, the loops of the file list more than {MAX_LISTED:,} values and files"
+    reading.fault(key.position, message)
+    return False
 
 
 def _groups(key: Scalar, node: Mapping, reading: Reading) -> tuple[Sequence[LoopGroup], Members]:

@@ -1,12 +1,14 @@
-"""Groups of loop values made by a plug-in."""
+"""The size of groups of loop values, and groups made by a plug-in."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from d0ctl.jobfile.language.field_types import SIZE
 from d0ctl.jobfile.language.placeholders import LoopGroup
-from d0ctl.jobfile.yaml.document import Mapping
+from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.plugins import Plugin, PluginFailed, installed, named
 
@@ -75,3 +77,52 @@ def _groups(plugin: Plugin, argument: str, members: Sequence[Member]) -> list[Lo
             taken.add(name)
         groups.append(LoopGroup(str(len(groups) + 1), names))
     return groups
+
+
+COUNT = re.compile(r"[0-9]{1,12}", re.ASCII)
+_EVENTS = re.compile(r"([0-9]{1,15})\s*events?", re.ASCII)
+
+
+class Limit(NamedTuple):
+    """The size of a group: a number of members, bytes or events, or decided by a plug-in."""
+
+    kind: str
+    size: int = 0
+    plugin: Plugin | None = None
+    argument: str = ""
+
+
+def read_limit(scalar: Scalar, reading: Reading) -> Limit | None:
+    """Read `by`."""
+    text = reading.text(scalar).strip()
+    events = _EVENTS.fullmatch(text)
+    try:
+        if COUNT.fullmatch(text):
+            limit = Limit("members", int(text))
+        elif events:
+            limit = Limit("events", int(events[1]))
+        else:
+            limit = Limit("size", SIZE.convert(text))
+    except ValueError:
+        return _splitter(text, scalar, reading)
+    if limit.size:
+        return limit
+    _no_limit(text, scalar, reading)
+    return None
+
+
+def _splitter(text: str, scalar: Scalar, reading: Reading) -> Limit | None:
+    try:
+        found = splitter(text)
+    except PluginFailed as error:
+        reading.fault(scalar.position, str(error))
+        return None
+    if found is None:
+        _no_limit(text, scalar, reading, hint(text))
+        return None
+    return Limit("plug-in", plugin=found[0], argument=found[1])
+
+
+def _no_limit(text: str, scalar: Scalar, reading: Reading, hint: str = "") -> None:
+    message = "`by` takes a number of files, a size or events, as in `20`, `2GB`, `5000 events`"
+    reading.fault(scalar.position, f"{message}, not {shown(text)}{hint}")
