@@ -15,7 +15,7 @@ EPILOGS = {
     "template new": ("merge --set number=100 -o sim.yaml", "0 done, 2 bad usage, or a value that "
                      "does not fit, 3 no such template, 4 the file exists"),
     "import": ("flow.dag -o flow.yaml", "0 everything was converted, 1 something was left out, "
-               "2 it can't be read, 3 no such file, 4 the job file exists"),
+               "2 it can't be read, 4 the job file exists"),
     "validate": ("reco.yaml --strict", "0 no fault, 2 a fault, or with --strict a warning"),
     "rehearse": ("reco.yaml --site bigger.yaml", "0 done, 2 bad job or site file, 4 a run time is "
                  "not known, or no node can take a package"),
