@@ -211,6 +211,10 @@ KNOWN = KnownNames(
         ),
         ("outputs: {file: a, locator: 'Z:/x'}", "there is no node `Z`"),
         (
+            "outputs: {file: a, locator: 'file:/x'}",
+            "there is no node `file`: a URL begins with `file://`",
+        ),
+        (
             "inputs: {file: a, locator: 'foo://x/y'}",
             "the site has no command to fetch `foo:` files",
         ),

@@ -22,6 +22,9 @@ def locator_type(reading: Reading, way: str) -> FieldType:
         location, name = on_node(value), scheme(value)
         if location is not None and nodes is not None and location.node not in nodes:
             hint = did_you_mean(location.node, nodes)
+            schemes = (*(transfer or ()), *WITHOUT_COMMAND)
+            if location.node in schemes or _plugin(location.node):
+                hint = f": a URL begins with `{location.node}://`"
             raise BadValueError(f"there is no node {shown(location.node)}{hint}")
         if (stored := in_store(value)) is not None:
             _check_store(reading, stored.store, way)
