@@ -81,9 +81,9 @@ class Home:
         return self.root / "site.key"
 
     @property
-    def former_keys(self) -> Path:
+    def previous_keys(self) -> Path:
         """The keys before the present one, each with the last attempt that it signs."""
-        return self.root / "site.key.former"
+        return self.root / "site.key.previous"
 
     @property
     def site_file(self) -> Path:
@@ -194,7 +194,7 @@ class Home:
         """
         wal = Path(f"{self.database}-wal")
         if access.owned(self.root):
-            keys = (self.key, self.former_keys, self.known_hosts)
+            keys = (self.key, self.previous_keys, self.known_hosts)
             for path in (self.database, wal, self.writer_lock, self.dropbox, self.logins, *keys):
                 access.refuse_link(path)
             for path in (self.logs, self.results, self.cache, self.nodes, self.archives):

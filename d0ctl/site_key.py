@@ -1,4 +1,4 @@
-"""The key of the site, which signs attempts, and former keys, which sign those launched before."""
+"""The key of the site, which signs attempts, and previous keys of attempts that still run."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from d0ctl.config import KEY_BYTES, Home
 from d0ctl_wrapper.protocol import message
 
 
-class FormerKey(Struct, frozen=True):
+class PreviousKey(Struct, frozen=True):
     """A key that signs the attempts up to `last`."""
 
     last: int
@@ -19,14 +19,14 @@ class FormerKey(Struct, frozen=True):
 
 
 class SiteKey(Struct, frozen=True):
-    """The key of a site; `former` has the previous keys, the oldest first."""
+    """The key of a site; `previous` has the previous keys, the oldest first."""
 
     key: bytes
-    former: tuple[FormerKey, ...] = ()
+    previous: tuple[PreviousKey, ...] = ()
 
     def token(self, attempt: int) -> str:
         """Return the secret by which messages of an attempt prove that its wrapper wrote them."""
-        key = next((one.key for one in self.former if attempt <= one.last), self.key)
+        key = next((one.key for one in self.previous if attempt <= one.last), self.key)
         return message.token(key, attempt)
 
 
@@ -37,12 +37,14 @@ def read(home: Home) -> SiteKey:
     """
     key = home.site_key()
     try:
-        rows = [line.split() for line in home.former_keys.read_text().splitlines()]
-        return SiteKey(key, tuple(FormerKey(int(last), bytes.fromhex(text)) for last, text in rows))
+        rows = [line.split() for line in home.previous_keys.read_text().splitlines()]
+        return SiteKey(
+            key, tuple(PreviousKey(int(last), bytes.fromhex(text)) for last, text in rows)
+        )
     except FileNotFoundError:
         return SiteKey(key)
     except (OSError, ValueError) as error:
-        raise access.unusable(home.root, OSError(0, str(error), str(home.former_keys))) from error
+        raise access.unusable(home.root, OSError(0, str(error), str(home.previous_keys))) from error
 
 
 class Signer:
@@ -68,20 +70,20 @@ class Signer:
 def rotate(home: Home, *, last: int, oldest: int | None) -> None:
     """Make a new key for all attempts after `last`.
 
-    The present one still signs the attempts up to there; former keys that signed only attempts
+    The present one still signs the attempts up to there; previous keys that signed only attempts
     before the `oldest` running one are forgotten. The new key is written last: a crash in between
-    leaves a present key that is also the former one, which signs the same.
+    leaves a present key that is also the previous one, which signs the same.
     """
     present = read(home)
-    former = list(present.former)
-    if not former or former[-1].last < last:  # else the present key has signed nothing
-        former.append(FormerKey(last, present.key))
-    needed = [one for one in former if oldest is not None and one.last >= oldest]
-    _replace(home.former_keys, _text(needed))
+    previous = list(present.previous)
+    if not previous or previous[-1].last < last:  # else the present key has signed nothing
+        previous.append(PreviousKey(last, present.key))
+    needed = [one for one in previous if oldest is not None and one.last >= oldest]
+    _replace(home.previous_keys, _text(needed))
     _replace(home.key, os.urandom(KEY_BYTES))
 
 
-def _text(keys: Sequence[FormerKey]) -> bytes:
+def _text(keys: Sequence[PreviousKey]) -> bytes:
     return "".join(f"{one.last} {one.key.hex()}\n" for one in keys).encode()
 
 

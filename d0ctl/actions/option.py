@@ -142,7 +142,9 @@ def read_words(options: OptionsType, text: str) -> OptionsType:
     for word in text.split():
         written, equals, value = word.removeprefix("--").partition("=")
         if written not in known or not equals:
-            raise BadUsage(f"`{word}` is none of {', '.join(known)}", hint=f"e.g. {hint(options)}")
+            raise BadUsage(
+                f"`{word}` is not one of {', '.join(known)}", hint=f"e.g. {hint(options)}"
+            )
         name, option = known[written]
         if option.kind == "list":
             texts.setdefault(name, []).append(value)
@@ -202,7 +204,7 @@ def _positive(read: Callable[[str], Any]) -> Callable[[str], Any]:
     def read_positive(text: str) -> Any:
         if found := read(text):
             return found
-        raise ValueError(f"it takes more than 0, not `{text}`")
+        raise ValueError(f"it must be more than 0, not `{text}`")
 
     return read_positive
 

@@ -52,7 +52,7 @@ def planned(
     """
     if not request.options.changes:
         example = request.action.example.split()[1]
-        raise BadUsage("say what to set", hint=request.action.request(
+        raise BadUsage("no setting is given", hint=request.action.request(
             request.target, changes=(example,)).command())  # fmt: skip
     texts = _texts(request, keys)
     new = read(_values(texts))

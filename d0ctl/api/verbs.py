@@ -326,7 +326,7 @@ class Verbs(Acting):
         file: str | float | None = None,
         parameters: Mapping[str, object] | None = None,
         again: bool = False,
-        former: bool = False,
+        previous: bool = False,
         hold: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
@@ -337,7 +337,7 @@ class Verbs(Acting):
         file: The corrected job file (default: the one it was submitted from).
         parameters: Parameter of the job; may be repeated.
         again: Rerun packages that ran with another definition.
-        former: Go back to the job file before the last update.
+        previous: Go back to the job file before the last update.
         hold: Keep it from being scheduled.
         """
         return self._act(
@@ -346,7 +346,7 @@ class Verbs(Acting):
                 "file": file,
                 "parameters": parameters,
                 "again": again,
-                "former": former,
+                "previous": previous,
                 "hold": hold,
             },
             reason,

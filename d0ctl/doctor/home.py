@@ -27,7 +27,7 @@ def home_files(home: Home) -> Iterator[Finding]:
         yield from _private(path, 0o700, "mkdir -m 700")
     for path in (home.key, home.database):
         yield from _private(path, 0o600, "")
-    for path in (home.writer_lock, home.former_keys):
+    for path in (home.writer_lock, home.previous_keys):
         if path.exists():
             yield from _private(path, 0o600, "")
     if home.key.is_file() and home.key.stat().st_size < KEY_BYTES:
@@ -65,7 +65,7 @@ def _private(path: Path, mode: int, make: str) -> Iterator[Finding]:
     if found & 0o077:
         detail = "other users can enter it" if mode == 0o700 else "other users may read"
         advice = f"chmod {mode:o} {path}"
-        if path.name in ("site.key", "site.key.former"):
+        if path.name in ("site.key", "site.key.previous"):
             detail += " it, and forge messages with it"
             advice += "; d0ctl site rotate-key"
         yield Finding("home", str(path), detail, advice)

@@ -44,7 +44,7 @@ class Bounds(Struct):
         if self.entries < 0:
             raise self._too_wide("it reads too many directory entries")
         if self.entries % 1024 == 0 and time.monotonic() > self.until:
-            raise self._too_wide("it searches for too long")
+            raise self._too_wide("the search takes too long")
 
     def _too_wide(self, reason: str) -> TooWideError:
         way_out = "begin it in a smaller folder"

@@ -13,7 +13,7 @@ def written(file: Path, bytes_written: int) -> str:
 
 def would_restore(file: Path, database: Path) -> Iterator[str]:
     """Say what would be replaced, and what would be kept."""
-    yield f"would put `{clean(str(file))}` in place of `{clean(str(database))}`"
+    yield f"would replace `{clean(str(database))}` by `{clean(str(file))}`"
     if database.exists():
         yield "the current database would be kept beside it"
 
@@ -25,7 +25,7 @@ def question(database: Path) -> str:
 
 def restored(file: Path, previous: Path | None) -> Iterator[str]:
     """Say where the database is from, where the previous one is, and what to type next."""
-    yield f"the database is that of `{clean(str(file))}`"
+    yield f"restored the database from `{clean(str(file))}`"
     if previous is not None:
-        yield f"the previous one is `{clean(str(previous))}`"
+        yield f"the previous database is `{clean(str(previous))}`"
     yield "d0ctl daemon start"

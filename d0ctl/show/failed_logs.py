@@ -100,4 +100,4 @@ def _log(sheet: Sheet, log: FailedLog, now: float) -> None:
         named = ", ".join(log.alike[:MOST_NAMED])
         more = count(len(log.alike) - MOST_NAMED)
         rest = f" and {more} more" if len(log.alike) > MOST_NAMED else ""
-        sheet.say(f"alike: {named}{rest}", "faint", indent=" " * 4)
+        sheet.say(f"the same in {named}{rest}", "faint", indent=" " * 4)

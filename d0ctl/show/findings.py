@@ -27,11 +27,11 @@ class Finding(Protocol):
 
     @property
     def advice(self) -> str:
-        """The command that helps, or the one after which it heals."""
+        """The command that repairs it."""
 
     @property
     def heals(self) -> bool:
-        """Whether it heals by itself."""
+        """Whether the next start of the daemon repairs it."""
 
 
 def draw(
@@ -47,7 +47,7 @@ def draw(
         _item(sheet, "stands still",
               f"production stands still: {stop.text}: {'; '.join(stop.commands)}")  # fmt: skip
     for finding in findings:
-        advice = f"heals after `{finding.advice}`" if finding.heals else finding.advice
+        advice = f"repaired by `{finding.advice}`" if finding.heals else finding.advice
         text = f"{finding.check}: {finding.subject}: {finding.detail}"
         _item(sheet, "failed", text, f": {advice}" if advice else "")
     unchecked = [f"`{name}` was not checked: {why}" for name, why in sorted(unseen.items())]

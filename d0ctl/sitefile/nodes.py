@@ -218,7 +218,7 @@ def _pilots(level: Level) -> Pilots | None:
         return Pilots(kind, **found)
     for key in PILOT_KEYS:
         if key in level:
-            level.reading.fault(level.position(key), f"`{key}` needs a `kind` beside it")
+            level.reading.fault(level.position(key), f"`{key}` needs `kind`")
     return None
 
 

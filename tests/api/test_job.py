@@ -67,7 +67,7 @@ def test_a_submitted_job_is_corrected_by_another(folder: Path) -> None:
     assert ("1 package added: 1 new" in str(plan), len(jobs("one"))) == (True, 2)
     done = job.update(reason="one more")
 
-    assert (len(jobs("one")), done.undo) == (3, "d0ctl update one --former")
+    assert (len(jobs("one")), done.undo) == (3, "d0ctl update one --previous")
     with pytest.raises(NotFound):
         one_line("other").update()
     with pytest.raises(BadJobFile):

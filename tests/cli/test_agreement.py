@@ -161,7 +161,7 @@ WORLDS = {
     "impossible": World(
         lambda site: simple(site, cpus=64), Cause.IMPOSSIBLE, True, "4 CPUs, needs 64"
     ),
-    "no node": World(no_node, Cause.NO_NODE, True, "there is no node at all"),
+    "no node": World(no_node, Cause.NO_NODE, True, "there are no nodes"),
     "held": World(held, Cause.HELD, True, "is held"),
     "held package": World(held_package, Cause.HELD, True, "is held"),
     "waits for another": World(other, None, False),

@@ -81,7 +81,7 @@ def test_an_edit_changes_the_requests_only_of_packages_that_have_not_started(
 @pytest.mark.parametrize(
     ("words", "code", "answer"),
     [
-        (["prod/1/1/1"], 2, "say what they should request"),
+        (["prod/1/1/1"], 2, "no request is given"),
         (["prod/1/1/1", "--cpus", "3"], 4, "no node can take it: `localhost` is ruled out (2 CPUs"),
         (["prod/1/1/1", "--on", "nowhere"], 3, "there is no node `nowhere`"),
         (["prod/1/2/1", "--cpus", "1"], 4, "is failed, so it can't be edited"),

@@ -161,7 +161,7 @@ def test_the_doctor_reports_the_fault_the_place_and_the_command(
         f"✘ home: {home.key}: other users may read it, and forge messages with it: "
         f"chmod 600 {home.key};"
         " d0ctl site rotate-key",
-        "✘ lease: daemon: is held by process 17, which is gone: heals after `d0ctl daemon start`",
+        "✘ lease: daemon: is held by process 17, which is gone: repaired by `d0ctl daemon start`",
     ]
     answer = document(d0ctl("doctor", "--json").stdout)
     assert not answer["ok"]

@@ -124,7 +124,7 @@ def test_without_any_node_nothing_is_refused(site: Site, d0ctl: Type, tmp_path: 
 
     assert d0ctl("submit", str(file)).exit_code == 0
     waited = d0ctl("wait", "res")
-    assert (waited.exit_code, waited.stdout) == (1, "`res` stands still: there is no node at all\n")
+    assert (waited.exit_code, waited.stdout) == (1, "`res` stands still: there are no nodes\n")
 
 
 def test_waiting_ends_when_no_node_can_ever_take_the_remaining_packages(

@@ -57,7 +57,7 @@ def test_the_site_file_puts_the_throttles_back(site: Site, d0ctl: Type, tmp_path
 @pytest.mark.parametrize(
     ("words", "said"),
     [(["group", "x", "--max-running", "2"], "`group x` is not a node"),
-     (["job", "x"], "say what to limit"),
+     (["job", "x"], "no limit is given"),
      (["job"], "`job` is not a node, researcher or job and its name"),
      (["job", "x", "--max-running", "0"], "--max-running: it takes a whole number, 1 or more"),
      (["job", "x", "--max-launches", "9"], "--max-launches: it takes a number and a time")],

@@ -69,7 +69,7 @@ def test_an_update_adds_removes_and_changes_and_keeps_what_was_set(file: Path, d
     reply = d0ctl("submit", "--update", str(file))
 
     assert reply.stdout.startswith("updated `mc`\npriority: 50 -> 80\n2 packages added")
-    assert "to undo: d0ctl update mc --former" in reply.stderr
+    assert "to undo: d0ctl update mc --previous" in reply.stderr
     assert "echo bye 4" in script(d0ctl, "mc/1/4/1/1")
     assert "sort" in script(d0ctl, "mc/2/1/1/1")
     reads = document(d0ctl("status", "mc/2/1/1", "--json").stdout)["inputs"]
@@ -82,10 +82,10 @@ def test_an_update_adds_removes_and_changes_and_keeps_what_was_set(file: Path, d
     assert "to undo" not in again.stderr
 
 
-def test_an_update_is_undone_by_the_former_job_file(file: Path, d0ctl: Type) -> None:
+def test_an_update_is_undone_by_the_previous_job_file(file: Path, d0ctl: Type) -> None:
     d0ctl("update", "mc")
 
-    assert d0ctl("update", "mc", "--former").exit_code == 0
+    assert d0ctl("update", "mc", "--previous").exit_code == 0
     counts = document(d0ctl("status", "mc/1", "--json").stdout)["packages"]
     assert (counts["unscheduled"], counts["canceled"]) == (2, 2)
     assert "echo bye 1" in script(d0ctl, "mc/1/1/1/1")
@@ -132,8 +132,8 @@ def test_an_impossible_update_is_refused_with_the_reason(
 
     code, words = reply("update", "prod")
     assert (code, "--file FILE" in words) == (4, True)
-    code, words = reply("update", "mc", "--former")
-    assert (code, "has no former job file" in words) == (4, True)
+    code, words = reply("update", "mc", "--previous")
+    assert (code, "has no previous job file" in words) == (4, True)
     code, words = reply("submit", str(file), "--again")
     assert (code, "--again needs --update" in words) == (2, True)
     assert reply("update", "nobody")[0] == 3

@@ -1,4 +1,4 @@
-"""A new key of the site signs new attempts; those that run keep the former one."""
+"""A new key of the site signs new attempts; those that run keep the previous one."""
 
 import time
 from pathlib import Path
@@ -16,13 +16,13 @@ from tests.support.rows import read
 
 
 def rotate(desk: Desk) -> int:
-    """Replace the key; how many attempts keep the former one."""
+    """Replace the key; how many attempts keep the previous one."""
     return site_changes.rotate_key(desk.store, actor="tester", note=None, now=time.time())
 
 
-def former(home: Home) -> list[int]:
-    """The last attempts of the former keys."""
-    return [one.last for one in site_key.read(home).former]
+def previous(home: Home) -> list[int]:
+    """The last attempts of the previous keys."""
+    return [one.last for one in site_key.read(home).previous]
 
 
 def test_an_attempt_outlives_the_key_that_signed_it_and_the_next_has_the_new_key(
@@ -40,7 +40,7 @@ def test_an_attempt_outlives_the_key_that_signed_it_and_the_next_has_the_new_key
     assert outcomes(desk.store) == ["successful", "successful"]
     assert signed.token(first) == message.token(stolen, first)
     assert signed.token(first + 1) != message.token(stolen, first + 1)
-    assert former(desk.home) == [first]
+    assert previous(desk.home) == [first]
     assert not list((desk.home.dropbox / "rejected").iterdir())
 
 
@@ -63,18 +63,20 @@ def test_a_stolen_key_signs_no_attempt_that_was_launched_after_it_was_replaced(
     turn_until(desk, lambda: outcomes(desk.store) == ["successful"])
 
 
-def test_a_former_key_is_forgotten_when_its_attempts_have_ended(desk: Desk, tmp_path: Path) -> None:
+def test_a_previous_key_is_forgotten_when_its_attempts_have_ended(
+    desk: Desk, tmp_path: Path
+) -> None:
     attempt = running(desk, tmp_path / "gate")
     for _ in range(2):
         rotate(desk)
-    assert former(desk.home) == [attempt]
+    assert previous(desk.home) == [attempt]
 
     (tmp_path / "gate").touch()
     turn_until(desk, lambda: outcomes(desk.store) == ["successful"])
     assert rotate(desk) == 0
 
-    assert former(desk.home) == []
-    for path in (desk.home.key, desk.home.former_keys):
+    assert previous(desk.home) == []
+    for path in (desk.home.key, desk.home.previous_keys):
         assert path.stat().st_mode & 0o777 == 0o600
     verbs = [row[0] for row in read(desk.store, "action", "verb")]
     assert verbs.count("site rotate-key") == 3
@@ -83,7 +85,7 @@ def test_a_former_key_is_forgotten_when_its_attempts_have_ended(desk: Desk, tmp_
 def test_a_rotation_that_is_killed_before_the_new_key_leaves_the_present_one(home: Home) -> None:
     home.create()
     present = home.site_key()
-    home.former_keys.write_text(f"7 {present.hex()}\n")
+    home.previous_keys.write_text(f"7 {present.hex()}\n")
 
     key = site_key.read(home)
 

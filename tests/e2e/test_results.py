@@ -55,7 +55,7 @@ def test_files_left_by_others_are_moved_aside_by_a_new_job(site: Site) -> None:
 
     answer = run(site, 1)
 
-    assert "older files under the name of this job are now in" in answer
+    assert "older results of this name are now in" in answer
     assert names(site, "fix") == ["1.txt"]
     assert (site.home.root / "results/fix.1/old.txt").read_text() == "a person's"
 

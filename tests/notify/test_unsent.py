@@ -197,7 +197,7 @@ def test_senders_of_two_processes_send_nothing_twice(
     fail(site, "prod/1/1/1")
     with store.writing():
         collect(store, now=NOW)
-        store.change("take_lease", name="post mail", holder=other(), former="", now=NOW)
+        store.change("take_lease", name="post mail", holder=other(), previous="", now=NOW)
     NotificationSender(home, is_command=False, clock=Clock(NOW)).round(store)
 
     assert post.letters == []

@@ -116,7 +116,7 @@ def test_files_that_fill_no_whole_group_are_named_in_the_history(
     notes = [row[1] for row in read(site.store, "action", "verb", "note") if row[0] == "group"]
     assert notes == [
         "the names of late outputs are known: 0 lines more; "
-        "1 of 3 left out, as `whole` asks: `part-3`"
+        "1 of 3 left out because of `whole`: `part-3`"
     ]
     assert faults(site.store) == {}
 

@@ -119,9 +119,9 @@ def test_failed_packages_are_retried_with_other_memory_time_and_node(
 def test_values_that_make_no_sense_are_refused_as_on_the_command_line() -> None:
     unchanged = RetryOptions()
 
-    for text, answer in [("memry=2GB", "`memry=2GB` is none of memory, disk, cpus, gpus, wall"),
-                       ("memory", "`memory` is none of"),
-                       ("cpus=0", "--cpus: it takes more than 0, not `0`"),
+    for text, answer in [("memry=2GB", "`memry=2GB` is not one of memory, disk, cpus, gpus, wall"),
+                       ("memory", "`memory` is not one of"),
+                       ("cpus=0", "--cpus: it must be more than 0, not `0`"),
                        ("wall-time=-5m", "--wall-time: `-5m` is not a time")]:  # fmt: skip
         with pytest.raises(BadUsage, match=re.escape(answer)):
             read_words(unchanged, text)

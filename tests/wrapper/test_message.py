@@ -80,10 +80,10 @@ def test_any_other_value_of_a_field_is_refused_or_read_as_it_is(
         ({"time": math.inf}, "Infinity is not a number"),
         (
             {"kind": "stop"},
-            "`kind` is none of start, state, progress, note, need, part, end",
+            "`kind` is not one of start, state, progress, note, need, part, end",
         ),
-        ({"kind": []}, "`kind` is none of start, state, progress, note, need, part, end"),
-        ({"outcome": "done"}, "`outcome` is none of"),
+        ({"kind": []}, "`kind` is not one of start, state, progress, note, need, part, end"),
+        ({"outcome": "done"}, "`outcome` is not one of"),
         ({"outcome": "successful"}, "outcome `successful` with reason `exit-code`"),
         ({"outcome": "killed"}, "outcome `killed` with reason `exit-code`"),
         ({"reason": None}, "outcome `failed` with reason `None`"),

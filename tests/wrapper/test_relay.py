@@ -195,7 +195,7 @@ def test_a_frame_of_an_unknown_kind_is_ignored(node: Client) -> None:
         ({"binaries": []}, "has no binaries"),
         ({"binaries": [binary()]}, "either a script or a program"),
         ({"binaries": [binary("a", script="b")]}, "either a script or a program"),
-        ({"binaries": [binary(script="a", shell="tcsh")]}, "`shell` is none of bash, sh"),
+        ({"binaries": [binary(script="a", shell="tcsh")]}, "`shell` is not one of bash, sh"),
         ({"binaries": [binary("a\0b")]}, "null character"),
         ({"keep": ["../x"]}, "`keep` item 1 is not a relative path"),
         ({"inputs": [{"name": "a/../b", "path": "/x", "size": 1, "required": True}]}, "`name`"),

@@ -98,7 +98,7 @@ def limit(store: Store, plan: LimitPlan, by: Author) -> None:
     """Change the row; the scheduler follows it in its next turn. Raises BadUsage."""
     changes = {name: after or None for name, _, after in _changes(plan)}
     if not changes:
-        raise BadUsage("say what to limit", hint=f"d0ctl limit {plan.brief} --max-running 4")
+        raise BadUsage("no limit is given", hint=f"d0ctl limit {plan.brief} --max-running 4")
     if "max-running" in changes:
         if isinstance(plan.row, JobSummary):
             job_limits.limit_job(store, plan.row.id, changes["max-running"])
@@ -126,7 +126,7 @@ def report(plan: LimitPlan) -> Iterator[str]:
 
 def _said(plan: LimitPlan) -> str:
     said = [f"{name} {_word(before)} -> {_word(after)}" for name, before, after in _changes(plan)]
-    return ", ".join(said) or "say what to limit"
+    return ", ".join(said) or "no limit is given"
 
 
 ACTION = Action(

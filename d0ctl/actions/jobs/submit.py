@@ -188,7 +188,7 @@ def submit(store: Store, plan: SubmitPlan, by: Author) -> SubmitPlan:
         force=options.force, note=by.note,
         progress=lambda done: person.follow(done, spec.packages),
         moved=lambda folder: person.inform(
-            f"older files under the name of this job are now in {folder}"
+            f"older results of this name are now in {folder}"
         ),
     )  # fmt: skip
     misfits: list[Misfit] = []

@@ -38,7 +38,7 @@ class UpdateOptions(Options):
         type=ValueType(pairs, write_pairs), example="KEY=VALUE",
     )  # fmt: skip
     again: bool = flag("--again", "Rerun packages that ran with another definition.")
-    former: bool = flag("--former", "Go back to the job file before the last update.")
+    previous: bool = flag("--previous", "Go back to the job file before the last update.")
     hold: bool = flag("--hold", "Keep it from being scheduled.")
     spec: JobSpec | None = None
     """What the job file says; `prepare` reads it."""
@@ -70,14 +70,14 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
         return request
     job = _job(store, request)
     known = text_of(store, job.id)
-    if options.former:
-        former = previous_text(store, job.id)
-        if former is None or options.file is not None:
-            raise Refused(f"job `{job.name}` was not updated, so it has no former job file"
-                          if former is None else "--former takes no --file",
+    if options.previous:
+        previous = previous_text(store, job.id)
+        if previous is None or options.file is not None:
+            raise Refused(f"job `{job.name}` was not updated, so it has no previous job file"
+                          if previous is None else "--previous and --file exclude each other",
                           hint=f"d0ctl history {job.name}")  # fmt: skip
-        values = {**_set(former.parameters, own_parameters(former.text)), **options.parameters}
-        spec = reader.read_text(former.text, former.source, former.directory, values,
+        values = {**_set(previous.parameters, own_parameters(previous.text)), **options.parameters}
+        spec = reader.read_text(previous.text, previous.source, previous.directory, values,
                                 known_names(store, job.id))  # fmt: skip
     else:
         values = {**(_set(known.parameters, own_parameters(known.text)) if known else {}),
@@ -225,7 +225,7 @@ def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:
 def _undo(plan: UpdatePlan) -> str | None:
     if plan.is_empty:
         return None
-    return undo.command("update", undo.paths(plan.request.target), "--former")
+    return undo.command("update", undo.paths(plan.request.target), "--previous")
 
 
 ACTION = Action(
@@ -251,7 +251,7 @@ ACTION = Action(
     ways=(
         Way("leave what has run"),
         Way("run outdated packages again", frozenset({"--again"})),
-        Way("go back to the job file before", frozenset({"--former"})),
+        Way("go back to the job file before", frozenset({"--previous"})),
         Way("leave what has run, and hold it", frozenset({"--hold"})),
     ),
 )

@@ -86,7 +86,7 @@ def refuse_other(store: Store, plan: Plan, now: float) -> None:
 def describe(plan: Plan) -> Iterator[str]:
     """Say what would be asked of the node."""
     yield (f"would ask `{plan.request.target.brief}` for its host key, "
-           "and trust it if it is the one you name")  # fmt: skip
+           "and trust it if it has the given fingerprint")  # fmt: skip
 
 
 def report(plan: Plan) -> Iterator[str]:

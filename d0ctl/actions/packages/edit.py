@@ -19,7 +19,7 @@ from d0ctl.units import count, listed
 EDITABLE = frozenset({Phase.WAITING, Phase.READY, Phase.COOLOFF, Phase.HELD})
 """Packages that have no node."""
 
-NOTHING = "say what they should request"
+NOTHING = "no request is given"
 
 EXAMPLE = "e.g. --cpus 2"
 

@@ -104,7 +104,7 @@ def change(store: Store, plan: ThrottlePlan, by: Author) -> None:
     """Put the limits in force. Raises BadUsage if none was given."""
     name = plan.request.target.brief
     if not plan.limits:
-        raise BadUsage("say what to limit", hint=f"d0ctl throttle set {name} --max-running 4")
+        raise BadUsage("no limit is given", hint=f"d0ctl throttle set {name} --max-running 4")
     throttles.change(store, name, plan.after)
 
 
@@ -126,7 +126,7 @@ def report(plan: ThrottlePlan) -> Iterator[str]:
 
 def _said(plan: ThrottlePlan, verb: str) -> str:
     if not plan.limits and not plan.is_empty:
-        return "say what to limit"
+        return "no limit is given"
     return wording.new_values(verb, plan.limits, plan.request.target.brief, "limits")
 
 

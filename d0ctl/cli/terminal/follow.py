@@ -54,13 +54,13 @@ class Following:
                 self._warn_without_driver()
             time.sleep(LOOK_S)
 
-    def _await_next(self, former: AttemptView) -> AttemptView | None:
+    def _await_next(self, previous: AttemptView) -> AttemptView | None:
         """Wait for the attempt after one that has ended; None if there will be none."""
         is_reported = False
         while True:
             one = self._package()
             tried = visiting.attempt_of(self._store, one, None)
-            if tried.number > former.number:
+            if tried.number > previous.number:
                 say(following.begun(tried))
                 return tried
             if _is_final(one):

@@ -45,12 +45,12 @@ class LiveScreen:
         self._size = (0, 0)
         self._top = 0
         self._keys: list[Any] | None = None
-        self._former: dict[int, Any] = {}
+        self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
         for number in (signal.SIGTERM, signal.SIGHUP):
-            self._former[number] = signal.signal(number, _end)
-        self._former[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, self._stop)
+            self._previous[number] = signal.signal(number, _end)
+        self._previous[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, self._stop)
         self._begin()
         return self
 
@@ -59,7 +59,7 @@ class LiveScreen:
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
         self._leave()
-        for number, handler in self._former.items():
+        for number, handler in self._previous.items():
             signal.signal(number, handler)
 
     @property

@@ -133,7 +133,7 @@ def follow(
 ) -> tuple[dict[int, str], list[str], list[BatchJob]]:
     """Compare the queue with the jobs of single packages.
 
-    Return how those have ended that are over, the ids of those to cancel, and all of the former.
+    Return the outcomes of ended jobs, the ids of jobs to cancel, and all previous jobs.
     """
     gone, cancel, found = dict[int, str](), list[str](), pilots.direct_jobs(desk.store, system.id)
     for one in found:

@@ -213,7 +213,7 @@ def end_hash(desk: Desk, node: int, frame: Frame, now: float) -> None:
 def _is_replaced(desk: Desk, arrival: Arrival) -> bool:
     """Return whether a transfer writes this copy anew, or has done so since the inventory.
 
-    A package launched with the times of the former file would find its input changed.
+    A package launched with the times of the previous file would find its input changed.
     """
     if Transfer(arrival.file, arrival.cluster, arrival.result) in desk.transfers:
         return True

@@ -38,7 +38,7 @@ def split(
                 literals.append(found[0][1:-1])
                 continue
             if name in names:
-                message = f"`{found[0]}`: names of files are not calculated or formatted"
+                message = f"`{found[0]}`: file names can't be calculated or formatted"
                 faults.add(scalar.position_at(found[0], found.start()), message)
             elif name is not None and (strict or not form):
                 _check(scalar, found, names, faults, strict)

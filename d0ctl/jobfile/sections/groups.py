@@ -79,7 +79,7 @@ def _grouped(
         names = shown(left[0]) + (f" to {shown(left[-1])}" if len(left) > 1 else "")
         if not groups:
             reading.fault(by, f"{len(members)} files do not fill a group of {limit.size}")
-        message = f"{len(left)} of {len(members)} left out, as `whole` asks: {names}"
+        message = f"{len(left)} of {len(members)} left out because of `whole`: {names}"
         reading.faults.warnings.add(by, message)
     return groups
 

@@ -218,7 +218,7 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
     records = level.records("binaries")
     if len(records) > MOST_BINARIES:
         message = f"a package has {len(records):,} binaries (at most {MOST_BINARIES:,})"
-        reading.fault(node.position, f"{message}; make packages of them, which wait for files")
+        reading.fault(node.position, f"{message}; split it into packages that pass files on")
     binaries = [read_binary(item, reading) for item in records[:MOST_BINARIES]]
     return PackageRecipe(node.position, fields, binaries, wrapper)
 

@@ -10,7 +10,7 @@ MOST = 65_536
 """The highest limit to request; some programs close every number that could be open."""
 
 _LIMIT = resource.RLIMIT_NOFILE
-_former = resource.getrlimit(_LIMIT)
+_previous = resource.getrlimit(_LIMIT)
 
 
 def allow_many() -> None:
@@ -21,9 +21,9 @@ def allow_many() -> None:
         resource.setrlimit(_LIMIT, (most, hard))
 
 
-def keep_former(pid: int) -> None:
+def keep_previous(pid: int) -> None:
     """Give the previous limit to a process that this one has started."""
     try:
-        resource.prlimit(pid, _LIMIT, _former)
+        resource.prlimit(pid, _LIMIT, _previous)
     except ProcessLookupError:
         return  # it has ended already

@@ -46,7 +46,7 @@ class ProcessStream:
             cwd=folder,
             start_new_session=True,
         )
-        descriptors.keep_former(self._process.pid)
+        descriptors.keep_previous(self._process.pid)
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         os.set_blocking(self._stdin.fileno(), False)

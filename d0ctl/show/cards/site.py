@@ -58,7 +58,7 @@ def outcome(found: Sequence[Difference], *, would: bool) -> Iterator[str]:
 
 
 def rotated(running: int, *, would: bool) -> str:
-    """Say that the site has a new key, or would have, and which attempts keep the former one."""
+    """Say that the site has a new key, or would have, and which attempts keep the previous one."""
     keep = "would keep" if would else "keeps" if running == 1 else "keep"
     ends = "it ends" if running == 1 else "they end"
     kept = f"; {count(running, 'running attempt')} {keep} the previous one until {ends}"

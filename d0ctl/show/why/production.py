@@ -184,7 +184,7 @@ def in_the_way(job: JobStanding, nodes: Sequence[NodeState]) -> str | None:
     if cause is Cause.OTHER_JOB and not work.requirements:
         return _other_jobs(job)
     if not nodes:
-        return "there is no node at all"
+        return "there are no nodes"
     reasons = {
         node.room.name: f"is ruled out ({why})" if why else str(node.gone)
         for requirement in work.requirements

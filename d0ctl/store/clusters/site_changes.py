@@ -132,7 +132,7 @@ def _catalogue(store: Store, site: Site, found: Collection[Difference]) -> None:
 
 
 def keep_software(store: Store, entry: SoftwareEntry, *, applied: bool) -> None:
-    """Record an entry of the catalogue, in place of a former one."""
+    """Record an entry of the catalogue, in place of a previous one."""
     store.change(
         "keep_software", name=entry.name, version=entry.version, platform=entry.platform,
         script=entry.script, shell=entry.shell, parameters=as_json(entry.parameters) or "{}",

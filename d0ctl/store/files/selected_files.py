@@ -112,7 +112,7 @@ def pages(store: Store, limit: int) -> Iterator[FileRow]:
 
 def dispositions(store: Store) -> list[str | None]:
     """Return the different dispositions that people gave to the selected files."""
-    return [row[0] for row in store.rows("former_dispositions")]
+    return [row[0] for row in store.rows("previous_dispositions")]
 
 
 def set_disposition(store: Store, disposition: str | None) -> None:

@@ -54,7 +54,7 @@ class Nodes:
     def misfits(self, requirement: Requirement) -> Mapping[str, str]:
         """Return why no node can ever take packages with a requirement, by node.
 
-        It is empty if a node can, and while there is no node at all.
+        It is empty if a node can, and while there are no nodes.
         """
         found = self.against(requirement)
         return {} if None in found.values() else {name: str(why) for name, why in found.items()}

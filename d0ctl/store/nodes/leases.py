@@ -18,7 +18,7 @@ def take_lease(store: Store, name: str, *, now: float) -> bool:
     previous = store.value("lease_holder", name=name)
     if previous not in (None, mine) and not is_dead(previous):
         return False
-    taken = store.value("take_lease", name=name, holder=mine, former=previous or mine, now=now)
+    taken = store.value("take_lease", name=name, holder=mine, previous=previous or mine, now=now)
     return bool(taken == mine)
 
 

@@ -233,9 +233,9 @@ create table job (
 
 -- The job file of a job as it was read, for `clone`, which submits it again; packed by zlib.
 create table job_text (
-    job_id integer primary key references job on delete cascade,
-    text   blob not null,
-    former blob                            -- as JSON: that before the last correction, and what is
+    job_id   integer primary key references job on delete cascade,
+    text     blob not null,
+    previous blob                          -- as JSON: that before the last correction, and what is
                                            -- needed to read it again
 ) strict;
 

@@ -144,12 +144,12 @@ update job
 
 -- name: correct_job_text
 -- The job file of a job, and the one that it had before.
-insert into job_text (job_id, text, former) values (:job, :text, :former)
-on conflict (job_id) do update set text = :text, former = :former;
+insert into job_text (job_id, text, previous) values (:job, :text, :previous)
+on conflict (job_id) do update set text = :text, previous = :previous;
 
--- name: former_job_text
+-- name: previous_job_text
 -- The job file that a job had before it was corrected.
-select former from job_text where job_id = :job;
+select previous from job_text where job_id = :job;
 
 -- name: forget_needs
 -- Forget that a job needs jobs of which it no longer reads anything.

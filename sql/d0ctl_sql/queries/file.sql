@@ -75,7 +75,7 @@ select job.name as job, file.name, file.size
  order by file.size desc, file.id
  limit :limit;
 
--- name: former_dispositions
+-- name: previous_dispositions
 -- The dispositions that users set for the selected files; null for files without one.
 select distinct file.disposition
   from chosen_file join file on file.id = chosen_file.file_id

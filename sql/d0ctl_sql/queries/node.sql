@@ -196,7 +196,7 @@ select name, holder, taken from lease order by name;
 -- Take a lease that is free or whose holder is the one named.
 insert into lease (name, holder, taken) values (:name, :holder, :now)
 on conflict (name) do update set holder = excluded.holder, taken = excluded.taken
- where lease.holder = :former
+ where lease.holder = :previous
 returning holder;
 
 -- name: give_lease

@@ -3,7 +3,7 @@
 select * from software order by name, version, platform;
 
 -- name: keep_software
--- Add an entry to the catalogue, or replace the former one.
+-- Add an entry to the catalogue, or replace the previous one.
 insert into software (name, version, platform, script, shell, parameters, archive, checksum, size,
                       manifest, needs, runtime, log_rules, hooks, progress, "check", policy, applied)
 values (:name, :version, :platform, :script, :shell, :parameters, :archive, :checksum, :size,

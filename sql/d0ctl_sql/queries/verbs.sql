@@ -256,7 +256,7 @@ update package
  where id = :package and phase in ('failed', 'canceled');
 
 -- name: kept_of_chosen
--- Chosen packages of which former attempts left files.
+-- Chosen packages of which previous attempts left files.
 select attempt.id, package.id as package_id, attempt.node_name, requirement.id as requirement_id,
        requirement.memory, requirement.avoid, requirement.boost, requirement.failed_on,
        requirement.stay

@@ -97,13 +97,13 @@ class _Interrupts:
     def __init__(self) -> None:
         self.kept: type[KeyboardInterrupt] | None = None
         self.is_watching = False
-        self.former: dict[int, Any] = {}
+        self.previous: dict[int, Any] = {}
 
     def __enter__(self) -> "_Interrupts":
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, handler in self.former.items():
+        for number, handler in self.previous.items():
             signal.signal(number, handler)
 
     def keep(self) -> None:
@@ -111,7 +111,7 @@ class _Interrupts:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             handler = signal.getsignal(number)
             if handler != signal.SIG_IGN:  # as under nohup
-                self.former.setdefault(number, handler)
+                self.previous.setdefault(number, handler)
                 signal.signal(number, self._take)
 
     def watch(self) -> None:

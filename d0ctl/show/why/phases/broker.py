@@ -19,7 +19,7 @@ def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
         return {}
     answer = _answer(subject, name)
     if answer is None and fits:
-        subject.fact(f"broker `{name}` has not said yet which nodes may take it")
+        subject.fact(f"broker `{name}` has not answered yet")
     if answer is None:
         return {}
     if first := _preferred(answer, {row["name"] for row in fits}):

@@ -55,7 +55,7 @@ def why_not_taken(subject: Subject) -> str:
     explanation.facts += coming
     if not rows and not coming:
         explanation.commands.append("d0ctl node add NAME [user@]host")
-        return "there is no node at all"
+        return "there are no nodes"
     if not any_driver(subject.store):
         explanation.commands += ["d0ctl daemon start", f"d0ctl run {subject.package.job}"]
         return "no daemon is running"

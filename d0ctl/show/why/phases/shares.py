@@ -17,6 +17,6 @@ def standing(subject: Subject) -> str | None:
     half = duration(float(default(store, "share-half-life")))
     name = f"share `{group.path}`" if group.path else "the group of jobs without a share"
     return (
-        f"{name} has {group.has:g} of {group.target:.1f} CPUs due to it, and used "
+        f"{name} has {group.has:g} of {group.target:.1f} CPUs of its share, and used "
         f"{duration(group.used)} of CPU time (half of that is forgotten every {half})"
     )

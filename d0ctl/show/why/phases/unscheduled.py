@@ -85,7 +85,7 @@ def assigned(subject: Subject) -> None:
         )
         explanation.facts += [_fetch(file) for file in moving]
         if rate := links.arriving(subject.store, one.node or ""):
-            subject.fact(f"files have come to `{one.node}` at {size(rate)}/s lately")
+            subject.fact(f"recent transfers to `{one.node}` ran at {size(rate)}/s")
         explanation.commands += [
             f"d0ctl node check {file.source}" for file in moving if _is_away(file)
         ]

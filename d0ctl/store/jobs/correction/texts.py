@@ -11,7 +11,7 @@ from d0ctl.store.jobs.submission.submit import JobText, text_of
 
 def previous_text(store: Store, job: int) -> JobText | None:
     """Return the job file that a job had before; None if it was not corrected."""
-    packed = store.value("former_job_text", job=job)
+    packed = store.value("previous_job_text", job=job)
     if packed is None:
         return None
     known = json.loads(zlib.decompress(packed))
@@ -26,5 +26,5 @@ def keep_text(store: Store, job: int, spec: JobSpec) -> None:
         "correct_job_text",
         job=job,
         text=zlib.compress(spec.text.encode()),
-        former=known and zlib.compress(json.dumps(known).encode()),
+        previous=known and zlib.compress(json.dumps(known).encode()),
     )

@@ -111,7 +111,7 @@ def one_of(*choices: Any) -> Check:
     @quick.test("type(x) is str and x in choices", choices=frozenset(choices))
     def check(value: Any) -> Any:
         if not isinstance(value, str) or value not in choices:
-            raise ValueError("is none of %s" % ", ".join(choices))
+            raise ValueError("is not one of %s" % ", ".join(choices))
         return value
 
     return check
