@@ -158,7 +158,7 @@ class Loop(Struct):
         self.ended = time.monotonic()
         self.rest_s = rest_s(self.ended - began, desk.lead_s)
         for courier in desk.couriers.values():
-            courier.rest_s = self.rest_s
+            courier.receiver.rest_s = self.rest_s
         if received.has_more:
             self.rest_s = 0.0
             desk.wake.set()

@@ -13,8 +13,8 @@ from msgspec import Struct, field
 
 from d0ctl.nodes import collect, stream
 from d0ctl.nodes.carry import Copy
-from d0ctl.nodes.courier import Courier, failed
-from d0ctl.nodes.courier_reports import FileFacts, Report, StreamEnded, TransferEnded
+from d0ctl.nodes.courier import Courier
+from d0ctl.nodes.courier_reports import FileFacts, Report, StreamEnded, TransferEnded, failed
 from d0ctl.nodes.direct import Login
 
 MOST_FILES = 1000

@@ -13,27 +13,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.errors import NodeUnreachable
 from d0ctl.model import ALL_PROCESSORS, Processors
-from d0ctl.nodes.courier_reports import FileFacts, NodeDown, NodeUp, Received, Report, TransferEnded
-from d0ctl.nodes.frame_checks import Pieces
+from d0ctl.nodes.courier_reports import (
+    FileFacts,
+    NodeDown,
+    NodeUp,
+    Report,
+    TransferEnded,
+    error_text,
+    failed,
+)
+from d0ctl.nodes.frame_receiver import Deliver, FrameReceiver
 from d0ctl.nodes.health_check import SILENCE_S, HealthCheck
 from d0ctl.nodes.link import Frame, Link, Site, open_link
-from d0ctl.nodes.transports.download import CorruptedInTransit, WrongFile
 from d0ctl.nodes.transports.transport import Address
 
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 60.0
 """The longest wait before an unreachable node is tried again; the wait doubles up to this."""
-
-REST_S = 0.02
-"""The shortest time between two deliveries: messages that arrive meanwhile share a file.
-
-The loop makes it longer while nothing waits for them.
-"""
-
-MOST_UNREAD = 8
-"""The most unread files of messages from a node; beyond that, no more are accepted."""
 
 STOP_S = 1.0
 """How long `stop` waits for the threads of a courier."""
@@ -41,15 +39,6 @@ STOP_S = 1.0
 LAUNCHES_A_FRAME, ATTEMPTS_A_FRAME = 200, 10_000
 
 PING: Frame = {"kind": "ping", "id": "ping"}
-
-UNREPORTED = frozenset({"messages", "accepted", "already"})
-"""Kinds of frames that the loop does not have to act on."""
-
-REPORTED_ANSWERS = frozenset({"software", "surveyed", "hashed"})
-"""Kinds of answers that no thread waits for: the loop acts on them."""
-
-Deliver: TypeAlias = Callable[[str, Sequence[str]], None]
-"""Stores messages of a node, and returns when they are safe on disk."""
 
 TransferWork: TypeAlias = Callable[["Courier", Link], FileFacts]
 """Transfers a file over an open link."""
@@ -73,15 +62,16 @@ class Courier:
         self.address = address
         self.site = site
         self.processors = processors
-        self._deliver = deliver
-        self._unread = unread
-        self._pieces = Pieces()
         self._report = report
         self._stopping = threading.Event()
         self._left_at = 0.0
         self._orders: queue.SimpleQueue[tuple[int, Frame] | None] = queue.SimpleQueue()
         self._transfers: queue.SimpleQueue[tuple[Any, TransferWork] | None] = queue.SimpleQueue()
         self._answers: dict[str, queue.SimpleQueue[Frame | None]] = {}
+        self.receiver = FrameReceiver(
+            node, address.name, answers=self._answers, stopping=self._stopping, deliver=deliver,
+            unread=unread, report=report,
+        )  # fmt: skip
         # Links are numbered. An order carries the number of the link that was accepted when it
         # was given, and is sent over that link or not at all: the loop decided by the list of that
         # relay, and the reconciliation on the next link finds whatever was lost.
@@ -89,12 +79,6 @@ class Courier:
         self._number = 0
         self._accepted = 0
         self._leased = 0
-        self._last_heard = 0.0
-        self.rest_s = 0.0
-        """The time between two deliveries, if it should be longer than REST_S."""
-        self.load: float | None = None
-        """The last load that the node has reported."""
-        self._disk_free = 0
         self._wait_s = FIRST_WAIT_S
         self._error = ""
         self._threads = [
@@ -140,7 +124,7 @@ class Courier:
     @property
     def silence_s(self) -> float:
         """How long the node has sent nothing."""
-        return time.monotonic() - self._last_heard
+        return time.monotonic() - self.receiver.last_heard
 
     def accept(self, link: int) -> None:
         """Send orders over this link from now on: its `NodeUp` was processed.
@@ -198,7 +182,7 @@ class Courier:
             try:
                 self._read(open_link(self.address, self.site, processors=self.processors))
             except Exception as failure:  # a node may send anything, and its courier survives
-                error = _text(failure)
+                error = error_text(failure)
             self._close()
             if not self._stopping.is_set():
                 # the cause, if another thread closed the link, not the error here
@@ -207,67 +191,22 @@ class Courier:
             self._stopping.wait(wait_s)
 
     def _read(self, link: Link) -> None:
-        self._last_heard = time.monotonic()
-        self._pieces = Pieces()
+        self.receiver.begin()
         self._number += 1
-        self.load = None
         self._link = link
         if self._stopping.is_set():
             return
         self._report(NodeUp(self.node, link.facts, link.attempts, self._number, link.cached))
         link.attempts = {}
         for frames in link.batches():
-            self._last_heard = time.monotonic()
-            self._deliver_messages(link, [frame for frame in frames if frame["kind"] == "messages"])
-            for frame in frames:
-                self._receive(frame)
-
-    def _deliver_messages(self, link: Link, frames: Sequence[Frame]) -> None:
-        """Deliver messages, those that arrived together as one file, and then acknowledge them.
-
-        The node deletes acknowledged messages, so they must be safe on disk here first.
-        """
-        files = [file for frame in frames for file in frame["files"] if self._pieces.complete(file)]
-        if files:
-            self._wait_for_loop()
-            self._deliver(self.address.name, [file["text"] for file in files])
-            link.send({"kind": "ack", "names": [file["name"] for file in files]})
-            self._stopping.wait(max(REST_S, self.rest_s))
-
-    def _wait_for_loop(self) -> None:
-        """Wait while the loop is behind: meanwhile messages stay on the node."""
-        while self._unread(self.address.name) >= MOST_UNREAD and not self._stopping.is_set():
-            self._stopping.wait(REST_S)
-            self._last_heard = time.monotonic()
-
-    def _receive(self, frame: Frame) -> None:
-        """Give a frame to the thread that waits for it, or report it."""
-        kind = frame["kind"]
-        if kind == "pong":
-            self.load = frame["load"]
-        answer = self._answers.get(frame["id"]) if "id" in frame else None
-        if answer is not None:
-            answer.put(frame)
-        elif kind == "pong":
-            self._note_disk_free(frame)
-        elif "id" in frame and kind not in REPORTED_ANSWERS:
-            return
-        elif kind not in UNREPORTED:
-            self._report(Received(self.node, frame))
-
-    def _note_disk_free(self, frame: Frame) -> None:
-        """Report the free space of the node's disk if it has changed by two percent."""
-        free = frame["disk_free"]
-        if free is not None and abs(free - self._disk_free) * 50 > self._disk_free:
-            self._disk_free = free
-            self._report(Received(self.node, frame))
+            self.receiver.receive(link, frames)
 
     def _write_orders(self) -> None:
         """Send orders, and pings even if there are many orders; close a link that stays silent."""
         watched, check = self._link, HealthCheck(time.monotonic())
         while not self._stopping.is_set():
-            item = self._next_order(check.due(self._last_heard) - time.monotonic())
-            link, now, heard = self._link, time.monotonic(), self._last_heard
+            item = self._next_order(check.due(self.receiver.last_heard) - time.monotonic())
+            link, now, heard = self._link, time.monotonic(), self.receiver.last_heard
             if link is not watched:
                 watched, check = link, HealthCheck(now)
             elif now >= check.due(heard):
@@ -300,7 +239,7 @@ class Courier:
         try:
             link.send(frame)
         except Exception as error:
-            self._error = self._error or _text(error)
+            self._error = self._error or error_text(error)
             _close(link)
 
     def _run_transfers(self) -> None:
@@ -325,26 +264,10 @@ class Courier:
             answer.put(None)
 
 
-def failed(node: int, name: Any, error: Exception) -> TransferEnded:
-    """Return the report of a transfer that failed."""
-    is_gone, is_wrong = (
-        isinstance(error, NotFound),
-        isinstance(error, WrongFile | CorruptedInTransit),
-    )
-    return TransferEnded(node, name, _text(error), is_gone, is_wrong)
-
-
 def _close(link: Link) -> None:
     """Close a link, whatever errors a sick node causes."""
     with suppress(Exception):
         link.close()
-
-
-def _text(error: Exception) -> str:
-    """Return the text of an error, with the type of an unexpected one."""
-    if isinstance(error, D0Error | OSError):
-        return str(error)
-    return f"{type(error).__name__}: {error}"
 
 
 def launch(courier: Courier, launches: Sequence[Frame]) -> None:

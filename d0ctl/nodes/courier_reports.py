@@ -4,7 +4,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
+from d0ctl.errors import D0Error, NotFound
 from d0ctl.nodes.frame_checks import Frame
+from d0ctl.nodes.transports.download import CorruptedInTransit, WrongFile
 
 
 class NodeUp(Struct, frozen=True):
@@ -83,3 +85,17 @@ class LoginTried(Struct, frozen=True):
 
 
 Report: TypeAlias = NodeUp | NodeDown | Received | TransferEnded | StreamEnded | LoginTried
+
+
+def failed(node: int, name: Any, error: Exception) -> TransferEnded:
+    """Return the report of a transfer that failed."""
+    is_gone = isinstance(error, NotFound)
+    is_wrong = isinstance(error, WrongFile | CorruptedInTransit)
+    return TransferEnded(node, name, error_text(error), is_gone, is_wrong)
+
+
+def error_text(error: Exception) -> str:
+    """Return the text of an error, with the type of an unexpected one."""
+    if isinstance(error, D0Error | OSError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"

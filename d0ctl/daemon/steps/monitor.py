@@ -97,7 +97,7 @@ def record_contact(desk: Desk, turn: Turn) -> None:
         heard = turn.now - courier.silence_s
         if courier.is_up and heard - desk.contacts.get(node, 0.0) >= RECORD_EVERY_S:
             desk.contacts[node] = heard
-            contact.note_contact(desk.store, node, courier.load, at=heard)
+            contact.note_contact(desk.store, node, courier.receiver.load, at=heard)
 
 
 def give_up_nodes(desk: Desk, turn: Turn) -> None:
