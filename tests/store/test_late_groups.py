@@ -95,6 +95,23 @@ def test_an_export_reads_the_files_of_each_group_only(site: Site, tmp_path: Path
     assert faults(site.store) == {}
 
 
+def test_an_export_names_each_part_of_several_late_outputs_once(site: Site, tmp_path: Path) -> None:
+    parts = [{"from": "split", "match": "part-1"}, {"from": "split", "match": "part-2"}]
+    two = SPLIT.replace("{run: split,", "{for: {n: [x, y]}, run: split,")
+    two = two.replace("part-*", "part-{n}*").replace("{p: {from: split, by: BY}}", "{p: [1]}")
+    two = two.replace('"{p}"', json.dumps(parts)).replace("{p.index}", "{p}")
+    submit(site, tmp_path, two)
+
+    found = definition.read(site.store, "late")
+
+    assert found is not None
+    (line,) = job_file_text.document(found)["stages"][1]["lines"]
+    inputs = line["packages"][0]["binaries"][0]["inputs"]
+    assert [(one["from"], one["match"]) for one in inputs] == [
+        ("split", "part-1"), ("split", "part-2"),
+    ]  # fmt: skip
+
+
 def test_groups_by_size_have_the_sizes_of_what_was_made(site: Site, tmp_path: Path) -> None:
     submit(site, tmp_path, by="14B")
 

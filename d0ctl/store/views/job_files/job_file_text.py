@@ -144,13 +144,14 @@ def _events(text: str | None, known: Sequence[str]) -> Entry | None:
 
 
 def _inputs(binary: Columns, package: PackageRows, known: Sequence[str]) -> list[Entry]:
-    """Return the inputs of a binary."""
-    return [
+    """Return the inputs of a binary; an entry with `match` that several late outputs have, once."""
+    found = (
         entry
         for row in package.inputs
         if row["binary"] == binary["seq"]
         for entry in _input_entries(row, known)
-    ]
+    )
+    return list({tuple(entry.items()): entry for entry in found}.values())
 
 
 def _input_entries(row: Columns, known: Sequence[str]) -> Iterator[Entry]:
