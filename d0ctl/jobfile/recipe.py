@@ -38,7 +38,7 @@ class Loop(Struct):
     @property
     def size(self) -> int:
         """The number of combinations, which can be more than `len` may return."""
-        return math.prod(len(group) for group in self.groups)
+        return math.prod(len(group) for group in self.groups) if self.groups else 1
 
     def __iter__(self) -> Iterator[LoopValues]:
         return _combinations(self.groups)

@@ -121,6 +121,18 @@ def test_the_json_preview_has_the_plan(site: Site, file: str, d0ctl: Type) -> No
     assert [one["kind"] for one in merge["lines"][0]["reads"]] == ["stage", "job", "node"]
 
 
+def test_the_json_of_a_dry_run_has_the_same_plan(site: Site, file: str, d0ctl: Type) -> None:
+    site.up()
+    schema = document(d0ctl("schema", "submit").stdout)
+    listed = document(d0ctl("validate", file, "--list", "--json").stdout)
+
+    found = document(d0ctl("submit", file, "--dry-run", "--json", "--force").stdout)
+
+    assert found["plan"] == listed["plan"]
+    assert found["dry_run"]
+    assert Draft202012Validator(schema).is_valid(found)
+
+
 def test_files_of_a_glob_are_listed_by_their_paths(tmp_path: Path, d0ctl: Type) -> None:
     for folder in ("run1", "run2"):
         (tmp_path / folder).mkdir()

@@ -230,7 +230,7 @@ class StageSizes(TypedDict):
 
 
 class Submitted(TypedDict):
-    """A job that was submitted, or would be."""
+    """A job that was submitted, or would be; with --dry-run what it would do."""
 
     job: str
     packages: int
@@ -238,6 +238,7 @@ class Submitted(TypedDict):
     estimated_end: NotRequired[TimeRange | None]
     sizes: NotRequired[list[StageSizes]]
     dry_run: NotRequired[bool]
+    plan: NotRequired[list[PlannedStage]]
 
 
 class Parameter(TypedDict):

@@ -21,8 +21,9 @@ def is_too_large(ranges: Sequence[PackageRange], faults: Faults) -> bool:
     """Return whether a job has too many packages, binaries, outputs or named inputs; say so."""
     totals: dict[str, int] = {}
     for part in ranges:
+        lines = part.line.loop.size
         for kind, number in _each_line(part):
-            totals[kind] = totals.get(kind, 0) + number * part.line.loop.size
+            totals[kind] = totals.get(kind, 0) + number * lines
             if totals[kind] > MAX_VALUES:
                 kinds = kind if kind == "packages" else f"{kind} in all its lines"
                 message = f"{totals[kind]:,} {kinds} are more than a job may have ({MAX_VALUES:,})"
@@ -60,7 +61,7 @@ class Inputs:
         for part in ranges:
             for package in part.line.packages:
                 for recipe in chain.from_iterable(one.inputs for one in package.binaries):
-                    if (recipe.stage is not None) is of_stages:
+                    if recipe.file is None and (recipe.stage is not None) is of_stages:
                         self.add(recipe, self._known(recipe, part.line.loop))
                         if self.are_too_many:
                             return True

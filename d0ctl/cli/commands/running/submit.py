@@ -57,7 +57,8 @@ def _run(
     if changing.is_rehearsal():
         if json:
             rehearsed: SubmitPlan = action_command.rehearse(request)
-            emit_json({"job": rehearsed.job, "packages": rehearsed.packages, "dry_run": True})
+            emit_json({"job": rehearsed.job, "packages": rehearsed.packages, "dry_run": True,
+                       "plan": forecast.plan(spec)})  # fmt: skip
         else:
             action_command.carry_out(request)
             with changing.rehearsal() as store:
