@@ -120,14 +120,12 @@ def roll_up(counts: Counts, *, blocked: bool = False) -> Group:
 
     The rules are Ganga's with the first two swapped, and a canceled package prevents
     success unless it was dropped on purpose. `blocked` means that its waiting packages wait for
-    something that will never come. The job of a task has no packages at first.
+    something that will never come.
     """
     totals = by_status(counts)
     unscheduled = totals["unscheduled"] - (counts.get("waiting", 0) if blocked else 0)
     if totals["launched"]:
         return Group.RUNNING
-    if not any(totals.values()):
-        return Group.SUBMITTED
     if totals["scheduled"] or unscheduled:
         return Group.SUBMITTED
     if totals["failed"] or (blocked and counts.get("waiting", 0)):
@@ -143,7 +141,12 @@ def without(counts: Counts, others: Counts) -> Counts:
 
 
 def job_status(counts: Counts, final: Counts, *, blocked: bool = False) -> Group:
-    """Return the status of a job; once it can't move, its final stages do not count."""
+    """Return the status of a job; once it can't move, its final stages do not count.
+
+    The job of a task has no packages at first.
+    """
+    if not any(counts.values()):
+        return Group.SUBMITTED
     whole = roll_up(counts, blocked=blocked)
     if not final or whole in (Group.RUNNING, Group.SUBMITTED):
         return whole

@@ -13,19 +13,27 @@ STATUSES = ("ready", "scouting", "running", "finishing", "prepared", "aborting")
 
 def act(store: Store, task: Task, clock: Clock) -> bool:
     """Give a task whose packages have ended its next status; return whether it has one."""
-    files = state.counts(store, task.id)
     if task.status == "prepared":
-        return _complete(store, task, files, clock)
-    if files.get("picked") or files.get("running"):
-        return False
-    if task.status == "aborting":
-        new = "aborted"
-    elif task.status == "finishing" or not _has_more(task, files):
-        new = "prepared"
-    else:
+        return _complete(store, task, clock)
+    new = _next(task, state.counts(store, task.id))
+    if new is None:
         return False
     with store.writing():
         return state.move(store, task, new, now=clock())
+
+
+def wants(store: Store, task: Task) -> bool:
+    """Return whether a task may get its next status now."""
+    return task.status == "prepared" or _next(task, state.counts(store, task.id)) is not None
+
+
+def _next(task: Task, files: Mapping[str, int]) -> str | None:
+    """Return the next status of a task whose packages have all ended; None while they have not."""
+    if files.get("picked") or files.get("running"):
+        return None
+    if task.status == "aborting":
+        return "aborted"
+    return "prepared" if task.status == "finishing" or not _has_more(task, files) else None
 
 
 def _has_more(task: Task, files: Mapping[str, int]) -> bool:
@@ -36,10 +44,10 @@ def _has_more(task: Task, files: Mapping[str, int]) -> bool:
     return bool(files.get("ready")) and (most is None or task.made < most)
 
 
-def _complete(store: Store, task: Task, files: Mapping[str, int], clock: Clock) -> bool:
+def _complete(store: Store, task: Task, clock: Clock) -> bool:
     while content_follower.finish_outputs(store, task.id):
         pass
-    status, note = verdict(task, files)
+    status, note = verdict(task, state.counts(store, task.id))
     now = clock()
     with store.writing():
         for row in state.datasets(store, task.id):

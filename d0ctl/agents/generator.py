@@ -9,12 +9,11 @@ from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import feeding, generation, state
-from d0ctl.store.tasks.generation import Group
+from d0ctl.store.tasks.generation import Group, Queue
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile.batch import Rule
 from d0ctl.taskfile.spec import Rules
-from d0ctl.units import count
 
 STATUSES = ("ready", "running")
 """The statuses of tasks that it works on."""
@@ -25,13 +24,10 @@ BATCH = 1_500
 LEAST_QUEUED, PER_SLOT = 50, 4
 """A task has enough packages in its queue if it has so many, and so many for each CPU."""
 
-THROTTLED_S = 30.0
-"""How long a task with enough packages is left alone, unless one of them moves."""
-
 
 def act(store: Store, task: Task, clock: Clock) -> bool:
     """Make the next packages of a task; return whether there are any."""
-    number = room(store, task, clock())
+    number = room(store, task)
     if number < 1:
         return False
     rule = Rule(zlib.decompress(task.text).decode(), task.source, task.directory,
@@ -53,28 +49,33 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
             return state.move(store, task, "broken", now=clock(), note=fault)
 
 
+def wants(store: Store, task: Task) -> bool:
+    """Return whether a task may get more packages now."""
+    return room(store, task) > 0 and bool(generation.pickable(store, task, 1))
+
+
 def texts(task: Task) -> dict[str, str]:
     """Return the parameters of a task that are texts."""
     return {name: value for name, value in task.parameters.items() if isinstance(value, str)}
 
 
-def room(store: Store, task: Task, now: float) -> int:
-    """Return how many packages a task may add now; if none, record why."""
+def room(store: Store, task: Task) -> int:
+    """Return how many packages a task may add now."""
+    if task.is_held:
+        return 0
     most = BATCH
     if task.rules.max_packages is not None:
         most = min(most, task.rules.max_packages - task.made)
-    if task.is_held or most < 1:
-        return 0
-    if not task.rules.at_once:
-        known = generation.queue(store, task)
-        enough = max(LEAST_QUEUED, PER_SLOT * known.slots)
-        if known.queued > enough // 2:
-            with store.writing():
-                why = f"{count(known.queued, 'package')} wait for nodes, which are enough"
-                state.wait(store, task, why, until=now + THROTTLED_S)
-            return 0
-        most = min(most, enough - known.queued)
+    if most > 0 and not task.rules.at_once:
+        queue = generation.queue(store, task)
+        wanted = enough(queue)
+        most = 0 if queue.queued > wanted // 2 else min(most, wanted - queue.queued)
     return most
+
+
+def enough(queue: Queue) -> int:
+    """Return how many packages a task should have in its queue."""
+    return max(LEAST_QUEUED, PER_SLOT * queue.slots)
 
 
 def _present(store: Store, task: Task, number: int) -> list[Row]:

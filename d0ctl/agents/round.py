@@ -20,12 +20,14 @@ class Agent(NamedTuple):
 
     statuses: Collection[str]
     act: Callable[[Store, Task, Clock], bool]
+    wants: Callable[[Store, Task], bool] = lambda _store, _task: True
+    """Whether it may have something to do, asked before the task is locked."""
 
 
 AGENTS: Mapping[str, Agent] = {
     "feeder": Agent(feeder.STATUSES, feeder.act),
-    "generator": Agent(generator.STATUSES, generator.act),
-    "closer": Agent(closer.STATUSES, closer.act),
+    "generator": Agent(generator.STATUSES, generator.act, generator.wants),
+    "closer": Agent(closer.STATUSES, closer.act, closer.wants),
 }
 """The agents that work on one task at a time, in the order of a task's life."""
 
@@ -40,7 +42,9 @@ def take(store: Store, stops: Callable[[], bool] = bool, clock: Clock = time.tim
         for number in state.in_status(store, agent.statuses, now=clock()):
             if stops():
                 return False
-            changed = _work(store, number, name, agent, clock) or changed
+            known = state.task(store, number)
+            if known is not None and known.status in agent.statuses and agent.wants(store, known):
+                changed = _work(store, number, name, agent, clock) or changed
     return changed
 
 

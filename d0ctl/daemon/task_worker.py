@@ -1,63 +1,104 @@
-"""The thread in which the agents of tasks work beside the loop."""
+"""The supervisor of the processes in which the agents of tasks work beside the loop."""
 
 import logging
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from d0ctl.config import Home
-from d0ctl.errors import D0Error
-from d0ctl.store import open_store
 
 log = logging.getLogger("d0ctl")
 
-LOOK_S = 0.2
-"""How often it asks whether the database has changed."""
+SHORT_S = 5.0
+"""A process that ends sooner than this is not started again at once."""
 
 REST_S = 10.0
-"""How long it pauses after an error."""
+"""How long the supervisor waits then."""
 
-IDLE_S = 2.0
-"""After this time it looks at the tasks although nothing has changed: some wait for a time."""
+PATIENCE_S = 10.0
+"""How long a process may take to end after its present transaction."""
 
 
 class TaskWorker:
-    """Lets the agents work whenever the database has changed, until `end`."""
+    """Processes that work on tasks: started again when they end, and ended with this one.
 
-    def __init__(self, home: Home, wake: Callable[[], None]) -> None:
+    Each ends when its standard input does, which happens also if this process is killed.
+    """
+
+    def __init__(self, home: Home, processes: int, wake: Callable[[], None]) -> None:
         self._home = home
         self._wake = wake
         self._leaving = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="tasks", daemon=True)
-        self._thread.start()
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._threads = [
+            threading.Thread(target=self._keep_running, name=f"tasks {number}", daemon=True)
+            for number in range(1, processes + 1)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def pids(self) -> list[int]:
+        """Return the ids of the processes."""
+        with self._lock:
+            return [process.pid for process in self._running]
 
     def end(self) -> None:
-        """Stop after the present transaction; the next process goes on from there."""
+        """End the processes after their present transactions; others go on from there."""
         self._leaving.set()
-        self._thread.join()
+        with self._lock:
+            running = list(self._running)
+        for process in running:
+            _close(process)
+        until = time.monotonic() + PATIENCE_S
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        for process in running:
+            if process.poll() is None:
+                process.kill()
+        for thread in self._threads:
+            thread.join()
 
-    def _work(self) -> None:
+    def _keep_running(self) -> None:
         while not self._leaving.is_set():
-            try:
-                self._follow()
-            except D0Error as error:
-                log.error("%s", error)
-            except Exception:
-                log.exception("the work on tasks failed and is tried again")
-            self._leaving.wait(REST_S)
+            began = time.monotonic()
+            code = self._run()
+            if self._leaving.is_set():
+                return
+            log.error("a process that works on tasks ended with %d and is started again", code)
+            if time.monotonic() - began < SHORT_S:
+                self._leaving.wait(REST_S)
 
-    def _follow(self) -> None:
-        from d0ctl.agents import round as rounds  # imports yaml, which daemons seldom need
-
-        stops = self._leaving.is_set
-        with open_store(self._home, resident=True) as store:
-            seen: object = None
-            due = 0.0
-            while not stops():
-                version = store.version()
-                if version == seen and time.monotonic() < due:
-                    self._leaving.wait(LOOK_S)
-                    continue
-                seen, due = version, time.monotonic() + IDLE_S
-                while rounds.take(store, stops):
+    def _run(self) -> int:
+        """Run a process, and log what it says; return its exit code."""
+        words = [sys.executable, "-P", "-m", "d0ctl.agents", str(self._home.root)]
+        process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="backslashreplace", start_new_session=True, cwd="/",
+        )  # fmt: skip
+        with self._lock:
+            self._running.add(process)
+        if self._leaving.is_set():
+            _close(process)
+        assert process.stdout is not None
+        with process.stdout:
+            for line in process.stdout:
+                if line.strip():
+                    log.error("%s", line.rstrip())
+                else:
                     self._wake()
+        code = process.wait()
+        _close(process)
+        with self._lock:
+            self._running.discard(process)
+        return code
+
+
+def _close(process: "subprocess.Popen[str]") -> None:
+    if process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()

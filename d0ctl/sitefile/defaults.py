@@ -53,6 +53,7 @@ STANDARD: Mapping[str, Any] = {
     "grace": GRACE_S, "partial-grace": PARTIAL_GRACE_S, "reserve": RESERVE, "control-reserve": None,
     "patience": PATIENCE_S, "swap": None, "yield-cpu": None,
     "archive-after": None,
+    "task-agents": 1,
     "keep-logs": KEEP_LOGS_S, "keep-failed": KEEP_FAILED_S,
     "inventory-every": INVENTORY_EVERY_S, "transfer-idle": TRANSFER_IDLE_S,
     "transfer-timeout": TRANSFER_TIMEOUT_S, "max-alike-failures": MAX_ALIKE_FAILURES,

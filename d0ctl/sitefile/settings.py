@@ -68,13 +68,14 @@ def _engine(value: str) -> str:
 REASON = FieldType(_reason, "`log-message` or `site:NAME`")
 NICENESS = FieldType(whole(0, 19), "a whole number from 0 to 19")
 STREAMS = FieldType(whole(1, 6), "a whole number from 1 to 6")
+PROCESSES = FieldType(whole(1, 16), "a whole number from 1 to 16")
 ENGINE = FieldType(_engine, "`apptainer`, `podman` or `docker`")
 
 DEFAULTS = {
     "looping": TIME, "lease": TIME, "unreachable-after": TIME, "nice": NICENESS, "grace": TIME,
     "partial-grace": TIME,
     "reserve": SIZE, "control-reserve": SIZE, "patience": TIME, "swap": SIZE, "yield-cpu": FRACTION,
-    "archive-after": TIME,
+    "archive-after": TIME, "task-agents": PROCESSES,
     "keep-logs": TIME, "keep-failed": TIME, "inventory-every": TIME,
     "transfer-idle": TIME, "transfer-timeout": TIME,
     "share-half-life": POSITIVE_TIME,

@@ -139,6 +139,7 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (bad_nodes.FAILURES, or_no(whole(1, 10_000_000))),
     (settings.ENGINE, words(["apptainer", "podman", "docker"])),
     (settings.STREAMS, whole(1, 6)),
+    (settings.PROCESSES, whole(1, 16)),
     (mail.HOST, {"type": ANY_SCALAR, "pattern": "^[A-Za-z0-9][A-Za-z0-9_.:-]*$"}),
     (mail.PORT, whole(1, 65535)),
     (mail.SECURITY, words(("starttls", "tls", "none"))),

@@ -19,7 +19,7 @@ from d0ctl.store.clusters import throttles
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import continue_stages
 from d0ctl.store.nodes import makers, placement
-from d0ctl.store.nodes.site import setting
+from d0ctl.store.nodes.site import default, setting
 from d0ctl.store.tasks.content_follower import any_open
 
 log = logging.getLogger(__name__)
@@ -165,7 +165,7 @@ def work_on_tasks(desk: Desk, turn: Turn) -> None:
 def _begin_tasks(desk: Desk) -> None:
     from d0ctl.daemon.task_worker import TaskWorker  # most homes have no tasks
 
-    desk.tasks = TaskWorker(desk.home, desk.wake.set)
+    desk.tasks = TaskWorker(desk.home, default(desk.store, "task-agents"), desk.wake.set)
 
 
 def settle_jobs(desk: Desk, turn: Turn) -> None:
