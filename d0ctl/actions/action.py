@@ -27,6 +27,7 @@ Level: TypeAlias = Literal[
     "file",
     "job file",
     "throttle",
+    "token",
 ]
 """What an action applies to; `any` is a selection of jobs, stages, lines or packages."""
 
@@ -67,7 +68,7 @@ TargetType = TypeVar("TargetType", bound=Target)
 
 @dataclass(frozen=True, slots=True)
 class NodeName:
-    """A node, cluster or researcher by its name."""
+    """A node, cluster, researcher or token by its name."""
 
     brief: str
 

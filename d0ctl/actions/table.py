@@ -8,7 +8,8 @@ from typing import Any
 from d0ctl.actions.action import Action
 
 GROUPS = {"jobs": "", "packages": "", "nodes": "node ", "clusters": "cluster ",
-          "researchers": "researcher ", "files": "file ", "throttles": "throttle "}  # fmt: skip
+          "researchers": "researcher ", "files": "file ", "throttles": "throttle ",
+          "tokens": "token "}  # fmt: skip
 """The folders of actions, and the command that each belongs to."""
 
 

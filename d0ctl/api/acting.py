@@ -31,8 +31,20 @@ def requests(
     return [action.request(target, read(action.options, texts)) for target in targets]
 
 
-def carry_out(home: Home, request: AnyRequest[Any, Any], reason: str | None, dry_run: bool) -> Done:
-    """Carry an action out as the command line does, or with `dry_run` say what it would do."""
+def carry_out(
+    home: Home,
+    request: AnyRequest[Any, Any],
+    reason: str | None,
+    dry_run: bool,
+    *,
+    by: str | None = None,
+    seen: int | None = None,
+) -> Done:
+    """Carry an action out as the command line does, or with `dry_run` say what it would do.
+
+    `by` is the actor if it is not this user. With `seen`, from an earlier result, it is refused
+    if others have changed the same packages since.
+    """
     from d0ctl import actions
 
     is_first = request.action.may_be_first
@@ -45,10 +57,12 @@ def carry_out(home: Home, request: AnyRequest[Any, Any], reason: str | None, dry
             plan = actions.preview(store, request, now=now)
             lines = actions.describe(plan)
         else:
-            seen = actions.latest(store)
-            plan = actions.apply(store, request, actor=actor(), note=reason, now=now, seen=seen)
+            seen = actions.latest(store) if seen is None else seen
+            plan = actions.apply(store, request, actor=by or actor(), note=reason, now=now,
+                                 seen=seen)  # fmt: skip
             lines = actions.report(plan)
-    return Done(plan.packages, "\n".join(lines), plan.undo, getattr(plan, "job", ""))
+    job = getattr(plan, "job", "")
+    return Done(plan.packages, "\n".join(lines), plan.undo, job, plan.seen)
 
 
 def carry_out_each(
@@ -71,7 +85,8 @@ def carry_out_each(
     text = "\n".join(one.text for one in done)
     undo = "\n".join(one.undo for one in done if one.undo) or None
     job = done[0].job if len(done) == 1 else ""
-    return Done(sum(one.packages for one in done), text, undo, job, tuple(failures))
+    packages = sum(one.packages for one in done)
+    return Done(packages, text, undo, job, failures=tuple(failures))
 
 
 def actor() -> str:

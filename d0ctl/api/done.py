@@ -11,6 +11,8 @@ class Done(Struct, frozen=True):
     undo: str | None = None
     job: str = ""
     """The job that was submitted."""
+    seen: int = 0
+    """The number of the last action by anybody before it."""
     failures: tuple[str, ...] = ()
     """The actions that were refused, with `keep_going`."""
 

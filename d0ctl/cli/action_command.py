@@ -68,6 +68,7 @@ TARGETS: dict[str, Any] = {
     "researcher": Annotated[
         str, typer.Argument(metavar="NAME", help="A researcher, or a new one.")
     ],
+    "token": Annotated[str, typer.Argument(metavar="NAME", help="A token of the REST interface.")],
     "file": options.Files,
     "job file": options.JobFileOrCommand,
     "throttle": Annotated[

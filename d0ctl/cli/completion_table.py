@@ -35,7 +35,9 @@ HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "Files and nodes": ("nodes", (
         "file", "node", "cluster", "researcher", "throttle", "site", "software", "store",
     )),
-    "Administer": ("admin", ("daemon", "notify", "plugins", "doctor", "backup", "restore")),
+    "Administer": ("admin", (
+        "daemon", "serve", "token", "notify", "plugins", "doctor", "backup", "restore",
+    )),
 }  # fmt: skip
 """The commands by their heading in `--help`, and the folder of their modules; actions have none."""
 
@@ -131,6 +133,10 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "daemon install": (),
     "daemon uninstall": (),
     "daemon status": (),
+    "serve": (),
+    "token add": ("-", "-"),
+    "token list": (),
+    "token remove": ("-",),
     "notify list": (),
     "notify show": ("-",),
     "notify test": ("-",),
@@ -154,6 +160,6 @@ for _words in ARGUMENTS:
     if _group:
         COMMANDS[_group] = (*COMMANDS.get(_group, ()), _name)
 
-for _group in ("file", "node", "cluster", "researcher", "throttle"):
+for _group in ("file", "node", "cluster", "researcher", "throttle", "token"):
     _names = {*COMMANDS[_group], *_actions(f"{_group}s", f"{_group}_")}
     COMMANDS[_group] = tuple(sorted(_names))

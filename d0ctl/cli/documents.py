@@ -70,10 +70,8 @@ def size_range(found: Range | None) -> jobs.SizeRange | None:
     return {"low": round(found.low), "middle": round(found.middle), "high": round(found.high)}
 
 
-def shortfall(one: Shortfall | None) -> jobs.Shortfall | None:
-    """Return what a package lacks; None if it gets all its inputs."""
-    if one is None:
-        return None
+def shortfall(one: Shortfall) -> jobs.Shortfall:
+    """Return what a package lacks."""
     return fill(jobs.Shortfall, one, inputs=one.given, of=one.asked, missing=list(one.names))
 
 

@@ -44,6 +44,7 @@ def attempt(one: AttemptView) -> packages.Attempt:
 def package(store: Store, one: PackageView, now: float) -> packages.Package:
     """Return all about a package."""
     times = eta.package_times(store, one.id, now=now)
+    lacks = find_shortfall(store, one.id, one.path)
     return fill(
         packages.Package,
         one,
@@ -59,7 +60,7 @@ def package(store: Store, one: PackageView, now: float) -> packages.Package:
         progress=_progress(one_package.progress(store, one.id), one.phase, now),
         notes=[note(each) for each in one_package.notes(store, one.id)],
         binaries=[_binary(each) for each in one_package.binaries(store, one.id)],
-        left_out=shortfall(find_shortfall(store, one.id, one.path)),
+        left_out=None if lacks is None else shortfall(lacks),
         inputs=[_input(each) for each in one_package.inputs(store, one.id, MOST_FILES)],
         outputs=[_output(each) for each in one_package.outputs(store, one.id, MOST_FILES)],
     )

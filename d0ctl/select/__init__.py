@@ -187,8 +187,10 @@ def parse(
 def parse_all(texts: Iterable[str], **filters: Any) -> Selector:
     """Read several selectors as one selection, with the same filters for each.
 
-    A level may have a list of numbers and ranges, e.g. `reco001/2/1,3,7-9`.
+    A level may have a list of numbers and ranges, e.g. `reco001/2/1,3,7-9`. Raises BadUsage.
     """
+    if not (texts := list(texts)):
+        raise BadUsage("nothing is selected", hint="a selector reads JOB/STAGE/LINE/PACKAGE")
     return union([parse(one, **filters) for text in texts for one in _alternatives(text)])
 
 

@@ -10,7 +10,8 @@ from d0ctl.show.why import pilots
 from d0ctl.show.why.production import batch_fault
 from d0ctl.sitefile.transfer import stores
 from d0ctl.store.clusters.cluster_views import ClusterView, ResearcherView
-from d0ctl.units import count, duration, listed, size
+from d0ctl.store.connection import Row
+from d0ctl.units import count, duration, listed, moment, size
 
 NO_STORES = "no stores: add `stores:` to the site file"
 
@@ -59,6 +60,18 @@ def researcher(one: ResearcherView) -> list[Cell]:
         f"private: {listed(one.clusters)}" if one.clusters else "",
         f"share: {listed(one.shares, 'or')}" if one.shares else "",
     ]  # fmt: skip
+
+
+NO_TOKENS = "no tokens: d0ctl token add NAME reader"
+
+
+def token(row: Row) -> list[Cell]:
+    """Return the line of a token, in columns."""
+    return [
+        (row["name"], "strong"),
+        row["role"],
+        f"by {row['actor']}, {moment(row['made'], time.time())}",
+    ]
 
 
 NO_THROTTLES = "no throttles: d0ctl throttle set researcher NAME --max-running N"

@@ -54,6 +54,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "cluster list": nodes.Clusters,
     "cluster check": nodes.ClusterCheck,
     "researcher list": site.Researchers,
+    "token list": site.Tokens,
     "throttle list": nodes.Throttles,
     "store list": site.Stores,
     "store locate": site.Located,

@@ -59,6 +59,21 @@ class Researchers(TypedDict):
     researchers: list[Researcher]
 
 
+class Token(TypedDict):
+    """A token of the REST interface."""
+
+    token: str
+    role: Literal["reader", "operator", "admin"]
+    by: Annotated[str, Meta(description="Who made it.")]
+    made: Time
+
+
+class Tokens(TypedDict):
+    """All tokens of the REST interface."""
+
+    tokens: list[Token]
+
+
 class Store(TypedDict):
     """A store of the site, its kind and what it can do."""
 

@@ -51,7 +51,7 @@ LEFT_OUT = frozenset([
     "cleanup_candidate", "delivery", "estimate", "launch_tally", "lease", "link_rate",
     "location", "need", "node_login", "notice", "notified", "notified_of", "phase", "pilot",
     "problem", "purge", "replica", "share_usage", "software_order", "streamed_input",
-    "transfer", "transition", "task_status", "task_transition", "task_cursor", "dataset_status",
+    "token", "transfer", "transition", "task_status", "task_transition", "task_cursor", "dataset_status",
     "dataset_transition", "content_status", "content_transition", "event_range_status",
     "event_range_transition",
 ])  # fmt: skip

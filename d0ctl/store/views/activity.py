@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
 
 PAST = 20_000
@@ -133,6 +133,13 @@ def last_event(store: Store) -> int:
 def events(store: Store, after: int, limit: int) -> list[Event]:
     """Return the latest events after a known one, the latest first."""
     return [make(Event, row) for row in store.rows("outline_events", after=after, limit=limit)]
+
+
+def events_after(
+    store: Store, after: int, last: int, limit: int, job: int | None = None
+) -> list[Row]:
+    """Return the events after a known one up to the `last`, the oldest first; perhaps of a job."""
+    return store.rows("outline_events_after", after=after, last=last, limit=limit, job=job)
 
 
 def ended(store: Store) -> tuple[int, int]:

@@ -25,6 +25,15 @@ create table lease (
     taken  real not null
 ) strict, without rowid;
 
+-- Secrets by which programs and people use the REST interface (docs/rest.md).
+create table token (
+    name   text primary key,               -- the actor of what it is used for
+    role   text not null check (role in ('reader', 'operator', 'admin')),
+    digest text not null unique,           -- SHA-256 of the secret, which is not kept
+    made   real not null,
+    actor  text not null                   -- who made it
+) strict, without rowid;
+
 
 -- States of packages (docs/states.md) ----------------------------------------------------------
 

@@ -197,6 +197,20 @@ select some.id, some.at, some.old, some.new, some.actor, some.note,
   left join node on node.id = some.node_id
  order by some.id desc;
 
+-- name: outline_events_after
+-- The events after one that is known, the oldest first; of one job, or of all visible ones.
+select event.id, event.at, package_path.path, event.old, event.new,
+       attempt.number as attempt, attempt.reason, coalesce(node.name, attempt.node_name) as node,
+       event.actor, event.note
+  from event
+  join package on package.id = event.package_id
+  join job on job.id = package.job_id and job.visible = 1
+  join package_path on package_path.package_id = package.id
+  left join attempt on attempt.id = event.attempt_id
+  left join node on node.id = event.node_id
+ where event.id > :after and event.id <= :last and (:job is null or job.id = :job)
+ order by event.id limit :limit;
+
 -- name: outline_ended
 -- How many packages of visible jobs have succeeded, and how many have failed.
 select coalesce(sum(case when stage_count.phase = 'done' then stage_count.n end), 0) as done,

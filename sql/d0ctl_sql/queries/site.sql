@@ -339,3 +339,24 @@ select distinct json_each.value as title, node.name as node, cluster.name as clu
   join cluster on cluster.id = node.cluster_id
  where job.visible = 1 and (:title is null or :title = json_each.value)
  order by title, node, job.id;
+
+-- name: tokens
+-- The tokens of the REST interface, without their digests.
+select name, role, made, actor from token order by name;
+
+-- name: token
+-- A token by its name.
+select name, role, made, actor from token where name = :name;
+
+-- name: token_of_digest
+-- The token whose secret has this digest.
+select name, role from token where digest = :digest;
+
+-- name: keep_token
+-- Add a token.
+insert into token (name, role, digest, made, actor)
+values (:name, :role, :digest, :made, :actor);
+
+-- name: remove_token
+-- Remove a token; its secret is refused from now on.
+delete from token where name = :name;

@@ -58,20 +58,26 @@ def estimate(selector: Job = None, audit: Audited = False, json: options.Json = 
 
 
 def _job(store: Store, job: JobSummary, json: bool, now: float) -> None:
-    if job.ended is not None:
-        raise Refused(f"job `{job.name}` has ended", hint=f"d0ctl eta {job.name} --audit")
-    found = eta.horizon(store, now=now)
     if json:
-        emit_json(_document(found, job, now))
+        emit_json(estimated(store, job, now))
         return
+    found = _horizon(store, job, now)
     page = sheet()
     card.draw(page, found, job.id, {one.seq: one.name for one in browse.stages(store, job)}, now)
     show(page)
 
 
-def _document(found: horizon.Horizon, job: JobSummary, now: float) -> "estimates.Eta":
+def _horizon(store: Store, job: JobSummary, now: float) -> horizon.Horizon:
+    if job.ended is not None:
+        raise Refused(f"job `{job.name}` has ended", hint=f"d0ctl eta {job.name} --audit")
+    return eta.horizon(store, now=now)
+
+
+def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
+    """Return when a job ends. Raises Refused if it has ended."""
     from d0ctl.cli.documents import size_range, time_range
 
+    found = _horizon(store, job, now)
     left = found.jobs[job.id]
     return {
         "job": job.name,

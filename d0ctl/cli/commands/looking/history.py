@@ -39,14 +39,14 @@ def history(
     wanted = select.parse_all([selector], status=status or (), reason=reason, node=node,
                           older_than=older_than)  # fmt: skip
     with session.reader() as store, store.reading():
-        document = _read(store, wanted, MOST_IN_DOCUMENT if json else MOST_SHOWN)
+        found = document(store, wanted, MOST_IN_DOCUMENT if json else MOST_SHOWN)
     if json:
-        emit_json(document)
+        emit_json(found)
     else:
-        _draw(document, time.time())
+        _draw(found, time.time())
 
 
-def _read(store: Store, wanted: Selector, limit: int) -> documents.History:
+def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> documents.History:
     """Read the history of the selection."""
     events: list[documents.Event] = []
     now: documents.Current | None = None

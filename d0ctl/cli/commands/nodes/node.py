@@ -34,11 +34,7 @@ def list_nodes(json: options.Json = False) -> None:
     rows: list[tuple[Row, int, Row | None]] = []
     if session.has_home():
         with session.reader() as store, store.reading():
-            used = {row["id"]: row["used"] for row in registry.capacities(store)}
-            rows = [
-                (row, used.get(row["id"], 0), draining.bad_node(store, row["id"]))
-                for row in registry.nodes(store)
-            ]
+            rows = in_use(store)
     if json:
         emit_json({"nodes": [document(*row) for row in rows]})
     elif rows:
@@ -46,6 +42,15 @@ def list_nodes(json: options.Json = False) -> None:
         table([node_line.cells(*row, now, glyphs()) for row in rows])
     else:
         emit(node_line.NO_NODES)
+
+
+def in_use(store: Store) -> list[tuple[Row, int, Row | None]]:
+    """Return every node, how many CPUs of it are used, and why d0ctl has drained it."""
+    used = {row["id"]: row["used"] for row in registry.capacities(store)}
+    return [
+        (row, used.get(row["id"], 0), draining.bad_node(store, row["id"]))
+        for row in registry.nodes(store)
+    ]
 
 
 def document(row: Row, used: int, bad: Row | None) -> "nodes.Node":

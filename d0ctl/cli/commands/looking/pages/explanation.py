@@ -29,23 +29,28 @@ def show(
         raise NotFound(f"there is no job `{selector or node or file}`; the home has no jobs",
                        hint="d0ctl run FILE")  # fmt: skip
     with session.reader() as store, store.reading():
-        now = time.time()
-        if selector and browse.has_job(
-            store, (with_slashes := select.with_slashes(selector)).partition("/")[0]
-        ):
-            selector = with_slashes
-        if found := _file(store, selector, file):
-            from d0ctl.show.why.file import file as explain_file
-
-            explanation = explain_file(store, found, now)
-        else:
-            explanation = _explain(store, selector, node, now)
+        explanation = explained(store, selector, node, file, time.time())
     if json:
         emit_json(document(explanation))
     else:
         page = sheet()
         answer(page, explanation)
         print_sheet(page)
+
+
+def explained(
+    store: Store, selector: str | None, node: str | None, file: str | None, now: float
+) -> Explanation:
+    """Return why the one thing that is named is in its state. Raises NotFound or BadUsage."""
+    if selector:
+        with_slashes = select.with_slashes(selector)
+        if browse.has_job(store, with_slashes.partition("/")[0]):
+            selector = with_slashes
+    if found := _file(store, selector, file):
+        from d0ctl.show.why.file import file as explain_file
+
+        return explain_file(store, found, now)
+    return _explain(store, selector, node, now)
 
 
 def _explain(store: Store, selector: str | None, node: str | None, now: float) -> Explanation:

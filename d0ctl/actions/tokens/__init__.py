@@ -1,0 +1,1 @@
+"""Actions on tokens of the REST interface."""
