@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from d0ctl.api.site import Site as Site
     from d0ctl.api.site_sections import Cluster as Cluster
     from d0ctl.api.site_sections import Researcher as Researcher
+    from d0ctl.api.site_sections import Token as Token
     from d0ctl.api.throttle import Throttle as Throttle
     from d0ctl.errors import BadJobFile as BadJobFile
     from d0ctl.errors import D0Error as D0Error
@@ -31,6 +32,7 @@ _EXPORTS = {
     "Researcher": "d0ctl.api.site_sections",
     "Site": "d0ctl.api.site",
     "Throttle": "d0ctl.api.throttle",
+    "Token": "d0ctl.api.site_sections",
     "BadJobFile": "d0ctl.errors",
     "D0Error": "d0ctl.errors",
 }

@@ -1,10 +1,10 @@
-"""Clusters and researchers by their names, and how their settings are changed."""
+"""Clusters, researchers and tokens by their names, and how they are changed."""
 
 from os import PathLike
 from pathlib import Path
 
 from d0ctl.actions.action import NodeName
-from d0ctl.api.verbs import Acting, ClusterVerbs, ResearcherVerbs
+from d0ctl.api.verbs import Acting, ClusterVerbs, ResearcherVerbs, TokenVerbs
 from d0ctl.config import find_home
 
 
@@ -26,3 +26,7 @@ class Cluster(ClusterVerbs, _Named):
 
 class Researcher(ResearcherVerbs, _Named):
     """A researcher by name, also a new one."""
+
+
+class Token(TokenVerbs, _Named):
+    """A token of the REST interface by its name; the result of `add` has its secret as text."""

@@ -574,6 +574,34 @@ class FileVerbs(Acting):
         )
 
 
+class TokenVerbs(Acting):
+    """The actions on tokens of the REST interface."""
+
+    def add(
+        self,
+        role: str | int,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Let a program or a person use the REST interface; print the secret.
+
+        role: reader, operator (also acts on jobs) or admin (also on nodes and the site).
+        """
+        return self._act("token add", {"role": role}, reason, dry_run, keep_going)
+
+    def remove(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Remove a token; its secret is refused from now on."""
+        return self._act("token remove", {}, reason, dry_run, keep_going)
+
+
 class ThrottleVerbs(Acting):
     """The actions on throttles."""
 

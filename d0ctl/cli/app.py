@@ -16,7 +16,7 @@ from d0ctl.cli.terminal.errors import forget_output, reported_failures
 from d0ctl.cli.terminal.fast_typer import plain, reworded_usage_errors
 from d0ctl.errors import ExitCode
 
-MODULES = {"import": "importing", "task": "task_commands"}
+MODULES = {"import": "importing", "task": "task_commands", "serve": "serving"}
 """Modules that can't be named like their command: a keyword of Python, or another module's name."""
 
 GROUPS = {heading: names for heading, (_, names) in HEADINGS.items()}

@@ -5,7 +5,18 @@ from typing import Any
 
 import pytest
 
-from d0ctl import BadJobFile, Cluster, Files, Job, Nodes, Researcher, Selection, Site, Throttle
+from d0ctl import (
+    BadJobFile,
+    Cluster,
+    Files,
+    Job,
+    Nodes,
+    Researcher,
+    Selection,
+    Site,
+    Throttle,
+    Token,
+)
 from d0ctl.actions.table import ACTIONS
 from d0ctl.config import find_home
 from d0ctl.errors import BadUsage, NodeUnreachable, NotFound, Refused
@@ -30,6 +41,7 @@ CLASSES: dict[str, type] = {
     "researcher": Researcher,
     "file": Files,
     "throttle": Throttle,
+    "token": Token,
 }
 """The class whose methods the actions of a level are."""
 

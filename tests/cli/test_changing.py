@@ -39,7 +39,7 @@ READS = {
     "daemon stop", "daemon install", "daemon uninstall", "daemon status",
     "tui", "doctor", "backup", "export", "import", "init",
     "template list", "template show", "template new", "schema", "plugins",
-    "archives", "eta",
+    "archives", "eta", "token list", "serve", "task list", "task status", "task history",
 }  # fmt: skip
 """Commands that leave jobs, nodes and the site as they are."""
 
@@ -72,6 +72,7 @@ CALLS = {
     "cluster set": ["doubted", "capacity=2TB"],
     "researcher set": ["emmy", "mail=emmy@lab.example"],
     "throttle set": ["researcher", "ada", "--max-running", "3"],
+    "token add": ["anna", "reader"],
     "site apply": ["SITE"],
     "site rotate-key": [],
     "software add": ["reco/v2", "--script", "true"],
@@ -84,6 +85,8 @@ CALLS = {
 
 
 ELSEWHERE = {
+    "token remove",
+    "task submit",
     "archive",
     "clone",
     "file purge",

@@ -60,6 +60,7 @@ CLASSES = {
     "ClusterVerbs": ("The actions on clusters.", {"cluster"}),
     "ResearcherVerbs": ("The actions on researchers.", {"researcher"}),
     "FileVerbs": ("The actions on files, one selector after the other.", {"file"}),
+    "TokenVerbs": ("The actions on tokens of the REST interface.", {"token"}),
     "ThrottleVerbs": ("The actions on throttles.", {"throttle"}),
 }
 """The classes of the module: what they are, and the levels of their actions."""

@@ -8,8 +8,8 @@ from d0ctl.actions.action import Action, Author, NodeRequest, Plan
 from d0ctl.actions.option import Options, ValueType, argument
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import tokens
-from d0ctl.store.nodes.tokens import ROLES
+from d0ctl.store.rest import token_secrets
+from d0ctl.store.rest.token_secrets import ROLES
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.@-]{0,63}")
 
@@ -43,7 +43,7 @@ def plan(store: Store, request: NodeRequest[TokenOptions], now: float) -> TokenP
     if not _NAME.fullmatch(name):
         raise BadUsage(f"`{name}` can't be a token's name",
                        hint="a letter, then letters, digits, `_`, `.`, `@` and `-`")  # fmt: skip
-    if tokens.named(store, name) is not None:
+    if token_secrets.named(store, name) is not None:
         raise Refused(f"there is a token `{name}`", hint=f"d0ctl token remove {name}")
     return TokenPlan(request=request)
 
@@ -51,7 +51,7 @@ def plan(store: Store, request: NodeRequest[TokenOptions], now: float) -> TokenP
 def add(store: Store, plan: TokenPlan, by: Author) -> TokenPlan:
     """Add it, and keep its secret for the report."""
     name, role = plan.request.target.brief, plan.request.options.role
-    return replace(plan, secret=tokens.add(store, name, role, actor=by.actor, now=by.now))
+    return replace(plan, secret=token_secrets.add(store, name, role, actor=by.actor, now=by.now))
 
 
 def describe(plan: TokenPlan) -> Iterator[str]:

@@ -6,20 +6,20 @@ from d0ctl.actions.action import Action, Author, NodeRequest, Plan
 from d0ctl.actions.option import Options
 from d0ctl.errors import NotFound
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import tokens
+from d0ctl.store.rest import token_secrets
 
 
 def plan(store: Store, request: NodeRequest[Options], now: float) -> Plan:
     """Plan to remove it. Raises NotFound."""
     name = request.target.brief
-    if tokens.named(store, name) is None:
+    if token_secrets.named(store, name) is None:
         raise NotFound(f"there is no token `{name}`", hint="d0ctl token list")
     return Plan(request=request)
 
 
 def remove(store: Store, plan: Plan, by: Author) -> None:
     """Forget it."""
-    tokens.remove(store, plan.request.target.brief)
+    token_secrets.remove(store, plan.request.target.brief)
 
 
 def describe(plan: Plan) -> Iterator[str]:

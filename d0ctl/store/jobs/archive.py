@@ -48,12 +48,12 @@ COPIED = {
 
 LEFT_OUT = frozenset([
     "archive_copy", "bad_node", "broker_answer", "cache_finding", "cache_overflow",
-    "cleanup_candidate", "delivery", "estimate", "launch_tally", "lease", "link_rate",
-    "location", "need", "node_login", "notice", "notified", "notified_of", "phase", "pilot",
-    "problem", "purge", "replica", "share_usage", "software_order", "streamed_input",
-    "token", "transfer", "transition", "task_status", "task_transition", "task_cursor", "dataset_status",
-    "dataset_transition", "content_status", "content_transition", "event_range_status",
-    "event_range_transition",
+    "cleanup_candidate", "content_status", "content_transition", "dataset_status",
+    "dataset_transition", "delivery", "estimate", "event_range_status",
+    "event_range_transition", "launch_tally", "lease", "link_rate", "location", "need",
+    "node_login", "notice", "notified", "notified_of", "phase", "pilot", "problem", "purge",
+    "replica", "share_usage", "software_order", "streamed_input", "task_cursor", "task_status",
+    "task_transition", "token", "transfer", "transition",
 ])  # fmt: skip
 """The other tables: work in progress, files on nodes, and the content of every database."""
 

@@ -18,12 +18,12 @@ app = group("List, add or remove tokens of the REST interface.", Actions)
 @app.command("list")
 def list_tokens(json: options.Json = False) -> None:
     """Show tokens with their roles."""
-    from d0ctl.store.nodes import tokens
+    from d0ctl.store.rest import token_secrets
 
     found: list[Row] = []
     if session.has_home():
         with session.reader() as store, store.reading():
-            found = tokens.all_tokens(store)
+            found = token_secrets.all_tokens(store)
     if json:
         from d0ctl.cli.schemas import site
 

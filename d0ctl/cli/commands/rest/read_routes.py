@@ -15,7 +15,7 @@ from d0ctl.cli.commands.looking import eta as eta_command
 from d0ctl.cli.commands.looking import history as history_command
 from d0ctl.cli.commands.looking.pages import explanation
 from d0ctl.cli.commands.nodes import node as node_command
-from d0ctl.cli.commands.rest.problems import RESPONSES
+from d0ctl.cli.commands.rest.http_errors import RESPONSES
 from d0ctl.cli.schemas import estimates, jobs, nodes, packages
 from d0ctl.cli.schemas import history as histories
 from d0ctl.errors import BadUsage

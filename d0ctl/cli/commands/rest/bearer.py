@@ -11,8 +11,8 @@ from litestar.types import Guard
 
 from d0ctl.config import Home
 from d0ctl.store import opening
-from d0ctl.store.nodes import tokens
-from d0ctl.store.nodes.tokens import Role, Token
+from d0ctl.store.rest import token_secrets
+from d0ctl.store.rest.token_secrets import Role, Token
 
 SCHEME = "Bearer"
 
@@ -36,7 +36,7 @@ class ByToken(AbstractAuthenticationMiddleware):
 
 def _token(home: Home, secret: str) -> Token | None:
     with opening.reader(home) as store:
-        return tokens.of_secret(store, secret)
+        return token_secrets.of_secret(store, secret)
 
 
 def only(role: Role) -> Guard:

@@ -12,8 +12,8 @@ from litestar.openapi.spec import Components, SecurityScheme
 from msgspec import Struct
 
 from d0ctl import __version__
-from d0ctl.cli.commands.rest import acting, problems, reading, stream
-from d0ctl.cli.commands.rest.tokens import ByToken
+from d0ctl.cli.commands.rest import action_routes, event_stream, http_errors, read_routes
+from d0ctl.cli.commands.rest.bearer import ByToken
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
 
@@ -43,12 +43,12 @@ def version() -> Version:
 def application(home: Home) -> Litestar:
     """Return the application for a home."""
     routes = Router("/v1", route_handlers=[
-        version, stream.events, *reading.HANDLERS, *acting.handlers(),
+        version, event_stream.events, *read_routes.HANDLERS, *action_routes.handlers(),
     ])  # fmt: skip
     handlers: dict[Any, Any] = {
-        D0Error: problems.expected,
-        HTTPException: problems.of_http,
-        500: problems.unexpected,
+        D0Error: http_errors.expected,
+        HTTPException: http_errors.of_http,
+        500: http_errors.unexpected,
     }
     return Litestar(
         [routes],

@@ -35,11 +35,11 @@ def serve(
     certificate: Certificate = None,
     key: Key = None,
 ) -> None:
-    """Serve the REST interface, on this machine unless told otherwise."""
+    """Serve the REST interface to programs on this machine, or on others."""
     try:
         import uvicorn
 
-        from d0ctl.cli.commands.rest.app import application
+        from d0ctl.cli.commands.rest.application import application
     except ImportError as error:
         raise Refused(
             f"`{error.name}` is not installed", hint="pip install 'd0ctl[rest]'"

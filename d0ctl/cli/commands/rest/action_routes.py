@@ -17,10 +17,10 @@ from d0ctl.actions.jobs.submit import JobFile
 from d0ctl.actions.option import Option, fields_of
 from d0ctl.actions.table import GROUPS
 from d0ctl.api.acting import carry_out, requests
-from d0ctl.cli.commands.rest.problems import RESPONSES
-from d0ctl.cli.commands.rest.tokens import only
+from d0ctl.cli.commands.rest.bearer import only
+from d0ctl.cli.commands.rest.http_errors import RESPONSES
 from d0ctl.errors import BadUsage
-from d0ctl.store.nodes.tokens import Role
+from d0ctl.store.rest.token_secrets import Role
 
 Words: TypeAlias = str | list[str]
 

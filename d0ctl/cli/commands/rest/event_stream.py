@@ -11,7 +11,7 @@ from litestar.response import ServerSentEvent, ServerSentEventMessage
 from msgspec import json
 
 from d0ctl import select
-from d0ctl.cli.commands.rest.problems import RESPONSES
+from d0ctl.cli.commands.rest.http_errors import RESPONSES
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage
 from d0ctl.store.connection import Store
