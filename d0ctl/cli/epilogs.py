@@ -80,6 +80,9 @@ EPILOGS = {
                        "systemd does not answer, 5 it did not start"),
     "daemon uninstall": ("", "0 removed, 3 there is no service, 4 systemd does not answer"),
     "daemon status": ("--json", "0 it is running, 3 it is not"),
+    "serve": ("--port 8620", "0 stopped, 2 bad usage, 4 the port is taken, or it is not installed, "
+              "5 there is no home"),
+    "token list": ("--json", HOME),
     "notify list": ("--json", READS),
     "notify show": ("12", "0 done, 3 no such message, 4 it was sent, and its text is not kept"),
     "notify test": ("emmy@example.org", "0 sent, 1 not sent, 2 bad usage, 4 no mail is set up"),

@@ -27,8 +27,7 @@ Key = Annotated[
 ]
 
 
-@app.command(epilog="Example: d0ctl token add anna operator; d0ctl serve\n\n"
-             "Exit status: 0 stopped, 2 bad usage, 4 the port is taken, 5 no home.")  # fmt: skip
+@app.command()
 def serve(
     host: Address = "127.0.0.1",
     port: Port = PORT,

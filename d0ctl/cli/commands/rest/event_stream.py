@@ -83,7 +83,7 @@ async def events(
 
 async def _messages(store: Store, reader: _Reader) -> AsyncIterator[ServerSentEventMessage]:
     try:
-        yield ServerSentEventMessage(comment="connected")
+        yield ServerSentEventMessage(data=None, comment="connected")
         while True:
             for number, text in await run_sync(reader.read):
                 yield ServerSentEventMessage(data=text.decode(), id=number, event="change")
