@@ -68,7 +68,7 @@ class GroupPart(Struct, frozen=True):
 
 
 def for_time(phase: str, node: str | None, began: float | None, now: float) -> str:
-    """Say in which state a launched package is on its node, and since when it has an attempt."""
+    """Describe a launched package: its state, its node, and the age of its attempt."""
     if began is None:
         return f"is {phase} on `{node}`"
     age = duration(now - began)
@@ -117,7 +117,7 @@ def blocked(waiting: int) -> str:
 
 
 def with_rest(row: Row, now: float) -> NodeRoom:
-    """Return a node as the scheduler sees it, with how long it will be there."""
+    """Return a node as the scheduler sees it, with the seconds left of its allocation."""
     return room_of(row, left_s=None if row["ends"] is None else row["ends"] - now)
 
 
@@ -160,7 +160,7 @@ def named(rows: Sequence[Row], last: str = "and") -> str:
 
 
 def straggler(one: "Straggler", now: float) -> str:
-    """Say how long it runs, and how long was expected."""
+    """Say how long a straggler has been running, and how long was expected."""
     return (
         f"it is a straggler: it has been running on `{one.node}` for "
         f"{duration(now - one.started)}; {duration(one.expected)} were expected, "
@@ -169,7 +169,7 @@ def straggler(one: "Straggler", now: float) -> str:
 
 
 def stragglers(found: "Sequence[Straggler]", now: float) -> list[str]:
-    """Name the first of them, and count the rest."""
+    """Name the first stragglers, and count the rest."""
     said = [
         f"straggler: `{one.path}` has been running on `{one.node}` for "
         f"{duration(now - one.started)}; at most {duration(one.high)} were expected"

@@ -31,7 +31,7 @@ MOST_LATE = 1_000
 
 
 def job(store: Store, one: JobSummary, now: float, *, driven: bool | None = None) -> Explanation:
-    """Explain the state of a job; a process that drives it itself says so."""
+    """Explain the state of a job; `driven` says whether a process runs it (default: look it up)."""
     return _explain(
         store,
         GroupPart(
@@ -127,7 +127,7 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
 
 
 def _edits(part: GroupPart) -> list[str]:
-    """Return a command that lets the first package start that no node can take, if any."""
+    """Return an `edit` command for the first package that no node can take, if any."""
     for row in part.sample([Phase.READY], MOST):
         for text in part.explain(row.path).commands:
             if text.startswith("d0ctl edit "):
@@ -245,7 +245,7 @@ def _leftovers(part: GroupPart, explanation: Explanation) -> None:
 
 
 def _explain_package(store: Store, now: float, path: str) -> Explanation:
-    """Explain a package; imported late, as most parts are explained without."""
+    """Explain a package. Imported late, because most explanations do not need it."""
     from d0ctl.show.why.package import package
 
     return package(store, browse.package(store, parse(path)), now)

@@ -53,15 +53,15 @@ REASONS: Mapping[str, str] = {
 STATES: Mapping[str, str] = {
     "submitted": "is not accepted yet", "queued": "is queued", "running": "runs", "ending": "ends",
 }  # fmt: skip
-"""What a pilot without a node does."""
+"""What a pilot does that has no node yet."""
 
 
 SEPARATORS = {"slurm": "_", "htcondor": "."}
-"""What stands in the id of a job between its batch and its number."""
+"""The separator between the batch and the number in the id of a job."""
 
 
 def waits_for(reason: str) -> str:
-    """Return why a job waits, with the own word of its batch system."""
+    """Return why a job waits, with the original reason of its batch system."""
     name = reason.partition(",")[0]
     words = REASONS.get(name)
     if words is None:

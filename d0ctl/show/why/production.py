@@ -29,7 +29,7 @@ FAULTS: Mapping[str, str] = {
     "queue": "does not answer",
     "pilot": "ends its pilots at once",
 }
-"""What a batch system does that has a fault."""
+"""The effect of each kind of fault of a batch system."""
 
 
 class Check(Struct, frozen=True):
@@ -132,7 +132,7 @@ def job_obstacles(found: Production) -> dict[str, Obstacle]:
 
 
 def _job(job: JobStanding) -> str | None:
-    """Return what stops one job; None if the site does, a person does, or nothing does."""
+    """Return what stops only this job; None if nothing does, or the site or a person stops it."""
     ready, standing = count(job.work.ready, "package"), job.standing
     if standing.unfit:
         unfit = count(standing.unfit, "package")

@@ -1,4 +1,4 @@
-"""Movement: the latest events, how many packages end, how fast a job proceeds."""
+"""Activity: the latest events, how many packages end, how fast a job progresses."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ STRAGGLING = 1.5
 """A straggler runs for more than this multiple of the upper end of the expected range."""
 
 LEAST_STRAGGLING_S = 60.0
-"""And for at least this many seconds more."""
+"""A straggler exceeds the range by at least this many seconds."""
 
 MOVING_ALONG = frozenset({"running", "suspended", "unreachable"})
 """Phases in which a package reports progress."""
@@ -155,7 +155,7 @@ def recent_ends(store: Store) -> list[float]:
 
 
 def paces(store: Store, job: int) -> dict[int, Pace]:
-    """Return how fast the stages of a job proceed, by their ids."""
+    """Return the recent run times of the stages of a job, by their ids."""
     return {
         row["stage_id"]: Pace(row["stage_id"], None if row["unknown"] else row["pace"], row["cpus"])
         for row in store.rows("outline_paces", job=job)
@@ -182,7 +182,7 @@ def failed(store: Store, jobs: Iterable[int], limit: int) -> list[Failed]:
 
 
 def has_work(store: Store) -> bool:
-    """Return whether any package of any job moves, or should."""
+    """Return whether any job has packages that run or could run."""
     return store.row("some_work_left") is not None
 
 

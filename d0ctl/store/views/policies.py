@@ -110,7 +110,7 @@ def of_package(store: Store, package: int) -> Policy:
 
 
 class Trial(Struct):
-    """What followed the recorded failures for a reason, and the answers of another policy."""
+    """The recorded outcomes of failures for a reason, and the decisions of another policy."""
 
     reason: str
     count: int = 0

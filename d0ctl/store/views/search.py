@@ -13,7 +13,7 @@ MOST = 20
 
 
 class Found(Struct, frozen=True):
-    """A match: its kind and name, and a remark; for a file its job and maker."""
+    """A match with its kind, name and remark; for a file also its job and maker."""
 
     kind: str
     name: str

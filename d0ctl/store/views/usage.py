@@ -61,7 +61,7 @@ class Usage(Struct):
 
 
 class NodeStay(Struct, frozen=True):
-    """An attempt on its node, from its start to its end."""
+    """The time of an attempt on its node, from its start to its end."""
 
     node: str
     began: float

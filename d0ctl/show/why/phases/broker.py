@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
-    """Return which of the suitable nodes the broker refuses, and why; add its other answers."""
+    """Return the suitable nodes that the broker refuses, with reasons; add its other answers."""
     name = setting(subject.store, "broker")
     if name is None:
         return {}
@@ -65,7 +65,7 @@ def _answer(subject: Subject, name: str) -> "BrokerAnswer | None":
 
 
 def _preferred(answer: "BrokerAnswer", able: set[str]) -> str:
-    """Return the nodes that it prefers to others, the first ones first; empty if it does not."""
+    """Return the nodes that it prefers, the best first; empty if it has no preference."""
     merits = {name: answer.preferred.get(name, 0.0) for name in able - answer.refused.keys()}
     if len(set(merits.values())) < 2:
         return ""

@@ -38,7 +38,7 @@ def compare(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> 
 
 
 def later(found: dict[str, Cost], free: Collection[str]) -> str | None:
-    """Return that it waits for a busy node where it ends earlier than on a free one."""
+    """Say that the package waits for a busy node on which it ends earlier than on a free one."""
     best = next(iter(found), None)
     now = next((name for name in found if name in free), None)
     if best is None or now is None or best in free:

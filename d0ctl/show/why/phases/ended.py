@@ -73,7 +73,7 @@ def _retry(subject: Subject, found: Advice) -> None:
 def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
     """Say which outputs its attempts left, and until when; return whether they can be accepted.
 
-    Empty files are no results, nor those of a program that did not start, or did not end well.
+    Empty files do not count, nor do those of a program that did not start or that crashed.
     """
     left = [
         attempt for attempt in tries if attempt.left_size is not None and attempt.ended is not None
@@ -91,7 +91,7 @@ def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
 
 
 def _may_overrule(subject: Subject, last: AttemptView) -> bool:
-    """Return whether a person may find that it did its work nevertheless."""
+    """Return whether its outputs may be complete in spite of the failure."""
     reason = last.reason or ""
     if reason not in OVERRULED and not reason.startswith("site:"):
         return False

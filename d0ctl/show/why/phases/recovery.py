@@ -26,7 +26,7 @@ def cooling(until: float | None, note: str | None, now: float) -> str:
 
 
 def held(actor: str | None, until: float | None, now: float) -> str:
-    """Say when the policy releases it, if it does; else the rest of its cool-off, if any."""
+    """Say when the policy releases a held package, or else until when it would cool off."""
     if actor == BY_POLICY and until is None:
         return "the policy does not release it: a person must"
     if until is None or (actor != BY_POLICY and until <= now):
@@ -59,7 +59,7 @@ def without_last_node(package: PackageView, fits: list[Row], explanation: Explan
 
 
 def rule(policy: Policy, reason: str) -> str:
-    """Say what the rule for a reason is, and what would change it."""
+    """Describe the rule for a reason, and the key that would change it."""
     found, keys = policy.rule(reason), policy.said.get(reason, {})
     if found.passive:
         return f"the rule for `{reason}` ({keys['passive'][1]}) is passive: it only counts"
@@ -77,7 +77,7 @@ def rule(policy: Policy, reason: str) -> str:
 
 
 def ends_by_itself_until(store: Store, package: PackageView) -> float | None:
-    """Return when a binary that may end by itself gets TERM; None if it never does."""
+    """Return when a binary that may end by itself gets SIGTERM; None if it never does."""
     if package.request != "kill partial":
         return None
     return package.changed + float(default(store, "partial-grace"))

@@ -14,7 +14,7 @@ STEP = 1_000_000
 def options_for(requirement: Requirement, nodes: Iterable[NodeRoom]) -> str | None:
     """Return the fewest options with which one of the nodes can take a package; None if none do.
 
-    Of several nodes it is the largest one.
+    If several nodes would do, the request is made to fit the largest.
     """
     largest_first = sorted(nodes, key=lambda node: (-node.cpus, -(node.memory or 0)))
     found = [options for node in largest_first if (options := _for_node(requirement, node))]

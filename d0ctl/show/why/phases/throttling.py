@@ -10,19 +10,19 @@ from d0ctl.units import count, duration
 
 
 def allowances(subject: Subject, rows: Sequence[Row]) -> Allowances:
-    """Return what the throttles allow some nodes, and the job of a package."""
+    """Return the limits of throttles for some nodes, and for the job of a package."""
     nodes = {row["id"]: row["name"] for row in rows}
     return throttles.allowances(subject.store, nodes, [subject.job.id], now=subject.now)
 
 
 def of_node(subject: Subject, allowed: Allowances, row: Row) -> str | None:
-    """Return the throttle by which a node takes no more packages now; None if it takes some."""
+    """Return the throttle that keeps a node from taking packages now; None if there is none."""
     used = [one for one in allowed.nodes.get(row["id"], ()) if not one.left]
     return f"takes no more packages now: {_reached(subject, used[0])}" if used else None
 
 
 def of_job(subject: Subject, allowed: Allowances) -> str | None:
-    """Return the throttle by which no more packages of the job start now; None if some do."""
+    """Return the throttle that keeps packages of the job from starting now; None if none."""
     used = [one for one in allowed.jobs.get(subject.job.id, ()) if not one.left]
     if not used:
         return None

@@ -1,4 +1,4 @@
-"""The files and packages that a waiting package needs, those that may never come first."""
+"""The files and packages that a waiting package needs, the least likely ones first."""
 
 from msgspec import Struct
 

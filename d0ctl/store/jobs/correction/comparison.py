@@ -19,7 +19,7 @@ from d0ctl.store.jobs.correction.standing import (
 
 
 class NewLine(Struct):
-    """A line of the job file, and the line that it is in the job; None if it is new."""
+    """A line of the job file, and the matching line of the job; None if it is new."""
 
     seq: int
     definitions: list[Definition]
@@ -32,7 +32,7 @@ class NewLine(Struct):
 
 
 class NewStage(Struct):
-    """A stage of the job file, and the stage that it is in the job; None if it is new."""
+    """A stage of the job file, and the matching stage of the job; None if it is new."""
 
     seq: int
     lines: list[NewLine]
@@ -50,7 +50,7 @@ class NewStage(Struct):
         return ((number, self.lines[number - 1]) for number in self.rest)
 
     def pairs(self, spec: StageSpec) -> Iterable[tuple[int, NewLine, LineSpec]]:
-        """Return the same beside their definitions in the job file."""
+        """Return these lines with their definitions in the job file."""
         if self.is_left:
             return ()
         specs = spec.lines if self.rest is None else self.rest.values()

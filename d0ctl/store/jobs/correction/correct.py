@@ -99,7 +99,7 @@ class Correction(Struct):
             restore_line.restore(self.store, actor=self.actor, note=self.note, now=self.now)
 
     def _take_files(self) -> None:
-        """Forget copies of files that other packages make from now on."""
+        """Forget copies of files that another package makes from now on."""
         taken = [(file,) for file in self._taken()]
         for (file,) in taken:
             for row in self.store.rows("files_of_pattern", pattern=file):
@@ -124,7 +124,7 @@ class Correction(Struct):
                         yield from (one for one in files if self.known.makers[one] != package)
 
     def _stages(self) -> list[int]:
-        """Make the rows of stages, or change them; return their ids."""
+        """Insert or update the rows of stages; return their ids."""
         return [
             self._stage(new, number) for number, new in enumerate(self.found.stages)
         ]  # fmt: skip
@@ -139,7 +139,7 @@ class Correction(Struct):
         return new.old.id
 
     def _clear(self) -> None:
-        """Make room for other definitions."""
+        """Remove the assignments, retained files, inputs and binaries of changed packages."""
         lifecycle.choose(self.store, self.written)
         self.store.change("unassign_chosen", **self._by)
         self.store.change("purge_kept_of_chosen")
@@ -249,7 +249,7 @@ class Correction(Struct):
             self.store.change(query, file=file)
 
     def _settle(self) -> None:
-        """Have removed files that are read again made again, and record the new definition."""
+        """Remake removed files that are read again, and record the new definition."""
         store, spec = self.store, self.spec
         make_absent_again(store, self.touched, now=self.now)
         store.change("reopen_jobs")
@@ -275,7 +275,7 @@ def count_anew(store: Store, packages: Iterable[int]) -> None:
 
 
 def make_absent_again(store: Store, packages: Iterable[int], *, now: float) -> None:
-    """Have removed files made again that packages read."""
+    """Schedule the makers of removed files that packages read."""
     lifecycle.choose(store, packages)
     store.change("clear_lost")
     store.change("lose_absent_inputs")

@@ -1,4 +1,4 @@
-"""The definition of a package as short texts that can be compared: of a job file, and of rows."""
+"""The definition of a package as texts that can be compared, from a job file or from rows."""
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b

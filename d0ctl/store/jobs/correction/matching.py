@@ -10,7 +10,7 @@ Number = int
 class LineFeatures(NamedTuple):
     """The features by which a line is recognised: its name, its recipes, and its outputs.
 
-    One that `is_fixed` has made its files already, and never matches a line with others.
+    A line that `is_fixed` has made its files already, and only matches a line with the same files.
     """
 
     name: str
@@ -74,7 +74,7 @@ def _name(line: LineFeatures) -> list[Hashable]:
 
 
 def stages(new: Sequence[str], old: Sequence[str]) -> list[Number | None]:
-    """Return for each new stage the old one of its name, else one in its place that is gone."""
+    """Return for each new stage the old one of its name, else the removed one at its position."""
     places = {name: number for number, name in enumerate(old)}
     return [
         places[name] if name in places

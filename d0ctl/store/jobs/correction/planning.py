@@ -35,7 +35,7 @@ class Outline(Struct):
 
 
 class Reading(Struct):
-    """A job and a job file as they were read before the transaction, and the last action then."""
+    """A job and a job file as read before the transaction, with the last action at that time."""
 
     sides: Sides
     seen: int
@@ -88,7 +88,7 @@ def _reads(
 
 
 def _makers_of_absent(store: Store, files: Iterable[int], apart: Iterable[int]) -> frozenset[int]:
-    """Return the packages that have to make these files again, and their inputs, and so on."""
+    """Return the packages that make these files and, recursively, their missing inputs."""
     lifecycle.choose(store, ())
     store.change("choose_makers_of_absent", files=json.dumps(list(files)))
     while store.change("choose_makers_again") > 0:
@@ -98,7 +98,7 @@ def _makers_of_absent(store: Store, files: Iterable[int], apart: Iterable[int]) 
 
 
 def _readers_done(store: Store, packages: Iterable[int]) -> list[int]:
-    """Return the packages that have succeeded with files of these, directly or indirectly."""
+    """Return successful packages that have read files of these, directly or indirectly."""
     first = set(packages)
     lifecycle.choose(store, first)
     while store.change("choose_readers_done") > 0:

@@ -40,7 +40,7 @@ def known_files(store: Store, job: int) -> Known:
 
 
 class Revision(Intake):
-    """Makes the rows of lines and packages that a job lacks, or has with another definition."""
+    """The rows of the lines and packages that a job file adds or changes."""
 
     def __init__(
         self, job: int, number: int, now: float, reserve: Reserve, urgency: Urgency, known: Known
@@ -62,7 +62,7 @@ class Revision(Intake):
     ) -> None:
         """Add the rows of a line: all of them, or those of its packages that are `written`.
 
-        `place` are the numbers of its stage and its own in the job file.
+        `place` has the numbers of the stage and of the line in the job file.
         """
         old = new.old
         line = old.id if old else self._line_ids.take()
@@ -86,7 +86,7 @@ class Revision(Intake):
         return file in self._made
 
     def rest(self) -> list[Chunk]:
-        """Return the rows that need to know all lines."""
+        """Return the rows that can be made only after all lines."""
         return [Chunk(orders=list(self._orders)), *self._late_inputs()]
 
     def _file(self, name: str) -> int:

@@ -63,7 +63,7 @@ class StandingStage(Struct):
 
 
 def read(store: Store, job: int, left: Container[str] = ()) -> list[StandingStage]:
-    """Return the stages of a job with their contents; of those that are `left`, no lines."""
+    """Return the stages of a job with their contents; stages in `left` have no lines."""
     orders = _grouped(store.rows("standing_stage_order", job=job), "stage_id")
     return [
         StandingStage(

@@ -19,7 +19,7 @@ def previous_text(store: Store, job: int) -> JobText | None:
 
 
 def keep_text(store: Store, job: int, spec: JobSpec) -> None:
-    """Record the job file that corrects a job, and the one before it; not yet that of its row."""
+    """Record the new job file of a job and the previous one; the row of the job is left alone."""
     before = text_of(store, job)
     known = before and {**before._asdict(), "directory": str(before.directory)}
     store.change(

@@ -86,7 +86,7 @@ def read(store: Store, name: str) -> JobRows | None:
 
 
 def part(job: JobRows, packages: Collection[int]) -> JobRows:
-    """Return these packages of a job as a job: files that others make come from the other job."""
+    """Return some packages of a job as another job, which reads other files from this one."""
     stages = []
     kept: dict[tuple[int, int], int] = {}
     for stage in job.stages:

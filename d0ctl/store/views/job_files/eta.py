@@ -94,7 +94,7 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
 
 
 def _end_of_running(row: Row, whole: Range, now: float) -> Range:
-    """Return when a package on a node ends, by its own report if it makes any."""
+    """Return when a package on a node ends, by its own progress report if it sends any."""
     began = float(row["began"])
     if row["eta"] is not None:
         end = max(now, float(row["eta"]))

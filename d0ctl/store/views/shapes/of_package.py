@@ -185,7 +185,7 @@ class Failures(Struct, frozen=True):
 
 
 class PackageView(Struct, frozen=True):
-    """All about one package except its lists."""
+    """A package with all its facts except lists."""
 
     id: int
     job_id: int
