@@ -290,3 +290,11 @@ def test_rows_come_in_many_at_a_time(store: Store) -> None:
     inserted = [text for text in statements if "insert into file" in text]
     assert rows(store)["file"] == 1_000
     assert len(inserted) == 1_000 / ROWS
+
+
+def test_many_outputs_of_a_package_take_few_commits(store: Store) -> None:
+    said: list[str] = []
+    store.connection.set_trace_callback(said.append)
+    submitted(store, job("many", stage(simple(outputs=[f"{n}" for n in range(1000)]))))
+
+    assert 0 < sum(one.lower().startswith("commit") for one in said) < 40

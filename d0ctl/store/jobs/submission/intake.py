@@ -32,7 +32,7 @@ CHUNK_ROWS = 3_000
 """The number of rows after which a chunk is closed; they take about 20 ms to insert."""
 
 MOST_IDS = 100_000
-"""The number of ids that are reserved at once."""
+"""The largest number of ids that are reserved at once."""
 
 Reserve = Callable[[str, int], int]
 """Reserves ids of a table for this job; returns the first of as many as requested."""
@@ -44,7 +44,7 @@ class Ids(Struct):
     table: str
     reserve: Reserve
     size: int
-    """How many are reserved at once."""
+    """How many are reserved the next time; each time is a commit."""
     next: int = 0
     end: int = 0
 
@@ -53,6 +53,7 @@ class Ids(Struct):
         if self.next == self.end:
             self.next = self.reserve(self.table, self.size)
             self.end = self.next + self.size
+            self.size = min(2 * self.size, MOST_IDS)
         self.next += 1
         return self.next - 1
 
