@@ -33,8 +33,6 @@ OTHERS_WITH_SQL = {
     "doctor/conftest.py": 1,
     "e2e/test_sources.py": 2,
     "jobfile/test_other_files.py": 2,
-    "notify/test_clearing.py": 4,
-    "notify/test_collect.py": 1,
     "support/site/commands.py": 1,
     "tui/test_bad_days.py": 2,
 }

@@ -9,7 +9,7 @@ from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import placement, registry
 from tests.notify.conftest import Notified, Say
 from tests.notify.events import NOW, down, end, fail, held_by_policy, many, moves_again, release
-from tests.support.rows import delete
+from tests.support.rows import delete, insert
 from tests.support.site import Site
 
 
@@ -141,19 +141,14 @@ def test_a_drained_node_is_reported_with_evidence_and_when_it_is_well_again(
     site: Site, say: Say, notified: Notified, carry: Any, store: Store
 ) -> None:
     say(mode="when-needed")
-    store.connection.execute("drop view node_problem")
-    store.connection.execute("create table drained (evidence text)")
-    store.connection.execute(
-        "create view node_problem as select id as node_id, name, 'drained' as kind, 5.0 as since,"
-        " evidence, null as next_try from node, drained"
-    )
-    store.connection.execute("insert into drained values ('it failed 3 in a row')")
+    insert(store, "bad_node", node_id=1, job_id=1, stage_id=1, since=5.0, began=1.0,
+           evidence="it failed 3 in a row", details="{}", next_try=600.0)  # fmt: skip
     notified.collect()
 
     (one,) = notified.waiting("admin@lab.example")
     assert (one.kind, one.samples[0]["message"]) == ("node-drained", "it failed 3 in a row")
     carry()
-    delete(store, "drained")
+    delete(store, "bad_node")
     notified.collect()
     assert notified.kinds("admin@lab.example") == ["cleared"]
 

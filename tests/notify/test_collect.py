@@ -8,7 +8,7 @@ from d0ctl.store.nodes import placement
 from tests.notify.conftest import Notified, Say
 from tests.notify.events import NOW, down, end, fail, held_by_policy, many, moves_again
 from tests.support.building import job, line, package, production
-from tests.support.rows import change, count, value
+from tests.support.rows import change, count, insert, read, value
 from tests.support.site import Site
 
 
@@ -185,19 +185,14 @@ def test_ten_thousand_failures_are_one_notice_with_examples(
     say()
     site.submit(many(10_000))
     with store.writing():
-        store.connection.executescript(
-            """
-            begin immediate;
-            insert into attempt (package_id, number, node_id, node_name, launched, ended, outcome,
-                                 reason, message, answer)
-            select id, 1, 1, 'localhost', 1, 2, 'failed', 'seg-fault', 'SIGSEGV', 'fail'
-              from package;
-            update package set phase = 'assigned', changed = 5,
-                attempt_id = (select id from attempt where package_id = package.id);
-            update package set phase = 'starting';
-            update package set phase = 'failed', actor = null;
-            """
-        )
+        for (package,) in read(store, "package", "id"):
+            insert(store, "attempt", id=package, package_id=package, number=1, node_id=1,
+                   node_name="localhost", launched=1.0, ended=2.0, outcome="failed",
+                   reason="seg-fault", message="SIGSEGV", answer="fail")  # fmt: skip
+            change(store, "package", {"id": package}, phase="assigned", changed=5.0,
+                   attempt_id=package)  # fmt: skip
+        change(store, "package", phase="starting")
+        change(store, "package", phase="failed", actor=None)
     notified.collect()
 
     (one,) = notified.waiting()
