@@ -39,7 +39,7 @@ TOLD = """\
 4:3: the rule for `killed` can never match: killed packages are canceled, not failed
 5:10: the rule for `hook` has no key `trys` (did you mean `tries`?)
 5:38: `memory` takes a number greater than 1, such as `1.5`, not `1`
-5:41: `escalate` has no key `disk`
+5:41: `escalate` has no key `disk`; it has `memory` and `wall-time`
 6:14: the rule for `disk-full` takes keys such as `tries`, not `3`
 7:25: `delay` has no effect: with `tries: 0` there is no retry
 8:22: 2 delays for `tries: 1`: the last is never used
@@ -48,7 +48,7 @@ TOLD = """\
 11:35: `longest` is shorter than `delay`
 12:3: `site:Bad` is not a failure reason: see docs/policy.md for the list
 13:20: `attempt` takes a time such as `20m`, `1h30m` or `90` seconds, or `no`, not `-24h`
-13:26: `never` has no key `most`
+13:26: `never` has no key `most`; it has `attempt`, `all-attempts`, `memory` and `tries`
 16:26: `policy` takes a mapping, not a list
 17:27: `lots` is not a failure reason (did you mean `lost`?)
 """

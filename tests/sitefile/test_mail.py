@@ -80,7 +80,7 @@ def test_every_fault_is_reported_with_its_position(faults: Faults, folder: Path)
         "13:9: `mode`: `some` is not one of `everything`, `when-needed`, `never`",
         "14:16: `emmy` is not an address, so it needs `address`",
         "14:44: `eve@x.org` takes keys such as `mode`, not `now`",
-        "14:57: a recipient has no key `colour`",
+        "14:57: a recipient has no key `colour`; it has `address`, `digest`, `rate` and `mode`",
         "15:3: `command` takes the absolute path of a program, not `relative`",
     ]
 

@@ -94,7 +94,8 @@ at position 0
 28:23: `failures` takes a whole number, 1 or more, or `no`, not `0`
 28:26: `pause` must not be longer than `minimum-run`, which is 20m
 28:53: `try-again` must not be longer than `longest`, which is 10m
-28:67: `bad-nodes` has no key `patience`
+28:67: `bad-nodes` has no key `patience`; it has `failures`, `pause`, `minimum-run`, \
+`try-again` and `longest`
 29:12: `exclusion` takes keys such as `completed`, not `always`
 """
 

@@ -18,6 +18,7 @@ from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.spec import reserved_character
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
+from d0ctl.units import listed
 
 _MEANT = dict.fromkeys(("command", "cmd", "script", "exec", "execute", "executable"), "run")
 """Words of other programs for a key."""
@@ -27,6 +28,10 @@ _ORDER = re.compile(
     "|dependenc(y|ies)|upstream|downstream"
 )
 """Words of other programs for the order of work."""
+
+
+FEW_KEYS = 10
+"""How many keys a fault lists when an unknown one is near none of them."""
 
 
 def _hint(name: str, known: list[str]) -> str:
@@ -39,7 +44,9 @@ def _hint(name: str, known: list[str]) -> str:
         return f": {files}; where there is none, use `after`" if "after" in known else f": {files}"
     if _MEANT.get(name) in known:
         return f" (did you mean `{_MEANT[name]}`?)"
-    return did_you_mean(name, known)
+    if meant := did_you_mean(name, known):
+        return meant
+    return f"; it has {listed(f'`{one}`' for one in known)}" if len(known) <= FEW_KEYS else ""
 
 
 class Reading(Struct, frozen=True):
