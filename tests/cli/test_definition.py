@@ -124,3 +124,15 @@ def test_the_cards_of_packages_and_binaries_show_their_requests(case: None, d0ct
     assert "startup script start.sh" in d0ctl("status", "case/1/1/1").stdout
     words = "software reco/v12-01, cards=standard, needs SAM, 99 % of a CPU, about 20 min 00 s"
     assert f"{words}, 2.0 GB of scratch files" in d0ctl("status", "case/1/1/1/1").stdout
+
+
+def test_the_script_of_software_is_the_command_of_a_binary_without_one(
+    case: None, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "bare.yaml").write_text(
+        "stages: [{lines: [{software: reco/v12-01, outputs: out.reco}]}]\n"
+    )
+    assert d0ctl("submit", "bare.yaml", "--as", "bare", "--force").exit_code == 0
+
+    assert "\ncommand\n  reco\n" in d0ctl("status", "bare/1/1/1/1").stdout
+    assert document(d0ctl("status", "bare/1/1/1/1", "--json").stdout)["script"] == "reco"

@@ -114,8 +114,17 @@ select reason, count, last, message, node_name from failure
  where package_id = :package order by last desc;
 
 -- name: binaries
--- The binaries of a package, each with its record in the last attempt that ran it.
-select binary.seq, binary.name, binary.image, binary.stdin, binary.shell, binary.script, binary.argv,
+-- The binaries of a package, each with its record in the last attempt that ran it; without a text of
+-- its own, with the script of its software for the platform of its node, or any before it has one.
+select binary.seq, binary.name, binary.image, binary.stdin, binary.shell, binary.argv,
+       iif(binary.script is null and binary.argv is null,
+           (select software.script
+              from software
+              left join node on node.id = coalesce(attempt.node_id, package.node_id)
+             where software.title = binary.software
+               and (node.id is null or software.platform in ('', node.platform))
+             order by software.platform desc limit 1),
+           binary.script) as script,
        binary.software, binary.version, binary.parameters, binary.needs, binary.cpu, binary.runtime,
        binary.work_size, binary.log_rules, binary.progress, binary."check", binary.check_timeout,
        binary.events,
@@ -124,6 +133,7 @@ select binary.seq, binary.name, binary.image, binary.stdin, binary.shell, binary
        binary_attempt.reason, binary_attempt.cpu as cpu_time, binary_attempt.rss,
        attempt.number as attempt
   from binary
+  join package on package.id = binary.package_id
   left join binary_attempt
     on binary_attempt.seq = binary.seq
    and binary_attempt.attempt_id = (select max(ran.attempt_id)
