@@ -147,11 +147,16 @@ class Store:
                 self._remembered = None
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Run several reads of the same state of the database."""
+    def reading(self, *, keep: bool = False) -> Iterator[None]:
+        """Run several reads of the same state of the database.
+
+        What they write into temporary tables is kept only on request.
+        """
         self.connection.execute("begin")
         try:
             yield
+            if keep:
+                self.connection.execute("commit")
         finally:
             self._roll_back()
 

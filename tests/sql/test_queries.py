@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 QUERIES = queries()
 
-SCRIPTS = {"temporary_tables", "temporary_sizes"}
+SCRIPTS = {"temporary_tables", "temporary_sizes", "enter_past"}
 """Several statements under one name, run as a script."""
 
 BIG = {

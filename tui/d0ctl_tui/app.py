@@ -24,6 +24,7 @@ from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.lean_driver import lean_driver
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.outside import Outside
+from d0ctl_tui.past import Past
 from d0ctl_tui.poller import Poller
 from d0ctl_tui.read import snapshot
 from d0ctl_tui.read.places import Places
@@ -49,7 +50,7 @@ SHARE = 6
 """Reads may take this fraction of the time, also on a slow disk."""
 
 
-class Dashboard(Outside, App[None]):
+class Dashboard(Past, Outside, App[None]):
     """Everything of one home in a terminal."""
 
     CSS_PATH = Path(__file__).with_name("dashboard.tcss")
@@ -140,7 +141,7 @@ class Dashboard(Outside, App[None]):
         if self._watching:
             self.changed = time.time()
         self.drivers, self._watching = news.drivers, True
-        if self._due is not None:
+        if self._due is not None or self.source.at is not None:
             return
         wait = self._looked_at + self._pause - time.monotonic()
         if wait <= 0:
@@ -162,7 +163,8 @@ class Dashboard(Outside, App[None]):
         self.source.forget()
         before, now = self.snapshot, time.time()
         self.snapshot = self.source.ask(lambda store: snapshot.read(store, before, now), before)
-        self.rates.note(now, self.snapshot.done + self.snapshot.failed)
+        if self.source.at is None:
+            self.rates.note(now, self.snapshot.done + self.snapshot.failed)
         self.stale = self.source.error or ""
 
     def show_notice(self, words: str, look: str = "warn") -> None:
@@ -207,16 +209,22 @@ class Dashboard(Outside, App[None]):
                 if not screen.is_modal:
                     return
 
+    def reload(self) -> None:
+        """Read again what is shown, and show it."""
+        self.look()
+        self.show()
+
     def _look_and_show(self) -> None:
         self._due = None
         began = time.monotonic()
-        self.look()
-        self.show()
+        self.reload()
         self._looked_at = time.monotonic()
         self._pause = max(SHORTEST_S, self.interval, SHARE * (self._looked_at - began))
 
     def header(self, columns: int) -> Line:
         """Return the first line of every screen."""
+        if self.source.at is not None:
+            return strips.past_header(self.snapshot, self.source.at, columns, self.glyphs)
         root = str(self.home.root)
         return strips.header(
             self.snapshot, self.drivers, root, self.stale, self.changed, columns, self.glyphs
@@ -241,14 +249,20 @@ class Dashboard(Outside, App[None]):
 
     def choose_action(self, marks: Marks) -> None:
         """Offer the actions on marked rows."""
+        if self.is_past():
+            return
         ask_action.choose(self, self.main, marks)
 
     def plan_verb(self, verb: str, marks: Marks) -> None:
         """Show what an action would do to marked rows."""
+        if self.is_past():
+            return
         ask_action.on_rows(self, verb, marks)
 
     def plan_other(self, verb: str, node: str | None = None) -> None:
         """Show what an action on something other than rows would do; ask for its target."""
+        if self.is_past():
+            return
         ask_action.on_other(self, verb, node)
 
     def plan(self, action: PlannedAction) -> None:

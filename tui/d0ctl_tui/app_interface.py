@@ -54,6 +54,12 @@ class AppInterface(Protocol):
     def go_to(self, selector: str) -> None:
         """Go to a path on the main screen."""
 
+    def is_past(self) -> bool:
+        """Return whether the past is shown, and say that nothing can be done there."""
+
+    def show_present(self) -> None:
+        """Show the present again."""
+
     def show_nodes(self, name: str | None = None) -> None:
         """Show the nodes, beginning at one."""
 

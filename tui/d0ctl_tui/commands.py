@@ -34,7 +34,7 @@ NAMES = {
     "ctrl+f": "^f", "ctrl+b": "^b", "ctrl+d": "^d", "ctrl+u": "^u", "backspace": "bksp",
     "up": "up", "ctrl+q": "^q", "shift+tab": "shift-tab", "exclamation_mark": "!",
     "vertical_line": "|", "right_square_bracket": "]", "left_square_bracket": "[",
-    "equals_sign": "=", "comma": ",", "full_stop": ".",
+    "equals_sign": "=", "comma": ",", "at": "@", "full_stop": ".",
 }  # fmt: skip
 
 MOVE = (
@@ -69,9 +69,12 @@ LOOK = (
     Command("o", "nodes", "the nodes and their running packages", "look", foot="nodes"),
     Command("t", "log", "the log of a package", "look", foot="log"),
     Command("v", "view", "the details on the whole screen", "look"),
+    Command("comma", "app.step(-1)", "as it was earlier; again: twice as far", "look"),
+    Command("full_stop", "app.step(1)", "as it was later, up to the present", "look"),
+    Command("at", "app.ask_moment", "as it was at a time", "look"),
     Command("apostrophe", "jumps", "places you have visited", "look"),
     Command("backspace", "back", "back to the previous place", "look"),
-    Command("escape", "clear", "clear the filter and the marks", "look"),
+    Command("escape", "clear", "clear the filter, the marks, the past", "look"),
 )  # fmt: skip
 
 OUTSIDE = (

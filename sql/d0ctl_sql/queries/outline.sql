@@ -239,7 +239,7 @@ select stage.job_id, stage_count.phase,
         or (stage_count.phase = 'waiting' and job.ended is not null))
  where job.visible = 1
  group by stage.job_id, stage_count.phase
-having n > 0;
+having sum(stage_count.n - iif(stage_count.phase = 'failed', stage.acknowledged, 0)) > 0;
 
 -- name: outline_on_node
 -- A few packages that are live on a node.

@@ -1,6 +1,7 @@
 -- name: temporary_tables
 -- The temporary tables of a writing connection for a batch.
 create temp table chosen (package_id integer primary key);
+create temp table moment (at real, last integer);
 create temp table asked_line (line_id integer primary key);
 create temp table needed (package_id integer primary key);
 create temp table decision (package_id integer primary key, node_id integer);

@@ -1,5 +1,6 @@
 """The lines around the tree: header, nodes, events, rates, keys."""
 
+import time
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, takewhile
 from pathlib import Path
@@ -56,6 +57,21 @@ def header(
         if width(spans) + len(clock_text) + bool(clock_text) <= columns:
             return spread(spans, [(clock_text, "faint")], columns)
     return fit([*left, *(problems or base[1:])], columns, ellipsis=glyphs.ellipsis)
+
+
+def past_header(snapshot: Snapshot, at: float, columns: int, glyphs: Glyphs) -> Line:
+    """Return the moment of the past that is shown, how many packages needed a person, the way."""
+    moment_text = time.strftime("%a %Y-%m-%d %H:%M:%S", time.localtime(at))
+    left: list[Span] = [(" d0ctl ", "title"), (f" as it was {moment_text} ", "stale")]
+    for phase, word in WORDS.items():
+        if number := snapshot.needing_a_person(phase):
+            left.append(
+                (f"   {glyphs.states[phase]} {signs.short(number)} {word}", signs.role(phase))
+            )
+    keys = ", earlier  . later  @ time  esc now "
+    if width(left) + len(keys) + 1 > columns:
+        return fit(left, columns, ellipsis=glyphs.ellipsis)
+    return spread(left, [(keys, "faint")], columns)
 
 
 def _use(snapshot: Snapshot) -> list[Span]:

@@ -32,6 +32,8 @@ class Source:
         self.home = home
         self.error: str | None = None
         self.jobs: array[int] = array("q")
+        self.at: float | None = None
+        """The moment of the past that it shows; None for the present."""
         self._store: Store | None = None
         self._file = 0
         self._pages: dict[tuple[Path, int], list[Row | None]] = {}
@@ -42,7 +44,14 @@ class Source:
         """Close the connection."""
         if self._store is not None:
             self._store.close()
-        self._store = None
+        self._store, self.at = None, None
+
+    def show(self, store: Store | None, at: float | None) -> None:
+        """Read from a connection that reads the past, which it closes; or the present again."""
+        self.close()
+        self._store, self.at = store, at
+        if store is not None:
+            self._file = store.version()[0]
 
     def forget(self) -> None:
         """Read everything again at the next use, and the list of jobs at once."""

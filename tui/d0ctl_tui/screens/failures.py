@@ -199,9 +199,16 @@ class FailuresScreen(SubScreen):
         self.groups.show(clusters(self._failed or [], self.by))
         super().update()
 
-    @work(thread=True, exclusive=True)
     def _read(self) -> None:
-        jobs = [self.job_id] if self.job_id is not None else list(self.dashboard.source.jobs)
+        source = self.dashboard.source
+        jobs = [self.job_id] if self.job_id is not None else list(source.jobs)
+        if source.at is not None:
+            self._take(source.ask(lambda store: activity.failed(store, jobs, MOST), []))
+        else:
+            self._read_present(jobs)
+
+    @work(thread=True, exclusive=True)
+    def _read_present(self, jobs: list[int]) -> None:
         home = self.dashboard.home
         try:
             with open_store(home, read_only=True) as store, database_errors(home):

@@ -223,7 +223,8 @@ class MainScreen(RowKeys, Screen[None]):
 
     def action_nodes(self) -> None:
         """Show the nodes."""
-        self.dashboard.show_nodes()
+        if not self.dashboard.is_past():
+            self.dashboard.show_nodes()
 
     @property
     def selector(self) -> str | None:
@@ -255,7 +256,7 @@ class MainScreen(RowKeys, Screen[None]):
         return self.tree_view.chosen_job if path and (len(path) > 1 or len(jobs) == 1) else None
 
     def action_clear(self) -> None:
-        """End the zoom, then the filter, then the marks."""
+        """End the zoom, then the filter, then the marks, then the past."""
         if self.zoomed:
             self.action_view()
             return
@@ -264,8 +265,10 @@ class MainScreen(RowKeys, Screen[None]):
             self.tree_view.show_only(None)
             if here:
                 self._reveal(here)
-        else:
+        elif self.tree_view.marks:
             self.tree_view.marks.clear()
+        else:
+            self.dashboard.show_present()
         self.update()
 
     def action_wider(self) -> None:

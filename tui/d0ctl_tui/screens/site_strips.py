@@ -44,5 +44,7 @@ class RateStrip(Page):
         self.dashboard = dashboard
 
     def _plot(self, columns: int) -> list[Line]:
+        if self.dashboard.source.at is not None:
+            return [(("none of the past", "faint"),)]
         known, snapshot = self.dashboard.rates, self.dashboard.snapshot
         return strips.rates(known, snapshot, columns, self.size.height, self.glyphs)

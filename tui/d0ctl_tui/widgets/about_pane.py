@@ -15,6 +15,7 @@ from d0ctl.show.cards.part import Part
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.signs import Glyphs, is_live
 from d0ctl.show.drawing.spans import Line
+from d0ctl.show.history import past_cards
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import ThreadResult
@@ -81,9 +82,11 @@ class AboutPane(Page):
             self.card = None
         else:
             now = time.time()
-            self.card = self.source.ask(lambda store: about(store, selector, now), self.card)
+            read = past_cards.about if self.source.at is not None else partial(about, now=now)
+            self.card = self.source.ask(lambda store: read(store, selector), self.card)
         self.renew()
-        if isinstance(self.card, Package) and self.card.attempts and self.display:
+        is_present = self.source.at is None
+        if isinstance(self.card, Package) and self.card.attempts and self.display and is_present:
             self._read_tail(self.card.view.path)
 
     @work(thread=True, exclusive=True, group="tail")
@@ -114,7 +117,7 @@ class AboutPane(Page):
 
     def _sheet(self, columns: int) -> list[Line]:
         sheet = Sheet(columns - 1, self.glyphs, archive=self.source.home.archive)
-        now = time.time()
+        now = self.source.at or time.time()
         match self.card:
             case Package() as card:
                 limits = WHOLE if self.whole else Limits()
@@ -123,7 +126,7 @@ class AboutPane(Page):
                 part.draw(sheet, card, now)
             case NotFoundCard() as gone:
                 sheet.say(gone.words, "faint")
-            case None if self.selector is None:
+            case None if self.selector is None and self.source.at is None:
                 _draw_first_steps(sheet)
         return sheet.lines
 

@@ -1,0 +1,1 @@
+"""The site as it was at an earlier moment."""

@@ -1,0 +1,1 @@
+"""The site at earlier moments."""

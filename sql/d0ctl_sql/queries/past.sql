@@ -1,0 +1,86 @@
+-- name: set_moment
+-- The moment that this connection reads, and the last event by then.
+insert into moment (at, last) values (:at, :last);
+
+-- name: event_at_or_before
+-- An event by its number, or the last one before it.
+select id, at from event where id <= :id order by id desc limit 1;
+
+-- name: views_of_schema
+-- The views, as they were made.
+select sql from sqlite_master where type = 'view';
+
+-- name: indices_of_past
+-- The named indices of tables that have one of the past in their place, as they were made.
+select sql from main.sqlite_master as present
+ where type = 'index' and sql is not null
+   and exists (select 1 from temp.sqlite_master
+                where type = 'table' and name = present.tbl_name);
+
+-- name: enter_past
+-- Tables that take the place of those of the present, as they were at the moment. Indices
+-- that queries ask for by name follow from those of the present. A package without an event since then is as it is now. Of the
+-- others, the first event since then says the phase, the last event before it all else.
+create temp table later (package_id integer primary key, id integer);
+insert into later (package_id, id)
+select package_id, min(id) from main.event
+ where id > (select last from moment) group by package_id;
+create temp table job as
+select * from main.job where submitted <= (select at from moment) and visible = 1;
+create unique index temp.job_id on job (id);
+update temp.job set ended = null where ended > (select at from moment);
+update temp.job set hold = 0 where hold_since > (select at from moment);
+update temp.job set pause = 0 where pause_since > (select at from moment);
+update temp.job set finish = null where finish_since > (select at from moment);
+create temp table package as
+select * from main.package where job_id in (select id from temp.job);
+create unique index temp.package_id on package (id);
+create temp table attempt as
+select * from main.attempt where launched <= (select at from moment);
+create unique index temp.attempt_id on attempt (id);
+create unique index temp.attempt_of_package on attempt (package_id, number);
+update temp.attempt
+   set ended = null, outcome = null, reason = null, message = null, binary = null,
+       exit_code = null, signal = null, cpu = null, rss = null, stderr = null, answer = null
+ where ended > (select at from moment);
+update temp.attempt set started = null where started > (select at from moment);
+update temp.package
+   set (phase, changed, node_id, attempt_id, actor, note, request, attempts) =
+       (select first.old, coalesce(prior.at, temp.job.submitted), prior.node_id,
+               prior.attempt_id, prior.actor, prior.note, null,
+               (select count(*) from temp.attempt where package_id = package.id)
+          from temp.later
+          join main.event as first on first.id = temp.later.id
+          join temp.job on temp.job.id = package.job_id
+          left join main.event as prior
+            on prior.id = (select max(id) from main.event
+                             where package_id = package.id and id < temp.later.id)
+         where temp.later.package_id = package.id)
+ where id in (select package_id from temp.later);
+update temp.package
+   set status = (select status from phase where name = package.phase),
+       is_live = (select is_live from phase where name = package.phase),
+       slot = phase = 'staging-in', staging = 0
+ where id in (select package_id from temp.later);
+create unique index temp.package_of_line on package (line_id, seq);
+create temp table acknowledgement as
+select * from main.acknowledgement where at <= (select at from moment);
+create unique index temp.acknowledgement_id on acknowledgement (package_id);
+create temp table stage as
+select * from main.stage where job_id in (select id from temp.job);
+create unique index temp.stage_id on stage (id);
+create unique index temp.stage_of_job on stage (job_id, seq);
+update temp.stage
+   set acknowledged = (select count(*) from temp.acknowledgement where stage_id = stage.id);
+create temp table stage_count as
+select stage_id, phase, count(*) as n from temp.package group by stage_id, phase;
+create unique index temp.stage_count_id on stage_count (stage_id, phase);
+create temp table progress as select * from main.progress where false;
+create temp view event as
+select * from main.event where id <= (select last from moment);
+create temp table node as select * from main.node;
+create unique index temp.node_id on node (id);
+update temp.node
+   set state = 'unknown', load = null, contact = null, last_error = null, drained = 0;
+create temp table action as
+select * from main.action where at <= (select at from moment);

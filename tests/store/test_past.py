@@ -1,0 +1,121 @@
+"""The database as it was at an earlier moment: what had run, where, and what had failed."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from d0ctl.actions import apply, request
+from d0ctl.select import parse
+from d0ctl.store.connection import Store
+from d0ctl.store.history import past_state
+from d0ctl.store.opening import open_store
+from d0ctl.store.views import activity, one_package, outline
+from tests.support.building import production
+from tests.support.rows import change
+from tests.support.site import Site
+
+FIRST = 1_000_000.0
+"""When the first event happened; each later one happened a second after the one before."""
+
+
+@contextmanager
+def as_of(site: Site, at: float) -> Iterator[Store]:
+    """A store that reads the past."""
+    with open_store(site.home, read_only=True) as store:
+        store.make_temporary_tables()
+        past_state.enter(store, at)
+        yield store
+
+
+def spread_out(site: Site) -> None:
+    """Give all that has happened times of their own: each event a second, before them the job."""
+    store = site.store
+    with store.writing():
+        for event in range(1, activity.last_event(store) + 1):
+            change(store, "event", {"id": event}, at=FIRST + event)
+        for row in reversed(activity.events(store, 0, 1000)):
+            number = {"starting": "launched", "running": "started"}.get(row.new)
+            at = FIRST + row.id
+            change(store, "package", {"id": site.id_of(row.path)}, changed=at)
+            if number:
+                change(store, "attempt", {"package_id": site.id_of(row.path)}, **{number: at})
+            elif row.old == "running":
+                change(store, "attempt", {"package_id": site.id_of(row.path)}, ended=at)
+        change(store, "job", {"name": "prod"}, submitted=FIRST)
+
+
+def phases(store: Store) -> dict[str, str]:
+    """The phase of each package by its path."""
+    rows = outline.packages_by_id(store, range(1, 100)).values()
+    return {row.path: row.phase for row in rows}
+
+
+def test_every_phase_between_two_events_is_the_one_it_was(site: Site) -> None:
+    site.submit(production())
+    before, seen = site.phases(), []
+    site.launch("prod/1/1/1")
+    site.end("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    spread_out(site)
+    events = list(reversed(activity.events(site.store, 0, 1000)))
+
+    for number in range(len(events) + 1):
+        expected = before | {event.path: event.new for event in events[:number]}
+        with as_of(site, FIRST + number + 0.5) as store:
+            seen.append(phases(store) == expected)
+            counts = outline.totals(store, outline.job_ids(store))
+            assert counts == {phase: list(expected.values()).count(phase)
+                              for phase in expected.values()}  # fmt: skip
+
+    assert seen == [True] * (len(events) + 1)
+
+
+def test_an_attempt_that_was_running_has_no_end_and_takes_its_slot(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    spread_out(site)
+    running = next(one for one in activity.events(site.store, 0, 99) if one.new == "running")
+
+    with as_of(site, running.at + 0.5) as store:
+        (attempt,) = one_package.attempts(store, site.id_of("prod/1/2/1"))
+        assert (attempt.ended, attempt.outcome, attempt.reason) == (None, None, None)
+        assert [use.used for use in activity.node_use(store).values()] == [1]
+        assert activity.needing_a_person(store) == {}
+        assert activity.events(store, 0, 99)[0].new == "running"
+
+
+def test_before_its_submission_a_job_is_not_there(site: Site) -> None:
+    site.submit(production())
+    spread_out(site)
+
+    with as_of(site, FIRST - 1) as store:
+        assert list(outline.job_ids(store)) == []
+    with as_of(site, FIRST + 1) as store:
+        assert len(outline.job_ids(store)) == 1
+
+
+def test_a_failure_that_was_acknowledged_later_needed_a_person(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    spread_out(site)
+    at = time.time()
+    apply(site.store, request("acknowledge", parse("prod")), actor="me", note=None, now=at)
+
+    with as_of(site, at - 1) as store:
+        assert [one["failed"] for one in activity.needing_a_person(store).values()] == [1]
+    with as_of(site, at + 1) as store:
+        assert activity.needing_a_person(store) == {}
+
+
+def test_the_present_is_the_same_by_both_ways(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    site.launch("prod/1/3/1")
+
+    with as_of(site, time.time() + 1) as store:
+        ids = outline.job_ids(store)
+        assert phases(store) == site.phases()
+        assert outline.jobs(store, ids) == outline.jobs(site.store, ids)
+        assert activity.events(store, 0, 99) == activity.events(site.store, 0, 99)
+        assert activity.failed(store, ids, 9) == activity.failed(site.store, ids, 9)

@@ -1,0 +1,63 @@
+"""The dashboard as it was at an earlier moment, and the way back to the present."""
+
+from datetime import datetime
+
+import pytest
+
+from d0ctl_tui.past import read_moment
+from tests.store.test_past import FIRST, spread_out
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+
+NOW = datetime(2026, 11, 23, 9, 30).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("03:00", (23, 3, 0)), ("10:00", (22, 10, 0)), ("2h", (23, 7, 30)),
+     ("2026-11-20 03:05", (20, 3, 5)), ("2026-11-20", (20, 0, 0))],
+)  # fmt: skip
+def test_a_moment_is_typed_as_people_write_it(typed: str, meant: tuple[int, int, int]) -> None:
+    assert read_moment(typed, NOW) == datetime(2026, 11, *meant).timestamp()
+
+
+def test_the_whole_dashboard_is_shown_as_it_was(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    spread_out(site)
+    at = datetime.fromtimestamp(FIRST + 3.5)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("✘ 1 failed")
+        await desk.press("at")
+        await desk.sees("show everything as it was at")
+        await desk.type(f"{at:%Y-%m-%d %H:%M:%S}")
+        await desk.press("enter")
+        await desk.sees(f"as it was {at:%a %Y-%m-%d %H:%M}", "▶ running", "this is the past")
+        await desk.misses("✘ 1 failed")
+        await desk.press("K")
+        await desk.sees("esc goes to the present")
+        site.fail("prod/1/3/1")
+        await desk.press("escape")
+        await desk.sees("✘ 2 failed", "is successful: it ended")
+        await desk.misses("as it was")
+
+    dashboard(script, start="prod/1/1/1", size=(140, 36))
+
+
+def test_a_step_back_and_forward_again_leads_to_the_present(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("✘ 1 failed")
+        await desk.press("comma")
+        await desk.sees("as it was", "esc now")
+        await desk.misses("A production")
+        await desk.press("full_stop", "full_stop", "full_stop")
+        await desk.sees("✘ 1 failed")
+        await desk.misses("as it was")
+
+    dashboard(script)
