@@ -91,6 +91,21 @@ def test_an_update_is_undone_by_the_previous_job_file(file: Path, d0ctl: Type) -
     assert "echo bye 1" in script(d0ctl, "mc/1/1/1/1")
 
 
+@pytest.mark.parametrize("has_changed", [True, False])
+def test_the_undo_of_an_update_that_holds_the_job_releases_it(
+    file: Path, d0ctl: Type, has_changed: bool
+) -> None:
+    if not has_changed:
+        d0ctl("update", "mc")
+
+    undo = d0ctl("update", "mc", "--hold").stderr.partition("to undo: ")[2].splitlines()[0]
+
+    assert undo.split(" && ") == ["d0ctl update mc --previous"] * has_changed + ["d0ctl release mc"]
+    for command in undo.split(" && "):
+        assert d0ctl(*command.split()[1:]).exit_code == 0
+    assert document(d0ctl("status", "mc", "--json").stdout)["held"] is None
+
+
 def test_lines_that_a_job_file_has_again_are_restored(file: Path, d0ctl: Type) -> None:
     d0ctl("update", "mc")
     file.write_text(FIRST)

@@ -5,7 +5,9 @@ import pytest
 from tests.support.site import Site
 
 
-@pytest.mark.parametrize(("code", "told"), [(0, "successful 3 0 0 0\n"), (3, "failed 1 1 0 1\n")])
+@pytest.mark.parametrize(
+    ("code", "told"), [(0, "successful 3 0 1 0 1\n"), (3, "failed 1 1 1 1 1\n")]
+)
 def test_a_final_stage_runs_after_any_result_of_the_rest_and_gets_the_state(
     site: Site, code: int, told: str
 ) -> None:
@@ -16,16 +18,20 @@ stages:
     lines:
       - {{run: "exit {code}"}}
       - {{run: echo good}}
+      - {{run: echo never}}
   - {{name: behind, after: work, lines: [{{run: echo late}}]}}
   - name: report
     final: yes
     lines:
       - run: >-
           echo $D0CTL_JOB_STATE $D0CTL_JOB_SUCCESSFUL $D0CTL_JOB_FAILED $D0CTL_JOB_CANCELED
-          $D0CTL_JOB_UNSCHEDULED; exit 7
+          $D0CTL_JOB_UNSCHEDULED $D0CTL_JOB_DROPPED; exit 7
 """
 
-    assert site.d0ctl("run", site.write(job)).code == bool(code)
+    site.ok("submit", site.write(job))
+    site.ok("kill-line", "told/1/3", "--drop-outputs", "--yes")
+
+    assert site.d0ctl("run", "told").code == bool(code)
 
     assert site.ok("logs", "told/3/1/1") == told
     assert site.counts("told")["failed"] == 1 + bool(code)

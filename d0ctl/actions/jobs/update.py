@@ -46,6 +46,10 @@ class UpdateOptions(Options):
     """The job before the change; `prepare` reads it, so that other writers need not wait."""
 
 
+HELD = "hold: no -> yes"
+"""The setting that `--hold` changes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdatePlan(Plan):
     """What a job file would change in a job."""
@@ -55,6 +59,8 @@ class UpdatePlan(Plan):
     settings: tuple[str, ...]
     """The settings of the job as a whole that change."""
     misfits: tuple[Misfit, ...]
+    is_only_held: bool
+    """Whether it is held, and its job file is the same."""
 
 
 def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Request[UpdateOptions]:
@@ -120,13 +126,14 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     assert spec is not None
     outline = planning.plan(store, job.id, spec, again=options.again, before=options.before)
     found = outline.found
-    settings = (*_settings(job, spec), *["hold: no -> yes"] * (options.hold and not job.hold))
+    settings = (*_settings(job, spec), *[HELD] * (options.hold and not job.hold))
     changed = {*outline.written, *outline.again, *outline.remade, *found.restored}
     packages = len(changed) + len(found.added) + len(found.removed)
     return UpdatePlan(
         request=request, job=job.id, outline=outline, settings=settings, packages=packages,
         misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
         is_empty=not packages and not settings and _is_same(store, job, spec),
+        is_only_held=settings == (HELD,) and not packages and _is_same(store, job, spec),
     )  # fmt: skip
 
 
@@ -225,7 +232,11 @@ def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:
 def _undo(plan: UpdatePlan) -> str | None:
     if plan.is_empty:
         return None
-    return undo.command("update", undo.paths(plan.request.target), "--previous")
+    names = undo.paths(plan.request.target)
+    back, release = undo.command("update", names, "--previous"), undo.command("release", names)
+    if HELD not in plan.settings:
+        return back
+    return release if plan.is_only_held else f"{back} && {release}"
 
 
 ACTION = Action(

@@ -1,6 +1,6 @@
 """Variables of a final stage about the rest of its job."""
 
-from d0ctl.model import by_status, roll_up, without
+from d0ctl.model import Phase, by_status, roll_up, without
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import counts_of
 from d0ctl.store.stage_order import final_counts
@@ -13,6 +13,7 @@ def variables(store: Store, job: int) -> dict[str, str]:
     return {
         "D0CTL_JOB_STATE": str(roll_up(rest, blocked=True)),
         **{f"D0CTL_JOB_{name}": counts[name] for name in GIVEN},
+        "D0CTL_JOB_DROPPED": str(rest.get(Phase.DROPPED, 0)),
     }
 
 
