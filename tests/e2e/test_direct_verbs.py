@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.e2e.pilots import apply, begin, finish
-from tests.e2e.test_direct import DIRECT, names
+from tests.e2e.test_direct import DIRECT, fill, names
 from tests.support.site import Site
 from tests.support.slurm import Slurm
 from tests.support.waiting import wait_until
@@ -66,6 +66,19 @@ def test_packages_of_a_higher_priority_are_submitted_first(batch: Site) -> None:
     started = "select job.name from attempt join package on package.id = attempt.package_id"
     order = batch.ask(f"{started} join job on job.id = package.job_id order by attempt.id")
     assert [row[0] for row in order] == ["night", "middle", "high", "low"]
+
+
+def test_slurm_lowers_jobs_of_a_priority_below_the_default(batch: Site, engine: Slurm) -> None:
+    apply(batch, DIRECT)
+    fill(batch, engine)
+    batch.start_daemon()
+    for name, priority in (("low", 30), ("middle", 50), ("high", 90)):
+        batch.submit(ONE.format(name=name, priority=priority))
+    batch.wait(lambda: len(names(engine)) == 4, what="they are queued")
+
+    lines = engine.call("squeue", "--noheader", "--states=PD", "--format=%j %y").split("\n")
+    asked = {line.rpartition("-")[2] for line in lines if line}
+    assert asked == {"low.stage1 2000", "middle.stage1 0", "high.stage1 0"}
 
 
 def test_a_queue_that_hangs_keeps_no_package_of_a_job_waiting(batch: Site, tools: Path) -> None:

@@ -78,14 +78,13 @@ def _submit(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node:
     due = pilots.direct_due(desk.store, node["id"], slurm.LARGEST_ARRAY)
     if not due:
         return
-    settings, title = _asked(system.pilots, due[0]), due[0].title
-    same = [one.attempt for one in due
-            if one.title == title and _asked(system.pilots, one) == settings]  # fmt: skip
+    settings, title, lower = _asked(system.pilots, due[0])
+    same = [one.attempt for one in due if _asked(system.pilots, one) == (settings, title, lower)]
     attempts = same[: batch.most]
     name = pilots.submit_direct(
         desk.store, system.id, desk.site.name, title, attempts, now=turn.now
     )
-    command, _ = slurm.submit(settings, name, len(attempts))
+    command, _ = slurm.submit(settings, name, len(attempts), lower)
     path = f"{node['base']}/bin/{file_name()}"
     seconds = math.ceil(settings.wall_time)
     script = slurm.tasks(settings.python, path, node["base"], attempts, seconds)
@@ -94,13 +93,14 @@ def _submit(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node:
     turn.after(batch.engine.ask, Question("submit", command, script, name))
 
 
-def _asked(settings: Pilots, one: Due) -> Pilots:
-    """Return what the job of a package asks for."""
+def _asked(settings: Pilots, one: Due) -> tuple[Pilots, str, int]:
+    """Return what the job of a package asks for, its name, and how much Slurm lowers it."""
     limit_s = settings.wall_time
     if one.wall_time is not None:
         limit_s = min(limit_s, 60.0 * math.ceil((one.wall_time + STAGING_S) / 60.0))
-    return replace(settings, cpus=one.cpus, gpus=one.gpus, memory=one.memory or settings.memory,
+    asks = replace(settings, cpus=one.cpus, gpus=one.gpus, memory=one.memory or settings.memory,
                    wall_time=limit_s)  # fmt: skip
+    return asks, one.title, slurm.nice(one.priority)
 
 
 def accepted(batch: BatchDesk) -> None:

@@ -42,6 +42,12 @@ IMPOSSIBLE = (
 )  # fmt: skip
 """Errors of sbatch that concern the request of a package, not all jobs."""
 
+PRIORITY = 50
+"""The priority of a job whose file names none."""
+
+NICE = 100
+"""By how much a job is lowered for each number that its priority is below the default."""
+
 LARGEST_ARRAY = 1000
 """How many jobs are submitted at once: by default Slurm takes no array of more than 1001."""
 
@@ -56,13 +62,21 @@ def is_impossible(error: str) -> bool:
     return any(text in error for text in IMPOSSIBLE)
 
 
-def submit(pilots: Pilots, name: str, count: int) -> tuple[str, bytes]:
-    """Return the command that submits `count` pilots at once, and the script for its stdin."""
+def nice(priority: int) -> int:
+    """Return by how much Slurm should lower a job; it raises none without an administrator."""
+    return NICE * max(0, PRIORITY - priority)
+
+
+def submit(pilots: Pilots, name: str, count: int, lower: int = 0) -> tuple[str, bytes]:
+    """Return the command that submits `count` pilots at once, and the script for its stdin.
+
+    Slurm's priority of them is lowered by `lower`.
+    """
     asked = {
         "partition": pilots.partition, "account": pilots.account, "qos": pilots.qos,
         "constraint": f'"{pilots.constraint}"' if pilots.constraint else "",
         "mem": f"{math.ceil(pilots.memory / 2**20)}M" if pilots.memory else "",
-        "gres": f"gpu:{pilots.gpus}" if pilots.gpus else "",
+        "gres": f"gpu:{pilots.gpus}" if pilots.gpus else "", "nice": lower or "",
     }  # fmt: skip
     options = [f"--{key}={value}" for key, value in asked.items() if value]
     command = " ".join([

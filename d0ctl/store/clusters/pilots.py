@@ -86,6 +86,7 @@ class Due(Struct, frozen=True):
     memory: int | None
     wall_time: float | None
     title: str
+    priority: int
 
 
 def batch_systems(store: Store) -> list[BatchSystem]:

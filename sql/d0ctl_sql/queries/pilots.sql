@@ -95,7 +95,8 @@ select pilot.job, pilot.seq, pilot.state, pilot.reason, cluster.name as cluster
 -- Attempts of a node that wait for a job of their own, the oldest first.
 select package.attempt_id as attempt, requirement.cpus, requirement.gpus,
        coalesce(requirement.memory, requirement.memory_expected) as memory,
-       package.wall_time, job.name || '.' || stage.name as title
+       package.wall_time, job.name || '.' || stage.name as title,
+       coalesce(requirement.priority, job.priority) as priority
   from package indexed by package_live
   join requirement on requirement.id = package.requirement_id
   join stage on stage.id = package.stage_id
