@@ -35,7 +35,7 @@ BATCH = """\
 clusters:
   batch:
     {{kind: slurm, cpus: 2, memory: 200MB, poll: 1s, idle: 1s, max-running: 3, submit-rate: 1000,
-    dir: {}}}
+    mode: {}, dir: {}}}
 """
 """The site file of a schedule with a Slurm."""
 
@@ -84,7 +84,8 @@ class Field(Site):
         folder = self.stack.enter_context(tempfile.TemporaryDirectory(prefix="d0ctl-slurm-"))
         self.engine = self.stack.enter_context(Slurm(Path(folder)))
         self.variables = self.engine.variables
-        self._apply(BATCH.format(self.folder / "pilots"))
+        mode = "direct" if self.plan.is_direct else "pilot"
+        self._apply(BATCH.format(mode, self.folder / "pilots"))
 
     def _apply(self, site: str) -> None:
         self.home.site_file.write_text(site)

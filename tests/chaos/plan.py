@@ -56,6 +56,9 @@ SLURM_WEIGHTS = {
 }
 """The same for a site whose packages run in allocations of Slurm."""
 
+OF_PILOTS = ("allocation cancelled", "step killed")
+"""Faults that only pilots can have: a package whose own job is cancelled has been killed."""
+
 REMOTE = ("connections cut", "sshd frozen", "sshd away", PARTITION)
 """Faults that only a node behind ssh can have."""
 
@@ -89,6 +92,8 @@ class Schedule:
     nodes: tuple[str, ...]
     strikes: tuple[Strike, ...]
     killed_calls: frozenset[str]
+    is_direct: bool = False
+    """Whether packages have jobs of Slurm of their own, instead of pilots."""
 
     @property
     def has_slurm(self) -> bool:
@@ -111,13 +116,17 @@ def schedule(seed: int, slurm: bool = False) -> Schedule:
     chance = random.Random(seed)
     nodes = chance.choice(SLURM_SITES if slurm else SITES)
     all_weights = SLURM_WEIGHTS if slurm else WEIGHTS
-    kinds = [kind for kind in all_weights if _suits(kind, nodes)]
+    is_direct = slurm and seed % 2 == 1
+    kinds = [
+        kind for kind in all_weights
+        if _suits(kind, nodes) and not (is_direct and kind in OF_PILOTS)
+    ]  # fmt: skip
     weights = [all_weights[kind] for kind in kinds]
     drawn = chance.choices(kinds, weights, k=chance.randint(2, 5))
     strikes = [_strike(kind, chance) for kind in drawn]
     calls = [verb for verb in ("submit", "kill-line") if chance.random() < 0.3]
     ordered = sorted(strikes, key=lambda strike: strike.lines)
-    return Schedule(seed, nodes, tuple(ordered), frozenset(calls))
+    return Schedule(seed, nodes, tuple(ordered), frozenset(calls), is_direct)
 
 
 def _suits(kind: str, nodes: tuple[str, ...]) -> bool:
