@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Type
+from tests.support import rows
 from tests.support.building import document
+from tests.support.site import Site
 
 JOB = """
 job: case
@@ -136,3 +138,14 @@ def test_the_script_of_software_is_the_command_of_a_binary_without_one(
 
     assert "\ncommand\n  reco\n" in d0ctl("status", "bare/1/1/1/1").stdout
     assert document(d0ctl("status", "bare/1/1/1/1", "--json").stdout)["script"] == "reco"
+
+
+def test_an_attempt_has_the_platform_of_its_node(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    (tmp_path / "one.yaml").write_text("stages: [{lines: [{run: 'true'}]}]\n")
+    assert d0ctl("submit", str(tmp_path / "one.yaml"), "--as", "one").exit_code == 0
+    site.finish("one/1/1/1")
+
+    rows.change(site.store, "node", {"name": "localhost"}, platform="linux-riscv64")
+
+    (attempt,) = document(d0ctl("status", "one/1/1/1", "--json").stdout)["attempts"]
+    assert attempt["platform"] == "linux-riscv64"

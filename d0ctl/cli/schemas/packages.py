@@ -58,6 +58,7 @@ class Attempt(TypedDict):
 
     attempt: int
     node: str
+    platform: Annotated[str | None, Meta(description="The platform of the node.")]
     kind: str
     launched: Time | None
     started: Time | None

@@ -38,6 +38,7 @@ class AttemptView(Struct, frozen=True):
     number: int
     node_id: int
     node_name: str
+    platform: str | None
     base: str | None
     launched: float
     started: float | None
