@@ -9,6 +9,7 @@ requirements := examples/zpeak/requirements.txt
 SCHEDULES := 1000
 SEED :=
 SLURM :=
+MODE := pilot
 WORKERS := 2
 EXAMPLES := 10000
 
@@ -28,9 +29,9 @@ demo-ssh: .venv/ready  ## run it across two nodes, each behind an sshd of its ow
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) examples/demo_ssh.py
 
-demo-slurm: .venv/ready  ## run it on a node behind an sshd and in allocations of a Slurm of its own
+demo-slurm: .venv/ready  ## run it on a node behind an sshd and in a Slurm of its own, MODE=pilot or direct
 	@$(python) -m tests.support.sshd --find >/dev/null
-	@$(python) examples/demo_slurm.py
+	@$(python) examples/demo_slurm.py $(MODE)
 
 # More workers than cores: most tests wait for daemons and nodes.
 test: .venv/ready-to-test  ## run all tests

@@ -1,4 +1,6 @@
-"""`make demo-slurm`: run the Z production on a node reached by ssh and in allocations of Slurm.
+"""`make demo-slurm`: run the Z production on a node reached by ssh and in Slurm.
+
+There its packages share allocations; with `MODE=direct` each has a job of its own.
 
 Slurm is a real one of two small machines, started for the demo on loopback. However it ends,
 daemon, node and Slurm are stopped; the results stay.
@@ -8,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from demo_ssh import JOB, PYTHON, Site, finish, fresh_site
@@ -17,11 +20,13 @@ from tests.support.sshd import Sshd
 
 SITE = """\
 clusters:
-  batch: {{kind: slurm, cpus: 1, wall-time: 1h, poll: 1s, idle: 20s, max-running: 1, dir: {}}}
+  batch:
+    {{kind: slurm, mode: {mode}, cpus: 1, wall-time: 1h, poll: 1s, idle: 20s, max-running: 1,
+     max-jobs: 1, dir: {folder}}}
 """
 
 
-def produce() -> Site:
+def produce(mode: str) -> Site:
     """Run the production on all of them; return the site, with its results."""
     site = fresh_site("slurm")
     with ExitStack() as stack:
@@ -32,7 +37,7 @@ def produce() -> Site:
         site.environment |= slurm.variables
         site.add("north", stack.enter_context(Sshd(site.folder / "north")))
         described = site.folder / "site.yaml"
-        described.write_text(SITE.format(site.folder / "pilots"))
+        described.write_text(SITE.format(mode=mode, folder=site.folder / "pilots"))
         site.d0ctl("site", "apply", described, "--yes")
         site.d0ctl("cluster", "check", "batch")
         with site.daemon():
@@ -43,4 +48,4 @@ def produce() -> Site:
 
 
 if __name__ == "__main__":
-    sys.exit(finish(produce))
+    sys.exit(finish(partial(produce, *sys.argv[1:])))
