@@ -84,7 +84,7 @@ def rotate(home: Home, *, last: int, oldest: int | None) -> None:
 
 
 def _text(keys: Sequence[PreviousKey]) -> bytes:
-    return "".join(f"{one.last} {one.key.hex()}\n" for one in keys).encode()
+    return "".join(f"{key.last} {key.key.hex()}\n" for key in keys).encode()
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -113,7 +113,7 @@ class Changing(TyperCommand):
         try:
             return super().parse_args(context, args)
         except typer.BadParameter as error:
-            last = [one for one in self.params if one.param_type_name == "argument"][-1]
+            last = [param for param in self.params if param.param_type_name == "argument"][-1]
             if has_word and error.param in self.params and getattr(error.param, "nargs", 1) == -1:
                 error.param = last  # type: ignore[assignment]
             raise

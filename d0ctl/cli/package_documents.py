@@ -66,11 +66,11 @@ def package(store: Store, one: PackageView, now: float) -> packages.Package:
     )
 
 
-def _progress(one: ProgressView | None, phase: str, now: float) -> Any:
+def _progress(progress: ProgressView | None, phase: str, now: float) -> Any:
     """Return the progress of a package in this phase; all null if its wrapper has not reported."""
-    if one is None:
+    if progress is None:
         return dict.fromkeys(packages.Progress.__annotations__)
-    return fill(packages.Progress, one, eta=iso(known_eta(phase, one.eta, now)))
+    return fill(packages.Progress, progress, eta=iso(known_eta(phase, progress.eta, now)))
 
 
 def live_status(status: LiveStatus | None) -> packages.LiveStatus | None:
@@ -115,21 +115,21 @@ def _binary(one: BinaryView) -> packages.Binary:
     return fill(packages.Binary, one, binary=one.seq, asked=asked, cpu=one.cpu_time)
 
 
-def _input(one: InputView) -> packages.Input:
+def _input(entry: InputView) -> packages.Input:
     return fill(
         packages.Input,
-        one,
-        file=one.name,
-        local=one.local_name,
-        **{"from": one.maker_path},
+        entry,
+        file=entry.name,
+        local=entry.local_name,
+        **{"from": entry.maker_path},
     )
 
 
-def _output(one: OutputView) -> packages.Output:
+def _output(output: OutputView) -> packages.Output:
     return fill(
         packages.Output,
-        one,
-        file=one.name,
-        dispositions=one.dispositions.split(),
-        stored=one.stored_at,
+        output,
+        file=output.name,
+        dispositions=output.dispositions.split(),
+        stored=output.stored_at,
     )

@@ -46,19 +46,19 @@ def refuse_archive(store: Store, wanted: Selector) -> None:
                       hint=f"d0ctl history {wanted}")  # fmt: skip
 
 
-def attempt_of(store: Store, one: PackageView, number: int | None) -> AttemptView:
+def attempt_of(store: Store, package: PackageView, number: int | None) -> AttemptView:
     """Return an attempt at a package by its number, else the last one. Raises NotFound."""
-    tries = one_package.attempts(store, one.id)
+    tries = one_package.attempts(store, package.id)
     if not tries:
-        raise NotFound(f"package `{one.path}` has not run yet: it is {one.phase}",
-                       hint=f"d0ctl why {one.path}")  # fmt: skip
+        raise NotFound(f"package `{package.path}` has not run yet: it is {package.phase}",
+                       hint=f"d0ctl why {package.path}")  # fmt: skip
     for tried in tries:
         if tried.number == (number or tries[-1].number):
             return tried
     had = count(tries[-1].number, "attempt")
     raise NotFound(
-        f"package `{one.path}` has had {had}, so there is no attempt {number}",
-        hint=f"d0ctl history {one.path}",
+        f"package `{package.path}` has had {had}, so there is no attempt {number}",
+        hint=f"d0ctl history {package.path}",
     )
 
 

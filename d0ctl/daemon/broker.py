@@ -79,16 +79,18 @@ class Broker:
         names, moment = frozenset(node.name for node in nodes), time.monotonic()
         left = MOST_ASKED
         found = []
-        for one in requirements:
-            known = self._known.get(one.id)
+        for requirement in requirements:
+            known = self._known.get(requirement.id)
             is_old = known is None or known.nodes != names or moment - known.at > HOLDS_S
-            if is_old and left and one.id not in self._asked and not one.stay:
-                left -= self._ask(store, one, nodes, names)
-            if one.stay:
-                found.append(one)
+            if is_old and left and requirement.id not in self._asked and not requirement.stay:
+                left -= self._ask(store, requirement, nodes, names)
+            if requirement.stay:
+                found.append(requirement)
             elif known is not None:
                 answer = known.answer
-                found.append(replace(one, refused=answer.refused, preferred=answer.preferred))
+                found.append(
+                    replace(requirement, refused=answer.refused, preferred=answer.preferred)
+                )
         return found
 
     def end(self) -> None:
@@ -100,13 +102,17 @@ class Broker:
             self._process.end()
 
     def _ask(
-        self, store: Store, one: Requirement, nodes: Sequence[NodeRoom], names: frozenset[str]
+        self,
+        store: Store,
+        requirement: Requirement,
+        nodes: Sequence[NodeRoom],
+        names: frozenset[str],
     ) -> int:
-        asked = brokers.question(store, one, nodes)
+        asked = brokers.question(store, requirement, nodes)
         if asked is None:
             return 0
-        self._asked.add(one.id)
-        self._questions.put(_Question(one.id, names, asked))
+        self._asked.add(requirement.id)
+        self._questions.put(_Question(requirement.id, names, asked))
         return 1
 
     def _take_answers(self, store: Store, now: float) -> None:

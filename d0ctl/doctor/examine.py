@@ -84,4 +84,4 @@ def _lasting(parts: list[Part]) -> list[Finding]:
                     suspects[key] = still[key]
                 else:
                     del suspects[key]
-    return [one for suspects in found for one in suspects.values()]
+    return [suspect for suspects in found for suspect in suspects.values()]

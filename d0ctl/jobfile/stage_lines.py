@@ -90,6 +90,6 @@ def _ask_alike(line: LineRecipe) -> bool:
         *(entry.fields for entry in inputs),
         *(output.fields for binary in binaries for output in binary.outputs),
     ]
-    return not any(_ASKED & one.varying.keys() for one in fields) and not any(
+    return not any(_ASKED & field.varying.keys() for field in fields) and not any(
         "size" in entry.fields.fixed and entry.file is None for entry in inputs
     )

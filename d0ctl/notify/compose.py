@@ -52,40 +52,40 @@ def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> 
 def _events(store: Store, now: float) -> None:
     notices, endings = _notices(store, COMMAND)
     mail_queue.settle(store, COMMAND)
-    for one in notices:
-        title = mail.line(mail.headline(one, endings))
-        event = json.dumps(document(one, endings, site_name(store)))
+    for notice in notices:
+        title = mail.line(mail.headline(notice, endings))
+        event = json.dumps(document(notice, endings, site_name(store)))
         mail_queue.post(store, COMMAND, "", title, event, now=now)
 
 
-def document(one: Notice, endings: Mapping[int, Ending], site: str) -> dict[str, Any]:
+def document(notice: Notice, endings: Mapping[int, Ending], site: str) -> dict[str, Any]:
     """Return a notice as the notification command gets it."""
-    is_all = "stands-still" in (one.kind, one.reason)
+    is_all = "stands-still" in (notice.kind, notice.reason)
     document: dict[str, Any] = {
-        "event": one.kind,
-        "headline": mail.headline(one, endings),
+        "event": notice.kind,
+        "headline": mail.headline(notice, endings),
         "site": site,
-        **({} if is_all else {_subject(one): one.subject}),
-        "first": iso(one.first),
-        "last": iso(one.last),
-        "needs_person": one.needs_a_person,
+        **({} if is_all else {_subject(notice): notice.subject}),
+        "first": iso(notice.first),
+        "last": iso(notice.last),
+        "needs_person": notice.needs_a_person,
     }
-    if one.kind == "failures":
-        again = one.count - one.failed - one.held
-        document |= {"reason": one.reason, "count": one.count, "failed": one.failed,
-                 "held": one.held, "tried_again": again}  # fmt: skip
-    elif one.kind == "cleared":
-        document["trouble"] = one.reason
-    elif one.kind == "ended":
-        document |= endings[one.subject_id].document()
-    elif one.kind == "node-given-up":
-        document["attempts"] = one.count
-    elif one.kind == "software":
-        document |= {"verb": one.reason, "count": one.count, "failed": one.failed}
-    return {**document, "samples": list(one.samples)}
+    if notice.kind == "failures":
+        again = notice.count - notice.failed - notice.held
+        document |= {"reason": notice.reason, "count": notice.count, "failed": notice.failed,
+                 "held": notice.held, "tried_again": again}  # fmt: skip
+    elif notice.kind == "cleared":
+        document["trouble"] = notice.reason
+    elif notice.kind == "ended":
+        document |= endings[notice.subject_id].document()
+    elif notice.kind == "node-given-up":
+        document["attempts"] = notice.count
+    elif notice.kind == "software":
+        document |= {"verb": notice.reason, "count": notice.count, "failed": notice.failed}
+    return {**document, "samples": list(notice.samples)}
 
 
-def _subject(one: Notice) -> str:
+def _subject(notice: Notice) -> str:
     """Return what a notice is about: a job, a node or software."""
-    kind = one.kind if one.kind != "cleared" else one.reason
+    kind = notice.kind if notice.kind != "cleared" else notice.reason
     return "node" if kind.startswith("node") else "software" if kind == "software" else "job"

@@ -81,8 +81,8 @@ def profiles(caches: Sequence[Cache], changes: Sequence[Change]) -> list[Profile
     """Return how caches fill by these changes."""
     found = []
     for cache in caches:
-        own = sorted((max(0.0, one.at_s), one.bytes) for one in changes
-                     if one.cluster == cache.cluster and one.at_s <= HORIZON_S)  # fmt: skip
+        own = sorted((max(0.0, change.at_s), change.bytes) for change in changes
+                     if change.cluster == cache.cluster and change.at_s <= HORIZON_S)  # fmt: skip
         has, points = float(cache.used), {0.0: cache.used}
         for at_s, size in own:
             has += size
@@ -122,12 +122,12 @@ def _cost(wanted: Requirement, capacity: NodeCapacity) -> Cost:
     return Cost(0.0, capacity.wait_s(wanted), run_s)
 
 
-def _changes(one: Alike, cluster: int, cost: Cost) -> list[Change]:
-    brought = one.inputs.get(0, 0.0) - one.inputs.get(cluster, 0.0)
+def _changes(group: Alike, cluster: int, cost: Cost) -> list[Change]:
+    brought = group.inputs.get(0, 0.0) - group.inputs.get(cluster, 0.0)
     found = [
-        Change(cost.start_s, cluster, brought + one.work),
-        Change(cost.end_s, cluster, one.outputs - one.work - one.freed.get(0, 0.0)),
+        Change(cost.start_s, cluster, brought + group.work),
+        Change(cost.end_s, cluster, group.outputs - group.work - group.freed.get(0, 0.0)),
     ]
-    found += [Change(cost.end_s, other, -size) for other, size in one.freed.items()
+    found += [Change(cost.end_s, other, -size) for other, size in group.freed.items()
               if other not in (0, cluster)]  # fmt: skip
     return [change for change in found if change.bytes]

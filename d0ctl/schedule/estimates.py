@@ -58,10 +58,10 @@ class Sizes(Struct, frozen=True):
                      _larger(self.work, other.work))  # fmt: skip
 
 
-def _larger(one: Range | None, other: Range | None) -> Range | None:
-    if one is None or other is None:
-        return one or other
-    return one if one.high >= other.high else other
+def _larger(bounds: Range | None, other: Range | None) -> Range | None:
+    if bounds is None or other is None:
+        return bounds or other
+    return bounds if bounds.high >= other.high else other
 
 
 NO_SIZES = Sizes()
@@ -149,7 +149,7 @@ def run_time(
 
 def first(histories: Iterable[Mapping[str, Sequence[float]]], quantity: str) -> Range | None:
     """Return the range of a quantity by the first history that has it; None if none has."""
-    return next((found for one in histories if (found := of(one.get(quantity, ())))), None)
+    return next((found for history in histories if (found := of(history.get(quantity, ())))), None)
 
 
 def sizes_of(text: str) -> Sizes:

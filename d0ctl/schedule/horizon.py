@@ -60,14 +60,14 @@ class JobLeft(Struct, frozen=True):
     @property
     def unknown(self) -> list[int]:
         """The numbers of the stages without any estimate."""
-        return [one.seq for one in self.stages if one.packages and one.seconds is None]
+        return [stage.seq for stage in self.stages if stage.packages and stage.seconds is None]
 
     @property
     def work(self) -> Range:
         """The CPU seconds on a standard node that it needs, as far as they are known."""
         total = Range(self.begun, self.begun, self.begun)
-        for one in self.stages:
-            total += one.work
+        for stage in self.stages:
+            total += stage.work
         return total
 
 

@@ -164,8 +164,8 @@ class NodeCapacity(Struct):
             self.free -= requirement.load
         if requirement.stage in self.bounds:
             self.bounds[requirement.stage] -= 1
-        for one in self.allowances:
-            one.taken += 1
+        for allowance in self.allowances:
+            allowance.taken += 1
         if self.node.on_trial is not None:
             self.bounds, self.others = {}, 0
 

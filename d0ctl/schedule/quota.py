@@ -73,7 +73,7 @@ class Allowances(Struct):
 
 def least(allowances: Sequence[Allowance]) -> int:
     """Return how many packages may start if each of some throttles has to allow it."""
-    return min((one.left for one in allowances), default=UNBOUNDED)
+    return min((allowance.left for allowance in allowances), default=UNBOUNDED)
 
 
 def allowances_of(
@@ -85,9 +85,14 @@ def allowances_of(
 ) -> list[Allowance]:
     """Return what the throttles that match a node, researcher or job still allow it."""
     return [
-        Allowance(one, name, running, launched(one, name) if one.launches is not None else 0)
-        for one in throttles
-        if one.kind == kind and fnmatchcase(name, one.pattern)
+        Allowance(
+            throttle,
+            name,
+            running,
+            launched(throttle, name) if throttle.launches is not None else 0,
+        )
+        for throttle in throttles
+        if throttle.kind == kind and fnmatchcase(name, throttle.pattern)
     ]
 
 

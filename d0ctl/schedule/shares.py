@@ -66,10 +66,10 @@ class Tree(Struct, frozen=True):
 
     def _leaves(self) -> Iterator[tuple[Share, list[Share]]]:
         """Yield each share without others below, with those above it."""
-        for one in self.shares:
-            above = [upper for upper in self.shares if one.path.startswith(f"{upper.path}/")]
-            if not any(other.path.startswith(f"{one.path}/") for other in self.shares):
-                yield one, [*above, one]
+        for share in self.shares:
+            above = [upper for upper in self.shares if share.path.startswith(f"{upper.path}/")]
+            if not any(other.path.startswith(f"{share.path}/") for other in self.shares):
+                yield share, [*above, share]
 
     def targets(
         self, wanted: Mapping[str, float], used: Mapping[str, float], capacity: float
@@ -94,7 +94,7 @@ class Tree(Struct, frozen=True):
         used: Mapping[str, float],
         found: dict[str, float],
     ) -> None:
-        below = [one for one in self.shares if one.path.rpartition("/")[0] == above]
+        below = [share for share in self.shares if share.path.rpartition("/")[0] == above]
         claims = {one.path: _sum(wanted, one.path) for one in below}
         open_ = {one.path: one.share for one in below if claims[one.path] > 0 and one.share > 0}
         weights = corrected(open_, {path: _sum(used, path) for path in open_})

@@ -135,7 +135,7 @@ class Work(Struct, frozen=True):
         return self.open or self.counts.get(Phase.HELD, 0) or sum(self.awaiting.values())
 
     def _moving(self, *phases: Phase) -> int:
-        return sum(self.counts.get(one, 0) - self.awaiting.get(one, 0) for one in phases)
+        return sum(self.counts.get(phase, 0) - self.awaiting.get(phase, 0) for phase in phases)
 
 
 class Standing(Struct, frozen=True):

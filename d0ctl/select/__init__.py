@@ -55,7 +55,9 @@ class Selector(Struct, frozen=True):
     def counts_back(self) -> bool:
         """Whether it depends on how many of something there are."""
         return any(
-            span.counts_back for one in self.parts for span in (one.stage, one.line, one.package)
+            span.counts_back
+            for part in self.parts
+            for span in (part.stage, part.line, part.package)
         )
 
     @property
@@ -191,7 +193,9 @@ def parse_all(texts: Iterable[str], **filters: Any) -> Selector:
     """
     if not (texts := list(texts)):
         raise BadUsage("nothing is selected", hint="a selector reads JOB/STAGE/LINE/PACKAGE")
-    return union([parse(one, **filters) for text in texts for one in _alternatives(text)])
+    return union(
+        [parse(alternative, **filters) for text in texts for alternative in _alternatives(text)]
+    )
 
 
 def _alternatives(text: str) -> Iterator[str]:
@@ -222,7 +226,7 @@ def with_slashes(text: str) -> str:
 
 def union(selectors: Iterable[Selector]) -> Selector:
     """Return one selection of several."""
-    parts = dict.fromkeys(part for one in selectors for part in one.parts)
+    parts = dict.fromkeys(part for selector in selectors for part in selector.parts)
     first, *others = parts
     return replace(first, also=tuple(others))
 

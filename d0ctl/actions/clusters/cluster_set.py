@@ -18,7 +18,7 @@ def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     name = request.target.brief
     if name not in site_comparison.known_clusters(store):
         raise NotFound(f"there is no cluster `{name}`", hint="d0ctl cluster list")
-    known = {one.name: one for one in site_comparison.current(store).clusters}
+    known = {cluster.name: cluster for cluster in site_comparison.current(store).clusters}
     return site_keys.planned(
         request,
         KEYS,

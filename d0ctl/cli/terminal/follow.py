@@ -85,5 +85,5 @@ class Following:
             say(outcome.no_daemon([self._wanted.job]))
 
 
-def _is_final(one: PackageView) -> bool:
-    return STATUS_OF[Phase(one.phase)] in FINAL
+def _is_final(package: PackageView) -> bool:
+    return STATUS_OF[Phase(package.phase)] in FINAL

@@ -169,9 +169,9 @@ def _end_all(
 ) -> None:  # fmt: skip
     """End pilots with the states of the queue, or of the accounts, which know more."""
 
-    def state(one: BatchJob) -> str:
-        known = (accounts or {}).get(batch.tools.job_id(one.job or "", one.seq))
-        return known or gone[one.id]
+    def state(job: BatchJob) -> str:
+        known = (accounts or {}).get(batch.tools.job_id(job.job or "", job.seq))
+        return known or gone[job.id]
 
     for pilot in pilots.alive(desk.store, system.id):
         if pilot.id in gone:

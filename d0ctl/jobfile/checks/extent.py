@@ -60,7 +60,7 @@ class Inputs:
         """Count those that are known without making lines; return whether they are too many."""
         for part in ranges:
             for package in part.line.packages:
-                for recipe in chain.from_iterable(one.inputs for one in package.binaries):
+                for recipe in chain.from_iterable(binary.inputs for binary in package.binaries):
                     if recipe.file is None and (recipe.stage is not None) is of_stages:
                         self.add(recipe, self._known(recipe, part.line.loop))
                         if self.are_too_many:

@@ -56,7 +56,7 @@ def _locators(spec: JobSpec) -> Iterator[tuple[str, bool]]:
     for line in islice(lines, MOST_READ):
         for binary in (binary for package in line.packages for binary in package.binaries):
             yield from ((one.locator, not one.made) for one in binary.inputs if one.locator)
-            yield from ((one.locator, False) for one in binary.outputs if one.locator)
+            yield from ((output.locator, False) for output in binary.outputs if output.locator)
 
 
 def _fault(store: str, entry: Mapping[str, Any], files: list[str], until: float) -> str | None:

@@ -66,25 +66,25 @@ def replicas(
     """
     room, taken = dict(free), {*busy, *(at for at, size in links.backlog.items() if size > 0)}
     found: list[Replica] = []
-    for one in sorted(files, key=lambda one: (-one.readers * one.seconds, one.file)):
-        has = {*one.clusters, *one.coming}
-        if one.readers < LEAST_READERS or len(has) >= MOST_COPIES:
+    for file in sorted(files, key=lambda one: (-one.readers * one.seconds, one.file)):
+        has = {*file.clusters, *file.coming}
+        if file.readers < LEAST_READERS or len(has) >= MOST_COPIES:
             continue
         for cluster in sorted(powers, key=lambda at: (-powers[at], at)):
-            sources = [at for at in one.clusters if at not in taken]
-            if cluster in has or cluster in taken or cluster not in one.fits or not sources:
+            sources = [at for at in file.clusters if at not in taken]
+            if cluster in has or cluster in taken or cluster not in file.fits or not sources:
                 continue
             source = max(sources, key=lambda at: (links.rate_of(at, cluster), -at))
-            takes_s = links.seconds(cluster, one.size, 1, source)
+            takes_s = links.seconds(cluster, file.size, 1, source)
             power = sum(powers.get(at, 0.0) for at in has) + powers[cluster]
-            work_s = one.readers * one.seconds / power if power else 0.0
+            work_s = file.readers * file.seconds / power if power else 0.0
             if takes_s < LEAST_S or work_s < WORTH * takes_s:
                 continue
-            if room.get(cluster, math.inf) < one.size or len(has) >= MOST_COPIES:
+            if room.get(cluster, math.inf) < file.size or len(has) >= MOST_COPIES:
                 continue
-            found.append(Replica(one.file, source, cluster, one.readers, takes_s, work_s))
+            found.append(Replica(file.file, source, cluster, file.readers, takes_s, work_s))
             has.add(cluster)
             taken |= {cluster, source}
             if cluster in room:
-                room[cluster] -= one.size
+                room[cluster] -= file.size
     return found

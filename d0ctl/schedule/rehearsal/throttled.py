@@ -22,9 +22,9 @@ class Throttled:
         if not self._throttles:
             return Allowances()
 
-        def launched(one: Throttle, name: str) -> int:
-            sent = self._sent.get((one.name, name), deque())
-            while sent and sent[0] + one.per_s <= now:
+        def launched(throttle: Throttle, name: str) -> int:
+            sent = self._sent.get((throttle.name, name), deque())
+            while sent and sent[0] + throttle.per_s <= now:
                 sent.popleft()
             return len(sent)
 
@@ -54,12 +54,12 @@ class Throttled:
         return min((at for one in _all(used) if (at := self._opens(one)) is not None),
                    default=None)  # fmt: skip
 
-    def _opens(self, one: Allowance) -> float | None:
-        sent = self._sent.get((one.throttle.name, one.name))
-        most = one.throttle.launches
-        if not sent or most is None or one.launched + one.taken < most:
+    def _opens(self, allowance: Allowance) -> float | None:
+        sent = self._sent.get((allowance.throttle.name, allowance.name))
+        most = allowance.throttle.launches
+        if not sent or most is None or allowance.launched + allowance.taken < most:
             return None
-        return sent[0] + one.throttle.per_s
+        return sent[0] + allowance.throttle.per_s
 
 
 def _all(used: Allowances) -> list[Allowance]:

@@ -116,25 +116,27 @@ def list_all(sheet: Sheet, binaries: Sequence[BinaryView], last: int, now: float
     ])  # fmt: skip
 
 
-def state(one: BinaryView | BinaryRecord) -> str:
+def state(binary: BinaryView | BinaryRecord) -> str:
     """Return the state of a binary."""
-    if one.started is None:
+    if binary.started is None:
         return "waiting"
-    if one.ended is None:
+    if binary.ended is None:
         return "running"
-    return "failed" if one.reason or one.exit_code or one.signal else "done"
+    return "failed" if binary.reason or binary.exit_code or binary.signal else "done"
 
 
-def use(one: BinaryView | BinaryRecord, now: float) -> list[Cell]:
+def use(binary: BinaryView | BinaryRecord, now: float) -> list[Cell]:
     """Return how a binary ended, how long it took, and what it used."""
-    code = "" if one.exit_code is None else f"exit {one.exit_code}"
+    code = "" if binary.exit_code is None else f"exit {binary.exit_code}"
     took = ""
-    if one.started is not None:
-        took = f"since {moment(one.started, now)}"
-        took = duration(one.ended - one.started) if one.ended is not None else took
+    if binary.started is not None:
+        took = f"since {moment(binary.started, now)}"
+        took = duration(binary.ended - binary.started) if binary.ended is not None else took
     return [
-        (f"signal {one.signal}", "bad") if one.signal else (code, "bad" if one.exit_code else ""),
+        (f"signal {binary.signal}", "bad")
+        if binary.signal
+        else (code, "bad" if binary.exit_code else ""),
         took,
-        (f"{duration(one.cpu_time)} of cpu" if one.cpu_time is not None else "", "faint"),
-        (f"peak {size(one.rss)}" if one.rss else "", "faint"),
+        (f"{duration(binary.cpu_time)} of cpu" if binary.cpu_time is not None else "", "faint"),
+        (f"peak {size(binary.rss)}" if binary.rss else "", "faint"),
     ]

@@ -53,8 +53,8 @@ def text(job: JobRows, now: float) -> str:
 def _files(job: JobRows) -> list[dict[str, Any]]:
     sizes: dict[str, int] = {}
     for package in job.packages:
-        for one in package.outputs:
-            sizes[one["name"]] = one["size"] or one["size_asked"] or 0
+        for output in package.outputs:
+            sizes[output["name"]] = output["size"] or output["size_asked"] or 0
     for package in job.packages:
         for one in package.inputs:
             sizes.setdefault(one["name"], one["known_size"] or one["size"] or 0)

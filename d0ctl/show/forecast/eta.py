@@ -108,15 +108,20 @@ def audit(sheet: Sheet, found: Sequence[Audit]) -> None:
                   f"{off:.2f}; {inside / len(pairs):.0%} ended within their range")  # fmt: skip
 
 
-def _compared(one: Audit) -> list[Cell]:
-    expected = sum(pair[0] for pair in one.pairs) / len(one.pairs)
-    happened = sum(pair[1] for pair in one.pairs) / len(one.pairs)
-    if one.kind in ("memory", "disk"):
+def _compared(audit: Audit) -> list[Cell]:
+    expected = sum(pair[0] for pair in audit.pairs) / len(audit.pairs)
+    happened = sum(pair[1] for pair in audit.pairs) / len(audit.pairs)
+    if audit.kind in ("memory", "disk"):
         words = f"reserved {size(expected)}, took {size(happened)} on average"
-        return [words, f"{one.within / len(one.pairs):.0%} of {count(len(one.pairs))} within it"]
-    off = horizon.error(one.pairs)
+        return [
+            words,
+            f"{audit.within / len(audit.pairs):.0%} of {count(len(audit.pairs))} within it",
+        ]
+    off = horizon.error(audit.pairs)
     words = f"expected {duration(expected)}, took {duration(happened)}"
-    if one.kind == "job":
-        return [words, "within its range" if one.within else "outside its range", ""]
-    within = f"{one.within / len(one.pairs):.0%} of {count(len(one.pairs))} within their range"
+    if audit.kind == "job":
+        return [words, "within its range" if audit.within else "outside its range", ""]
+    within = (
+        f"{audit.within / len(audit.pairs):.0%} of {count(len(audit.pairs))} within their range"
+    )
     return [f"{words} on average", f"off by {off:.2f}" if off else "", within]

@@ -32,11 +32,11 @@ def svg(stays: Sequence[NodeStay]) -> str:
     """Return the plot of some attempts; empty if there are none."""
     if not stays:
         return ""
-    first, last = min(one.began for one in stays), max(one.ended for one in stays)
+    first, last = min(stay.began for stay in stays), max(stay.ended for stay in stays)
     last = max(last, first + 1.0)
     by_node: dict[str, list[NodeStay]] = defaultdict(list)
-    for one in stays:
-        by_node[one.node].append(one)
+    for stay in stays:
+        by_node[stay.node].append(stay)
     nodes = sorted(by_node, key=lambda name: (-_busy(by_node[name]), name))[:MOST_NODES]
     draw = _curve if len(stays) > MOST_BARS else _slots
     parts, top = [], 0.0
@@ -53,11 +53,11 @@ def svg(stays: Sequence[NodeStay]) -> str:
 
 def left_out(stays: Sequence[NodeStay]) -> int:
     """Return how many nodes do not fit into the plot."""
-    return max(0, len({one.node for one in stays}) - MOST_NODES)
+    return max(0, len({stay.node for stay in stays}) - MOST_NODES)
 
 
 def _busy(stays: Sequence[NodeStay]) -> float:
-    return sum((one.ended - one.began) * one.cpus for one in stays)
+    return sum((stay.ended - stay.began) * stay.cpus for stay in stays)
 
 
 def _cut(name: str) -> str:
@@ -87,15 +87,15 @@ def _slots(stays: Sequence[NodeStay], first: float, last: float, top: float
     free: list[int] = []
     busy: list[tuple[float, int]] = []
     places, used = [], 0
-    for one in sorted(stays, key=lambda one: (one.began, one.ended)):
-        while busy and busy[0][0] <= one.began:
+    for stay in sorted(stays, key=lambda one: (one.began, one.ended)):
+        while busy and busy[0][0] <= stay.began:
             heapq.heappush(free, heapq.heappop(busy)[1])
         if free:
             slot = heapq.heappop(free)
         else:
             slot, used = used, used + 1
-        heapq.heappush(busy, (one.ended, slot))
-        places.append((slot, one))
+        heapq.heappush(busy, (stay.ended, slot))
+        places.append((slot, stay))
     lane = min(14.0, LANES / used)
     height = max(14.0, lane * used)
     shapes = [f'<rect x="{LEFT:g}" y="{top:g}" width="{RIGHT - LEFT:g}" height="{height:g}" '
@@ -117,14 +117,14 @@ def _curve(stays: Sequence[NodeStay], first: float, last: float, top: float
     """Draw how many CPUs were in use, by outcome, one above the other."""
     wide = (last - first) / BINS
     layers = {outcome: [0.0] * BINS for outcome in COLOURS}
-    for one in stays:
-        layer = layers.get(one.outcome, layers["killed"])
-        for index in range(int((one.began - first) / wide), BINS):
+    for stay in stays:
+        layer = layers.get(stay.outcome, layers["killed"])
+        for index in range(int((stay.began - first) / wide), BINS):
             begin = first + index * wide
-            if begin >= one.ended:
+            if begin >= stay.ended:
                 break
-            shared = min(one.ended, begin + wide) - max(one.began, begin)
-            layer[index] += one.cpus * max(0.0, shared) / wide
+            shared = min(stay.ended, begin + wide) - max(stay.began, begin)
+            layer[index] += stay.cpus * max(0.0, shared) / wide
     most = max(map(sum, zip(*layers.values(), strict=True)))
     shapes = [f'<rect x="{LEFT:g}" y="{top:g}" width="{RIGHT - LEFT:g}" height="{STRIP:g}" '
               f'class="ground"><title>at most {most:.1f} CPUs in use</title></rect>']  # fmt: skip
@@ -144,5 +144,5 @@ def _point(index: int, value: float, most: float, top: float) -> str:
     return f"{x:.1f},{top + STRIP * (1 - value / (most or 1.0)):.1f}"
 
 
-def _colour(one: NodeStay) -> str:
-    return COLOURS.get(one.outcome, COLOURS["killed"])
+def _colour(stay: NodeStay) -> str:
+    return COLOURS.get(stay.outcome, COLOURS["killed"])

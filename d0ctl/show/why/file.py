@@ -71,16 +71,16 @@ def _spread(copy: SpreadCopy, now: float) -> str:
     )
 
 
-def _state(one: FileView) -> str:
-    if one.maker is None:
+def _state(file: FileView) -> str:
+    if file.maker is None:
         return "outside"
-    if one.dropped:
+    if file.dropped:
         return "dropped"
-    if one.present:
-        return "partial" if one.partial else "present"
-    if one.maker_phase in (Phase.DONE, Phase.TRANSFERRING):
+    if file.present:
+        return "partial" if file.partial else "present"
+    if file.maker_phase in (Phase.DONE, Phase.TRANSFERRING):
         return "purged"
-    return "missing" if one.size is None else "lost"
+    return "missing" if file.size is None else "lost"
 
 
 def _outside(about: _AboutFile) -> None:
@@ -188,12 +188,12 @@ _STATES = {
 }  # fmt: skip
 
 
-def _name(one: FileView) -> str:
-    return f"file `{one.name}` of job `{one.job}`"
+def _name(file: FileView) -> str:
+    return f"file `{file.name}` of job `{file.job}`"
 
 
-def _size(one: FileView) -> str:
-    return f"{size(one.size)}, " if one.size is not None else ""
+def _size(file: FileView) -> str:
+    return f"{size(file.size)}, " if file.size is not None else ""
 
 
 def _locations(about: _AboutFile) -> None:

@@ -150,17 +150,17 @@ def _site(
     """Add what stops all jobs: no daemon, no node, nodes that are down."""
     standing = next((job.standing for job in site.jobs if job.id == part.job.id), None)
     stops = standing is not None and standing.stands_still
-    for one in obstacles(site, now):
+    for obstacle in obstacles(site, now):
         text = (
-            f"{part.title} stands still: {one.text}"
+            f"{part.title} stands still: {obstacle.text}"
             if stops and not explanation.answer
-            else one.text
+            else obstacle.text
         )
         if stops or explanation.answer:
-            explanation.add(text, list(one.commands))
+            explanation.add(text, list(obstacle.commands))
         else:
             explanation.facts.append(text)
-            explanation.commands += one.commands
+            explanation.commands += obstacle.commands
 
 
 def _moving(

@@ -33,9 +33,9 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
     return explanation
 
 
-def _expected_sizes(store: Store, one: PackageView, explanation: Explanation) -> None:
+def _expected_sizes(store: Store, package: PackageView, explanation: Explanation) -> None:
     """Say how much memory and disk it is expected to use."""
-    found = views_eta.sizes_of_package(store, one.id)
+    found = views_eta.sizes_of_package(store, package.id)
     if text := eta.sizes(found):
         explanation.facts.append(f"it is expected to take {text}")
         explanation.details["sizes"] = {
@@ -56,13 +56,15 @@ def binary(store: Store, one: PackageView, number: int, now: float) -> Explanati
                    commands=[*whole.commands, f"d0ctl logs {one.path}/{number}"])  # fmt: skip
 
 
-def _outcome(found: BinaryView, one: PackageView, now: float) -> str:
+def _outcome(found: BinaryView, package: PackageView, now: float) -> str:
     """Say how a binary ended in the last attempt that ran it."""
     if found.attempt is None:
-        return "has not run yet" if one.status != Status.SUCCESSFUL else "has no record of a run"
+        return (
+            "has not run yet" if package.status != Status.SUCCESSFUL else "has no record of a run"
+        )
     tried = f"in attempt {found.attempt}"
     if found.ended is None:
-        is_live = one.status == Status.LAUNCHED and found.attempt == one.attempts
+        is_live = package.status == Status.LAUNCHED and found.attempt == package.attempts
         return f"{'is running' if is_live else 'did not end'} {tried}"
     when = f"{tried}, at {moment(found.ended, now)}"
     if found.reason:

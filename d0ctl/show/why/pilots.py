@@ -95,16 +95,16 @@ def direct_job(row: Row) -> str:
     return f"its job{job} of `{row['cluster']}` {STATES[row['state']]}{why}"
 
 
-def fact(one: BatchSystem, found: Sequence[BatchJob], now: float) -> str:
+def fact(system: BatchSystem, found: Sequence[BatchJob], now: float) -> str:
     """Return what a ready package can expect of a batch system."""
-    if one.fault is not None:
-        return batch_fault(one.name, one.fault, now).text
+    if system.fault is not None:
+        return batch_fault(system.name, system.fault, now).text
     queued = [one for one in found if one.state in ("submitted", "queued")]
     if not queued:
         said = _summary("pilots", found)
-        return f"cluster `{one.name}` submits pilots for ready packages: {said}"
+        return f"cluster `{system.name}` submits pilots for ready packages: {said}"
     why = waits_for(queued[0].reason) if queued[0].reason else "the queue was not asked yet"
-    return f"cluster `{one.name}` has {count(len(queued), 'pilot')} in its queue: {why}"
+    return f"cluster `{system.name}` has {count(len(queued), 'pilot')} in its queue: {why}"
 
 
 def system(store: Store, one: BatchSystem, now: float) -> Explanation:
@@ -129,12 +129,12 @@ def system(store: Store, one: BatchSystem, now: float) -> Explanation:
     return explanation
 
 
-def _job(one: BatchSystem, job: str | None, seq: int) -> str:
-    return "" if job is None else f" (job {job}{SEPARATORS[one.pilots.kind]}{seq})"
+def _job(system: BatchSystem, job: str | None, seq: int) -> str:
+    return "" if job is None else f" (job {job}{SEPARATORS[system.pilots.kind]}{seq})"
 
 
-def _living(one: BatchSystem, pilot: BatchJob, now: float) -> str:
-    job = _job(one, pilot.job, pilot.seq)
+def _living(system: BatchSystem, pilot: BatchJob, now: float) -> str:
+    job = _job(system, pilot.job, pilot.seq)
     if pilot.node is None:
         why = f": {waits_for(pilot.reason)}" if pilot.reason else ""
         return (
@@ -144,6 +144,6 @@ def _living(one: BatchSystem, pilot: BatchJob, now: float) -> str:
     return f"pilot `{pilot.node}`{job} has {count(pilot.packages, 'package')}{ends}"
 
 
-def _ended(one: BatchSystem, row: Row, now: float) -> str:
-    job = _job(one, row["job"], row["seq"])
+def _ended(system: BatchSystem, row: Row, now: float) -> str:
+    job = _job(system, row["job"], row["seq"])
     return f"a pilot{job} ended at {moment(row['ended'], now)}: {row['reason']}"

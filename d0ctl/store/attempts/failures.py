@@ -57,19 +57,21 @@ def answer(store: Store, failures: Sequence[Failure], *, now: float) -> dict[int
     cases = _cases(store, failures)
     policies, requirements, places = Policies(store), _Requirements(store), _Places(store)
     return {
-        one.attempt: _answer(one, cases[one.attempt], policies, requirements, places, now)
-        for one in failures
+        failure.attempt: _answer(
+            failure, cases[failure.attempt], policies, requirements, places, now
+        )
+        for failure in failures
     }
 
 
 def _cases(store: Store, failures: Iterable[Failure]) -> dict[int, Row]:
     store.change("clear_failing")
-    store.change_many("report_failing", ((one.attempt, one.reason) for one in failures))
+    store.change_many("report_failing", ((failure.attempt, failure.reason) for failure in failures))
     return {row["attempt_id"]: row for row in store.rows("failing_cases")}
 
 
 def _answer(
-    one: Failure,
+    failure: Failure,
     row: Row,
     policies: Policies,
     requirements: "_Requirements",
@@ -77,35 +79,37 @@ def _answer(
     now: float,
 ) -> Answer:
     policy = policies.of(row["job_policy"], row["policy"], row["software"], row["platform"])
-    has_others = policy.rule(one.reason).elsewhere != ONLY or places.has_others(one.reason, row)
-    found = judge(policy, _case(one, row, places.largest, has_others))
+    has_others = policy.rule(failure.reason).elsewhere != ONLY or places.has_others(
+        failure.reason, row
+    )
+    found = judge(policy, _case(failure, row, places.largest, has_others))
     return Answer(
         phase=_phase(found),
         verdict=found.verdict,
         not_before=now + found.delay if found.delay else None,
-        requirement=requirements.after(row, found, is_whole=one.is_whole),
+        requirement=requirements.after(row, found, is_whole=failure.is_whole),
         wall_time=found.wall_time,
-        note=sentence(one.reason, one.message, found),
+        note=sentence(failure.reason, failure.message, found),
         stops_job=found.stops_job,
     )
 
 
-def _case(one: Failure, row: Row, largest: int | None, has_others: bool) -> Case:
+def _case(failure: Failure, row: Row, largest: int | None, has_others: bool) -> Case:
     return Case(
-        reason=one.reason,
-        restarts=one.restarts,
+        reason=failure.reason,
+        restarts=failure.restarts,
         tries=row["tries"] + 1,
         failures=row["failures"] + 1,
-        lasted=one.lasted,
-        all_lasted=row["lasted"] + one.lasted,
-        rss=one.rss,
+        lasted=failure.lasted,
+        all_lasted=row["lasted"] + failure.lasted,
+        rss=failure.rss,
         memory=row["memory"],
-        disk=one.disk,
+        disk=failure.disk,
         most_disk=row["disk"],
         wall_time=row["wall_time"],
         largest=largest,
         has_others=has_others,
-        reported=one.reported,
+        reported=failure.reported,
     )
 
 

@@ -86,9 +86,9 @@ def faults(store: Store) -> list[Fault]:
 def rule_faults(store: Store) -> list[Fault]:
     """Return the faults of the rows, in an intact file."""
     found: list[Fault] = []
-    for one in _rule_checks(store):
+    for rule_check in _rule_checks(store):
         try:
-            found += one()
+            found += rule_check()
         except sqlite3.DatabaseError as error:
             found.append(Fault("integrity", "the database file", str(error)))
     return found

@@ -107,13 +107,17 @@ def _things(site: Site, kind: str) -> dict[str, dict[str, Any]]:
         return {name: {"value": value} for name, value in site.settings.items()}
     if kind == "node":
         return {
-            one.name: asdict(replace(one, accept_key=(), same_machine=False)) for one in site.nodes
+            node.name: asdict(replace(node, accept_key=(), same_machine=False))
+            for node in site.nodes
         }
     if kind == "cluster":
         return {
-            one.name: {**asdict(replace(one, pilots=None, accept_key=())), **_pilots(one)}
-            for one in site.clusters
-            if replace(one, accept_key=()) != ClusterEntry(one.name)
+            cluster.name: {
+                **asdict(replace(cluster, pilots=None, accept_key=())),
+                **_pilots(cluster),
+            }
+            for cluster in site.clusters
+            if replace(cluster, accept_key=()) != ClusterEntry(cluster.name)
         }
     return {software_name(one): json.loads(json.dumps(asdict(one))) for one in site.software}
 
@@ -149,16 +153,21 @@ def _differences(
 
 def to_meet(site: Site, differences: Collection[Difference]) -> list[NodeEntry]:
     """Return the nodes that must be reached before they can be added, or added again."""
-    new = {one.name for one in differences if one.kind == "node" and is_new(one)}
+    new = {
+        difference.name
+        for difference in differences
+        if difference.kind == "node" and is_new(difference)
+    }
     return [node for node in site.nodes if node.name in new]
 
 
 def logins_to_meet(site: Site, differences: Collection[Difference]) -> list[ClusterEntry]:
     """Return the batch systems whose login node must be reached before they can be added."""
     new = {
-        one.name
-        for one in differences
-        if one.kind == "cluster" and (one.verb == "add" or {"login", "kind"}.intersection(one.keys))
+        difference.name
+        for difference in differences
+        if difference.kind == "cluster"
+        and (difference.verb == "add" or {"login", "kind"}.intersection(difference.keys))
     }
     return [entry for entry in site.clusters if entry.name in new and entry.pilots is not None]
 

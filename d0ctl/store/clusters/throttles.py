@@ -52,8 +52,8 @@ def allowances(
         for row in store.rows("launch_counts", throttle=one.name, since=now - one.per_s)
     }
 
-    def counted(one: Throttle, name: str) -> int:
-        return launched.get((one.name, name), 0)
+    def counted(throttle: Throttle, name: str) -> int:
+        return launched.get((throttle.name, name), 0)
 
     if on_node is None:
         on_node = {row["node_id"]: row["n"] for row in store.rows("running_on_nodes")}
@@ -90,10 +90,12 @@ def count(store: Store, used: Allowances, *, now: float) -> None:
                      before=now - one.throttle.per_s)  # fmt: skip
 
 
-def next_launch(store: Store, one: Allowance, *, now: float) -> float:
+def next_launch(store: Store, allowance: Allowance, *, now: float) -> float:
     """Return in how many seconds a throttle that limits launches allows the next."""
-    since = now - one.throttle.per_s
-    first = store.value("first_launch", throttle=one.throttle.name, name=one.name, since=since)
+    since = now - allowance.throttle.per_s
+    first = store.value(
+        "first_launch", throttle=allowance.throttle.name, name=allowance.name, since=since
+    )
     return 0.0 if first is None else max(0.0, float(first) - since)
 
 

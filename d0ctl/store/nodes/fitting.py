@@ -65,8 +65,10 @@ def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if len(spec.binaries) == 1:
         only = spec.binaries[0]
         return ((only.software,) if only.software else ()), only.needs
-    software = {one.software for one in spec.binaries if one.software}
-    return tuple(sorted(software)), tuple(sorted({n for one in spec.binaries for n in one.needs}))
+    software = {binary.software for binary in spec.binaries if binary.software}
+    return tuple(sorted(software)), tuple(
+        sorted({n for binary in spec.binaries for n in binary.needs})
+    )
 
 
 def space(spec: PackageSpec) -> int | None:
@@ -164,7 +166,7 @@ def refuse(misfits: Sequence[Misfit]) -> None:
 
 def lines(misfits: Sequence[Misfit]) -> Iterator[str]:
     """Yield a line for each of the first requirements that no node meets."""
-    texts = list(dict.fromkeys(str(one) for one in misfits))
+    texts = list(dict.fromkeys(str(misfit) for misfit in misfits))
     yield from texts[: 2 * MOST_NAMED]
     if len(texts) > 2 * MOST_NAMED:
         yield f"and {len(texts) - 2 * MOST_NAMED:,} more"

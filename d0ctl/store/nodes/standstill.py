@@ -145,10 +145,12 @@ def part_standing(
     views = node_views(store, now=now)
     whole = _of_job(store, job, views)
     if stage is not None:
-        requirements = [one for one in whole.work.requirements if one.stage == stage]
+        requirements = [
+            requirement for requirement in whole.work.requirements if requirement.stage == stage
+        ]
     else:
         ready = {row["id"]: row["n"] for row in store.rows("ready_chosen")}
-        known = [one for one in whole.work.requirements if one.id in ready]
+        known = [requirement for requirement in whole.work.requirements if requirement.id in ready]
         requirements = [replace(one, ready=ready[one.id]) for one in known]
     work = replace(whole.work, counts=part, requirements=requirements, awaiting={}, outside=None)
     found = of_part(work, whole.standing, [view.node for view in views])

@@ -160,11 +160,11 @@ def is_stuck(counts: Counts) -> bool:
     return bool(counts.get("failed") and counts.get("waiting")) and not can_move(counts)
 
 
-def is_package_blocked(store: Store, job: JobSummary, one: "PackageView") -> bool:
+def is_package_blocked(store: Store, job: JobSummary, package: "PackageView") -> bool:
     """Return whether a package waits for a file that will never be made."""
-    if one.phase != Phase.WAITING:
+    if package.phase != Phase.WAITING:
         return False
-    rows = store.rows("lines_counts", stage=one.stage_id, first=one.line, last=one.line)
+    rows = store.rows("lines_counts", stage=package.stage_id, first=package.line, last=package.line)
     return job.blocked or is_stuck({row["phase"]: row["n"] for row in rows})
 
 

@@ -39,18 +39,18 @@ def binaries(store: Store, package: int) -> list[BinaryView]:
     return [_readable(make(BinaryView, row)) for row in store.rows("binaries", package=package)]
 
 
-def _readable(one: BinaryView) -> BinaryView:
+def _readable(binary: BinaryView) -> BinaryView:
     """Return a binary with `{inputs}` in place of the stand-in for its inputs until the launch."""
-    script, words, check = one.script or "", json.loads(one.argv or "[]"), one.check or ""
+    script, words, check = binary.script or "", json.loads(binary.argv or "[]"), binary.check or ""
     if not any(mark in text for mark in "\1\2" for text in (script, *words, check)):
-        return one
+        return binary
     from d0ctl.jobfile.language.quoting import as_written  # seldom needed, and slow to import
 
     return replace(
-        one,
-        script=one.script and as_written(script),
-        check=one.check and as_written(check),
-        argv=one.argv and json.dumps([as_written(word) for word in words]),
+        binary,
+        script=binary.script and as_written(script),
+        check=binary.check and as_written(check),
+        argv=binary.argv and json.dumps([as_written(word) for word in words]),
     )
 
 

@@ -67,7 +67,7 @@ def _change(old: TextStyle, new: TextStyle) -> str:
     ended = {_OFF.get(one, "0") for one in old.attributes - new.attributes}
     base = PLAIN if "0" in ended else old
     numbers = ["0"] if "0" in ended else sorted(ended)
-    again = {one for one in new.attributes if _OFF.get(one) in ended}
+    again = {attribute for attribute in new.attributes if _OFF.get(attribute) in ended}
     numbers += sorted((new.attributes - base.attributes) | again)
     numbers += [new.ink] * (new.ink != base.ink) + [new.paper] * (new.paper != base.paper)
     return f"\x1b[{';'.join(numbers)}m"
@@ -83,7 +83,7 @@ def _after(look: TextStyle, numbers: list[str]) -> TextStyle:
         if first in ("", "0"):
             look = PLAIN
         elif first in _OFF.values():
-            left = {one for one in look.attributes if _OFF.get(one) != first}
+            left = {attribute for attribute in look.attributes if _OFF.get(attribute) != first}
             look = look._replace(attributes=frozenset(left))
         elif first in ("38", "39") or (len(first) == 2 and first[0] in "39" and first[1] < "8"):
             look = look._replace(ink=whole)

@@ -204,7 +204,7 @@ def _offered(commands: Iterable[Command], columns: int, more: Sequence[Span]) ->
     room = columns - 1 - width(more)
     if sum(map(_key_width, known)) <= room:
         return [*others, *always]
-    always = [replace(one, foot="more") if one.foot == "help" else one for one in always]
+    always = [replace(alway, foot="more") if alway.foot == "help" else alway for alway in always]
     room -= sum(map(_key_width, always))
     offered = takewhile(lambda used: used[1] <= room, zip(
         others, accumulate(map(_key_width, others)), strict=True))  # fmt: skip

@@ -62,13 +62,13 @@ def _document(
         "ok": not result.findings,
         "findings": [
             {
-                "check": one.check,
-                "subject": one.subject,
-                "detail": one.detail,
-                "advice": one.advice or None,
-                "heals": one.heals,
+                "check": finding.check,
+                "subject": finding.subject,
+                "detail": finding.detail,
+                "advice": finding.advice or None,
+                "heals": finding.heals,
             }
-            for one in result.findings
+            for finding in result.findings
         ],
         "nodes": result.nodes,
         "unseen": result.unseen,

@@ -31,5 +31,10 @@ def archives(json: options.Json = False) -> None:
         emit(NO_ARCHIVES)
 
 
-def _document(one: "Archive") -> "jobs.Archive":
-    return {"name": one.name, "jobs": list(one.jobs), "packages": one.packages, "size": one.size}
+def _document(archive: "Archive") -> "jobs.Archive":
+    return {
+        "name": archive.name,
+        "jobs": list(archive.jobs),
+        "packages": archive.packages,
+        "size": archive.size,
+    }

@@ -63,7 +63,9 @@ def _job(store: Store, job: JobSummary, json: bool, now: float) -> None:
         return
     found = _horizon(store, job, now)
     page = sheet()
-    card.draw(page, found, job.id, {one.seq: one.name for one in browse.stages(store, job)}, now)
+    card.draw(
+        page, found, job.id, {stage.seq: stage.name for stage in browse.stages(store, job)}, now
+    )
     show(page)
 
 
@@ -86,13 +88,13 @@ def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
         "cpu_before": found.before(job.id),
         "longest_chain": left.chain,
         "stages": [
-            {"stage": one.seq, "left": one.packages, "runs": one.runs,
-             "seconds": None if one.seconds is None else one.seconds.middle,
-             "seconds_low": None if one.seconds is None else one.seconds.low,
-             "seconds_high": None if one.seconds is None else one.seconds.high,
-             "memory": size_range(one.sizes.memory), "output": size_range(one.sizes.output),
-             "work_size": size_range(one.sizes.work)}
-            for one in left.stages
+            {"stage": stage.seq, "left": stage.packages, "runs": stage.runs,
+             "seconds": None if stage.seconds is None else stage.seconds.middle,
+             "seconds_low": None if stage.seconds is None else stage.seconds.low,
+             "seconds_high": None if stage.seconds is None else stage.seconds.high,
+             "memory": size_range(stage.sizes.memory), "output": size_range(stage.sizes.output),
+             "work_size": size_range(stage.sizes.work)}
+            for stage in left.stages
         ],
     }  # fmt: skip
 

@@ -77,8 +77,8 @@ def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> d
     }
 
 
-def _event(one: EventView) -> documents.Event:
-    return fill(documents.Event, one, **{"from": one.old, "to": one.new})
+def _event(event: EventView) -> documents.Event:
+    return fill(documents.Event, event, **{"from": event.old, "to": event.new})
 
 
 def _failure(row: Row) -> documents.FailedAttempt:
@@ -90,8 +90,8 @@ def _actions(store: Store, wanted: Selector) -> list[documents.Action]:
     if wanted.wildcard_level == "job":
         return []
     return [
-        fill(documents.Action, one, reason=one.note)
-        for one in browse.actions(store, wanted.job, 50)
+        fill(documents.Action, action, reason=action.note)
+        for action in browse.actions(store, wanted.job, 50)
     ]
 
 
@@ -147,11 +147,11 @@ def _events(page: Sheet, events: Sequence[documents.Event], now: float) -> None:
     page.head("every change")
     page.table([
         [
-            _when(one["at"], now), f"{one['from']} {page.glyphs.arrow} {one['to']}",
-            f"attempt {one['attempt']}" if one["attempt"] else "", one["node"],
-            ": ".join(word for word in (one["actor"], one["note"]) if word),
+            _when(event["at"], now), f"{event['from']} {page.glyphs.arrow} {event['to']}",
+            f"attempt {event['attempt']}" if event["attempt"] else "", event["node"],
+            ": ".join(word for word in (event["actor"], event["note"]) if word),
         ]
-        for one in events
+        for event in events
     ])  # fmt: skip
     page.add()
 

@@ -87,10 +87,10 @@ def logs(
         visit_each(found, show)
 
 
-def _binaries(store: Store, one: PackageView, number: int | None) -> list[int]:
+def _binaries(store: Store, package: PackageView, number: int | None) -> list[int]:
     if number is not None:
-        return [one_package.binary(store, one, number).seq]
-    return [binary.seq for binary in one_package.binaries(store, one.id)]
+        return [one_package.binary(store, package, number).seq]
+    return [binary.seq for binary in one_package.binaries(store, package.id)]
 
 
 def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]) -> None:

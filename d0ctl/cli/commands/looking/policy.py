@@ -78,10 +78,10 @@ def _read(wanted: select.Selector | None) -> "list[InForce]":
         return in_force(store, wanted, now=time.time())
 
 
-def _document(one: "InForce") -> "reports.Policy":
+def _document(entry: "InForce") -> "reports.Policy":
     said: dict[str, dict[str, reports.Value]] = {
         reason: {key: {"value": value, "from": origin} for key, (value, origin) in keys.items()}
-        for reason, keys in one.policy.said.items()
+        for reason, keys in entry.policy.said.items()
     }
-    return {"packages": one.packages, "sample": one.sample, "software": list(one.software),
+    return {"packages": entry.packages, "sample": entry.sample, "software": list(entry.software),
             "never": said.pop("never"), "rules": said}  # fmt: skip

@@ -102,14 +102,14 @@ def _about(selector: str | None, length: float | None) -> str:
     return what if length is None else f"{what}, the last {duration(length)}"
 
 
-def _figures(one: "Usage") -> dict[str, Any]:
+def _figures(usage: "Usage") -> dict[str, Any]:
     return {
-        "attempts": one.attempts, "successful": one.successful, "failed": one.failed,
-        "success": _rounded(one.success), "cpu_hours": _rounded(one.cpu_s / 3600),
-        "wasted_cpu_hours": _rounded(one.wasted_s / 3600),
-        "efficiency": _rounded(one.efficiency), "mean_wait": _rounded(one.wait_s),
-        "longest_wait": _rounded(one.longest_s), "per_hour": _rounded(one.per_hour),
-        "first": iso(one.first), "last": iso(one.last),
+        "attempts": usage.attempts, "successful": usage.successful, "failed": usage.failed,
+        "success": _rounded(usage.success), "cpu_hours": _rounded(usage.cpu_s / 3600),
+        "wasted_cpu_hours": _rounded(usage.wasted_s / 3600),
+        "efficiency": _rounded(usage.efficiency), "mean_wait": _rounded(usage.wait_s),
+        "longest_wait": _rounded(usage.longest_s), "per_hour": _rounded(usage.per_hour),
+        "first": iso(usage.first), "last": iso(usage.last),
     }  # fmt: skip
 
 

@@ -28,9 +28,9 @@ def list_throttles(json: options.Json = False) -> None:
             nodes = {row["id"]: row["name"] for row in registry.nodes(store)}
             used = throttles.in_use(store, nodes, now=time.time())
     if json:
-        emit_json({"throttles": [_document(one, used) for one in rules]})
+        emit_json({"throttles": [_document(rule, used) for rule in rules]})
     elif rules:
-        table([lines.throttle(one, used) for one in rules])
+        table([lines.throttle(rule, used) for rule in rules])
     else:
         emit(lines.NO_THROTTLES)
 

@@ -80,5 +80,5 @@ def _lines(store: Store, preview: Preview) -> None:
 
     for stage in preview.stages:
         page = sheet()
-        page.table([words.line(one, absent) for one in preview.lines(stage)], indent=0)
+        page.table([words.line(line, absent) for line in preview.lines(stage)], indent=0)
         show(page)

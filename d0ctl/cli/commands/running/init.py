@@ -49,15 +49,15 @@ def _ask(output: str | None, force: bool) -> None:
     names = [one.name for one in found]
     template = found[names.index(_answer(job_template.WHICH_PATTERN, "merge", names))]
     values = {}
-    for one in template.declared.parameters:
-        default = template.default(one.name) or ""
+    for parameter in template.declared.parameters:
+        default = template.default(parameter.name) or ""
         while True:
-            value = _answer(job_template.value_of(one), default)
-            if (fault := one.fault(value)) is None:
+            value = _answer(job_template.value_of(parameter), default)
+            if (fault := parameter.fault(value)) is None:
                 break
             say(fault)
         if value != default:
-            values[one.name] = value
+            values[parameter.name] = value
     name = output or _answer(job_template.WHICH_FILE, "job.yaml")
     while not force and name != "-" and Path(name).exists():
         say(job_template.exists(name))

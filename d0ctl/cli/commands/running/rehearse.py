@@ -71,6 +71,6 @@ def _document(found: "Rehearsed") -> "estimates.Rehearsal":
         "nodes": [{"node": name, "use": use} for name, use in found.use.items()],
         "caches": [{"cluster": name, "peak": outcome.peaks.get(number, 0)}
                    for number, name in found.clusters.items()],
-        "stages": [{"stage": one.name, "packages": one.packages, "begins": one.begins_s,
-                    "ends": one.ends_s} for one in found.stages],
+        "stages": [{"stage": stage.name, "packages": stage.packages, "begins": stage.begins_s,
+                    "ends": stage.ends_s} for stage in found.stages],
     }  # fmt: skip

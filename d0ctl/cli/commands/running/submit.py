@@ -106,7 +106,7 @@ def _update(request: SubmitRequest, again: bool, json: bool) -> str:
 
 
 def _emit(job: str, plan: SubmitPlan | UpdatePlan) -> None:
-    unfit = [{"stage": one.stage, "nodes": dict(one.nodes)} for one in plan.misfits]
+    unfit = [{"stage": misfit.stage, "nodes": dict(misfit.nodes)} for misfit in plan.misfits]
     emit_json({"job": job, "packages": plan.packages, "no_node": unfit})
 
 
@@ -122,22 +122,22 @@ def _print_result(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> Non
     number = browse.job(store, plan.job).id
     ends, stages = eta.end_of(store, number, now=now), eta.stages_of(store, number, now=now)
     if json:
-        unfit = [{"stage": one.stage, "nodes": dict(one.nodes)} for one in plan.misfits]
+        unfit = [{"stage": misfit.stage, "nodes": dict(misfit.nodes)} for misfit in plan.misfits]
         emit_json({"job": plan.job, "packages": plan.packages, "no_node": unfit,
                    "estimated_end": time_range(ends),
-                   "sizes": [{"stage": one.seq, "memory": size_range(one.sizes.memory),
-                              "output": size_range(one.sizes.output),
-                              "work_size": size_range(one.sizes.work)}
-                             for one in stages if one.sizes != NO_SIZES]})  # fmt: skip
+                   "sizes": [{"stage": stage.seq, "memory": size_range(stage.sizes.memory),
+                              "output": size_range(stage.sizes.output),
+                              "work_size": size_range(stage.sizes.work)}
+                             for stage in stages if stage.sizes != NO_SIZES]})  # fmt: skip
     else:
         for line in actions.report(plan):
             emit(line)
         if ends is not None and ends.high - now >= 1:
             is_going = living_holder(store, LEASE) is not None and not plan.is_held
             emit(f"{'' if is_going else 'started now, '}it {words.end(ends, now)}")
-        for one in stages:
-            if text := words.sizes(one.sizes):
-                emit(f"each package of stage {one.seq} takes {text}")
+        for stage in stages:
+            if text := words.sizes(stage.sizes):
+                emit(f"each package of stage {stage.seq} takes {text}")
     if plan.is_held:
         say(f"it is held: d0ctl release {plan.job}")
     elif living_holder(store, LEASE) is None and not wait:  # which says so itself

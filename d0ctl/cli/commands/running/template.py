@@ -88,19 +88,19 @@ def write(text: str, output: str, force: bool) -> None:
         say(line)
 
 
-def _document(one: JobTemplate) -> "site.Template":
+def _document(template: JobTemplate) -> "site.Template":
     return {
-        "template": one.name,
-        "about": one.declared.about,
-        "file": str(one.path),
+        "template": template.name,
+        "about": template.declared.about,
+        "file": str(template.path),
         "parameters": [
             {
                 "parameter": each.name,
                 "type": each.type,
                 "help": each.help,
-                "default": one.default(each.name),
+                "default": template.default(each.name),
                 "one_of": list(each.choices),
             }
-            for each in one.declared.parameters
+            for each in template.declared.parameters
         ],
     }

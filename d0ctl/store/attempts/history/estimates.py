@@ -64,10 +64,10 @@ class Histories:
         """Return the histories of a binary, the closest first."""
         programs = [] if source == UNNAMED else [place_of(source, stage, package, binary)]
         programs += [Program("software", software)] if software else []
-        for one in programs:
-            if one not in self._known:
-                self._known[one] = samples(self._store, one)
-        return [self._known[one] for one in programs]
+        for program in programs:
+            if program not in self._known:
+                self._known[program] = samples(self._store, program)
+        return [self._known[program] for program in programs]
 
 
 def learn(store: Store, ends: Iterable[tuple["Ending", Row]], *, now: float) -> None:

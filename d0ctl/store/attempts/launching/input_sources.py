@@ -95,7 +95,9 @@ class Rules:
         transports = {locators.transport(locator) for locator in named if locator is not None}
         if transports:
             known = {**(setting(self._store, "transfer") or {}), **self._of_stores()}
-            commands = {one: known.get(one) or _of_plugin(one) for one in transports}
+            commands = {
+                transport: known.get(transport) or _of_plugin(transport) for transport in transports
+            }
             launch["transfer"] = {
                 "commands": {scheme: found for scheme, found in commands.items() if found},
                 "idle": default(self._store, "transfer-idle"),

@@ -66,7 +66,7 @@ def _check_inputs(package: PackageSpec, is_made: Callable[[str], bool]) -> None:
 def _check_elsewhere(
     store: Store, job: int, found: Comparison, known: Known, written: Set[int]
 ) -> None:
-    ending = {*written, *(one.id for line in found.lost for one in line.packages)}
+    ending = {*written, *(package.id for line in found.lost for package in line.packages)}
     gone = {name for name, file in known.ids.items()
             if name not in found.makes and known.makers[file] in ending}  # fmt: skip
     for row in store.rows("read_elsewhere", job=job) if gone else ():

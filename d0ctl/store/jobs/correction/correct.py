@@ -91,7 +91,7 @@ class Correction(Struct):
 
     def _bring_back(self) -> None:
         """dropped -> as before: lines that the job file has again."""
-        packages = [one.id for line in self.found.back for one in line.packages]
+        packages = [package.id for line in self.found.back for package in line.packages]
         if packages:
             lifecycle.choose(self.store, packages)
             self.store.change("clear_asked")
@@ -121,7 +121,7 @@ class Correction(Struct):
                     package = line.package(number)
                     if package is None or package in self.written:
                         files = [self.known.ids[n] for n in definition.makes if n in self.known.ids]
-                        yield from (one for one in files if self.known.makers[one] != package)
+                        yield from (file for file in files if self.known.makers[file] != package)
 
     def _stages(self) -> list[int]:
         """Insert or update the rows of stages; return their ids."""
@@ -229,7 +229,9 @@ class Correction(Struct):
         """Drop the lines that are missing in the job file."""
         lines = self.found.lost
         if lines:
-            lifecycle.choose(self.store, (one.id for line in lines for one in line.packages))
+            lifecycle.choose(
+                self.store, (package.id for line in lines for package in line.packages)
+            )
             lifecycle.ask_lines(self.store)
             lifecycle.drop(self.store, actor=self.actor, note=self.note, now=self.now)
             self.store.change_many("leave_line", ((line.id,) for line in lines))

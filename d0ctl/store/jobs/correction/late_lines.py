@@ -188,7 +188,9 @@ class _Making(Struct):
             not spec.after
             and not spec.early_start
             and all(revision.knows(name) or foreign(name) for name in made_inputs(spec))
-            and not any(revision.knows(name) for one in line.definitions for name in one.makes)
+            and not any(
+                revision.knows(name) for definition in line.definitions for name in definition.makes
+            )
         )
 
     def _add(self, number: int, stage: NewStage, rows: Rewriting, chunk: Chunk, last: int) -> None:
@@ -226,7 +228,11 @@ class _Making(Struct):
         left = {(stage.seq, line.seq) for stage in found.stages if not stage.is_left
                 for _, line in stage.numbered}  # fmt: skip
         found.added = [one for one in found.added if (one.stage, one.line) in left]
-        left_out = [one.partition("warning: ")[2] for one in self.spec.warnings if LEFT_OUT in one]
+        left_out = [
+            warning.partition("warning: ")[2]
+            for warning in self.spec.warnings
+            if LEFT_OUT in warning
+        ]
         note = "; ".join([f"{NOTE}: {count(found.added_lines, 'line')} more", *left_out])
         with store.writing():
             self._check()
@@ -242,7 +248,7 @@ class _Making(Struct):
 
     def _check_phases(self) -> None:
         """Raise _Changed if a package to be written or dropped has begun, or has ended."""
-        lost = {one.id: one.phase for line in self.found.lost for one in line.packages}
+        lost = {package.id: package.phase for line in self.found.lost for package in line.packages}
         before = {**{key: place.phase for key, place in self.found.rewritten.items()}, **lost}
         lifecycle.choose(self.store, before)
         if {row["id"]: row["phase"] for row in self.store.rows("phases_of_choice")} != before:
@@ -255,7 +261,7 @@ def _is_changed(line: NewLine, spec: LineSpec, found: Comparison) -> bool:
     assert old is not None
     return (
         len(old.packages) < len(spec.packages)
-        or any(one.id in found.rewritten for one in old.packages)
+        or any(package.id in found.rewritten for package in old.packages)
         or (old.name, old.is_early, old.is_open) != (spec.name, spec.early_start, spec.is_open)
         or bool(spec.after or old.after)
     )

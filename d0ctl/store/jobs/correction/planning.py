@@ -67,11 +67,11 @@ def plan(
     check(store, job, spec, found, written, known)
     gone = _makers_of_absent(store, _reads(spec, found, written | rerun, known), rerun)
     remade = {
-        one.id: Place(stage.seq, line.seq, one.seq, one.phase)
+        package.id: Place(stage.seq, line.seq, package.seq, package.phase)
         for stage in (sides.old if gone else ())
         for line in stage.lines
-        for one in line.packages
-        if one.id in gone
+        for package in line.packages
+        if package.id in gone
     }
     return Outline(found, readers, rerun, written, remade)
 

@@ -45,9 +45,12 @@ class StandingLine(Struct):
         """The features by which it is recognised."""
         return LineFeatures(
             self.name,
-            tuple(one.definition.recipe for one in self.packages),
-            tuple(name for one in self.packages for name in one.definition.makes),
-            any(one.phase == Phase.DONE or one.phase in LAUNCHED for one in self.packages),
+            tuple(package.definition.recipe for package in self.packages),
+            tuple(name for package in self.packages for name in package.definition.makes),
+            any(
+                package.phase == Phase.DONE or package.phase in LAUNCHED
+                for package in self.packages
+            ),
         )
 
 

@@ -66,7 +66,7 @@ class ExpectedFailures:
         self._work, self._source = work, spec.source
         self._policies = Policies(store, site=json.dumps(site.settings.get("policy") or {}))
         self._job_policy = json.dumps(spec.policy) if spec.policy else NOTHING
-        self._requirements = {one.id: one for one in work.requirements}
+        self._requirements = {requirement.id: requirement for requirement in work.requirements}
         self._records: dict[Group, Record] = defaultdict(Record)
         self._of_kind: dict[Kind, Sequence[tuple[Group, str]]] = {}
         self.attempts = 0

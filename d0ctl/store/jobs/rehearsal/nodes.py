@@ -23,7 +23,7 @@ def nodes_of(
     others are left out.
     """
     rooms, names = _all_nodes(store, site, now)
-    private = [one.name for one in inside.clusters if one.private]
+    private = [cluster.name for cluster in inside.clusters if cluster.private]
     others = barred(private, inside.settings.get("researchers") or {}, originator)
     return [room for room in rooms if names.get(room.cluster) not in others], names
 

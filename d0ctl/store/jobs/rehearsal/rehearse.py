@@ -99,7 +99,7 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
     other = run(more, is_lucky=False)
     chain_s = max(critical_path.ranks(seconds, steps.before), default=0.0)
     capacity = sum(node.cpus * node.speed for node in nodes)
-    by_id = {one.id: one.load for one in work.requirements}
+    by_id = {requirement.id: requirement.load for requirement in work.requirements}
     needed = sum(task.seconds * by_id.get(task.requirement, 0) for task in work.tasks)
     return Rehearsed(
         spec.name, spec.packages, nodes, clusters, outcome, _stages(spec, steps, outcome),
@@ -126,9 +126,9 @@ def _conditions(spec: JobSpec, site: Site, work: Work) -> Conditions:
 def _trust(site: Site, work: Work, nodes: Sequence[NodeRoom]) -> NodeTrust:
     """Return the rules of a site for nodes that fail packages."""
     fitting: dict[int, frozenset[int]] = {}
-    for one in work.requirements:
-        fits = frozenset(node.id for node in nodes if misfit(one, node) is None)
-        fitting[one.stage] = fitting.get(one.stage, frozenset()) | fits
+    for requirement in work.requirements:
+        fits = frozenset(node.id for node in nodes if misfit(requirement, node) is None)
+        fitting[requirement.stage] = fitting.get(requirement.stage, frozenset()) | fits
     black_holes = node_record.limits_of(site.settings.get("bad-nodes"))
     return NodeTrust(black_holes, node_record.exclusion_of(site.settings.get("exclusion")), fitting)
 

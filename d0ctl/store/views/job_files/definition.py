@@ -51,7 +51,9 @@ class JobRows(Struct):
     @property
     def packages(self) -> list[PackageRows]:
         """All its packages."""
-        return [one for stage in self.stages for line in stage.lines for one in line.packages]
+        return [
+            package for stage in self.stages for line in stage.lines for package in line.packages
+        ]
 
 
 def read(store: Store, name: str) -> JobRows | None:
@@ -92,8 +94,8 @@ def part(job: JobRows, packages: Collection[int]) -> JobRows:
     for stage in job.stages:
         lines: list[LineRows] = []
         for line in stage.lines:
-            found = [_apart(one, packages, job) for one in line.packages
-                     if one.row["id"] in packages]  # fmt: skip
+            found = [_apart(package, packages, job) for package in line.packages
+                     if package.row["id"] in packages]  # fmt: skip
             if found:
                 kept[stage.row["seq"], line.row["seq"]] = len(lines) + 1
                 lines.append(replace(line, packages=found))
@@ -112,15 +114,15 @@ def part(job: JobRows, packages: Collection[int]) -> JobRows:
     return JobRows({**job.row, "name": None, "hold": 0}, stages)
 
 
-def _apart(one: PackageRows, packages: Collection[int], job: JobRows) -> PackageRows:
+def _apart(package: PackageRows, packages: Collection[int], job: JobRows) -> PackageRows:
     """Return a package with the files that other packages make as files of another job."""
     inputs: list[Columns] = [
         {**row, "job": job.row["name"]}
         if row["job"] is None and row["maker"] is not None and row["maker"] not in packages
         else row
-        for row in one.inputs
+        for row in package.inputs
     ]
-    return replace(one, inputs=inputs)
+    return replace(package, inputs=inputs)
 
 
 def _by_package(rows: Iterable[Row]) -> defaultdict[int, list[Columns]]:

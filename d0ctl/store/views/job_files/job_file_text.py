@@ -123,8 +123,8 @@ def _binary(binary: Columns, package: PackageRows, known: Sequence[str]) -> Entr
         "software": _escaped(binary["software"], known),
         "parameters": _all_escaped(parameters, known),
         "inputs": _inputs(binary, package, known),
-        "outputs": [_output(one, known) for one in package.outputs
-                    if one["binary"] == binary["seq"]],
+        "outputs": [_output(output, known) for output in package.outputs
+                    if output["binary"] == binary["seq"]],
         "runtime": binary["runtime"], "work-size": binary["work_size"], "cpu": binary["cpu"],
         "needs": _all_escaped(parsed(binary["needs"]), known),
         "log-rules": _all_escaped(parsed(binary["log_rules"]), known),

@@ -71,7 +71,7 @@ def _document(result: Check, found: Production | None) -> "reports.Check":
         "daemon": found.driven if found else False,
         "failed": sum(found.failures.values()) if found else 0,
         "unfit": found.unfit if found else 0,
-        "nodes": {one.name: one.node.state for one in found.nodes} if found else {},
+        "nodes": {node.name: node.node.state for node in found.nodes} if found else {},
         "stopped": {one.name: one.standing.cause for one in found.stopped} if found else {},
         "commands": list(result.commands),
     }

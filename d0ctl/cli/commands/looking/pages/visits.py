@@ -20,11 +20,11 @@ def visit_each(packages: Sequence[Selector], visit: Callable[[Selector], None]) 
         visit(packages[0])
         return
     code = ExitCode.DONE
-    for one in packages:
-        emit(paint(f"== {one} ==", "strong"))
+    for package in packages:
+        emit(paint(f"== {package} ==", "strong"))
         sys.stdout.flush()
         try:
-            visit(one)
+            visit(package)
         except D0Error as error:
             report(error)
             code = code or error.exit_code
