@@ -41,7 +41,7 @@ def spread_out(site: Site) -> None:
                 change(store, "attempt", {"package_id": site.id_of(row.path)}, **{number: at})
             elif row.old == "running":
                 change(store, "attempt", {"package_id": site.id_of(row.path)}, ended=at)
-        change(store, "job", {"name": "prod"}, submitted=FIRST)
+        change(store, "job", submitted=FIRST)
 
 
 def phases(store: Store) -> dict[str, str]:

@@ -57,6 +57,9 @@ class AppInterface(Protocol):
     def is_past(self) -> bool:
         """Return whether the past is shown, and say that nothing can be done there."""
 
+    def show_as_of(self, at: float) -> None:
+        """Show everything as it was at a moment; the present if that is not over."""
+
     def show_present(self) -> None:
         """Show the present again."""
 

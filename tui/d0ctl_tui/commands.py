@@ -69,6 +69,7 @@ LOOK = (
     Command("o", "nodes", "the nodes and their running packages", "look", foot="nodes"),
     Command("t", "log", "the log of a package", "look", foot="log"),
     Command("v", "view", "the details on the whole screen", "look"),
+    Command("i", "timeline", "nodes or lines over time", "look"),
     Command("comma", "app.step(-1)", "as it was earlier; again: twice as far", "look"),
     Command("full_stop", "app.step(1)", "as it was later, up to the present", "look"),
     Command("at", "app.ask_moment", "as it was at a time", "look"),
@@ -116,6 +117,19 @@ SUB = (
     Command("question_mark,f1", "app.help", "this help", "rest", foot="help"),
 )
 """The commands of every other screen."""
+
+TIMELINE = (
+    Command("left,h", "shift(-1)", "the cursor to an earlier time", "look"),
+    Command("right,l", "shift(1)", "the cursor to a later time", "look"),
+    Command("plus", "zoom(-1)", "a shorter time", "look", foot="zoom"),
+    Command("minus", "zoom(1)", "a longer time", "look"),
+    Command("tab", "rows", "slots of nodes, or lines of the job", "look", foot="rows"),
+    Command("c", "colours", "colours of states, or of stages", "look", foot="colours"),
+    Command("enter", "go", "go to the package", "look", foot="package"),
+    Command("at", "moment", "show everything as it was at the cursor", "look", foot="as it was"),
+    Command("comma", "app.step(-1)", "as it was earlier", "look"),
+    Command("full_stop", "app.step(1)", "as it was later", "look"),
+)
 
 FAILURES = (
     Command("tab,right,l", "group(1)", "group by the next property", "look", foot="group by"),

@@ -84,3 +84,17 @@ update temp.node
    set state = 'unknown', load = null, contact = null, last_error = null, drained = 0;
 create temp table action as
 select * from main.action where at <= (select at from moment);
+
+-- name: last_attempt_id
+-- The number of the last attempt.
+select coalesce(max(id), 0) from attempt;
+
+-- name: attempt_spans
+-- When and where the attempts after a number ran, of a job or of all.
+select package_path.path, package_path.stage, package_path.line, attempt.node_name as node,
+       attempt.launched, attempt.started, attempt.ended, attempt.outcome, attempt.reason
+  from attempt
+  cross join package_path on package_path.package_id = attempt.package_id
+ where attempt.id > :after and package_path.visible = 1
+   and (:job is null or package_path.job_id = :job)
+ order by attempt.launched, attempt.id;

@@ -7,6 +7,7 @@ from d0ctl.show.drawing import sheet
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.read.logs import Log
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
+from d0ctl_tui.screens.timeline_screen import TimelineScreen
 from d0ctl_tui.widgets.about_pane import AboutPane
 
 MOST_COMMANDS = 12
@@ -42,6 +43,11 @@ class RowKeys:
         """Show the log of the selected package."""
         if (log := self._log("only a package has a log: choose one")) is not None:
             self.dashboard.show_log(log.path)
+
+    def action_timeline(self) -> None:
+        """Show when and where packages ran."""
+        job = self.selector.partition("/")[0] if self.selector else None
+        self.dashboard.app.push_screen(TimelineScreen(self.dashboard, job))
 
     def action_shell(self) -> None:
         """Open a shell on the node of the selected package, in the folder of its attempt."""

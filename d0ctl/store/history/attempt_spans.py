@@ -1,0 +1,33 @@
+"""When and where attempts ran, for plots over time."""
+
+from msgspec import Struct
+
+from d0ctl.store.connection import Store
+from d0ctl.store.rows import make
+
+MOST = 5_000
+"""How many attempts are read, the last ones; this takes 30 ms."""
+
+
+class AttemptSpan(Struct, frozen=True):
+    """An attempt on its node; without an end it is still going on."""
+
+    path: str
+    stage: int
+    line: int
+    node: str
+    launched: float
+    started: float | None
+    ended: float | None
+    outcome: str | None
+    reason: str | None
+
+    def seconds(self, now: float) -> float:
+        """Return how long it has taken, from its launch."""
+        return (now if self.ended is None else self.ended) - self.launched
+
+
+def latest(store: Store, job: int | None, limit: int = MOST) -> list[AttemptSpan]:
+    """Return the last attempts of all jobs, or those of them that are of one job, by launch."""
+    rows = store.rows("attempt_spans", after=int(store.value("last_attempt_id")) - limit, job=job)
+    return [make(AttemptSpan, row) for row in rows]

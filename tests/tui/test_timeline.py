@@ -1,0 +1,135 @@
+"""Attempts over time: slots of nodes, lines of a job, what is at the cursor, and stragglers."""
+
+from d0ctl.show.drawing.signs import ASCII, UNICODE
+from d0ctl.show.drawing.spans import text
+from d0ctl.show.history.time_rows import (
+    LABEL,
+    Period,
+    at_column,
+    axis,
+    draw,
+    lines,
+    look_of_state,
+    period_for,
+    slots,
+    stragglers,
+)
+from d0ctl.store.history import attempt_spans
+from d0ctl.store.history.attempt_spans import AttemptSpan
+from d0ctl_tui.screens.timeline_screen import TimelineScreen
+from tests.store.test_past import FIRST, as_of, spread_out
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+
+
+def span(
+    path: str, begin: float, end: float | None, outcome: str = "successful", node: str = "n1"
+) -> AttemptSpan:
+    """An attempt that started a second after its launch."""
+    stage, line = path.split("/")[1:3]
+    return AttemptSpan(path, int(stage), int(line), node, begin, begin + 1, end,
+                       outcome if end is not None else None, None)  # fmt: skip
+
+
+TEN = Period(0.0, 10.0, 10)
+
+
+def test_attempts_at_the_same_time_are_in_slots_and_a_free_slot_is_used_again() -> None:
+    spans = [span("a/1/1/1", 0, 5), span("a/1/2/1", 1, 9), span("a/1/3/1", 5, 10),
+             span("a/1/4/1", 0, 1, node="n2")]  # fmt: skip
+
+    rows = slots(spans, 10, 0)
+
+    assert [(row.name, row.about, [one.path for one in row.spans]) for row in rows] == [
+        ("n1", "90%", ["a/1/1/1", "a/1/3/1"]), ("", "", ["a/1/2/1"]), ("n2", "10%", ["a/1/4/1"]),
+    ]  # fmt: skip
+
+
+def test_a_row_shows_staging_runs_failures_and_gaps() -> None:
+    row = lines([span("a/1/1/1", 1, 4), span("a/1/1/1", 6, 9, "failed")])[0]
+
+    assert text(draw(row, TEN, UNICODE, look_of_state, set()))[LABEL:] == " ─██  ─▒▒ "
+    assert text(draw(row, TEN, ASCII, look_of_state, set()))[LABEL:] == " .##  .xx "
+    assert text(draw(row, TEN, ASCII, look_of_state, set(row.spans)))[LABEL:] == " .>>  .xx "
+    assert row.name == "1/1"
+
+
+def test_an_attempt_that_runs_reaches_to_the_edge_and_is_found_there() -> None:
+    running = span("a/1/1/1", 6, None)
+    row = lines([span("a/1/1/1", 1, 4), running])[0]
+
+    assert text(draw(row, TEN, UNICODE, look_of_state, set()))[LABEL:] == " ─██  ─███"
+    assert at_column(row, TEN, 9) == running
+    assert at_column(row, TEN, 4) is None
+
+
+def test_a_failure_is_not_hidden_by_what_shares_its_column() -> None:
+    failed = span("a/1/1/1", 1, 3, "failed")
+    row = lines([failed, span("a/1/1/1", 4, 9)])[0]
+    coarse = Period(0.0, 100.0, 10)
+
+    assert text(draw(row, coarse, UNICODE, look_of_state, set()))[LABEL] == "▒"
+    assert at_column(row, coarse, 0) == failed
+
+
+def test_a_straggler_takes_longer_than_half_of_its_stage() -> None:
+    usual = [span(f"a/1/{line}/1", 0, 100) for line in range(1, 6)]
+    slow, other = span("a/1/6/1", 0, None), span("a/2/1/1", 0, None)
+
+    assert stragglers([*usual, slow, other], 400.0) == {slow}
+    assert stragglers([*usual, slow, other], 150.0) == set()
+
+
+def test_the_times_are_on_the_axis_and_the_first_period_shows_all() -> None:
+    assert "│" in text(axis(Period(0.0, 3600.0, 80), 3, UNICODE))
+    assert period_for([span("a/1/1/1", 0, 5)], 299.0) == 1
+    assert period_for([], 5.0) == 0
+
+
+def test_the_last_attempts_are_read_of_all_jobs_or_of_one_and_of_the_past(site: Site) -> None:
+    site.submit(production("other"))
+    site.submit(production())
+    site.finish("other/1/1/1")
+    site.fail("prod/1/2/1")
+
+    found = attempt_spans.latest(site.store, None)
+    assert [(one.path, one.outcome) for one in found] == [
+        ("other/1/1/1", "successful"), ("prod/1/2/1", "failed")]  # fmt: skip
+    assert attempt_spans.latest(site.store, site.id_of("prod")) == found[1:]
+    assert attempt_spans.latest(site.store, None, limit=1) == found[1:]
+    spread_out(site)
+    with as_of(site, FIRST + 3.5) as store:
+        assert [one.ended for one in attempt_spans.latest(store, None)] == [None]
+
+
+def test_i_shows_slots_and_lines_and_enter_goes_to_the_package(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    site.launch("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("i")
+        await desk.sees("slots of nodes over time", "localhost", "prod/1/1/1 running")
+        await desk.press("tab")
+        await desk.sees("lines of prod over time", " 1/1", " 1/2")
+        await desk.press("minus", "minus")
+        await desk.sees("15 min")
+        await desk.press("up", "c", "enter")
+        await desk.until(lambda: not isinstance(desk.app.screen, TimelineScreen), "the tree")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/1/1", "the package")
+
+    dashboard(script, start="prod")
+
+
+def test_the_dashboard_is_shown_as_it_was_at_the_cursor(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("i")
+        await desk.sees("slots of nodes over time")
+        await desk.press("left", "left", "left", "at")
+        await desk.sees("as it was", "esc now")
+
+    dashboard(script)
