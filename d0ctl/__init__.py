@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from d0ctl.api.site_sections import Cluster as Cluster
     from d0ctl.api.site_sections import Researcher as Researcher
     from d0ctl.api.site_sections import Token as Token
+    from d0ctl.api.task_interface import Task as Task
+    from d0ctl.api.task_interface import tasks as tasks
     from d0ctl.api.throttle import Throttle as Throttle
     from d0ctl.errors import BadJobFile as BadJobFile
     from d0ctl.errors import D0Error as D0Error
@@ -31,6 +33,8 @@ _EXPORTS = {
     "jobs": "d0ctl.api.selection",
     "Researcher": "d0ctl.api.site_sections",
     "Site": "d0ctl.api.site",
+    "Task": "d0ctl.api.task_interface",
+    "tasks": "d0ctl.api.task_interface",
     "Throttle": "d0ctl.api.throttle",
     "Token": "d0ctl.api.site_sections",
     "BadJobFile": "d0ctl.errors",

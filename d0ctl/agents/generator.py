@@ -9,7 +9,7 @@ from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import feeding, generation, state
-from d0ctl.store.tasks.generation import Group, Queue
+from d0ctl.store.tasks.generation import Group
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile.batch import Rule
@@ -20,9 +20,6 @@ STATUSES = ("ready", "running")
 
 BATCH = 1_500
 """How many packages one transaction adds: it takes some 0.1 s."""
-
-LEAST_QUEUED, PER_SLOT = 50, 4
-"""A task has enough packages in its queue if it has so many, and so many for each CPU."""
 
 
 def act(store: Store, task: Task, clock: Clock) -> bool:
@@ -68,14 +65,8 @@ def room(store: Store, task: Task) -> int:
         most = min(most, task.rules.max_packages - task.made)
     if most > 0 and not task.rules.at_once:
         queue = generation.queue(store, task)
-        wanted = enough(queue)
-        most = 0 if queue.queued > wanted // 2 else min(most, wanted - queue.queued)
+        most = 0 if queue.is_enough else min(most, queue.most - queue.queued)
     return most
-
-
-def enough(queue: Queue) -> int:
-    """Return how many packages a task should have in its queue."""
-    return max(LEAST_QUEUED, PER_SLOT * queue.slots)
 
 
 def _present(store: Store, task: Task, number: int) -> list[Row]:

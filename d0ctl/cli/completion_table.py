@@ -123,6 +123,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "task submit": ("-",),
     "task list": (),
     "task status": ("job_names",),
+    "task why": ("job_names",),
     "task history": ("job_names",),
     "store list": (),
     "store locate": ("-",),

@@ -73,6 +73,12 @@ EPILOGS = {
     "store delete": ("store:archive/run1/a.raw", "0 removed, 1 not confirmed, 2 bad usage, "
                      "3 no such file or store, 4 the store has no such command, "
                      "5 it does not answer"),
+    "task submit": ("reco-task.yaml", "0 submitted, 2 bad task file, 3 no such parent, 4 refused, "
+                    "5 the database can't be used"),
+    "task list": ("--json", HOME),
+    "task status": ("reco", READS),
+    "task why": ("reco", READS),
+    "task history": ("reco", READS),
     "daemon run": ("", "0 stopped, 4 another daemon is running, 5 the database can't be used"),
     "daemon start": ("", "0 it is running, 5 it did not start"),
     "daemon stop": ("", "0 it is not running any more, 5 it did not stop"),

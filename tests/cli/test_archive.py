@@ -187,7 +187,7 @@ def test_archiving_frees_space_in_the_database_file(store: Store, d0ctl: Type) -
 
     assert d0ctl("archive", "large", "--yes").exit_code == 0
 
-    assert rows.pages(store) < before / 5
+    assert rows.pages(store) < before / 4
     assert rows.pragma(store, "integrity_check") == "ok"
 
 

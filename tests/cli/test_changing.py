@@ -37,9 +37,10 @@ READS = {
     "software list", "software where",
     "software verify", "notify list", "notify show", "notify test", "daemon run", "daemon start",
     "daemon stop", "daemon install", "daemon uninstall", "daemon status",
+    "task list", "task status", "task why", "task history",
     "tui", "doctor", "backup", "export", "import", "init",
     "template list", "template show", "template new", "schema", "plugins",
-    "archives", "eta", "token list", "serve", "task list", "task status", "task history",
+    "archives", "eta", "token list", "serve",
 }  # fmt: skip
 """Commands that leave jobs, nodes and the site as they are."""
 

@@ -69,6 +69,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "task submit": tasks.TaskSubmitted,
     "task list": tasks.Tasks,
     "task status": tasks.TaskCard,
+    "task why": Explanation,
     "task history": tasks.TaskHistory,
     "daemon status": site.Daemon,
     "notify list": site.MailQueue,

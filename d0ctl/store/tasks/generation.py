@@ -18,6 +18,9 @@ from d0ctl.store.jobs.submission.urgency import MOST_EXACT, urgency
 from d0ctl.store.tasks import state
 from d0ctl.store.tasks.state import Task
 
+LEAST_QUEUED, PER_SLOT = 50, 4
+"""A task has enough packages in its queue if it has so many, and so many for each CPU."""
+
 
 class Queue(NamedTuple):
     """How much of a task is still to be launched, how much is on nodes, and their CPUs."""
@@ -25,6 +28,16 @@ class Queue(NamedTuple):
     queued: int
     launched: int
     slots: int
+
+    @property
+    def most(self) -> int:
+        """How many packages its queue should have."""
+        return max(LEAST_QUEUED, PER_SLOT * self.slots)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether no more packages are needed yet."""
+        return self.queued > self.most // 2
 
 
 class Group(Struct, frozen=True):

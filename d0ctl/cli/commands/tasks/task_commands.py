@@ -127,6 +127,24 @@ def _show(task: "TaskSummary", datasets: "list[DatasetView]") -> None:
 
 
 @app.command()
+def why(task: Name, json: options.Json = False) -> None:
+    """Say why a task has its status, and what it waits for."""
+    from d0ctl.cli.commands.looking.pages.explanation import document
+    from d0ctl.show.explanation import answer
+    from d0ctl.show.tasks import task_why
+    from d0ctl.store.tasks import views
+
+    with session.reader() as store, store.reading():
+        found = task_why.why(store, views.task(store, task).id, time.time())
+    if json:
+        emit_json(document(found))
+    else:
+        page = sheet()
+        answer(page, found)
+        show(page)
+
+
+@app.command()
 def history(task: Name, json: options.Json = False) -> None:
     """Show every change of the status of a task."""
     from d0ctl.store.tasks import views

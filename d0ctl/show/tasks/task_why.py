@@ -1,0 +1,82 @@
+"""Why a task has its status, and what it waits for."""
+
+from collections.abc import Iterator
+
+from d0ctl.show.why.common import Explanation
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.tasks import generation, state
+from d0ctl.store.tasks.state import Task
+from d0ctl.store.tasks.views import DatasetView, datasets
+from d0ctl.units import count, duration
+
+MEANING = {
+    "defined": "its datasets are looked up next",
+    "pending": "a dataset is not available at present",
+    "ready": "its files are known, and packages are made next",
+    "scouting": "its first packages measure what the others will need",
+    "running": "packages are made of its files",
+    "finishing": "no more packages are made, and those that exist end first",
+    "prepared": "its outputs are checked next",
+    "aborting": "its packages end",
+}
+"""What the agents do with a task, or wait for."""
+
+
+def why(store: Store, number: int, now: float) -> Explanation:
+    """Explain the status of a task."""
+    task = state.task(store, number)
+    assert task is not None
+    name = task.name
+    reason = task.waits or task.note or MEANING.get(task.status, "")
+    actor = f" by {task.actor}" if task.actor and task.status == "paused" else ""
+    answer = f"task `{name}` is {task.status}{actor}{f': {reason}' if reason else ''}"
+    found = Explanation(name, task.status, answer, task.status)
+    found.commands.append(f"d0ctl task status {name}")
+    if task.is_ended:
+        found.commands.append(f"d0ctl why {name}")
+        return found
+    if not any_driver(store):
+        found.facts.append("no process drives packages and tasks")
+        found.commands.append("d0ctl daemon start")
+    for one in datasets(store, number):
+        found.facts += _of_dataset(one)
+    if task.next_look > now:
+        found.facts.append(f"the agents look at it again in {duration(task.next_look - now)}")
+    if task.generates:
+        found.facts += _of_packages(store, task)
+        found.commands.append(f"d0ctl why {name}")
+        if task.is_held:
+            found.commands.append(f"d0ctl release {name}")
+    return found
+
+
+def _of_dataset(one: DatasetView) -> Iterator[str]:
+    if one.type in ("input", "lib") and one.status not in ("ready", "done"):
+        why = f": {one.note}" if one.note else ""
+        yield f"dataset `{one.name}` is {one.status}{why}"
+    for status in ("missing", "lost", "broken", "failed"):
+        if (number := one.files.get(status)) and one.type == "input":
+            yield f"{count(number, 'file')} of dataset `{one.name}` {_are(number)} {status}"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _of_packages(store: Store, task: Task) -> Iterator[str]:
+    """Say what keeps a task from making more packages."""
+    queue = generation.queue(store, task)
+    waits = "waits" if queue.queued == 1 else "wait"
+    yield f"{count(queue.queued, 'package')} of it {waits} for nodes, {queue.launched:,} on nodes"
+    most = task.rules.max_packages
+    if task.is_held:
+        yield "its job is held or paused, so no packages are made"
+    elif most is not None and task.made >= most:
+        yield f"its rule `max-packages: {most}` is reached"
+    elif not state.counts(store, task.id).get("ready"):
+        yield "each of its files has a package or a result: it ends when they have ended"
+    elif not task.rules.at_once and queue.is_enough:
+        yield f"more packages are made when {queue.most // 2:,} or fewer wait"
+    if not queue.slots:
+        yield "no node takes packages: d0ctl node list"

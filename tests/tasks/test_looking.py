@@ -1,0 +1,77 @@
+"""What people see of tasks: why they wait, in commands and in Python."""
+
+from pathlib import Path
+
+import pytest
+
+import d0ctl
+from d0ctl.errors import BadJobFile, NotFound
+from d0ctl.show.tasks import task_why
+from d0ctl.store import Store
+from tests.support.jobs import NOW
+from tests.tasks.making import submit, text, work
+
+
+def why(store: Store, task: int) -> list[str]:
+    """The answer and the facts."""
+    found = task_why.why(store, task, NOW)
+    return [found.answer, *found.facts]
+
+
+def test_a_task_whose_dataset_is_not_there_says_when_it_is_looked_up_again(
+    store: Store, tmp_path: Path
+) -> None:
+    task = submit(store, tmp_path, inputs="{raw: {glob: '*.raw'}}", files='["{files}"]')
+    work(store)
+
+    assert why(store, task) == [
+        "task `demo` is pending: dataset `raw`: no file matches `*.raw`",
+        "no process drives packages and tasks",
+        "dataset `raw` is pending: no file matches `*.raw`",
+        "the agents look at it again in 10 s",
+    ]
+
+
+def test_a_task_with_enough_packages_says_when_more_are_made(store: Store) -> None:
+    task = submit(store, inputs="{seeds: {range: [1, 100000]}}")
+    with store.writing():
+        store.connection.execute("update node set cpus = 2, state = 'up'")
+    work(store)
+
+    assert "50 packages of it wait for nodes, 0 on nodes" in why(store, task)
+    assert "more packages are made when 25 or fewer wait" in why(store, task)
+
+
+def test_a_task_that_has_made_all_it_may_names_the_rule(store: Store) -> None:
+    task = submit(store, inputs="{seeds: {range: [1, 9]}}", split="{max-packages: 3}")
+    work(store)
+
+    assert "its rule `max-packages: 3` is reached" in why(store, task)
+
+
+def test_a_task_is_submitted_and_shown_in_python(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "demo.yaml"
+    file.write_text(text(inputs="{seeds: {range: [1, 3]}}"))
+
+    task = d0ctl.Task.submit(file, home=store.home.root)
+    work(store)
+
+    assert task.status == "running"
+    assert task.datasets[0].files == {"picked": 3}
+    assert task.why().startswith("task `demo` is running: ")
+    assert [str(one) for one in d0ctl.tasks(home=store.home.root)] == ["Task('demo')"]
+
+
+def test_a_task_file_with_faults_is_refused_in_python(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "demo.yaml"
+    file.write_text(text(more="gaol: 97%"))
+
+    with pytest.raises(BadJobFile, match="did you mean `goal`"):
+        d0ctl.Task.submit(file, home=store.home.root)
+
+
+def test_a_task_that_does_not_exist_is_named_with_the_nearest_one(store: Store) -> None:
+    submit(store)
+
+    with pytest.raises(NotFound, match="there is no task `dmo`"):
+        d0ctl.Task("dmo", home=store.home.root).summary  # noqa: B018
