@@ -18,7 +18,6 @@ TABLES = {"mutants/planted.py"}
 
 STILL_LONG = {
     "d0ctl/api/verbs.py",
-    "d0ctl/schedule/rehearsal/run.py",
     "wrapper/d0ctl_wrapper/attempt/chain/chain.py",
     "wrapper/d0ctl_wrapper/attempt/chain/resumption.py",
 }

@@ -181,13 +181,13 @@ class Planned(Rehearsal):
         super().__init__(NODES, _wanted(shape), _tasks(shape, True), shape.files, Conditions())
 
     def _schedule(self) -> None:
-        released = [task for queue in self.ready.values() for task in queue]
+        demand = self.ready.demand()
+        released = [task for one in demand for task in self.ready.oldest(one.id, one.ready)]
         for task in sorted(released, key=lambda one: self.plan.begins[one]):
-            self.ready[self.tasks[task].requirement].clear()
             self._assign(Decision(task, self.plan.nodes[task], 0))
 
     def _start_next(self, node: int) -> None:
-        live = self.live[node]
+        live = self.nodes.live[node]
         live.queue = deque(sorted(live.queue, key=lambda one: self.plan.begins[one]))
         super()._start_next(node)
 

@@ -1,18 +1,19 @@
 """The clock of a rehearsal: packages are placed, their inputs come, they run and end."""
 
 import heapq
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 
 from msgspec.structs import replace
 
-from d0ctl.schedule.node_capacity import EPSILON, Busy
+from d0ctl.schedule.node_capacity import EPSILON
 from d0ctl.schedule.place import Decision, place
 from d0ctl.schedule.quota import Allowances, Quota
 from d0ctl.schedule.rehearsal.caches import Caches, HotFiles
-from d0ctl.schedule.rehearsal.live_node import LiveNode
+from d0ctl.schedule.rehearsal.live_nodes import LiveNodes
+from d0ctl.schedule.rehearsal.ready_tasks import ReadyTasks
 from d0ctl.schedule.rehearsal.records import Conditions, Failure, File, Outcome, Task
+from d0ctl.schedule.rehearsal.task_order import TaskOrder
 from d0ctl.schedule.rehearsal.throttled import Throttled
 from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
 
@@ -53,37 +54,18 @@ class Rehearsal:
         files: Sequence[File],
         conditions: Conditions,
     ) -> None:
-        self.rooms = {node.id: node for node in nodes}
-        self.disks = {node.id: node.disk_free for node in nodes}
-        self.live = {node.id: LiveNode() for node in nodes}
-        self.requirements = list(requirements)
-        self.by_id = {one.id: one for one in requirements}
         self.tasks, self.files = tasks, files
         self.caches = Caches(files, conditions.links)
+        self.ready = ReadyTasks(requirements, tasks)
+        self.nodes = LiveNodes(nodes, self.ready, tasks, self.caches)
         self.conditions = conditions
         self.excused = Counter(conditions.excused)
         self.throttled = Throttled(conditions, {node.id: node.name for node in nodes})
-        self.wanted = [task.requirement for task in tasks]
-        """The requirement of each task, which changes when it fails."""
-        self.others: dict[tuple[int, str | None], int] = {}
-        """Requirements of packages that were tried before."""
         self.failing: dict[int, Failure] = {}
         self.lost: dict[int, Failure] = {}
         """How tasks failed for good, unless their stage is excused."""
         self.placed: Counter[int] = Counter()
-        self.ready: dict[int, dict[int, None]] = {one.id: {} for one in requirements}
-        """The tasks that are ready with a requirement, the oldest first."""
-        self.waiting: dict[int, int] = dict.fromkeys(self.ready, 0)
-        self.missing = [0] * len(tasks)
-        self.readers: list[list[int]] = [[] for _ in files]
-        self.followers: list[list[int]] = [[] for _ in tasks]
-        self.unread = [0] * len(files)
-        self.promised: Counter[int] = Counter()
-        """Bytes that packages there may yet use, by cluster."""
-        self.powers: defaultdict[int, float] = defaultdict(float)
-        """CPUs times speed of each cluster."""
-        for node in nodes:
-            self.powers[node.cluster] += node.cpus * node.speed
+        self.order = TaskOrder(tasks, files)
         self.events: list[tuple[float, int, int]] = []
         self.wakes: set[float] = set()
         self.marks: list[int] = []
@@ -95,20 +77,10 @@ class Rehearsal:
         self._connect()
 
     def _connect(self) -> None:
-        for number, task in enumerate(self.tasks):
-            for one in task.inputs:
-                self.unread[one] += 1
-                if self.files[one].cluster is None:
-                    self.readers[one].append(number)
-                    self.missing[number] += 1
-            for before in task.after:
-                self.followers[before].append(number)
-                self.missing[number] += 1
-        loads = {one.id: one.load for one in self.requirements}
-        self.hot = HotFiles(self.tasks, self.unread, loads)
-        for number in range(len(self.tasks)):
-            if not self.missing[number]:
-                self._release(number)
+        loads = {one.id: one.load for one in self.ready.requirements}
+        self.hot = HotFiles(self.tasks, self.order.unread, loads)
+        for number in self.order.free():
+            self._release(number)
         self._pass_marks()
 
     def run(self) -> Outcome:
@@ -143,41 +115,34 @@ class Rehearsal:
 
     def _pulse(self) -> float:
         """Return for how long what happens shares a pass."""
-        if len(self.tasks) * len(self.rooms) <= EXACT or not self.tasks:
+        if len(self.tasks) * len(self.nodes.rooms) <= EXACT or not self.tasks:
             return 0.0
         least = min(task.seconds for task in self.tasks if task.requirement)
-        capacity = sum(node.cpus * node.speed for node in self.rooms.values())
+        capacity = sum(node.cpus * node.speed for node in self.nodes.rooms.values())
         bound = sum(task.seconds for task in self.tasks) / max(capacity, 1e-9)
         return max(min(bound / PULSES, least / 20), bound / (20 * PULSES))
 
     def _release(self, task: int) -> None:
-        one = self.wanted[task]
-        if not one:
+        if self.ready.wanted[task]:
+            self.ready.add(task)
+        else:
             self.marks.append(task)
-            return
-        self.ready[one][task] = None
-        self.waiting[one] += 1
 
     def _schedule(self) -> None:
-        wanted = [
-            replace(one, ready=self.waiting[one.id])
-            for one in self.requirements
-            if self.waiting[one.id]
-        ]
+        wanted = self.ready.demand()
         if not wanted:
             return
-        allowed = self.throttled.allowances(
-            {node: len(live.tasks) for node, live in self.live.items()}, self.now
-        )
+        running = {node: len(live.tasks) for node, live in self.nodes.live.items()}
+        allowed = self.throttled.allowances(running, self.now)
         decisions = place(
             list(self._rooms()),
             wanted,
-            self._oldest,
+            self.ready.oldest,
             self._local_bytes,
             self._input_copies,
-            self.conditions.trust.suspects(self.now, self._in_hand),
+            self.conditions.trust.suspects(self.now, self.nodes.in_hand),
             quota=self._quota(allowed),
-            busy=self._busy,
+            busy=lambda: self.nodes.busy(self.now),
             links=lambda: self.caches.backlog(self.now),
         )
         for decision in decisions:
@@ -205,45 +170,17 @@ class Rehearsal:
         while self.marks:
             mark = self.marks.pop()
             self.outcome.starts[mark] = self.outcome.ends[mark] = self.now
-            for follower in self.followers[mark]:
-                self._lack_less(follower)
+            for follower in self.order.followers(mark):
+                self._release(follower)
 
     def _rooms(self) -> Iterable[NodeRoom]:
         """Yield the nodes that may take packages; one drained node tries one after its rest."""
-        for node, live in self.live.items():
+        for node, live in self.nodes.live.items():
             rest = self.conditions.trust.resting.get(node)
             if rest is None:
-                yield self._room(node)
+                yield self.nodes.room(node)
             elif self.now >= rest.until and not live.tasks:
-                yield replace(self._room(node), on_trial=rest.stage)
-
-    def _in_hand(self, stage: int, node: int) -> int:
-        return sum(self.by_id[self.wanted[task]].stage == stage for task in self.live[node].tasks)
-
-    def _room(self, node: int) -> NodeRoom:
-        live, room = self.live[node], self.rooms[node]
-        used = live.cpus + sum(self._cpus(task) for task in live.queue)
-        bringing = sum(self._cpus(task) for task in live.bringing)
-        disk_free = self.disks[node]
-        if disk_free is not None:
-            disk_free -= self.caches.kept[room.cluster]
-        promised = self.promised[room.cluster]
-        if (room.used, room.bringing, room.disk_free, room.disk_used) != (
-            used, bringing, disk_free, promised
-        ):  # fmt: skip
-            wanted = [self.by_id[self.wanted[task]] for task in live.tasks]
-            room = self.rooms[node] = replace(
-                room, used=used, bringing=bringing, disk_free=disk_free,
-                memory_used=sum(one.memory or one.memory_expected or 0 for one in wanted),
-                gpus_used=sum(one.gpus for one in wanted), disk_used=promised,
-            )  # fmt: skip
-        return room
-
-    def _cpus(self, task: int) -> float:
-        return self.by_id[self.wanted[task]].load
-
-    def _oldest(self, requirement: int, limit: int) -> list[int]:
-        return list(islice(self.ready[requirement], limit))
+                yield replace(self.nodes.room(node), on_trial=rest.stage)
 
     def _local_bytes(self, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
         return {one: self.caches.local_bytes(self.tasks[one].inputs) for one in packages}
@@ -251,60 +188,45 @@ class Rehearsal:
     def _input_copies(self, packages: Sequence[int]) -> Mapping[int, InputCopies]:
         return {one: self.caches.input_copies(self.tasks[one].inputs) for one in packages}
 
-    def _busy(self) -> Mapping[int, Sequence[Busy]]:
-        return {node: list(self._busy_on(node)) for node in self.live}
-
-    def _busy_on(self, node: int) -> Iterable[Busy]:
-        live, speed = self.live[node], self.rooms[node].speed
-        for task, end in live.running.items():
-            yield self._takes(task, end - self.now)
-        for task in (*live.queue, *live.bringing):
-            yield self._takes(task, self.tasks[task].seconds / speed, queued=True)
-
-    def _takes(self, task: int, left_s: float, *, queued: bool = False) -> Busy:
-        one = self.by_id[self.wanted[task]]
-        return Busy(one.cpus, left_s * one.cpu / 100, queued)
-
     def _assign(self, decision: Decision) -> None:
         task, node = decision.package, decision.node
         one = self.tasks[task]
-        self.ready[self.wanted[task]].pop(task, None)
-        self.waiting[self.wanted[task]] -= 1
+        self.ready.take(task)
         self.hot.count(one.inputs, -1)
-        self._count(self.wanted[task], self.rooms[node].cluster, 1)
+        self._count(task, self.nodes.rooms[node].cluster, 1)
         self.outcome.nodes[task] = node
-        arrival = self.caches.carry(one.inputs, self.rooms[node].cluster, self.now)
-        self.live[node].bringing.add(task)
+        arrival = self.caches.carry(one.inputs, self.nodes.rooms[node].cluster, self.now)
+        self.nodes.live[node].bringing.add(task)
         heapq.heappush(self.events, (max(arrival, self.now + LAUNCH_S), ARRIVE, task))
 
-    def _count(self, requirement: int, cluster: int, more: int) -> None:
-        one = self.by_id[requirement]
+    def _count(self, task: int, cluster: int, more: int) -> None:
+        one = self.ready.requirement(task)
         self.placed[0] += more
         self.placed[one.stage] += more
-        self.promised[cluster] += more * (one.space_expected or one.space or 0)
+        self.nodes.promised[cluster] += more * (one.space_expected or one.space or 0)
 
     def _spread(self) -> None:
         """Begin further copies of files that many packages will read."""
         free = {
             room.cluster: room.disk_free - room.disk_used
-            for node in self.live
-            if (room := self._room(node)).disk_free is not None
+            for node in self.nodes.live
+            if (room := self.nodes.room(node)).disk_free is not None
         }
-        for arrival in self.hot.spread(self.caches, self.powers, free, self.now):
+        for arrival in self.hot.spread(self.caches, self.nodes.powers, free, self.now):
             heapq.heappush(self.events, (arrival, WAKE, 0))
 
     def _arrive(self, task: int) -> None:
         node = self.outcome.nodes[task]
-        live = self.live[node]
+        live = self.nodes.live[node]
         live.bringing.discard(task)
         live.queue.append(task)
         self._start_next(node)
 
     def _start_next(self, node: int) -> None:
-        live, room = self.live[node], self.rooms[node]
-        while live.queue and live.cpus + self._cpus(live.queue[0]) <= room.cpus + EPSILON:
+        live, room = self.nodes.live[node], self.nodes.rooms[node]
+        while live.queue and live.cpus + self.ready.cpus(live.queue[0]) <= room.cpus + EPSILON:
             task = live.queue.popleft()
-            cpus, took, kind = self._cpus(task), self.tasks[task].seconds / room.speed, END
+            cpus, took, kind = self.ready.cpus(task), self.tasks[task].seconds / room.speed, END
             if (failure := self.conditions.fails(task, node)) is not None:
                 self.failing[task], took, kind = failure, failure.lasts_s, FAIL
                 self.outcome.wasted_s += cpus * took
@@ -319,39 +241,33 @@ class Rehearsal:
         node = self._leave(task)
         self._judge(task, node, None)
         for one in self.tasks[task].outputs:
-            self.caches.keep(one, self.rooms[node].cluster)
+            self.caches.keep(one, self.nodes.rooms[node].cluster)
         self._release_readers(task)
-        for one in self.tasks[task].inputs:
-            self.unread[one] -= 1
-        for one in (*self.tasks[task].inputs, *self.tasks[task].outputs):
-            if not self.unread[one] and not self.files[one].stays:
-                self.caches.forget(one)
+        for one in self.order.unneeded(task):
+            self.caches.forget(one)
         self._start_next(node)
 
     def _leave(self, task: int) -> int:
         """Free the CPUs of a package; return its node."""
         node = self.outcome.nodes[task]
-        live = self.live[node]
+        live = self.nodes.live[node]
         del live.running[task]
-        live.cpus -= self._cpus(task)
+        live.cpus -= self.ready.cpus(task)
         self.outcome.ends[task] = self.now
-        self._count(self.wanted[task], self.rooms[node].cluster, -1)
+        self._count(task, self.nodes.rooms[node].cluster, -1)
         return node
 
     def _release_readers(self, task: int) -> None:
         """Release what waits for a package and its files."""
-        for one in self.tasks[task].outputs:
-            for reader in self.readers[one]:
-                self._lack_less(reader)
-        for follower in self.followers[task]:
-            self._lack_less(follower)
+        for freed in self.order.end(task):
+            self._release(freed)
         self._pass_marks()
 
     def _fail(self, task: int) -> None:
         """End an attempt that fails; its package is tried again or has failed for good."""
         node, failure = self._leave(task), self.failing.pop(task)
-        trust, room = self.conditions.trust, self.rooms[node]
-        stage = self.by_id[self.wanted[task]].stage
+        trust, room = self.conditions.trust, self.nodes.rooms[node]
+        stage = self.ready.requirement(task).stage
         if failure.again_s is not None:
             avoids = failure.elsewhere or trust.excludes(node)
             self._try_again(task, failure, room.name if avoids else None)
@@ -368,31 +284,16 @@ class Rehearsal:
 
     def _judge(self, task: int, node: int, reason: str | None) -> None:
         """Count an attempt for its node, and run packages elsewhere that failed because of it."""
-        stage, began = self.by_id[self.wanted[task]].stage, self.outcome.starts[task]
+        stage, began = self.ready.requirement(task).stage, self.outcome.starts[task]
         for blamed in self.conditions.trust.count(task, stage, node, reason, began, self.now):
             if (failure := self.lost.pop(blamed, None)) is not None:
                 self.outcome.failed -= Counter([failure.reason])
                 again = replace(failure, again_s=0.0)
-                self._try_again(blamed, again, self.rooms[node].name)
+                self._try_again(blamed, again, self.nodes.rooms[node].name)
 
     def _try_again(self, task: int, failure: Failure, avoid: str | None) -> None:
         self.outcome.retried[failure.reason] += 1
         self.hot.count(self.tasks[task].inputs, 1)
         self.outcome.nodes[task] = 0
-        self.wanted[task] = self._tried(task, avoid)
+        self.ready.change(task, avoid)
         heapq.heappush(self.events, (self.now + (failure.again_s or 0.0), RELEASE, task))
-
-    def _tried(self, task: int, avoid: str | None) -> int:
-        """Return the requirement for another attempt; such packages come first."""
-        key = self.tasks[task].requirement, avoid
-        if key not in self.others:
-            number = self.others[key] = max(self.by_id) + 1
-            one = replace(self.by_id[key[0]], id=number, avoid=avoid)
-            self.requirements.insert(0, one)
-            self.by_id[number], self.ready[number], self.waiting[number] = one, {}, 0
-        return self.others[key]
-
-    def _lack_less(self, task: int) -> None:
-        self.missing[task] -= 1
-        if not self.missing[task]:
-            self._release(task)
