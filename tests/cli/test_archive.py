@@ -181,7 +181,7 @@ def test_a_change_of_a_job_while_it_is_archived_is_noticed(ended: Site, d0ctl: T
 
 
 def test_archiving_frees_space_in_the_database_file(store: Store, d0ctl: Type) -> None:
-    Site.of(store).submit(production("large", lines=4000))
+    Site.of(store).submit(production("large", lines=6000))
     assert d0ctl("kill", "large", "--yes").exit_code == 0
     before = rows.pages(store)
 
