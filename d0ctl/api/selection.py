@@ -148,6 +148,23 @@ class Selection(Verbs):
             answer(page, explain(store, self.wanted, time.time()))
         return _text(page)
 
+    def logs(self, *, attempt: int | None = None, binary: int | None = None) -> dict[str, str]:
+        """Return what its packages printed, at most 20, by their paths, as `d0ctl logs` reads it.
+
+        Raises NotFound for a package that has not run, NodeUnreachable, and BadUsage for more.
+        """
+        from d0ctl.show.visits.whole_logs import logs_of
+
+        with self._reading() as store:
+            return logs_of(store, self.wanted, attempt, binary)
+
+    def export(self, form: str = "yaml") -> str:
+        """Return a job in a format of `d0ctl export`, such as a job file."""
+        from d0ctl.show.export.job_formats import exported
+
+        with self._reading() as store:
+            return exported(store, str(self), form)
+
     def show(self) -> str:
         """Return what `d0ctl status` shows of it."""
         return _text(self._sheet())

@@ -178,3 +178,13 @@ def test_a_home_of_another_version_is_reported_in_one_line(
         str(refused.value) == f"the home `{root}` was made by another version of d0ctl: {missing}"
     )
     assert refused.value.hint == f"use that version, or begin a new home: mv {root} {root}.old"
+
+
+def test_logs_and_exports_are_those_of_the_command_line(held: Selection) -> None:
+    held.release()
+    held.run()
+
+    assert held.stage("sim").logs() == {f"reco/1/{n}/1": "" for n in range(1, 5)}
+    with pytest.raises(BadUsage, match="is not one of `yaml`"):
+        held.export("pdf")
+    assert held.export("dot") == type_in("export", "reco", "--format", "dot").stdout

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from d0ctl.cli.log_names import source as log_source
 from d0ctl.cli.terminal import tail
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.visits.peek import Piece
+from d0ctl.show.visits.log_names import source as log_source
 
 NAMES = ["1.out", "1.err", "2.out"]
 

@@ -3,12 +3,12 @@
 import time
 from functools import partial
 
-from d0ctl.cli import visiting
 from d0ctl.cli.terminal.output import say
 from d0ctl.cli.terminal.tail import Tail
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector
 from d0ctl.show import following, outcome
+from d0ctl.show.visits import visiting
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views import browse, one_package

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from d0ctl.cli import log_names, visiting
 from d0ctl.cli.terminal.output import say
 from d0ctl.cli.terminal.passthrough import Passthrough
 from d0ctl.errors import NodeUnreachable, NotFound
 from d0ctl.nodes.visits.peek import PIECE, AttemptReader, visit
 from d0ctl.show import following
+from d0ctl.show.visits import log_names, visiting
 from d0ctl.store.connection import Store
 from d0ctl.store.views.shapes.of_package import AttemptView
 

@@ -5,13 +5,14 @@ from typing import Annotated
 import typer
 
 from d0ctl import select
-from d0ctl.cli import log_names, options, session
+from d0ctl.cli import options, session
 from d0ctl.cli.commands.looking.pages.visits import visit_each
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import refuse_both, say
 from d0ctl.cli.terminal.passthrough import Passthrough
 from d0ctl.errors import BadUsage
 from d0ctl.select import Selector
+from d0ctl.show.visits import log_names
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.shapes.of_package import PackageView
@@ -63,7 +64,7 @@ def logs(
         return
     if json or lines:
         raise BadUsage(f"{'--json' if json else '--lines'} needs --failed")
-    from d0ctl.cli import visiting
+    from d0ctl.show.visits import visiting
 
     select.parse_all([package], with_binary=True)
     alone = "--follow" if follow else ""
@@ -95,9 +96,9 @@ def _binaries(store: Store, package: PackageView, number: int | None) -> list[in
 
 def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]) -> None:
     """Print the logs as they are now."""
-    from d0ctl.cli import visiting
     from d0ctl.nodes.visits.peek import visit
     from d0ctl.show import following
+    from d0ctl.show.visits import visiting
 
     tried = visiting.attempt_of(store, browse.package(store, wanted), attempt)
     if tried.began_why:

@@ -40,8 +40,8 @@ def peek(
     json: options.Json = False,
 ) -> None:
     """List the files in the folder of an attempt, or print one of them."""
-    from d0ctl.cli import visiting
     from d0ctl.cli.commands.looking.pages import peek_file, peek_folder
+    from d0ctl.show.visits import visiting
 
     refuse_both(all, head, "--all and --head")
     refuse_both(all, bytes is not None, "--all and --bytes")

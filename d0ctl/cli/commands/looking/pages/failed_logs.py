@@ -5,7 +5,7 @@ import time
 import typer
 
 from d0ctl import select
-from d0ctl.cli import session, visiting
+from d0ctl.cli import session
 from d0ctl.cli.schemas import history as documents
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal.output import emit_json, sheet, show
@@ -13,6 +13,7 @@ from d0ctl.errors import D0Error, ExitCode, NodeUnreachable, NotFound
 from d0ctl.nodes.visits.peek import AttemptReader, visit
 from d0ctl.show import failed_logs
 from d0ctl.show.failed_logs import FailedLog, Logs
+from d0ctl.show.visits import visiting
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, failure_counts, selection
 from d0ctl.units import clean

@@ -4,7 +4,7 @@ import time
 
 import typer
 
-from d0ctl.cli import package_documents, visiting
+from d0ctl.cli import package_documents
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import BadUsage, D0Error, ExitCode
@@ -14,6 +14,7 @@ from d0ctl.show import card_contents, live_status
 from d0ctl.show.cards import package
 from d0ctl.show.cards.file_lists import SCREEN
 from d0ctl.show.live_status import LiveStatus
+from d0ctl.show.visits import visiting
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes.of_package import AttemptView

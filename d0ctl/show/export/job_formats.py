@@ -1,0 +1,67 @@
+"""A job as text: a job file, or in the format of another program."""
+
+import time
+from collections.abc import Callable
+from shlex import quote
+
+from d0ctl import select
+from d0ctl.errors import BadUsage, NotFound
+from d0ctl.show.export import dagman, graph, prov, ro_crate, wfcommons
+from d0ctl.store.connection import Store
+from d0ctl.store.views import browse, file_locations
+from d0ctl.store.views.job_files import definition, job_file_text, provenance
+from d0ctl.units import listed
+
+
+def _runs(
+    store: Store, job: definition.JobRows, file: str | None, now: float
+) -> list[provenance.Run]:
+    """Return the runs of a job, or those that led to a file. Raises NotFound if none made it."""
+    runs = provenance.runs_of_job(store, job.row["name"], now=now)
+    if file is None:
+        return runs
+    one = file_locations.in_job(store, job.row["name"], file)
+    found = provenance.leading_to(runs, one.id)
+    if not found:
+        raise NotFound(f"no run of job `{job.row['name']}` has made `{one.name}`",
+                       hint=f"d0ctl why {quote(one.path)}")  # fmt: skip
+    return found
+
+
+def _prov(store: Store, job: definition.JobRows, file: str | None, now: float) -> str:
+    return prov.text(job, _runs(store, job, file, now))
+
+
+def _ro_crate(store: Store, job: definition.JobRows, file: str | None, now: float) -> str:
+    return ro_crate.text(job, _runs(store, job, file, now), now)
+
+
+FORMATS: dict[str, Callable[[Store, definition.JobRows, str | None, float], str]] = {
+    "yaml": lambda store, job, file, now: job_file_text.text(job),
+    "json": lambda store, job, file, now: job_file_text.as_json(job),
+    "dagman": lambda store, job, file, now: dagman.text(job),
+    "dot": lambda store, job, file, now: graph.dot(job),
+    "mermaid": lambda store, job, file, now: graph.mermaid(job),
+    "wfcommons": lambda store, job, file, now: wfcommons.text(job, now),
+    "prov": _prov,
+    "ro-crate": _ro_crate,
+}
+"""The function that makes the text of each format, of a job or a file of it."""
+
+OF_FILES = ("prov", "ro-crate")
+"""The formats that a single file has, too."""
+
+
+def exported(store: Store, job: str, form: str) -> str:
+    """Return a job, or `JOB:FILE`, in a format. Raises BadUsage and NotFound."""
+    if form not in FORMATS:
+        raise BadUsage(f"`{form}` is not one of {', '.join(f'`{name}`' for name in FORMATS)}")
+    name, file = select.file_of_job(job) or (job, None)
+    if file is not None and form not in OF_FILES:
+        raise BadUsage(f"`{job}` is a file, exported only as {listed(OF_FILES, 'or')}",
+                       hint=f"d0ctl export {quote(job)} --format prov")  # fmt: skip
+    with store.reading():
+        found = definition.read(store, name)
+        if found is None:
+            raise browse.no_such_job(store, name)
+        return FORMATS[form](store, found, file, time.time())

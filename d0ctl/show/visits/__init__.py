@@ -1,0 +1,1 @@
+"""Visits to the folders of attempts on their nodes, and what their logs say."""
