@@ -37,14 +37,14 @@ def _theme(name: str, colours: dict[str, str], *, dark: bool, ansi: bool = False
 
 DARK = _theme("dark", {
     "ink": "#d6dbe4", "paper": "#12161d", "panel": "#1a202a", "good": "#6cc782",
-    "bad": "#ff6b6b", "warn": "#e8b84a", "live": "#5ab4f2", "faint": "#78839a",
+    "bad": "#ff6b6b", "warn": "#e8b84a", "live": "#5ab4f2", "faint": "#808ba2",
     "mark": "#d98cf0", "command": "#8fd3c8", "title": "#9db4ff", "line": "#2c3544",
     "cursor": "#203454", "blurred": "#242d3b",
 }, dark=True)  # fmt: skip
 
 LIGHT = _theme("light", {
-    "ink": "#20242c", "paper": "#fbfaf7", "panel": "#efede7", "good": "#1f7a3a",
-    "bad": "#c0212f", "warn": "#8a5a00", "live": "#0b63b0", "faint": "#6c7280",
+    "ink": "#20242c", "paper": "#fbfaf7", "panel": "#efede7", "good": "#1a6d33",
+    "bad": "#c0212f", "warn": "#7f5200", "live": "#0b63b0", "faint": "#636977",
     "mark": "#8a2fb0", "command": "#0a6b62", "title": "#3046b0", "line": "#d5d1c6",
     "cursor": "#cfe1f7", "blurred": "#e6e3da",
 }, dark=False)  # fmt: skip
@@ -66,14 +66,14 @@ TERMINAL = _theme("terminal", {
 
 COARSE_DARK = _theme("dark", {
     "ink": "#d7d7d7", "paper": "#121212", "panel": "#1c1c1c", "good": "#5fd787",
-    "bad": "#ff5f5f", "warn": "#ffaf5f", "live": "#5fafff", "faint": "#8a8a8a",
+    "bad": "#ff8787", "warn": "#ffaf5f", "live": "#5fafff", "faint": "#8a8a8a",
     "mark": "#d787ff", "command": "#87d7d7", "title": "#afafff", "line": "#3a3a3a",
     "cursor": "#303030", "blurred": "#262626",
 }, dark=True)  # fmt: skip
 
 COARSE_LIGHT = _theme("light", {
     "ink": "#1c1c1c", "paper": "#ffffff", "panel": "#eeeeee", "good": "#005f00",
-    "bad": "#af0000", "warn": "#875f00", "live": "#005faf", "faint": "#626262",
+    "bad": "#af0000", "warn": "#5f5f00", "live": "#005faf", "faint": "#626262",
     "mark": "#8700af", "command": "#005f5f", "title": "#0000af", "line": "#d0d0d0",
     "cursor": "#d7d7ff", "blurred": "#eeeeee",
 }, dark=False)  # fmt: skip
