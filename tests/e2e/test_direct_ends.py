@@ -1,5 +1,7 @@
 """Jobs of single packages that a real Slurm ends, and what becomes of their packages."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,20 @@ def test_a_package_whose_job_is_preempted_runs_again(batch: Site, engine: Slurm)
     batch.wait(lambda: batch.ask("select 1 from attempt where ended > 0"), what="it is preempted")
     assert "PreemptTime=2" in engine.call("scontrol", "show", "job", began(batch)[0])
     engine.call("scancel", urgent.strip())
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+
+
+def test_a_package_whose_wrapper_is_killed_runs_again(batch: Site) -> None:
+    apply(batch, DIRECT)
+    batch.start_daemon()
+    begin(batch)
+
+    (wrapper,) = batch.wrappers().values()
+    os.kill(wrapper, signal.SIGKILL)
     wait_until(lambda: len(began(batch)) == 2, what="it runs again")
     finish(batch)
 

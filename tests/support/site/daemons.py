@@ -15,11 +15,15 @@ from d0ctl.daemon.drive import drive
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.leases import LEASE, living_holder
 from d0ctl.store.nodes.site import site_name
+from d0ctl_wrapper.protocol.lease import ELSEWHERE
 from tests.support import forks
 from tests.support.forks import Process
 from tests.support.site.commands import Commands
 from tests.support.site.packages import Packages
 from tests.support.waiting import Pid, kill_all, wait_until
+
+TASK = "d0ctl_wrapper.attempt.task"
+"""What the process of a job of a batch system imports."""
 
 
 class Daemons(Commands, Packages):
@@ -180,9 +184,22 @@ class Daemons(Commands, Packages):
             words = path.read_text().split()
             if has_ended(path.parent):
                 continue
-            if words and Pid.of(int(words[0])):  # a power cut has emptied some
+            if (
+                words and ELSEWHERE not in words and Pid.of(int(words[0]))
+            ):  # a power cut has emptied some
                 found[int(path.parent.name)] = int(words[0])
-        return found
+        return found | self._wrappers_of_jobs()
+
+    def _wrappers_of_jobs(self) -> dict[int, int]:
+        """The same of attempts with jobs of a batch system: children of the process of a job."""
+        tasks = {
+            pid.number: (pid, line.split())
+            for pid in self.processes()
+            if TASK in (line := pid.command_line())
+        }
+        return {
+            int(words[-2]): number for number, (pid, words) in tasks.items() if pid.parent in tasks
+        }
 
     # the end ----------------------------------------------------------------------------
 
