@@ -187,3 +187,15 @@ def test_a_slice_counts_from_0_and_back_from_the_end(part: str, of_ten: list[int
 def test_an_incomplete_slice_is_bad_usage(part: str) -> None:
     with pytest.raises(BadUsage):
         parse(f"reco001/2/{part}")
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        ("0", "numbers begin at 1"), ("0-2", "numbers begin at 1"),
+        ("5-3", "it ends before it begins"), ("[3:1]", "it ends before it begins"),
+    ],
+)  # fmt: skip
+def test_an_empty_range_is_bad_usage_with_the_reason(part: str, why: str) -> None:
+    with pytest.raises(BadUsage, match=why):
+        parse(f"reco001/2/{part}")

@@ -68,8 +68,8 @@ def span_of(part: str, text: str) -> Span:
         forms = "a range as `1-10` or `5-`, a slice as `[0:10]`, `last` nor `*`"
         raise BadUsage(f"`{part}` in `{text}` is neither a number, {forms}")
     if not (span.counts_back or 1 <= span.first <= span.last):
-        count = "ids of a slice count up from 0" if part[0] == "[" else "numbers count up from 1"
-        raise BadUsage(f"`{part}` in `{text}` holds nothing: {count}")
+        why = "numbers begin at 1" if span.first < 1 else "it ends before it begins"
+        raise BadUsage(f"`{part}` in `{text}` selects nothing: {why}")
     return span
 
 
