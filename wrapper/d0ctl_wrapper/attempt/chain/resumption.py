@@ -4,12 +4,11 @@ D0 Job Definition, section 5: a restart begins at the first binary whose outputs
 Undeclared files are not retained, so a restart begins with the binary that left any.
 """
 
-import errno
 import os
 from typing import Any, Dict, List
 
-from d0ctl_wrapper import disk
 from d0ctl_wrapper.attempt.chain import late_outputs
+from d0ctl_wrapper.attempt.chain.reused_files import ReusedFiles, leave, undeclared_file
 from d0ctl_wrapper.attempt.deliver import outputs
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.events import Events, Part
@@ -18,13 +17,10 @@ from d0ctl_wrapper.attempt.stage import inputs as stage
 from d0ctl_wrapper.attempt.stage import supplied
 from d0ctl_wrapper.attempt.stage.previous import NOTHING, RECORD, PreviousAttempts, Reusable
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import (
     AttemptFolder,
-    inside,
-    is_below,
     remove,
     to_path,
     to_text,
@@ -67,8 +63,8 @@ class Resumption:
         self.began: "Dict[str, Any]" = {}
         self.stored: "List[Dict[str, str]]" = []
         """The outputs that previous attempts have delivered to their locators."""
-        self.linked: "Dict[outputs.Inode, int]" = {}
-        """The number of hard links of files from caches of previous attempts."""
+        self._reused = ReusedFiles(folder, digests)
+        self.linked = self._reused.linked
 
     def begin(self) -> int:
         """Link the whole files into the working directory; return how many binaries are done."""
@@ -77,11 +73,11 @@ class Resumption:
             return 0
         try:
             for file in found.files:
-                take = self._copy if found.is_twin else self._link
+                take = self._reused.copy if found.is_twin else self._reused.link
                 take(to_path(file["path"]), file["name"])
         except OSError as error:
             for file in found.files:
-                remove(self._work_path(file["name"]))
+                remove(self._reused.path(file["name"]))
             shown = "%s: %s" % (found.who, error.strerror)
             if self._launch["accept"] is not None:
                 raise Failed("stage-out", "can't reuse files of " + shown)
@@ -89,7 +85,7 @@ class Resumption:
                 found._replace(through=0, why="can't reuse files of " + shown)
             )
         self._files = [
-            {**file, "path": to_text(self._work_path(file["name"]))} for file in found.files
+            {**file, "path": to_text(self._reused.path(file["name"]))} for file in found.files
         ]
         for number, binary in enumerate(self._binaries[: found.through], 1):
             if self._launch["accept"] is None:
@@ -112,56 +108,6 @@ class Resumption:
         if self._previous is None:
             return None
         return self._previous.best() if accept is None else self._previous.accepted(accept)
-
-    def _work_path(self, name: str) -> bytes:
-        """Return the path of a file in the working directory; raise OSError if it is outside."""
-        try:
-            return inside(self._work, name)
-        except ValueError as error:
-            raise OSError(errno.EXDEV, str(error))
-
-    def _link(self, path: bytes, name: str) -> None:
-        """Link or move a file into the working directory, or unpack a directory there."""
-        target = self._work_path(name)
-        os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-        if packing.is_folder(name):
-            stage.unpack(path, target, self.digests.pause_point)
-            return
-        if self._has_other_names(path):
-            self._copy(path, name)
-            return
-        try:
-            os.link(path, target)
-        except FileExistsError:
-            raise
-        except OSError:
-            os.rename(path, target)
-        status = os.stat(target)
-        os.chmod(target, status.st_mode & 0o700 | 0o600)  # a later binary may continue with it
-        self.linked[status.st_dev, status.st_ino] = status.st_nlink
-
-    def _has_other_names(self, path: bytes) -> bool:
-        """Return whether a file that a dead wrapper left is also another one, such as an input.
-
-        That one must not become writable. Caches have copies of such files.
-        """
-        is_left = is_below(os.path.realpath(path), os.path.realpath(self._folder.node.attempts))
-        return is_left and os.lstat(path).st_nlink > 1
-
-    def _copy(self, path: bytes, name: str) -> None:
-        """Copy a file into the working directory, or unpack a directory there."""
-        target = self._work_path(name)
-        os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-        if packing.is_folder(name):
-            stage.unpack(path, target, self.digests.pause_point)
-            return
-        with open(path, "rb") as source:
-            mode = os.fstat(source.fileno()).st_mode & 0o700 | 0o600
-            copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-            try:
-                disk.copy_pieces(source, copy, self.digests.pause_point)
-            finally:
-                os.close(copy)
 
     def _report_start(self, found: Reusable) -> int:
         """Send a remark on where the chain begins and why; return how many binaries are done."""
@@ -197,8 +143,8 @@ class Resumption:
     def _link_part(self, events: Events, position: int, part: Part) -> str:
         name = "%s.part%d" % (events.part, position)
         self._known.add(to_path(name))
-        remove(self._work_path(name))
-        self._link(part.path, name)
+        remove(self._reused.path(name))
+        self._reused.link(part.path, name)
         return name
 
     def judge_events(self, number: int, who: str) -> None:
@@ -212,7 +158,7 @@ class Resumption:
             return
         self._declare(binary)
         try:
-            undeclared = self._undeclared(self._work, b"")
+            undeclared = undeclared_file(self._work, self._known)
         except OSError as error:
             undeclared = to_path("a folder that can't be read (%s)" % error.strerror)
         if undeclared:
@@ -231,21 +177,6 @@ class Resumption:
         self._known |= {os.path.normpath(to_path(out["name"])) for out in binary["outputs"]}
         if binary["events"] is not None:
             self._known.add(os.path.normpath(to_path(binary["events"]["part"])))
-
-    def _undeclared(self, folder: bytes, prefix: bytes) -> bytes:
-        """Find an undeclared file; empty if there is none."""
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                name = prefix + entry.name
-                if name in self._known:
-                    continue
-                is_above = any(known.startswith(name + b"/") for known in self._known)
-                if not (is_above and entry.is_dir(follow_symlinks=False)):
-                    return name
-                undeclared = self._undeclared(entry.path, name + b"/")
-                if undeclared:
-                    return undeclared
-        return b""
 
     def _note(self, number: int, binary: Binary) -> bool:
         """Record the work on the node, in case the wrapper dies."""
@@ -326,26 +257,10 @@ class Resumption:
             if number > kept["through"]:
                 kept["parts"] += self._salvage_part(self._events[number])
         if is_to_leave:
-            kept["left"] = self._leave(kept["through"])
-        return {"retained": kept} if kept["files"] or kept["parts"] or kept["left"] else {}
-
-    def _leave(self, through: int) -> "List[Dict[str, Any]]":
-        """Move the existing outputs of the binaries after `through` into the cache."""
-        wanted = []
-        for number, binary in enumerate(self._binaries[through:], through + 1):
-            try:
-                late_outputs.settle(self._work, self._launch, binary, is_partial=True)
-            except Failed:
-                continue
-            wanted += [(number, output) for output in binary["outputs"]]
-        left = []
-        for number, output in wanted:
-            file = outputs.leave(
-                self._folder, output["name"], self._inputs, self.digests.pause_point
+            kept["left"] = leave(
+                self._folder, self._launch, kept["through"], self._inputs, self.digests
             )
-            if file is not None:
-                left.append({**file, "binary": number, "late": output.get("pattern")})
-        return left
+        return {"retained": kept} if kept["files"] or kept["parts"] or kept["left"] else {}
 
     def _move(self, number: int, output: "Dict[str, Any]") -> "Dict[str, Any] | None":
         """Move an output into the cache, unless it has changed since its binary ended."""
