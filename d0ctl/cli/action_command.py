@@ -186,6 +186,7 @@ def _option(option: Option) -> Any:
     if option.kind == "flag":
         return typer.Option(option.name, help=option.help)
     offered = completion.node_names if option.completes == "node" else None
+    offered = completion.parameters if option.name == "--set" else offered
     return typer.Option(option.name, metavar=option.metavar, help=option.help,
                         autocompletion=offered)  # fmt: skip
 

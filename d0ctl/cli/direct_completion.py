@@ -15,12 +15,14 @@ SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 def answer(environment: Mapping[str, str]) -> str | None:
     """Return the output for the shell; None if Typer has to answer."""
     shell = environment.get("_D0CTL_COMPLETE", "").removeprefix("complete_")
+    is_split = False
     if shell == "bash":
         words, number = environment.get("COMP_WORDS", ""), environment.get("COMP_CWORD", "")
         typed = words.split()[1:]
         if not number.isdecimal() or len(typed) not in (int(number), int(number) - 1):
             return None
         is_begun = len(typed) == int(number)
+        typed, is_split = _joined(typed)
     elif shell == "zsh" or (shell, environment.get("_TYPER_COMPLETE_FISH_ACTION")) == (
         "fish",
         "get-args",
@@ -32,7 +34,23 @@ def answer(environment: Mapping[str, str]) -> str | None:
         return None
     incomplete = typed.pop() if is_begun else ""
     offered = _offered(typed, incomplete, shell)
+    if is_split and offered:  # bash completes only the part behind the colon
+        offered = [word[incomplete.rfind(":") + 1 :] for word in offered]
     return None if offered is None else _written(offered, shell)
+
+
+def _joined(words: Sequence[str]) -> tuple[list[str], bool]:
+    """Join words that bash has split at colons; return whether the last one is joined."""
+    found: list[str] = []
+    is_open = is_split = False
+    for word in words:
+        is_split = bool(found) and (is_open or word == ":")
+        is_open = word == ":"
+        if is_split:
+            found[-1] += word
+        else:
+            found.append(word)
+    return found, is_split
 
 
 def _offered(typed: list[str], incomplete: str, shell: str) -> list[str] | None:

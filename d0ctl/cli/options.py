@@ -88,7 +88,12 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Parameter of the job; may be repeated."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        autocompletion=completion.parameters,
+        help="Parameter of the job; may be repeated.",
+    ),
 ]
 
 As = Annotated[
@@ -165,7 +170,7 @@ Files = Annotated[
     str,
     typer.Argument(
         metavar="SELECTOR",
-        autocompletion=completion.job_names,
+        autocompletion=completion.files,
         help="JOB:NAME, both with wildcards: 'reco001:*.root'; JOB: all its files.",
     ),
 ]

@@ -10,11 +10,13 @@ import typer
 from typer._completion_classes import BashComplete, FishComplete, ZshComplete
 
 from d0ctl.actions import ACTIONS
-from d0ctl.cli import direct_completion
+from d0ctl.cli import direct_completion, session
 from d0ctl.cli.app import app
 from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS, HEADINGS
+from d0ctl.cli.terminal import offers
 from d0ctl.cli.terminal.offers import OFFERS
 from tests.support.building import production
+from tests.support.rows import insert
 from tests.support.site import Site
 
 ROOT: Any = typer.main.get_command(app)
@@ -30,6 +32,9 @@ def filled(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     """A home with two jobs, which all completions read."""
     site.submit(production("prod"))
     site.submit(production("other"))
+    with site.store.writing():
+        insert(site.store, "software", name="reco", version="v1", script="reco")
+    monkeypatch.setattr(session.settings, "home", None)  # which `--home` sets for the process
     monkeypatch.setenv("D0CTL_HOME", str(site.store.home.root))
     monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
     return site
@@ -49,10 +54,10 @@ def commands() -> Iterator[tuple[str, Any]]:
 
 def offer_of(parameter: Any, context: Any) -> str:
     """The name of the offer that completes an argument; `-` is none, `?` another."""
-    beginnings = ("", "prod/", "fail")
+    beginnings = ("", "prod/", "fail", "prod:")
     offered = [[item.value for item in parameter.shell_complete(context, beginning)]
                for beginning in beginnings]  # fmt: skip
-    if offered == [[], [], []]:
+    if not any(offered):
         return "-"
     return next((name for name, offer in OFFERS.items()
                  if [offer(beginning) for beginning in beginnings] == offered), "?")  # fmt: skip
@@ -101,6 +106,9 @@ LINES = (
     "node ", "node dr", "node drain ", "node drain lo", "node list ", "run ", "run a", "x ", "x",
     "peek ", "peek prod ", "report ", "report failures p", "schema ", "daemon st", "logs prod/2",
     "software add ", "status --", "status --status fa", "status --json p", "status prod:fa",
+    "status prod/1/", "status prod/1/1", "status prod/1/2/", "status prod/7/", "status prod/a/",
+    "why prod:pl", "why lo", "why prod/1/", "results prod:", "results p", "software push ",
+    "wait prod --until f", "file purge prod:g",
     "--home /nowhere status p", "--home /nowhere status ", "status --home /nowhere p", "--h",
     "status 'pr", "status *", "status --node=lo", "status -- p", "file list p", "set-status prod ",
 )  # fmt: skip
@@ -143,3 +151,33 @@ def test_common_words_are_completed_without_typer(line: str, filled: Site) -> No
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, env=environment)
 
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_lines_packages_states_files_and_software_are_offered(filled: Site) -> None:
+    filled.submit(production("many", lines=120))
+
+    assert offers.selectors("prod/1/") == ["prod/1/1", "prod/1/2", "prod/1/3"]
+    assert offers.selectors("prod/1/2/") == ["prod/1/2/1", "prod/1/2/2"]
+    assert offers.selectors("many/1/12") == ["many/1/12", "many/1/120"]
+    assert len(offers.selectors("many/1/")) == offers.MOST
+    assert offers.selectors("many/1/0") == offers.selectors("many/9/") == []
+    assert offers.selectors("prod:fai") == ["prod:failed"]
+    assert offers.subjects("prod:pl") == ["prod:plot.png"]
+    assert offers.subjects("loc") == ["localhost"]
+    assert offers.files("prod:gen") == ["prod:gen-1", "prod:gen-2", "prod:gen-3"]
+
+
+@pytest.mark.parametrize(
+    ("words", "number", "offered"),
+    [("d0ctl status prod : fai", 4, "failed"), ("d0ctl results prod : plo", 4, "plot.png"),
+     ("d0ctl results prod :", 3, "all\ngen-1"), ("d0ctl status prod:fai", 2, "prod:failed")],
+)  # fmt: skip
+@pytest.mark.usefixtures("filled")
+def test_words_that_bash_has_split_at_a_colon_are_joined(
+    words: str, number: int, offered: str
+) -> None:
+    environment = {
+        "_D0CTL_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(number),
+    }  # fmt: skip
+
+    assert (direct_completion.answer(environment) or "").startswith(offered)

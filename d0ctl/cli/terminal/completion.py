@@ -1,12 +1,16 @@
 """What TAB offers, for arguments and options of Typer."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias
 
 import typer
 
 from d0ctl.cli import session
 from d0ctl.cli.terminal import offers
+
+LONGEST = 1 << 20
+"""How many characters of a job file are read for its parameters."""
 
 Completer: TypeAlias = Callable[[typer.Context, str], list[str]]
 
@@ -27,3 +31,22 @@ node_names = _completer(offers.node_names)
 states = _completer(offers.states)
 reasons = _completer(offers.reasons)
 ends = _completer(offers.ends)
+subjects = _completer(offers.subjects)
+files = _completer(offers.files)
+software = _completer(offers.software)
+
+
+def parameters(context: typer.Context, incomplete: str) -> list[str]:
+    """Names for `--set`, from the job file that was typed before it."""
+    import yaml  # seldom needed, and slow to import
+
+    # the words before an option without its value are not assigned to parameters
+    given = [context.params.get("file"), context.params.get("target"), *context.args]
+    path = next((word for word in given if word), "")
+    try:
+        with Path(str(path)).open(encoding="utf-8") as file:
+            found = yaml.load(file.read(LONGEST), yaml.BaseLoader)
+        names = list(found.get("parameters") or [])
+    except (OSError, ValueError, AttributeError, TypeError, yaml.YAMLError):
+        return []
+    return [f"{name}=" for name in names if str(name).startswith(incomplete)]

@@ -1,6 +1,7 @@
-"""What TAB offers: jobs, stages and nodes from the database; nothing if there is none."""
+"""What TAB offers: names and numbers from the database; nothing if there is none."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from d0ctl.cli import session
 from d0ctl.errors import D0Error
@@ -10,17 +11,80 @@ from d0ctl.store.views import names
 MOST = 100
 """How many names are offered."""
 
+LINE = 2
+"""How many numbers name a line of a job."""
+
+T = TypeVar("T")
+
 Offer = Callable[[str], list[str]]
 """Completes the beginning of a word."""
 
 
 def selectors(incomplete: str) -> list[str]:
-    """Job names, and after a `/` the stages of that job by number."""
-    job, slash, _ = incomplete.partition("/")
-    if not slash:
+    """Job names; after a `/` the numbers of stages, lines and packages; after a `:` states."""
+    path, colon, state = incomplete.rpartition(":")
+    if colon:
+        return [f"{path}:{one}" for one in states(state)]
+    *before, last = incomplete.split("/")
+    if not before:
         return job_names(incomplete)
-    stages = _read(lambda store: names.stages(store, job))
-    return _beginning(incomplete, (f"{job}/{stage}" for stage in stages))
+    if not all(map(str.isdecimal, before[1:])):
+        return []
+    job, numbers = before[0], [int(number) for number in before[1:]]
+    if not numbers:
+        return _beginning(incomplete, (f"{job}/{one}" for one in _read(stages_of(job))))
+    if len(numbers) == 1:
+        most = _count(lambda store: names.lines(store, job, numbers[0]))
+    elif len(numbers) == LINE:
+        most = _count(lambda store: names.packages(store, job, *numbers))
+    else:
+        return []
+    return [f"{'/'.join(before)}/{number}" for number in _numbers(last, most)]
+
+
+def stages_of(job: str) -> "Callable[[Store], list[int]]":
+    """Return what reads the numbers of the stages of a job."""
+    return lambda store: names.stages(store, job)
+
+
+def subjects(incomplete: str) -> list[str]:
+    """What `why` explains: parts of jobs, nodes, and files after `JOB:`."""
+    if ":" in incomplete:
+        return [*selectors(incomplete), *files(incomplete)][:MOST]
+    return [*selectors(incomplete), *node_names(incomplete)][:MOST]
+
+
+def files(incomplete: str) -> list[str]:
+    """Job names, and after a `:` the files of that job."""
+    job, colon, beginning = incomplete.partition(":")
+    if not colon:
+        return job_names(incomplete)
+    found = _read(lambda store: names.files(store, job, beginning, MOST))
+    return [f"{job}:{name}" for name in found]
+
+
+def software(incomplete: str) -> list[str]:
+    """Software of the catalogue."""
+    return _beginning(incomplete, _read(names.software))
+
+
+def _numbers(beginning: str, most: int) -> list[int]:
+    """Return the numbers from 1 to `most` that begin with these digits, in order, at most MOST."""
+    if not beginning:
+        return list(range(1, min(most, MOST) + 1))
+    if not beginning.isdecimal() or beginning[0] == "0":
+        return []
+    found: list[int] = []
+    first = last = int(beginning)
+    while first <= most and len(found) < MOST:
+        found += range(first, min(last, most, first + MOST) + 1)
+        first, last = first * 10, last * 10 + 9
+    return found[:MOST]
+
+
+def _count(look: Callable[[Store], int]) -> int:
+    """Read a number from the store; 0 if it can't be read."""
+    return next(iter(_read(lambda store: [look(store)])), 0)
 
 
 def job_names(incomplete: str) -> list[str]:
@@ -56,7 +120,7 @@ def _beginning(incomplete: str, words: Iterable[object]) -> list[str]:
     return [word for word in map(str, words) if word.startswith(incomplete)][:MOST]
 
 
-def _read(look: Callable[[Store], Sequence[object]]) -> Sequence[object]:
+def _read(look: Callable[[Store], Sequence[T]]) -> Sequence[T]:
     """Read from the store; return nothing if it can't be read: a shell must not see errors."""
     try:
         with session.reader() as store:
@@ -66,5 +130,16 @@ def _read(look: Callable[[Store], Sequence[object]]) -> Sequence[object]:
 
 
 OFFERS: Mapping[str, Offer] = {
-    offer.__name__: offer for offer in (selectors, job_names, node_names, states, reasons, ends)
+    offer.__name__: offer
+    for offer in (
+        selectors,
+        job_names,
+        node_names,
+        states,
+        reasons,
+        ends,
+        subjects,
+        files,
+        software,
+    )
 }

@@ -33,6 +33,33 @@ select stage.seq
  where job.name = :job and job.visible = 1
  order by stage.seq;
 
+-- name: number_of_lines
+-- How many lines a stage has.
+select stage.lines
+  from job join stage on stage.job_id = job.id and stage.seq = :stage
+ where job.name = :job and job.visible = 1;
+
+-- name: number_of_packages
+-- How many packages a line has.
+select max(package.seq)
+  from job
+  join stage on stage.job_id = job.id and stage.seq = :stage
+  join line on line.stage_id = stage.id and line.seq = :line
+  join package on package.line_id = line.id
+ where job.name = :job and job.visible = 1;
+
+-- name: job_file_names
+-- Names of files of a job between two texts, for completion; bounded.
+select file.name
+  from job join file on file.job_id = job.id and file.name >= :first and file.name < :last
+ where job.name = :job and job.visible = 1
+ order by file.name
+ limit :limit;
+
+-- name: software_titles
+-- The software of the catalogue, for completion; bounded.
+select distinct title from software order by title limit 1000;
+
 -- name: stages
 -- The stages of a job.
 select id, seq, name, require, lines, max_running, final, acknowledged

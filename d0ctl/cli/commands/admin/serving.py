@@ -34,7 +34,7 @@ def serve(
     certificate: Certificate = None,
     key: Key = None,
 ) -> None:
-    """Serve the REST interface to programs on this machine, or on others."""
+    """Serve the REST interface to programs here or on other machines."""
     try:
         import uvicorn
 

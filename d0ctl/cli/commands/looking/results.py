@@ -35,7 +35,7 @@ def results(
         str,
         typer.Argument(
             metavar="JOB[:NAME]",
-            autocompletion=completion.job_names,
+            autocompletion=completion.files,
             help="A job, or its files by name, with wildcards: 'reco001:*.root'.",
         ),
     ],

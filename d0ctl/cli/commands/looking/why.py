@@ -16,7 +16,7 @@ Noun = Annotated[
     str | None,
     typer.Argument(
         metavar="SELECTOR",
-        autocompletion=completion.selectors,
+        autocompletion=completion.subjects,
         help="A job, stage, line, package or binary, as `reco001/2/3/1`; a node; "
         "a batch system; a file, as `reco001:all.root` or by its name alone.",
     ),

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 app = group("List, add, push or verify the software of the site.")
 
 Title = Annotated[
-    str, typer.Argument(metavar="NAME/VERSION", help="NAME/VERSION, as in job files.")
+    str,
+    typer.Argument(
+        metavar="NAME/VERSION",
+        autocompletion=completion.software,
+        help="NAME/VERSION, as in job files.",
+    ),
 ]
 Platform = Annotated[
     str, typer.Option(metavar="PLATFORM", help="Only for this platform (default: any).")
@@ -79,7 +84,11 @@ def _document(row: "Row") -> "software.Software":
 def where(
     title: Annotated[
         str | None,
-        typer.Argument(metavar="NAME/VERSION", help="Software, as in job files (default: all)."),
+        typer.Argument(
+            metavar="NAME/VERSION",
+            autocompletion=completion.software,
+            help="Software, as in job files (default: all).",
+        ),
     ] = None,
     json: options.Json = False,
 ) -> None:
