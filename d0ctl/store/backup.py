@@ -154,6 +154,7 @@ def _begin_generation(home: Home, database: Path) -> None:
         for table in ("attempt", "file", "job", "pilot"):
             store.change("raise_ids", table=table, least=generation << GENERATION_BITS)
         store.change("drop_leases")
+        store.change("drop_task_locks")
         connection.execute("pragma journal_mode = delete")
 
 

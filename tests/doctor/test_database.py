@@ -31,6 +31,14 @@ def test_a_healthy_home_has_no_findings(site: Site, found: Found) -> None:
     assert found() == []
 
 
+TASK = [
+    "insert into task (job_id, text, rules, since) values (1, x'', '{}', 1)",
+    "insert into dataset (task_id, seq, type, name, since) values (1, 1, 'input', 'raw', 1)",
+    "insert into content (dataset_id, output, seq, name, status) values (1, 0, 1, 'a', 'ready')",
+]
+"""A task with a file."""
+
+
 @pytest.mark.parametrize(
     ("rule", "subject", "detail", "statements"),
     [
@@ -117,6 +125,11 @@ def test_a_healthy_home_has_no_findings(site: Site, found: Found) -> None:
          ["update sqlite_sequence set seq = 0 where name = 'file'"]),
         ("ids", "table job", "the next number is 3, and 2199023255552 was given already",
          ["update site set generation = 2"]),
+        ("dataset_counts", "dataset raw", "counts 2 files as ready, and has 1",
+         [*TASK, "update dataset_count set n = 2 where status = 'ready'"]),
+        ("dataset_files", "dataset raw", "file a is picked, and its package has ended",
+         [*TASK, "update content set status = 'picked'",
+          "update task_cursor set event = 1000"]),
         ("texts", "table node", "localhost is no JSON", ["update node set facts = '{'"]),
         ("foreign_keys", "table package", "row 1 points at a missing line",
          ["delete from line where id = 1"]),

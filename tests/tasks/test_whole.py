@@ -78,3 +78,13 @@ def test_two_packages_that_would_make_the_same_file_break_the_task(real_site: Si
     card = real_site.json("task", "status", "same")
     assert card["status"] == "broken"
     assert "`x`" in card["note"]
+
+
+def test_the_job_of_a_task_takes_no_job_file(real_site: Site) -> None:
+    submit(real_site, "demo", inputs="{seeds: {range: [1, 4]}}")
+    file = real_site.write("stages: [{lines: [{run: 'true'}]}]")
+
+    answer = real_site.d0ctl("update", "demo", "--file", file)
+
+    assert answer.code == 4
+    assert "the packages of job `demo` are made by its task, not by a job file" in str(answer)

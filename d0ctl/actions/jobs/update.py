@@ -20,6 +20,7 @@ from d0ctl.store.jobs.correction.texts import keep_text, previous_text
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
+from d0ctl.store.tasks.content_follower import has_task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count
@@ -124,6 +125,9 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     options, job = request.options, _job(store, request)
     spec = options.spec
     assert spec is not None
+    if has_task(store, job.id):
+        raise Refused(f"the packages of job `{job.name}` are made by its task, not by a job file",
+                      hint=f"d0ctl task status {job.name}")  # fmt: skip
     outline = planning.plan(store, job.id, spec, again=options.again, before=options.before)
     found = outline.found
     settings = (*_settings(job, spec), *[HELD] * (options.hold and not job.hold))

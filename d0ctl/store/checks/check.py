@@ -49,6 +49,8 @@ AT_ONCE = (
     "check_requests",
     "check_ids",
     "check_texts",
+    "check_dataset_counts",
+    "check_dataset_files",
 )
 """Checked once: an index or a small table answers."""
 

@@ -62,3 +62,8 @@ def finish_outputs(store: Store, task: int, limit: int = BATCH) -> bool:
 def any_open(store: Store) -> bool:
     """Return whether a task has not ended."""
     return bool(store.value("has_open_tasks"))
+
+
+def has_task(store: Store, job: int) -> bool:
+    """Return whether the packages of a job are made by a task."""
+    return store.value("task_of_job", job=job) is not None

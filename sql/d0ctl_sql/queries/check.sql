@@ -470,3 +470,29 @@ select 'node ' || node.name as subject,
   from node_record join node on node.id = node_record.node_id
  where node_record.streak > node_record.failed
  limit 20;
+
+-- name: check_dataset_counts
+-- Datasets whose counts differ from their files.
+select 'dataset ' || dataset.name as subject,
+       'counts ' || dataset_count.n || ' files as ' || dataset_count.status || ', and has '
+           || (select count(*) from content
+                where content.dataset_id = dataset.id and content.status = dataset_count.status)
+           as detail
+  from dataset_count join dataset on dataset.id = dataset_count.dataset_id
+ where dataset_count.n <> (select count(*) from content
+                            where content.dataset_id = dataset.id
+                              and content.status = dataset_count.status)
+ limit 20;
+
+-- name: check_dataset_files
+-- Files of datasets that count as processed by packages that have ended, once all is read.
+select 'dataset ' || dataset.name as subject,
+       'file ' || content.name || ' is ' || content.status || ', and its package has ended' as detail
+  from dataset
+  join content_status on content_status.output = dataset.output and content_status.is_used = 1
+  join content indexed by content_in_status
+    on content.dataset_id = dataset.id and content.status = content_status.name
+  left join package on package.id = content.package_id
+ where (package.id is null or package.phase in ('done', 'failed', 'canceled', 'dropped'))
+   and (select event from task_cursor) >= (select coalesce(max(id), 0) from event)
+ limit 20;

@@ -394,3 +394,11 @@ select exists (select 1
                  from task join task_status on task_status.name = task.status
                 where task.job_id = :job and task_status.is_ended = 0
                   and task.status <> 'paused');
+
+-- name: drop_task_locks
+-- Unlock all tasks: the processes of the time of the backup are gone.
+update task set holder = null, held_until = null where holder is not null;
+
+-- name: task_of_job
+-- The task whose packages a job has.
+select id from task where job_id = :job;
