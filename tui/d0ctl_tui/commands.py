@@ -82,6 +82,7 @@ OUTSIDE = (
     Command("y", "copy", "copy path, command or folder", "look"),
     Command("exclamation_mark", "shell", "a shell on its node, in its folder",
             "look"),
+    Command("equals_sign", "compare", "compare two attempts", "look"),
     Command("vertical_line", "read_with('pager')", "the log in $PAGER", "look"),
     Command("e", "read_with('editor')", "the log in $EDITOR", "look"),
 )  # fmt: skip

@@ -259,3 +259,9 @@ def failed_transfers(store: Store, job: int) -> list[str]:
         f"`{row['name']}` is not transferred yet after {row['tries']} tries: {row['last_error']}"
         for row in store.rows("files_not_transferred", job=job, limit=3)
     ]
+
+
+def successful_beside(store: Store, package: "PackageView") -> str | None:
+    """Return the path of the last package of its stage that has succeeded; None if none has."""
+    path: str | None = store.value("successful_beside", job=package.job_id, stage=package.stage_id)
+    return path

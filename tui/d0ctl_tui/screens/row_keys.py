@@ -5,7 +5,9 @@ from functools import partial
 from d0ctl.select import parse
 from d0ctl.show.drawing import sheet
 from d0ctl_tui.app_interface import AppInterface
+from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.logs import Log
+from d0ctl_tui.screens.comparison_screen import ComparisonScreen
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
 from d0ctl_tui.screens.timeline_screen import TimelineScreen
 from d0ctl_tui.widgets.about_pane import AboutPane
@@ -23,6 +25,10 @@ class RowKeys:
     @property
     def selector(self) -> str | None:
         """Return the path of the selected row."""
+        raise NotImplementedError
+
+    def action_rows(self) -> Marks:
+        """Return the rows of an action: the marked ones, or else the one of the cursor."""
         raise NotImplementedError
 
     def action_copy(self) -> None:
@@ -43,6 +49,15 @@ class RowKeys:
         """Show the log of the selected package."""
         if (log := self._log("only a package has a log: choose one")) is not None:
             self.dashboard.show_log(log.path)
+
+    def action_compare(self) -> None:
+        """Compare two marked packages, or the last attempt at the selected one with another."""
+        paths = sorted(self.action_rows().paths)
+        if not 0 < len(paths) < 3 or any(path.count("/") < 2 for path in paths):
+            self.dashboard.show_notice("choose a package, or mark two")
+            return
+        packages = [path if path.count("/") == 3 else f"{path}/1" for path in paths]
+        self.dashboard.app.push_screen(ComparisonScreen(self.dashboard, packages))
 
     def action_timeline(self) -> None:
         """Show when and where packages ran."""

@@ -1,0 +1,118 @@
+"""Two attempts beside each other: what differs between one that failed and another one."""
+
+import json
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from d0ctl.errors import NotFound
+from d0ctl.select import parse
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
+from d0ctl.store.views import browse, one_package
+from d0ctl.store.views.shapes.of_package import AttemptView, InputView, PackageView
+from d0ctl.units import count, duration, moment, size
+
+LINES = 12
+"""How many lines of each output are shown."""
+
+
+class Side(Struct, frozen=True):
+    """An attempt with its package, its inputs, and what is known of its node now."""
+
+    package: PackageView
+    attempt: AttemptView
+    inputs: list[InputView]
+    facts: dict[str, object]
+
+
+def sides(store: Store, first: str, second: str | None) -> tuple[Side, Side]:
+    """Read the last attempts of two packages.
+
+    With just one package, the other side is its previous attempt, or else the last attempt of a
+    package of its stage that succeeded. Raises NotFound if there is none.
+    """
+    one = browse.package(store, parse(first))
+    tries = _attempts(store, one)
+    if second is not None:
+        other = browse.package(store, parse(second))
+        return _side(store, one, tries[-1]), _side(store, other, _attempts(store, other)[-1])
+    if len(tries) > 1:
+        return _side(store, one, tries[-2]), _side(store, one, tries[-1])
+    path = browse.successful_beside(store, one)
+    if path is None:
+        raise NotFound(f"`{one.path}` has one attempt, and no other package of its stage has "
+                       "succeeded: mark two packages to compare them")  # fmt: skip
+    other = browse.package(store, parse(path))
+    return _side(store, other, _attempts(store, other)[-1]), _side(store, one, tries[-1])
+
+
+def _attempts(store: Store, package: PackageView) -> list[AttemptView]:
+    tries = one_package.attempts(store, package.id)
+    if not tries:
+        raise NotFound(f"package `{package.path}` has not run yet: it is {package.phase}")
+    return tries
+
+
+def _side(store: Store, package: PackageView, attempt: AttemptView) -> Side:
+    row = registry.find(store, attempt.node_name)
+    facts = json.loads(row["facts"] or "{}") if row is not None else {}
+    return Side(package, attempt, one_package.inputs(store, package.id), facts)
+
+
+def draw(sheet: Sheet, pair: tuple[Side, Side], logs: tuple[str, str], now: float) -> None:
+    """Draw both beside each other, what is different with a mark."""
+    rows: list[list[Cell]] = []
+    for name, one, other in _rows(pair, now):
+        differs = one != other
+        look = "warn" if differs else "faint"
+        rows.append([("≠" if differs else "", "warn"), (name, "faint"), (one, look), (other, look)])
+    sheet.table(rows)
+    for side, log in zip(pair, logs, strict=True):
+        sheet.head(f"last lines of {side.package.path}", f"attempt {side.attempt.number}")
+        sheet.quote(log or side.attempt.stderr or "", LINES)
+        if not (log or side.attempt.stderr):
+            sheet.say("nothing", "faint", indent="  ")
+
+
+def _rows(pair: tuple[Side, Side], now: float) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each property, and its value on both sides."""
+    columns = [_values(side, now) for side in pair]
+    for name in dict.fromkeys(name for values in columns for name in values):
+        yield name, columns[0].get(name, "-"), columns[1].get(name, "-")
+
+
+def _values(side: Side, now: float) -> dict[str, str]:
+    one, package, facts = side.attempt, side.package, side.facts
+    began = one.started if one.started is not None else one.launched
+    ended = now if one.ended is None else one.ended
+    values = {
+        "attempt": f"{package.path} {one.number}",
+        "outcome": one.outcome or "running",
+        "reason": one.reason or "-",
+        "exit": _exit(one),
+        "node": one.node_name,
+        "system": f"{facts.get('os') or '?'}, python {facts.get('python') or '?'}",
+        "machine": f"{facts.get('machine') or '?'}, {facts.get('cpus') or '?'} CPUs",
+        "started": moment(began, now),
+        "took": duration(ended - began),
+        "CPU time": duration(one.cpu) if one.cpu is not None else "-",
+        "memory": size(one.rss) if one.rss is not None else "-",
+        "requested": f"{count(package.cpus, 'CPU')}, memory {size(package.memory)}",
+        "inputs": f"{one.inputs} of {one.inputs_asked}" if one.inputs is not None else "-",
+    }
+    given = {
+        **json.loads(package.environment or "{}"),
+        **json.loads(package.wrapper_parameters or "{}"),
+    }
+    values |= {f"${name}": str(value) for name, value in sorted(given.items())}
+    values |= {f"input {number}": f"{file.name} {size(file.size)}"
+               for number, file in enumerate(side.inputs[:8], start=1)}  # fmt: skip
+    return values
+
+
+def _exit(one: AttemptView) -> str:
+    if one.signal:
+        return f"signal {one.signal}"
+    return "-" if one.exit_code is None else str(one.exit_code)

@@ -1,0 +1,52 @@
+"""Two attempts beside each other: what differs is marked."""
+
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+from tests.tui.test_log import write_log
+
+
+def test_a_failed_package_is_compared_with_one_of_its_stage_that_succeeded(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    write_log(site, "prod/1/2/1", "no calibration for run 3\n")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("equals_sign")
+        await desk.sees("prod/1/1/1 1", "prod/1/2/1 1", "no calibration for run 3")
+        lines = {line.split()[1]: line for line in desk.lines("card") if line.startswith("  ≠")}
+        assert "successful" in lines["outcome"] and "failed" in lines["outcome"]
+        assert "exit-code" in lines["reason"] and "node" not in lines
+
+    dashboard(script, start="prod/1/2/1", size=(120, 50))
+
+
+def test_two_marked_packages_are_compared(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("space")
+        desk.main.go_to("prod/1/2/1")
+        await desk.press("space", "equals_sign")
+        await desk.sees("prod/1/1/1 1", "prod/1/2/1 1", "two attempts")
+
+    dashboard(script, start="prod/1/1/1", size=(120, 50))
+
+
+def test_what_can_not_be_compared_is_said(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("equals_sign")
+        await desk.sees("has one attempt", "mark two packages to compare them")
+        await desk.press("escape")
+        desk.main.go_to("prod")
+        await desk.press("equals_sign")
+        await desk.sees("choose a package, or mark two")
+
+    dashboard(script, start="prod/1/2/1")
