@@ -120,10 +120,12 @@ class Slurm:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.clear()
-        for process in reversed(self._running):
-            process.kill()
-            process.wait()
+        try:
+            self.clear()
+        finally:
+            for process in reversed(self._running):
+                process.kill()
+                process.wait()
 
     def _start(self, name: str, *more: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}.out").open("ab") as log:
