@@ -37,32 +37,32 @@ def test_a_task_is_done_by_as_many_processes_as_the_site_says(real_site: Site) -
     submit(real_site, "demo", 40, 2)
 
     wait_until(lambda: len(agents(real_site)) == 2, what="two processes work on tasks")
-    wait_until(lambda: status(real_site, "demo") == "done", 60, "the task is done")
+    wait_until(lambda: status(real_site, "demo") == "done", 240, "the task is done")
     real_site.ok("daemon", "stop")
     wait_until(lambda: not agents(real_site), 30, "no process works on tasks")
 
 
 def test_a_killed_agent_loses_and_doubles_nothing(real_site: Site) -> None:
     real_site.start_daemon()
-    submit(real_site, "demo", 300, 3)
+    submit(real_site, "demo", 150, 3)
     seen: set[str] = set()
 
     def kill_at_each_step() -> bool:
         files = real_site.json("task", "status", "demo")
-        step = f"{files['status']} {files['packages'] // 25} {len(files['files'])}"
-        if step not in seen and len(seen) < 6:
+        step = f"{files['status']} {files['packages'] // 20} {len(files['files'])}"
+        if step not in seen and len(seen) < 3:
             for pid in agents(real_site):
                 seen.add(step)
                 pid.kill(signal.SIGKILL)
         return bool(files["status"] == "done")
 
-    wait_until(kill_at_each_step, 120, "the task is done")
+    wait_until(kill_at_each_step, 240, "the task is done")
 
     card = real_site.json("task", "status", "demo")
     made = [path.read_text().split() for path in (real_site.home.results / "demo").iterdir()]
     assert seen
-    assert [one["files"] for one in card["datasets"]] == [{"finished": 300}, {"finished": 100}]
-    assert sorted(int(word) for words in made for word in words) == list(range(1, 301))
+    assert [one["files"] for one in card["datasets"]] == [{"finished": 150}, {"finished": 50}]
+    assert sorted(int(word) for words in made for word in words) == list(range(1, 151))
 
 
 def test_agents_end_with_a_daemon_that_is_killed(real_site: Site) -> None:
