@@ -12,7 +12,7 @@ from d0ctl.jobfile.recipe import InputRecipe, Loop
 from d0ctl.jobfile.sections.loop_sources import MAX_VALUES
 from d0ctl.jobfile.yaml.faults import Faults
 
-MAX_READ = 5_000_000
+MAX_READ = 2_000_000
 """How many more inputs than outputs may come from stages, groups and globs: a job may merge
 all its outputs, but not read each in every line."""
 

@@ -40,7 +40,7 @@ _SPAN = re.compile(r"([0-9]{1,15})\s*(?:\.{2,3}|-|:|to)\s*([0-9]{1,15})", re.ASC
 MOST_NAMES = 100
 """How many names of a loop may be combined: their iterators are nested."""
 
-MAX_LISTED = 5_000_000
+MAX_LISTED = 2_000_000
 """How many values and members of groups the loops of a file may list, beside ranges."""
 
 NONE = Members(())
