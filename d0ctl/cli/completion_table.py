@@ -27,8 +27,8 @@ _RUN = (
 HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "Run jobs": ("running", _RUN),
     "Look": ("looking", (
-        "status", "why", "eta", "history", "logs", "peek", "results", "report", "policy", "export",
-        "tui", "archives",
+        "status", "why", "top", "eta", "history", "logs", "peek", "results", "report", "policy",
+        "export", "tui", "archives",
     )),
     "Act on jobs": ("", tuple(sorted({*_actions("jobs"), *_actions("packages")} - {*_RUN}))),
     "Tasks": ("tasks", ("task",)),
@@ -56,6 +56,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "clone": ("job_names*",),
     "status": ("selectors",),
     "why": ("subjects",),
+    "top": (),
     "eta": ("selectors",),
     "history": ("selectors",),
     "logs": ("selectors",),

@@ -26,6 +26,7 @@ EPILOGS = {
     "status": ("reco001 --status failed --node farm02", f"{READS}; with --check, 0 no failures, "
                "1 failures need a person, 5 it stands still"),
     "why": ("reco001/2/3/1", READS),
+    "top": ("--json", HOME),
     "eta": ("reco001", "0 done, 2 bad usage, 3 nothing matches, 4 the job has ended, "
             "5 the database can't be read"),
     "history": ("reco001 --reason exit-code", READS),

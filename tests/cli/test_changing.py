@@ -27,7 +27,7 @@ from tests.support.rows import read
 from tests.support.site import Site
 
 READS = {
-    "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "results",
+    "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "results", "top",
     "report failures",
     "report usage", "report disk",
     "policy show", "policy try", "file list", "node list",

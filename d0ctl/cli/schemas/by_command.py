@@ -41,6 +41,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "history": history.History,
     "logs --failed": history.FailedLogs,
     "peek": packages.Peek,
+    "top": nodes.Top,
     "results": results.Results,
     "results --copy": results.Copied,
     "report failures": reports.Failures,

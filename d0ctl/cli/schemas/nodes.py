@@ -5,6 +5,7 @@ from typing import Annotated, TypedDict
 from msgspec import Meta
 
 from d0ctl.cli.schemas.jobs import Time
+from d0ctl.show.usage.top_page import NodeUse, PackageUse
 
 
 class Others(TypedDict):
@@ -150,3 +151,10 @@ class Throttles(TypedDict):
     """All throttles."""
 
     throttles: list[Throttle]
+
+
+class Top(TypedDict):
+    """Nodes and packages by use; cores are CPU time by run time, null if not reported."""
+
+    nodes: list[NodeUse]
+    packages: list[PackageUse]

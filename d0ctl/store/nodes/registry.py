@@ -202,3 +202,8 @@ def is_at(address: Address, row: Row) -> bool:
 def processors_of(row: Row) -> Processors:
     """Return how many CPUs and GPUs of the node of this row people say that d0ctl may use."""
     return Processors(row["cpus_asked"], row["gpus_asked"])
+
+
+def packages_in_use(store: Store) -> list[Row]:
+    """Return the packages on nodes, with what they use as far as their wrappers reported it."""
+    return store.rows("packages_in_use")

@@ -13,6 +13,19 @@ select node.*, cluster.name as cluster,
   from node join cluster on cluster.id = node.cluster_id
  order by node.id;
 
+-- name: packages_in_use
+-- The packages on nodes, with the CPU time and memory that their wrappers reported last.
+select package_path.path, node.name as node, package.phase, requirement.cpus,
+       progress.cpu, progress.rss, progress.percent, progress.at - attempt.started as seconds
+  from package indexed by package_live
+  join node on node.id = package.node_id
+  join requirement on requirement.id = package.requirement_id
+  join package_path on package_path.package_id = package.id
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+  left join progress on progress.package_id = package.id and progress.attempt_id = attempt.id
+ where package.is_live = 1 and package.phase <> 'assigned'
+   and package.node_id in (select id from node);
+
 -- name: nodes_to_order
 -- Nodes with attempts to end, pause or resume, or with files to remove.
 select node.id

@@ -1,0 +1,75 @@
+"""`d0ctl top`: nodes and packages by use, redrawn in place on a terminal."""
+
+import os
+import sys
+import time
+
+from msgspec.structs import asdict
+
+from d0ctl.cli import options, session
+from d0ctl.cli.terminal.fast_typer import single
+from d0ctl.cli.terminal.output import emit_json, is_terminal, sheet, show, terminal_columns
+from d0ctl.show.usage import top_page
+from d0ctl.show.usage.top_page import NodeUse, PackageUse
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import registry
+
+app = single()
+
+LOOK_S = 1.0
+"""How often it reads the database on a terminal."""
+
+
+@app.command()
+def top(json: options.Json = False) -> None:
+    """Show nodes and packages by use; on a terminal until q is pressed."""
+    with session.reader() as store:
+        if json:
+            nodes, packages = _read(store)
+            emit_json({"nodes": [asdict(one) for one in nodes],
+                       "packages": [asdict(one) for one in packages]})  # fmt: skip
+        elif is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb":
+            _watch(store)
+        else:
+            page = sheet(terminal_columns())
+            top_page.draw(page, *_read(store))
+            show(page)
+
+
+def _watch(store: Store) -> None:
+    from d0ctl.cli.terminal.live_screen import LiveScreen
+
+    with LiveScreen() as screen:
+        key = ""
+        while key != "quit":
+            page = sheet(terminal_columns())
+            top_page.draw(page, *_read(store))
+            screen.draw(page, time.time())
+            key = screen.wait(LOOK_S)
+
+
+def _read(store: Store) -> tuple[list[NodeUse], list[PackageUse]]:
+    """Return nodes and packages, those that use most first."""
+    with store.reading():
+        given = {row["id"]: row["used"] for row in registry.capacities(store)}
+        packages = [_package(row) for row in registry.packages_in_use(store)]
+        nodes = [_node(row, given.get(row["id"], 0), packages) for row in registry.nodes(store)]
+    nodes.sort(key=lambda one: (-one.given, one.name))
+    packages.sort(key=lambda one: (-(one.cores or 0.0), -(one.rss or 0), one.path))
+    return nodes, packages
+
+
+def _package(row: Row) -> PackageUse:
+    ran = row["seconds"]
+    cores = row["cpu"] / ran if row["cpu"] is not None and ran and ran > 0 else None
+    return PackageUse(row["path"], row["node"], row["phase"], row["cpus"], cores, row["rss"],
+                      row["percent"])  # fmt: skip
+
+
+def _node(row: Row, given: float, packages: list[PackageUse]) -> NodeUse:
+    here = [one for one in packages if one.node == row["name"]]
+    cores = [one.cores for one in here if one.cores is not None]
+    rss = [one.rss for one in here if one.rss is not None]
+    state = "drained" if row["drained"] and row["state"] == "up" else row["state"]
+    return NodeUse(row["name"], state, row["cpus"], given, sum(cores) if cores else None,
+                   sum(rss) if rss else None, row["memory"], len(here))  # fmt: skip

@@ -1,0 +1,52 @@
+"""`top`: nodes and packages by use, once or in place on a terminal."""
+
+from tests.cli.conftest import Type
+from tests.support.building import document, production
+from tests.support.live import live
+from tests.support.rows import insert, value
+from tests.support.site import Site
+
+
+def busy(site: Site) -> None:
+    """Two packages on a node: one has used 1.5 CPUs for 100 s, the other reported nothing."""
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    site.launch("prod/1/2/1")
+    with site.store.writing():
+        started = value(site.store, "attempt", "started", id=attempt)
+        insert(site.store, "progress", package_id=site.id_of("prod/1/1/1"), attempt_id=attempt,
+               seq=1, at=started + 100, binary=1, percent=40.0, line="", cpu=150.0,
+               rss=2_000_000_000)  # fmt: skip
+
+
+def test_packages_and_nodes_are_listed_by_use(site: Site, d0ctl: Type) -> None:
+    busy(site)
+
+    answer = document(d0ctl("top", "--json").stdout)
+    screen = d0ctl("top").stdout
+
+    first, second = answer["packages"]
+    assert (first["path"], first["cores"], first["rss"]) == ("prod/1/1/1", 1.5, 2_000_000_000)
+    assert (second["path"], second["cores"], second["rss"]) == ("prod/1/2/1", None, None)
+    (node,) = answer["nodes"]
+    assert (node["given"], node["cores"], node["packages"]) == (2, 1.5, 2)
+    assert "2/4" in screen and "40 %" in screen and "\x1b" not in screen
+
+
+def test_without_packages_it_says_so(site: Site, d0ctl: Type) -> None:
+    site.up()
+
+    assert "no package is on a node" in d0ctl("top").stdout
+
+
+def test_on_a_terminal_it_stays_until_q(site: Site) -> None:
+    busy(site)
+
+    with live("top") as screen:
+        screen.expect("prod/1/1/1")
+        site.end("prod/1/2/1")
+        screen.expect("1/4")
+        screen.press("q")
+
+        assert screen.end() == 0
+        assert "\x1b[2J" not in screen.raw
