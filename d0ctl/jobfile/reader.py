@@ -18,6 +18,7 @@ from d0ctl.jobfile.language.placeholders import Scope
 from d0ctl.jobfile.recipe import JobRecipe
 from d0ctl.jobfile.sections.late_outputs import late_stages
 from d0ctl.jobfile.sections.level import Reading
+from d0ctl.jobfile.sections.loops import MAX_LISTED
 from d0ctl.jobfile.sections.stages import read_job
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.source import mapping_of, text_of
@@ -59,7 +60,10 @@ def read_text(
     faults = Faults(source if is_seen else None)
     root = mapping_of(text, faults, "`job` and `stages`")
     folder = local_files.absolute(str(directory or "."))
-    recipe = read_job(root, Reading(faults, folder, Scope(), known), parameters)
+    reading = Reading(faults, folder, Scope(), known)
+    recipe = read_job(root, reading, parameters)
+    if reading.listed["values"] > MAX_LISTED:
+        raise BadJobFile(faults.lines())  # what was listed takes long to check
     named = "job" in recipe.fields.fixed
     name = recipe.fields.fixed.get("job") or job_name_of(source)
     spec = spec_of(recipe, name, named, source, folder, known, faults, is_seen=is_seen)
