@@ -28,6 +28,7 @@ Level: TypeAlias = Literal[
     "job file",
     "throttle",
     "token",
+    "task",
 ]
 """What an action applies to; `any` is a selection of jobs, stages, lines or packages."""
 
@@ -68,7 +69,7 @@ TargetType = TypeVar("TargetType", bound=Target)
 
 @dataclass(frozen=True, slots=True)
 class NodeName:
-    """A node, cluster, researcher or token by its name."""
+    """A node, cluster, researcher, token or task by its name."""
 
     brief: str
 

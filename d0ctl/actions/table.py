@@ -9,7 +9,7 @@ from d0ctl.actions.action import Action
 
 GROUPS = {"jobs": "", "packages": "", "nodes": "node ", "clusters": "cluster ",
           "researchers": "researcher ", "files": "file ", "throttles": "throttle ",
-          "tokens": "token "}  # fmt: skip
+          "tokens": "token ", "tasks": "task "}  # fmt: skip
 """The folders of actions, and the command that each belongs to."""
 
 

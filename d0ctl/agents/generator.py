@@ -27,10 +27,11 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     number = room(store, task)
     if number < 1:
         return False
+    is_scouting = scouts(task) > 0
     rule = Rule(zlib.decompress(task.text).decode(), task.source, task.directory,
                 texts(task), known_names(store))  # fmt: skip
     rows = _present(store, task, number)
-    groups = list(split(rows, task.rules, number))
+    groups = list(split(rows, task.rules, number, 1 if is_scouting else largest(task)))
     if not groups:
         return False
     first = task.made + 1
@@ -39,7 +40,8 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     events = [(group.first, group.events) for group in groups]
     try:
         spec = rule.packages(loop, events, first)
-        return bool(generation.append(store, task, spec, groups, status="running", now=clock()))
+        status = "scouting" if is_scouting else "running"
+        return bool(generation.append(store, task, spec, groups, status=status, now=clock()))
     except (BadJobFile, Refused) as error:
         fault = error.faults[0] if isinstance(error, BadJobFile) else str(error)
         with store.writing():
@@ -63,15 +65,22 @@ def room(store: Store, task: Task) -> int:
     most = BATCH
     if task.rules.max_packages is not None:
         most = min(most, task.rules.max_packages - task.made)
+    if first := scouts(task):
+        return min(most, first)
     if most > 0 and not task.rules.at_once:
         queue = generation.queue(store, task)
         most = 0 if queue.is_enough else min(most, queue.most - queue.queued)
     return most
 
 
+def scouts(task: Task) -> int:
+    """Return how many scouts a task begins with; none once they were measured."""
+    return task.rules.first_scouts if task.status == "ready" and not task.measured else 0
+
+
 def _present(store: Store, task: Task, number: int) -> list[Row]:
     """Return enough files for so many packages; files that are not there any more are marked."""
-    rows = generation.pickable(store, task, number * largest(task.rules) + 1)
+    rows = generation.pickable(store, task, number * largest(task) + 1)
     if not task.rules.takes_files:
         return rows
     there: list[Row] = []
@@ -87,20 +96,24 @@ def _present(store: Store, task: Task, number: int) -> list[Row]:
     return there
 
 
-def largest(rules: Rules) -> int:
-    """Return how many files a package may have at most, if it has any rule for that."""
-    asked = [one for one in (rules.files_per_package, rules.max_files_per_package) if one]
+def largest(task: Task) -> int:
+    """Return how many files a package may have at most, by its rules and its scouts."""
+    rules = task.rules
+    wanted = task.measured.get("files") or rules.files_per_package
+    asked = [one for one in (wanted, rules.max_files_per_package) if one]
     if asked:
         return min(asked)
     return 1 if not (rules.bytes_per_package or rules.events_per_package) else 200
 
 
-def split(rows: Sequence[Row], rules: Rules, most: int) -> Iterator[Group]:
-    """Put files into packages, in their order; a file that failed comes into a smaller one."""
+def split(rows: Sequence[Row], rules: Rules, most: int, largest: int) -> Iterator[Group]:
+    """Put files into packages of at most `largest` files, in their order; a file that failed comes
+    into a smaller one.
+    """
     group: list[Row] = []
     size = events = made = 0
     for row in rows:
-        limit = max(1, largest(rules) >> min(row["attempts"], 20))
+        limit = max(1, largest >> min(row["attempts"], 20))
         is_full = (
             len(group) >= limit
             or _is_above(rules.bytes_per_package, size + (row["size"] or 0))

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from d0ctl.agents import closer, feeder, generator
+from d0ctl.agents import closer, feeder, generator, scouts, watchdog
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store
@@ -27,6 +27,8 @@ class Agent(NamedTuple):
 AGENTS: Mapping[str, Agent] = {
     "feeder": Agent(feeder.STATUSES, feeder.act),
     "generator": Agent(generator.STATUSES, generator.act, generator.wants),
+    "watchdog": Agent(watchdog.STATUSES, watchdog.act, watchdog.wants),
+    "scouts": Agent(scouts.STATUSES, scouts.act, scouts.wants),
     "closer": Agent(closer.STATUSES, closer.act, closer.wants),
 }
 """The agents that work on one task at a time, in the order of a task's life."""

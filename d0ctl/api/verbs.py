@@ -574,6 +574,90 @@ class FileVerbs(Acting):
         )
 
 
+class TaskVerbs(Acting):
+    """The actions on tasks."""
+
+    def avalanche(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Make the packages of a task without waiting for its scouts."""
+        return self._act("task avalanche", {}, reason, dry_run, keep_going)
+
+    def finish(
+        self,
+        *,
+        soft: bool = False,
+        hard: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Make no more packages of a task; it ends with what was processed.
+
+        soft: Let packages that exist end by themselves (default).
+        hard: Kill packages that have not ended.
+        """
+        return self._act("task finish", {"soft": soft, "hard": hard}, reason, dry_run, keep_going)
+
+    def incexec(
+        self,
+        *,
+        parameters: Mapping[str, object] | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Look up the inputs of a task again, and process what is new.
+
+        parameters: New value of a parameter; may be repeated.
+        """
+        return self._act("task incexec", {"parameters": parameters}, reason, dry_run, keep_going)
+
+    def kill(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """End a task and kill its packages."""
+        return self._act("task kill", {}, reason, dry_run, keep_going)
+
+    def pause(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Make no more packages of a task, and start none; running ones go on."""
+        return self._act("task pause", {}, reason, dry_run, keep_going)
+
+    def resume(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Go on with a paused task."""
+        return self._act("task resume", {}, reason, dry_run, keep_going)
+
+    def retry(
+        self,
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Process again what a task has not processed."""
+        return self._act("task retry", {}, reason, dry_run, keep_going)
+
+
 class TokenVerbs(Acting):
     """The actions on tokens of the REST interface."""
 

@@ -68,6 +68,9 @@ TARGETS: dict[str, Any] = {
     "researcher": Annotated[
         str, typer.Argument(metavar="NAME", help="A researcher, or a new one.")
     ],
+    "task": Annotated[
+        str, typer.Argument(metavar="TASK", autocompletion=completion.job_names, help="A task.")
+    ],
     "token": Annotated[str, typer.Argument(metavar="NAME", help="A token of the REST interface.")],
     "file": options.Files,
     "job file": options.JobFileOrCommand,

@@ -165,6 +165,6 @@ for _words in ARGUMENTS:
     if _group:
         COMMANDS[_group] = (*COMMANDS.get(_group, ()), _name)
 
-for _group in ("file", "node", "cluster", "researcher", "throttle", "token"):
+for _group in ("file", "node", "cluster", "researcher", "throttle", "token", "task"):
     _names = {*COMMANDS[_group], *_actions(f"{_group}s", f"{_group}_")}
     COMMANDS[_group] = tuple(sorted(_names))

@@ -11,6 +11,9 @@ STAGE = "process"
 """The name of the stage with the packages of a task."""
 
 
+USUAL_SCOUTS = 10
+
+
 class Rules(Struct, frozen=True, omit_defaults=True):
     """How a task is split and how it goes on; sizes in bytes, times in seconds."""
 
@@ -20,8 +23,9 @@ class Rules(Struct, frozen=True, omit_defaults=True):
     events_per_package: int | None = None
     max_packages: int | None = None
     target_time: float | None = None
-    scouts: int = 10
-    """The number of packages that measure what the others need; 0: none."""
+    scouts: int | None = None
+    """The number of packages that measure what the others need; None: 10 if a package should take
+    a target time, else none."""
     scout_success: float = 0.5
     """The fraction of scouts that must succeed."""
     at_once: bool = False
@@ -40,6 +44,15 @@ class Rules(Struct, frozen=True, omit_defaults=True):
     """By status, how long the task may have it, and what happens then."""
     attributes: dict[str, Any] = {}
     """Those of plug-ins, by name."""
+
+    @property
+    def first_scouts(self) -> int:
+        """How many scouts the task begins with."""
+        if self.avalanche:
+            return 0
+        if self.scouts is None:
+            return USUAL_SCOUTS if self.target_time is not None else 0
+        return self.scouts
 
 
 class DatasetSpec(Struct, frozen=True):

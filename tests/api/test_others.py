@@ -14,6 +14,7 @@ from d0ctl import (
     Researcher,
     Selection,
     Site,
+    Task,
     Throttle,
     Token,
 )
@@ -41,6 +42,7 @@ CLASSES: dict[str, type] = {
     "researcher": Researcher,
     "file": Files,
     "throttle": Throttle,
+    "task": Task,
     "token": Token,
 }
 """The class whose methods the actions of a level are."""

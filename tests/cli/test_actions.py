@@ -17,7 +17,13 @@ def test_the_help_of_every_action_has_an_example_that_is_accepted(site: Site, d0
         example = reply.partition("Example: d0ctl ")[2].partition("\n\n")[0]
         words = shlex.split(" ".join(example.split()))
         assert " ".join(words).startswith(f"{name} ")
-        code = {"node add": 0, "submit": 2, "throttle set": 0, "researcher set": 2}.get(name, 3)
+        code = {
+            "node add": 0,
+            "submit": 2,
+            "throttle set": 0,
+            "researcher set": 2,
+            "token add": 0,
+        }.get(name, 3)
         assert d0ctl(*words, "--dry-run").exit_code == code, name
         assert "Exit status: 0 done" in reply
         first = reply.splitlines()[2].strip()

@@ -88,6 +88,13 @@ CALLS = {
 ELSEWHERE = {
     "token remove",
     "task submit",
+    "task avalanche",
+    "task finish",
+    "task incexec",
+    "task kill",
+    "task pause",
+    "task resume",
+    "task retry",
     "archive",
     "clone",
     "file purge",

@@ -60,6 +60,7 @@ CLASSES = {
     "ClusterVerbs": ("The actions on clusters.", {"cluster"}),
     "ResearcherVerbs": ("The actions on researchers.", {"researcher"}),
     "FileVerbs": ("The actions on files, one selector after the other.", {"file"}),
+    "TaskVerbs": ("The actions on tasks.", {"task"}),
     "TokenVerbs": ("The actions on tokens of the REST interface.", {"token"}),
     "ThrottleVerbs": ("The actions on throttles.", {"throttle"}),
 }

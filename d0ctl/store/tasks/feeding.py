@@ -6,6 +6,7 @@ from typing import Any
 
 from d0ctl.jobfile.sections.loop_sources import RangeValues
 from d0ctl.store.connection import Store
+from d0ctl.store.tasks import state
 from d0ctl.taskfile.sources import Found
 
 CHUNK = 20_000
@@ -100,3 +101,18 @@ def looked_up(store: Store, dataset: int, *, now: float) -> None:
 def look_failed(store: Store, dataset: int, until: float) -> None:
     """A dataset can't be looked up before a time; in a transaction."""
     store.change("look_failed", dataset=dataset, next=until)
+
+
+def try_again(store: Store, task: int, *, now: float) -> None:
+    """failed, partial -> ready, each with all its attempts; in a transaction."""
+    store.change("try_contents_again", task=task)
+    for row in state.datasets(store, task):
+        if row["type"] == "input" and row["status"] == "done":
+            state.move_dataset(store, row["id"], "ready", now=now)
+
+
+def look_again(store: Store, task: int, *, now: float) -> None:
+    """Let the feeder look up the input datasets of a task again; in a transaction."""
+    for row in state.datasets(store, task):
+        if not row["output"] and row["status"] in ("ready", "done", "pending", "broken"):
+            state.move_dataset(store, row["id"], "toupdate", now=now)

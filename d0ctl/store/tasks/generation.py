@@ -64,6 +64,11 @@ def pickable(store: Store, task: Task, limit: int) -> list[Row]:
     return store.rows("pickable_contents", task=task.id, limit=limit)
 
 
+def scouts(store: Store, task: Task) -> list[Row]:
+    """Return the phase of each scout of a task, what it needed, and how many files it had."""
+    return store.rows("measured_scouts", stage=task.stage_id, limit=task.made)
+
+
 def append(
     store: Store, task: Task, spec: JobSpec, groups: Sequence[Group], *, status: str, now: float
 ) -> int:

@@ -1,6 +1,6 @@
 """Locks and statuses of tasks and datasets; each function is part of a transaction or makes one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -128,6 +128,32 @@ def go_on(store: Store, one: Task) -> None:
 def change_rules(store: Store, one: Task, rules: Rules) -> None:
     """Give a task other rules, in a transaction."""
     store.change("change_task_rules", task=one.id, rules=msgspec.json.encode(rules).decode())
+
+
+def keep_measured(store: Store, one: Task, measured: Mapping[str, Any]) -> None:
+    """Record what the scouts of a task needed, in a transaction."""
+    store.change("keep_measured", task=one.id, measured=as_json(dict(measured)))
+
+
+def say(store: Store, one: Task, note: str, *, now: float) -> None:
+    """Record something about a task once for each time that it gets its status."""
+    store.change("say_of_task", task=one.id, note=note, now=now)
+
+
+def choose_packages(store: Store, one: Task) -> None:
+    """Select all packages of a task."""
+    store.change("clear_chosen")
+    store.change("choose_packages_of_task", job=one.job_id)
+
+
+def may_move(store: Store, old: str, new: str) -> bool:
+    """Return whether a task may get a status, by the table of transitions."""
+    return bool(store.value("task_may_move", old=old, new=new))
+
+
+def change_parameters(store: Store, one: Task, parameters: Mapping[str, Any]) -> None:
+    """Give the parameters of a task other values, in a transaction."""
+    store.change("change_task_parameters", job=one.job_id, parameters=as_json(dict(parameters)))
 
 
 def move_dataset(

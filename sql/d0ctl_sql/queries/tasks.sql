@@ -402,3 +402,47 @@ update task set holder = null, held_until = null where holder is not null;
 -- name: task_of_job
 -- The task whose packages a job has.
 select id from task where job_id = :job;
+
+-- name: task_may_move
+-- 1 if a task may get a status.
+select exists (select 1 from task_transition where old = :old and new = :new);
+
+-- name: change_task_parameters
+-- Packages that are made from now on get other values.
+update job set parameters = :parameters where id = :job;
+
+-- name: try_contents_again
+-- failed, partial -> ready: a user retries a task, and its files get all their attempts again.
+update content set status = 'ready', package_id = null, tried_from = attempts
+ where output = 0 and status in ('failed', 'partial')
+   and dataset_id in (select id from dataset where task_id = :task and type = 'input');
+
+-- name: keep_measured
+-- What the scouts of a task needed.
+update task set measured = :measured where id = :task;
+
+-- name: measured_scouts
+-- What the packages of a task needed that were made so far, and how many files each processed.
+select package.phase, attempt.ended - coalesce(attempt.started, attempt.launched) as seconds,
+       attempt.cpu, attempt.rss,
+       (select sum(file.size) from file where file.package_id = package.id) as output,
+       (select count(*) from content
+         where content.package_id = package.id and content.output = 0) as files
+  from package
+  left join attempt on attempt.id = package.attempt_id
+ where package.stage_id = :stage
+ limit :limit;
+
+-- name: say_of_task
+-- Something about a task that keeps its status; once for each time that it gets it.
+insert into task_log (at, task_id, old, new, note)
+select :now, task.id, task.status, task.status, :note
+  from task
+ where task.id = :task
+   and not exists (select 1 from task_log
+                    where task_log.task_id = task.id and task_log.old = task.status
+                      and task_log.new = task.status and task_log.at >= task.since);
+
+-- name: choose_packages_of_task
+-- Select the packages of a job.
+insert or ignore into chosen (package_id) select id from package where job_id = :job;

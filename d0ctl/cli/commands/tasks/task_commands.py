@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from d0ctl.cli import changing, options, session
+from d0ctl.cli.action_command import Actions
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from d0ctl.store.tasks.views import DatasetView, TaskSummary
     from d0ctl.taskfile.spec import TaskSpec
 
-app = group("Submit and show tasks, which process the files of datasets.")
+app = group("Submit, show or change tasks, which process the files of datasets.", Actions)
 
 Name = Annotated[
     str,

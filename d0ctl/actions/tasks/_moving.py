@@ -1,0 +1,82 @@
+"""What the actions on tasks share: the task, the change of its status, and its packages."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from d0ctl.actions.action import Author, NodeRequest, Plan
+from d0ctl.actions.selection import KILLABLE, split_selected
+from d0ctl.errors import Refused
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Store
+from d0ctl.store.tasks import state, views
+from d0ctl.store.tasks.state import Task
+from d0ctl.units import count
+
+HOPELESS = {
+    "broken": "its definition or one of its datasets can't be used",
+    "failed": "none of its files was processed, so none would be",
+}
+"""Why a task that has ended in vain is not tried again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPlan(Plan):
+    """A task that gets another status, and what happens to its packages and files."""
+
+    task: Task
+    status: str = ""
+    files: int = 0
+    """How many files are processed again."""
+
+
+def found(store: Store, request: NodeRequest[Any]) -> Task:
+    """Return the task of a request. Raises NotFound."""
+    known = state.task(store, views.task(store, request.target.brief).id)
+    assert known is not None
+    return known
+
+
+def check(store: Store, task: Task, status: str, past: str) -> None:
+    """Raise Refused if the task can't get this status."""
+    if not state.may_move(store, task.status, status):
+        why = HOPELESS.get(task.status)
+        raise Refused(
+            f"task `{task.name}` is {task.status}, so it can't be {past}"
+            + (f": {why}" if why else ""),
+            hint=f"d0ctl task status {task.name}",
+        )
+
+
+def move(store: Store, plan: TaskPlan, by: Author) -> None:
+    """Give the task its status. Raises Refused if an agent has given it another meanwhile."""
+    if not state.move(store, plan.task, plan.status, now=by.now, actor=by.actor, note=by.note):
+        raise Refused(f"task `{plan.task.name}` has just got another status",
+                      hint="type it again")  # fmt: skip
+
+
+def killable(store: Store, task: Task) -> int:
+    """Select the packages of a task that have not ended, and count them."""
+    state.choose_packages(store, task)
+    return split_selected(store, KILLABLE).packages
+
+
+def kill_packages(store: Store, task: Task, by: Author) -> None:
+    """Kill the packages of a task that have not ended."""
+    if killable(store, task):
+        lifecycle.kill(store, actor=by.actor, note=by.note_or("killed"), now=by.now)
+
+
+def describe(plan: TaskPlan, verb: str) -> Iterator[str]:
+    """Say what would be done with the task, and with packages and files."""
+    yield f"would {verb} task `{plan.task.name}`, which is {plan.task.status}{_rest(plan)}"
+
+
+def report(plan: TaskPlan, past: str) -> Iterator[str]:
+    """Say what was done."""
+    yield f"{past} task `{plan.task.name}`{_rest(plan)}"
+
+
+def _rest(plan: TaskPlan) -> str:
+    packages = f", with {count(plan.packages, 'package')}" if plan.packages else ""
+    return packages + (f": {count(plan.files, 'file')} again" if plan.files else "")

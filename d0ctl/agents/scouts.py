@@ -1,0 +1,70 @@
+"""The scouts of a task: its first packages tell how others are split, or that they would fail."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from d0ctl.agents.agent import Clock
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.tasks import generation, state
+from d0ctl.store.tasks.state import Task
+from d0ctl.units import count, duration, format_size
+
+STATUSES = ("scouting",)
+"""The statuses of tasks that it works on."""
+
+
+def act(store: Store, task: Task, clock: Clock) -> bool:
+    """Measure scouts that have all ended; return whether the task has another status."""
+    rows = generation.scouts(store, task)
+    done = [row for row in rows if row["phase"] == "done"]
+    now = clock()
+    if len(done) < task.rules.scout_success * len(rows) or not done:
+        note = f"{len(rows) - len(done)} of {count(len(rows), 'scout')} failed"
+        with store.writing():
+            return state.move(store, task, "exhausted", now=now, note=note)
+    measured = measure(done, task)
+    with store.writing():
+        state.keep_measured(store, task, measured)
+        return state.move(store, task, "running", now=now, note=describe(measured))
+
+
+def wants(store: Store, task: Task) -> bool:
+    """Return whether all scouts of a task have ended."""
+    counts = state.counts(store, task.id)
+    return not counts.get("picked") and not counts.get("running")
+
+
+def measure(done: Sequence[Row], task: Task) -> dict[str, Any]:
+    """Return what scouts needed: medians per file, and the largest memory.
+
+    `files` is how many files a package takes so that it runs for the target time.
+    """
+    seconds = median([_per_file(row, "seconds") for row in done])
+    wall = sum(row["seconds"] or 0.0 for row in done)
+    found: dict[str, Any] = {
+        "scouts": len(done),
+        "seconds": seconds,
+        "memory": max((row["rss"] or 0 for row in done), default=0) or None,
+        "output": round(median([_per_file(row, "output") for row in done])),
+        "cpu": sum(row["cpu"] or 0.0 for row in done) / wall if wall else None,
+    }
+    if task.rules.target_time is not None:
+        found["files"] = max(1, int(task.rules.target_time / max(seconds, 0.001)))
+    return found
+
+
+def _per_file(row: Row, key: str) -> float:
+    return float(row[key] or 0.0) / max(1, int(row["files"]))
+
+
+def describe(measured: Mapping[str, Any]) -> str:
+    """Say what scouts needed."""
+    memory = measured["memory"]
+    parts = [
+        f"{count(measured['scouts'], 'scout')} took {duration(measured['seconds'])} per file",
+        f"{format_size(memory)} of memory" if memory else "",
+        f"{count(measured['files'], 'file')} per package from now on" if measured.get("files")
+        else "",
+    ]  # fmt: skip
+    return ", ".join(part for part in parts if part)

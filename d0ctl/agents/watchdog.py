@@ -1,0 +1,50 @@
+"""The watchdog: what happens to a task that has had a status for too long."""
+
+from d0ctl.agents.agent import Clock
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs import pause
+from d0ctl.store.tasks import feeding, state
+from d0ctl.store.tasks.state import Task
+from d0ctl.units import duration
+
+STATUSES = ("defined", "pending", "ready", "scouting", "running", "paused", "finishing")
+"""The statuses of tasks that it works on: those in which a task may stay for long."""
+
+NEW = {"pause": "paused", "finish": "finishing", "kill": "aborting", "look": "defined",
+       "exhaust": "exhausted"}  # fmt: skip
+"""The status that a task gets by an action; `tell` leaves it as it is."""
+
+
+def wants(store: Store, task: Task) -> bool:
+    """Return whether the task file limits how long a task has its status."""
+    return task.status in task.rules.timeouts
+
+
+def act(store: Store, task: Task, clock: Clock) -> bool:
+    """Act on a task that has had its status for too long; return whether it has another."""
+    rule, now = task.rules.timeouts[task.status], clock()
+    if now < task.since + rule["after"]:
+        return False
+    action = rule.get("action", "tell")
+    note = f"it was {task.status} for {duration(rule['after'])}"
+    new = NEW.get(action)
+    with store.writing():
+        if new is None or not state.may_move(store, task.status, new):
+            state.say(store, task, note, now=now)
+            return False
+        if not state.move(store, task, new, now=now, note=note):
+            return False
+        _follow(store, task, action, note, now)
+    return True
+
+
+def _follow(store: Store, task: Task, action: str, note: str, now: float) -> None:
+    """Do what the action means for packages and datasets, in the same transaction."""
+    if action == "pause":
+        pause.pause_jobs(store, [task.job_id], running=False, actor="d0ctl", note=note, now=now)
+    elif action == "kill":
+        state.choose_packages(store, task)
+        lifecycle.kill(store, actor="d0ctl", note=note, now=now)
+    elif action == "look":
+        feeding.look_again(store, task.id, now=now)

@@ -1,0 +1,58 @@
+"""A request of each action, as the dashboard makes them."""
+
+from d0ctl.actions import request
+from d0ctl.actions.action import NodeName
+from d0ctl.actions.file_choice import FileChoice
+from d0ctl.actions.throttles.throttle_set import ThrottleName
+from d0ctl.select import parse, parse_all
+
+REQUESTS = [
+    request("hold", parse_all(["a/1/1-3/1", "a/1/7/1"])),
+    request("release", parse("a:held", reason="exit-code", node="n1", older_than="90m")),
+    request("retry", parse("a/1/1/1"), memory=8 * 10**9, disk=10**9, cpus=2,
+            wall_time=5400.0, nodes=("n1", "n2")),
+    request("retry", parse("a/1/1/1"), environment={"A": "1 2"}, parameters={"cut": "5"},
+            from_scratch=True),
+    request("edit", parse("a/1/1/1"), memory=8 * 10**9, cpus=2, environment={"A": "1"}),
+    request("kill", parse("a"), partial=True),
+    request("kill-line", parse("a/1/2"), drop_outputs=True),
+    request("kill-line", parse("a/1/2")),
+    request("restore-line", parse("a/1/2")),
+    request("acknowledge", parse("a:failed"), withdraw=True),
+    request("pause", parse("a"), running=True),
+    request("resume", parse("a")),
+    request("finish", parse("a"), hard=True, partial=True),
+    request("finish", parse("a")),
+    request("priority", parse_all(["a", "b"]), priority=7),
+    request("set-status", parse("a/1/1/1"), status="successful"),
+    request("remove", parse("a")),
+    request("clone", parse("a"), parameters={"run": "2"}, name="b", hold=True),
+    request("limit", parse("a/2"), max_running=4),
+    request("limit", parse("a"), max_running=0, max_failures=7),
+    request("update", parse("a"), file="b.yaml", parameters={"run": "2"}, again=True),
+    request("node add", NodeName("farm"), destination="emmy@farm", cpus=3,
+            accept_keys=("SHA256:a", "SHA256:b"), via="openssh"),
+    request("node add", NodeName("here"), local=True, same_machine=True),
+    request("node accept-key", NodeName("farm"), fingerprints=("SHA256:a",), reinstalled=True),
+    request("node drain", NodeName("farm")),
+    request("node accept-loss", NodeName("farm")),
+    request("node free", NodeName("farm"), wanted=2_000_000_000),
+    request("node resume", NodeName("farm")),
+    request("node benchmark", NodeName("farm")),
+    request("node set", NodeName("farm"), changes=("speed=2", "memory=none")),
+    request("node remove", NodeName("farm")),
+    request("file purge", FileChoice("a", "*.root", node="farm", disposition="deletable")),
+    request("file set-disposition", FileChoice("a", "*"), disposition="retain-temp"),
+    request("cluster set", NodeName("farm"), changes=("capacity=2TB", "private=yes")),
+    request("researcher set", NodeName("emmy"), changes=("mail=none",)),
+    request("token add", NodeName("anna"), role="operator"),
+    request("token remove", NodeName("anna")),
+    request("task pause", NodeName("reco")),
+    request("task resume", NodeName("reco")),
+    request("task finish", NodeName("reco"), hard=True),
+    request("task kill", NodeName("reco")),
+    request("task retry", NodeName("reco")),
+    request("task incexec", NodeName("reco"), parameters={"run": "2"}),
+    request("task avalanche", NodeName("reco")),
+    request("throttle set", ThrottleName("job", "a*"), max_running=4, max_launches="9/1m"),
+]  # fmt: skip
