@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from d0ctl.api.site import Site as Site
     from d0ctl.api.site_sections import Cluster as Cluster
     from d0ctl.api.site_sections import Researcher as Researcher
-    from d0ctl.api.site_sections import Task as Task
     from d0ctl.api.site_sections import Token as Token
     from d0ctl.api.task_interface import Task as Task
     from d0ctl.api.task_interface import tasks as tasks
@@ -37,7 +36,6 @@ _EXPORTS = {
     "Task": "d0ctl.api.task_interface",
     "tasks": "d0ctl.api.task_interface",
     "Throttle": "d0ctl.api.throttle",
-    "Task": "d0ctl.api.site_sections",
     "Token": "d0ctl.api.site_sections",
     "BadJobFile": "d0ctl.errors",
     "D0Error": "d0ctl.errors",

@@ -1,10 +1,10 @@
-"""Clusters, researchers, tasks and tokens by their names, and how they are changed."""
+"""Clusters, researchers and tokens by their names, and how they are changed."""
 
 from os import PathLike
 from pathlib import Path
 
 from d0ctl.actions.action import NodeName
-from d0ctl.api.verbs import Acting, ClusterVerbs, ResearcherVerbs, TaskVerbs, TokenVerbs
+from d0ctl.api.verbs import Acting, ClusterVerbs, ResearcherVerbs, TokenVerbs
 from d0ctl.config import find_home
 
 
@@ -30,7 +30,3 @@ class Researcher(ResearcherVerbs, _Named):
 
 class Token(TokenVerbs, _Named):
     """A token of the REST interface by its name; the result of `add` has its secret as text."""
-
-
-class Task(TaskVerbs, _Named):
-    """A submitted task by its name."""

@@ -1,4 +1,4 @@
-"""Tasks in Python: their submission, their status, and why they have it."""
+"""Tasks in Python: submission, actions, status, and why they have it."""
 
 import time
 from collections.abc import Mapping
@@ -6,7 +6,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from d0ctl.actions.action import NodeName
 from d0ctl.api.acting import actor
+from d0ctl.api.verbs import TaskVerbs
 from d0ctl.config import find_home
 from d0ctl.jobfile.source import text_of
 from d0ctl.show.tasks import task_why
@@ -19,7 +21,7 @@ from d0ctl.taskfile import reader
 NOTHING: Mapping[str, Any] = {}
 
 
-class Task:
+class Task(TaskVerbs):
     """A task by its name; its packages are those of the job of the same name."""
 
     def __init__(self, name: str, *, home: str | PathLike[str] | None = None) -> None:
@@ -28,6 +30,9 @@ class Task:
 
     def __repr__(self) -> str:
         return f"Task({self.name!r})"
+
+    def _targets(self, keep_going: bool) -> list[NodeName]:
+        return [NodeName(self.name)]
 
     @classmethod
     def submit(

@@ -87,11 +87,6 @@ EPILOGS = {
                        "systemd does not answer, 5 it did not start"),
     "daemon uninstall": ("", "0 removed, 3 there is no service, 4 systemd does not answer"),
     "daemon status": ("--json", "0 it is running, 3 it is not"),
-    "task submit": ("reco.yaml --set run=4711", "0 done, 2 bad task file, 3 its parent is unknown, "
-                    "4 the name is taken"),
-    "task list": ("--json", HOME),
-    "task status": ("reco", READS),
-    "task history": ("reco", READS),
     "serve": ("--port 8620", "0 stopped, 2 bad usage, 4 the port is taken, or it is not installed, "
               "5 there is no home"),
     "token list": ("--json", HOME),

@@ -428,10 +428,10 @@ select package.phase, attempt.ended - coalesce(attempt.started, attempt.launched
        (select sum(file.size) from file where file.package_id = package.id) as output,
        (select count(*) from content
          where content.package_id = package.id and content.output = 0) as files
-  from package
+  from line
+  join package on package.line_id = line.id
   left join attempt on attempt.id = package.attempt_id
- where package.stage_id = :stage
- limit :limit;
+ where line.stage_id = :stage and line.seq <= :limit;
 
 -- name: say_of_task
 -- Something about a task that keeps its status; once for each time that it gets it.
