@@ -8,7 +8,7 @@ from d0ctl.agents.agent import Clock
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import generation, state
 from d0ctl.store.tasks.state import Task
-from d0ctl.units import count, duration, format_size
+from d0ctl.units import count, duration, size
 
 STATUSES = ("scouting",)
 """The statuses of tasks that it works on."""
@@ -63,7 +63,7 @@ def describe(measured: Mapping[str, Any]) -> str:
     memory = measured["memory"]
     parts = [
         f"{count(measured['scouts'], 'scout')} took {duration(measured['seconds'])} per file",
-        f"{format_size(memory)} of memory" if memory else "",
+        f"{size(memory)} of memory" if memory else "",
         f"{count(measured['files'], 'file')} per package from now on" if measured.get("files")
         else "",
     ]  # fmt: skip

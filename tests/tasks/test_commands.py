@@ -167,7 +167,7 @@ def test_scouts_set_the_size_of_the_other_packages(store: Store) -> None:
     work(store)
     assert status_of(store, task) == "running"
     assert phases(store) == {"done": 4, "ready": 10}
-    said = "4 scouts took 1 min 00 s per file, 10 files per package from now on"
+    said = "4 scouts took 1 min 00 s per file, 5.0 MB of memory, 10 files per package from now on"
     assert views.task(store, "demo").note == said
 
 
@@ -175,8 +175,9 @@ def take_seconds(store: Store, seconds: float) -> None:
     """Let ready packages end successfully after a time."""
     ask = store.connection.execute
     for (package,) in ask("select id from package where phase = 'ready'").fetchall():
-        ask("insert into attempt (package_id, number, node_id, node_name, launched, started, ended)"
-            " values (?, 1, 1, 'localhost', 0, 0, ?)", [package, seconds])  # fmt: skip
+        ask("insert into attempt (package_id, number, node_id, node_name, launched, started, ended,"
+            " rss)"
+            " values (?, 1, 1, 'localhost', 0, 0, ?, 5000000)", [package, seconds])  # fmt: skip
         ask("update package set attempt_id = last_insert_rowid() where id = ?", [package])
     end(store)
 
