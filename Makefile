@@ -16,7 +16,7 @@ EXAMPLES := 10000
 # Tests start hundreds of pythons; without its cache each compiles all of d0ctl again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-ssh demo-slurm test check bench chaos hostile soak mutants crates screens options schemas completions clean
+.PHONY: help demo demo-ssh demo-slurm test check bench chaos hostile soak mutants crates screens options schemas completions docs clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -89,6 +89,11 @@ completions: .venv/ready  ## write completions/ again, as the program prints the
 	@_D0CTL_COMPLETE=source_zsh $(bin)/d0ctl | sed -n "/^#compdef/,\$$p" >completions/_d0ctl
 	@_D0CTL_COMPLETE=source_fish $(bin)/d0ctl >completions/d0ctl.fish
 
+docs: .venv/ready-for-docs  ## build the manual as a site, .cache/docs/site; a broken link is an error
+	@rm -rf .cache/docs && mkdir -p .cache/docs/pages
+	@cp -R README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs examples .cache/docs/pages
+	@NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --strict --config-file docs/mkdocs.yml
+
 clean:  ## remove all that make made: environment, caches, the demo's home
 	@rm -rf .venv .cache .demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -125,6 +130,11 @@ endif
 .venv/ready-to-test: .venv/ready
 	@echo "Installing what the tests need into .venv" >&2
 	@$(install) --editable '.[test]'
+	@touch $@
+
+.venv/ready-for-docs: .venv/ready
+	@echo "Installing what builds the site into .venv" >&2
+	@$(install) --editable '.[docs]'
 	@touch $@
 
 # An environment of its own: roc-validator needs an older rich than Textual does.
