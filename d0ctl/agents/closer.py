@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from d0ctl.agents.agent import Clock
 from d0ctl.store.connection import Store
-from d0ctl.store.tasks import content_follower, state
+from d0ctl.store.tasks import children, content_follower, state
 from d0ctl.store.tasks.state import Task
 
 STATUSES = ("ready", "scouting", "running", "finishing", "prepared", "aborting")
@@ -15,7 +15,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     """Give a task whose packages have ended its next status; return whether it has one."""
     if task.status == "prepared":
         return _complete(store, task, clock)
-    new = _next(task, state.counts(store, task.id))
+    new = _next(store, task)
     if new is None:
         return False
     with store.writing():
@@ -24,16 +24,19 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
 
 def wants(store: Store, task: Task) -> bool:
     """Return whether a task may get its next status now."""
-    return task.status == "prepared" or _next(task, state.counts(store, task.id)) is not None
+    return task.status == "prepared" or _next(store, task) is not None
 
 
-def _next(task: Task, files: Mapping[str, int]) -> str | None:
+def _next(store: Store, task: Task) -> str | None:
     """Return the next status of a task whose packages have all ended; None while they have not."""
+    files = state.counts(store, task.id)
     if files.get("picked") or files.get("running"):
         return None
     if task.status == "aborting":
         return "aborted"
-    return "prepared" if task.status == "finishing" or not _has_more(task, files) else None
+    if task.status == "finishing":
+        return "prepared"
+    return None if _has_more(task, files) or children.makers(store, task) else "prepared"
 
 
 def _has_more(task: Task, files: Mapping[str, int]) -> bool:
@@ -56,6 +59,7 @@ def _complete(store: Store, task: Task, clock: Clock) -> bool:
                 state.move_dataset(store, row["id"], "prepared", now=now)
             if is_done or (row["output"] and row["status"] in ("running", "prepared")):
                 state.move_dataset(store, row["id"], "done", now=now)
+        children.wake(store, task)
         return state.move(store, task, status, now=now, note=note)
 
 

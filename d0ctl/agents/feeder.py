@@ -5,7 +5,7 @@ import json
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.tasks import feeding, state
+from d0ctl.store.tasks import children, feeding, state
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile import sources
@@ -20,6 +20,13 @@ FIRST_REST_S, LONGEST_REST_S = 10.0, 600.0
 
 def act(store: Store, task: Task, clock: Clock) -> bool:
     """Look up the datasets of a task that are due; return whether the task has another status."""
+    if why := children.why_not_yet(store, task):
+        with store.writing():
+            moved = task.status != "pending" and state.move(
+                store, task, "pending", now=clock(), note=why
+            )
+            state.wait(store, task, why, until=clock() + LONGEST_REST_S)
+        return moved
     due = [
         row for row in state.datasets(store, task.id)
         if not row["output"] and row["status"] in ("defined", "toupdate", "pending")
@@ -32,7 +39,15 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
 def _look_up(store: Store, task: Task, dataset: Row, clock: Clock) -> str:
     """Record the files of a dataset, or why there are none; return what has changed."""
     source = json.loads(dataset["source"])
+
+    def is_mine() -> bool:
+        return state.is_mine(store, task.id)
+
     try:
+        if "task" in source:
+            if (why := children.why_no_files(store, dataset)) and not source.get("early-start"):
+                raise sources.Unavailable(why)
+            return _fed(store, dataset, clock, *children.feed(store, dataset, is_mine))
         found = sources.look_up(source, task.directory, known_names(store))
     except sources.Unavailable as error:
         _fail(store, dataset, "pending", clean(str(error)), clock())
@@ -40,9 +55,10 @@ def _look_up(store: Store, task: Task, dataset: Row, clock: Clock) -> str:
     except (sources.Unusable, D0Error) as error:
         _fail(store, dataset, "broken", clean(str(error)), clock())
         return ""
-    added, changed = feeding.feed(
-        store, dataset["id"], found, lambda: state.is_mine(store, task.id)
-    )
+    return _fed(store, dataset, clock, *feeding.feed(store, dataset["id"], found, is_mine))
+
+
+def _fed(store: Store, dataset: Row, clock: Clock, added: int, changed: int) -> str:
     now = clock()
     with store.writing():
         state.move_dataset(store, dataset["id"], "ready", now=now)

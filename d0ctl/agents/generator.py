@@ -8,7 +8,7 @@ from d0ctl.errors import BadJobFile, Refused
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.tasks import feeding, generation, state
+from d0ctl.store.tasks import children, feeding, generation, state
 from d0ctl.store.tasks.generation import Group
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.views.job_files.known_names import known_names
@@ -31,7 +31,8 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     rule = Rule(zlib.decompress(task.text).decode(), task.source, task.directory,
                 texts(task), known_names(store))  # fmt: skip
     rows = _present(store, task, number)
-    groups = list(split(rows, task.rules, number, 1 if is_scouting else largest(task)))
+    groups = list(split(rows, task.rules, number, 1 if is_scouting else largest(task),
+                        is_growing=bool(children.makers(store, task))))  # fmt: skip
     if not groups:
         return False
     first = task.made + 1
@@ -106,9 +107,11 @@ def largest(task: Task) -> int:
     return 1 if not (rules.bytes_per_package or rules.events_per_package) else 200
 
 
-def split(rows: Sequence[Row], rules: Rules, most: int, largest: int) -> Iterator[Group]:
+def split(
+    rows: Sequence[Row], rules: Rules, most: int, largest: int, *, is_growing: bool = False
+) -> Iterator[Group]:
     """Put files into packages of at most `largest` files, in their order; a file that failed comes
-    into a smaller one.
+    into a smaller one. While there will be more files, the last package waits until it is full.
     """
     group: list[Row] = []
     size = events = made = 0
@@ -129,7 +132,8 @@ def split(rows: Sequence[Row], rules: Rules, most: int, largest: int) -> Iterato
         group.append(row)
         size += row["size"] or 0
         events += row["events"] or 0
-    if group:
+    is_full = group and len(group) >= max(1, largest >> min(group[0]["attempts"], 20))
+    if group and (is_full or not is_growing):
         yield _group(group, events)
 
 

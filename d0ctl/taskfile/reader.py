@@ -24,8 +24,7 @@ from d0ctl.taskfile.sources import read_source
 from d0ctl.taskfile.spec import DatasetSpec, Rules, TaskSpec
 from d0ctl.taskfile.split_rules import convert, read_rules
 
-KEYS = ("task", *OF_JOB, "goal", "split", "inputs", "outputs", "process", "merge", "timeouts",
-        "parent")  # fmt: skip
+KEYS = ("task", *OF_JOB, "goal", "split", "inputs", "outputs", "process", "timeouts", "parent")
 
 ACTIONS = ("pause", "finish", "kill", "look", "exhaust", "tell")
 """What may happen when a task has had a status for too long."""

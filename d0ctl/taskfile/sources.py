@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from d0ctl.catalogues import BUILT_IN
 from d0ctl.jobfile import local_files
+from d0ctl.jobfile.language.field_types import FLAG
 from d0ctl.jobfile.language.placeholders import Scope
 from d0ctl.jobfile.sections import other_files
 from d0ctl.jobfile.sections.catalogues import plugin_rows, read_rows
@@ -30,11 +31,12 @@ from d0ctl.jobfile.yaml.document import Sequence as ListNode
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, shown
 from d0ctl.jobfile.yaml.parser import parse
 from d0ctl.plugins import PluginFailed, named
+from d0ctl.taskfile.split_rules import convert
 
-SOURCES = ("glob", "list", "lines", "csv", "catalogue", "range", "seeds", "cache")
+SOURCES = ("glob", "list", "lines", "csv", "catalogue", "range", "seeds", "cache", "task")
 """The keys of an input dataset that say where its files come from; only one is used."""
 
-MORE = ("type", "match", "unread")
+MORE = ("type", "match", "unread", "dataset", "early-start")
 """Its other keys."""
 
 
@@ -82,8 +84,15 @@ def read_source(name: str, node: Node, reading: Reading) -> tuple[str, Mapping[s
     value = node.items[sources[0]][1]
     if sources[0] == "range":
         read_range(value, reading)
-    found = {key: _plain(node.items[key][1], reading) for key in (*sources, "match", "unread")
-             if key in node.items}  # fmt: skip
+    found = {key: _plain(node.items[key][1], reading)
+             for key in (*sources, *MORE[1:]) if key in node.items}  # fmt: skip
+    for key in ("dataset", "early-start"):
+        if key in found and sources[0] != "task":
+            reading.fault(node.items[key][0].position, f"`{key}` is for files of a `task`")
+    if "early-start" in found:
+        scalar = reading.scalar(node.items["early-start"][1], "`early-start`")
+        if scalar is not None:
+            found["early-start"] = convert("early-start", scalar, FLAG, reading)
     if sources[0] == "seeds" and not str(found["seeds"]).isdigit():
         reading.fault(value.position, "`seeds` takes how many there are, as in `seeds: 1000`")
     return kind, found

@@ -17,7 +17,7 @@ split: {split}
 process:
   run: {run}
   inputs: {files}
-  outputs: ["out-{{package.index}}.txt"]
+  outputs: ["{output}"]
 {more}
 """
 
@@ -28,10 +28,13 @@ def text(
     split: str = "{}",
     run: str = "echo {files} > out-{package.index}.txt",
     files: str = "[]",
+    output: str = "out-{package.index}.txt",
     more: str = "",
 ) -> str:
     """The text of a task file."""
-    return TEXT.format(name=name, inputs=inputs, split=split, run=run, files=files, more=more)
+    return TEXT.format(
+        name=name, inputs=inputs, split=split, run=run, files=files, output=output, more=more
+    )
 
 
 def read(folder: Path = Path("/"), **parts: Any) -> TaskSpec:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.store.tasks import generation, state
+from d0ctl.store.tasks import children, generation, state
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.tasks.views import DatasetView, datasets
 from d0ctl.units import count, duration
@@ -74,6 +74,8 @@ def _of_packages(store: Store, task: Task) -> Iterator[str]:
         yield "its job is held or paused, so no packages are made"
     elif most is not None and task.made >= most:
         yield f"its rule `max-packages: {most}` is reached"
+    elif makers := children.makers(store, task):
+        yield f"it gets more files from task `{'`, `'.join(makers)}`"
     elif not state.counts(store, task.id).get("ready"):
         yield "each of its files has a package or a result: it ends when they have ended"
     elif not task.rules.at_once and queue.is_enough:

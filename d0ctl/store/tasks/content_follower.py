@@ -35,6 +35,7 @@ def _follow_chosen(store: Store, now: float) -> None:
     store.change("start_outputs")
     store.change("finish_contents")
     store.change("prepare_outputs")
+    store.change("share_made_files")
     store.change("end_content_attempts", now=now)
     store.change("fail_contents")
     store.change("fail_outputs")

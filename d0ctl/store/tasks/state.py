@@ -184,6 +184,11 @@ def datasets(store: Store, number: int) -> list[Row]:
     return store.rows("datasets_of_task", task=number)
 
 
+def size_of(store: Store, dataset: int) -> int:
+    """Return how many files a dataset has."""
+    return int(store.value("size_of_dataset", dataset=dataset))
+
+
 def counts(store: Store, number: int, kind: str = "input") -> dict[str, int]:
     """Return how many files of the datasets of a type have each status."""
     found: dict[str, int] = {}

@@ -13,7 +13,7 @@ from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.holder import holder
 from d0ctl.store.tasks import content_follower, state
 from d0ctl.store.views import browse
-from d0ctl.taskfile.spec import STAGE, TaskSpec
+from d0ctl.taskfile.spec import STAGE, DatasetSpec, TaskSpec
 
 
 def submit(
@@ -27,7 +27,7 @@ def submit(
 ) -> tuple[str, Path | None]:
     """Make the rows of a task in one transaction; return its name, and where older results are.
 
-    Raises Refused if the name is in use, and NotFound without the task that it waits for.
+    Raises Refused if the name is in use, and NotFound without a task that it names.
     """
     job = spec.job
     with store.writing():
@@ -35,9 +35,8 @@ def submit(
             name = job.name if job.named else free_name(store, job.name)
         if browse.has_job(store, name):
             raise Refused(f"job `{name}` already exists", hint=f"--as {free_name(store, name)}")
-        if spec.parent is not None and find(store, spec.parent) is None:
-            raise NotFound(f"there is no task `{spec.parent}`, which is the parent of `{name}`",
-                           hint="d0ctl task list")  # fmt: skip
+        if spec.parent is not None:
+            _known(store, spec.parent)
         number = store.value(
             "make_job", name=name, hold=0, hold_actor=None, hold_note=None, hold_since=None,
             submitter=holder(), now=now, **job_columns(job),
@@ -52,12 +51,32 @@ def submit(
         )  # fmt: skip
         for seq, one in enumerate(spec.datasets, 1):
             store.change("make_dataset", task=task, seq=seq, type=one.type, name=one.name,
-                         source=as_json(one.source), status="defined", now=now)  # fmt: skip
+                         source=as_json(one.source), source_id=_source(store, one),
+                         status="defined", now=now)  # fmt: skip
         keep_action(store, now=now, actor=actor, verb="task submit", target=name, note=note,
                     packages=0)  # fmt: skip
         store.change("show_job", job=number)
         aside = results.move_aside(store.home, name)
     return name, aside
+
+
+def _known(store: Store, name: str) -> int:
+    if (found := find(store, name)) is None:
+        raise NotFound(f"there is no task `{name}`", hint="d0ctl task list")
+    return found
+
+
+def _source(store: Store, one: DatasetSpec) -> int | None:
+    """Return the dataset of another task whose files a dataset takes; None with another source."""
+    source = one.source or {}
+    if "task" not in source:
+        return None
+    task, name = source["task"], source.get("dataset", "output")
+    found = store.value("output_dataset", task=_known(store, task), name=name)
+    if found is None:
+        raise NotFound(f"task `{task}` has no output dataset `{name}`",
+                       hint=f"d0ctl task status {task}")  # fmt: skip
+    return int(found)
 
 
 def find(store: Store, name: str) -> int | None:

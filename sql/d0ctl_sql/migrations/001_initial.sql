@@ -1609,6 +1609,7 @@ create table dataset (
     output    integer not null generated always as (type <> 'input' and type <> 'lib') virtual,
     name      text not null,
     source    text,                        -- of input: where its files come from
+    source_id integer,                     -- the dataset of another task that has them
     status    text not null default 'defined',
     since     real not null,
     note      text,                        -- why it has its status
@@ -1618,6 +1619,9 @@ create table dataset (
     unique (task_id, seq),
     unique (task_id, name)
 ) strict;
+
+-- The datasets that take the files of another.
+create index dataset_of_source on dataset (source_id) where source_id is not null;
 
 -- The statuses of files of datasets.
 create table content_status (

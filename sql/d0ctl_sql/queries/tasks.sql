@@ -7,8 +7,8 @@ returning id;
 
 -- name: make_dataset
 -- A dataset of a task.
-insert into dataset (task_id, seq, type, name, source, status, since)
-values (:task, :seq, :type, :name, :source, :status, :now);
+insert into dataset (task_id, seq, type, name, source, source_id, status, since)
+values (:task, :seq, :type, :name, :source, :source_id, :status, :now);
 
 -- name: task_row
 -- A task with what its job says.
@@ -39,8 +39,102 @@ select at, old, new, actor, note from task_log where task_id = :task order by id
 
 -- name: datasets_of_task
 -- The datasets of a task.
-select id, seq, type, output, name, source, status, since, note, looked, tries, next_look
+select id, seq, type, output, name, source, source_id, status, since, note, looked, tries,
+       next_look
   from dataset where task_id = :task order by seq;
+
+-- name: output_dataset
+-- An output dataset of a task by its name.
+select id from dataset where task_id = :task and output = 1 and name = :name;
+
+-- name: task_of_dataset
+-- The task that makes the files of a dataset.
+select job.name, task.status, task_status.is_ended
+  from dataset
+  join task on task.id = dataset.task_id
+  join task_status on task_status.name = task.status
+  join job on job.id = task.job_id
+ where dataset.id = :dataset;
+
+-- name: open_sources
+-- Tasks that are still making files for one that takes them as they are made.
+select distinct job.name
+  from dataset
+  join dataset as made on made.id = dataset.source_id
+  join task on task.id = made.task_id
+  join task_status on task_status.name = task.status and task_status.is_ended = 0
+  join job on job.id = task.job_id
+ where dataset.task_id = :task and json_extract(dataset.source, '$."early-start"');
+
+-- name: numbers_of_made_files
+-- The first and the last number of the files that were made for a dataset.
+select min(seq) as first, max(seq) as last
+  from content where dataset_id = :dataset and status in ('prepared', 'finished');
+
+-- name: take_made_files
+-- The next files that another task has made become files of a dataset. One that was replaced since
+-- is processed again.
+insert into content (dataset_id, output, seq, name, size, checksum, status)
+select dataset.id, 0, made.seq, :job || ':' || made.name, made.size, made.checksum, 'ready'
+  from dataset
+  join content as made on made.dataset_id = dataset.source_id
+   and made.seq > :after and made.seq <= :upto and made.status in ('prepared', 'finished')
+   and made.name glob coalesce(json_extract(dataset.source, '$.match'), '*')
+ where dataset.id = :dataset
+    on conflict (dataset_id, name) do update
+   set size = excluded.size, checksum = excluded.checksum, status = 'ready'
+ where content.status in ('lost', 'missing', 'broken')
+    or (content.status not in ('picked', 'running')
+        and (content.size is not excluded.size or content.checksum is not excluded.checksum));
+
+-- name: share_made_files
+-- Files that were just made become files of datasets that take them as they are made.
+insert into content (dataset_id, output, seq, name, size, checksum, status)
+select dataset.id, 0, made.seq, job.name || ':' || made.name, made.size, made.checksum, 'ready'
+  from chosen
+  join content as made on made.package_id = chosen.package_id
+   and made.output = 1 and made.status = 'prepared'
+  join dataset on dataset.source_id = made.dataset_id
+   and json_extract(dataset.source, '$."early-start"')
+   and made.name glob coalesce(json_extract(dataset.source, '$.match'), '*')
+  join task on task.id = dataset.task_id
+  join task_status on task_status.name = task.status and task_status.is_ended = 0
+  join dataset as source on source.id = made.dataset_id
+  join task as maker on maker.id = source.task_id
+  join job on job.id = maker.job_id
+ where true
+    on conflict (dataset_id, name) do update
+   set size = excluded.size, checksum = excluded.checksum, status = 'ready'
+ where content.status in ('lost', 'missing', 'broken')
+    or (content.status not in ('picked', 'running')
+        and (content.size is not excluded.size or content.checksum is not excluded.checksum));
+
+-- name: lose_unmade_files
+-- Files of a dataset that the other task does not have any more.
+update content set status = 'lost'
+ where dataset_id = :dataset and status in ('ready', 'missing', 'failed', 'partial')
+   and not exists (select 1
+                     from dataset
+                     join content as made on made.dataset_id = dataset.source_id
+                      and made.name = substr(content.name, length(:job) + 2)
+                    where dataset.id = content.dataset_id);
+
+-- name: wake_child_datasets
+-- Datasets of other tasks that wait for those of a task are looked up at once.
+update dataset set next_look = 0
+ where next_look > 0 and source_id in (select id from dataset where task_id = :task);
+
+-- name: wake_child_tasks
+-- Tasks that wait for a task are looked at at once.
+update task set next_look = 0
+ where next_look > 0
+   and (parent_id = :task
+        or id in (select task_id from dataset
+                   where source_id in (select id from dataset where task_id = :task)));
+
+-- name: size_of_dataset
+-- How many files a dataset has.
+select coalesce(sum(n), 0) from dataset_count where dataset_id = :dataset;
 
 -- name: dataset_counts
 -- How many files of each dataset of a task have each status.

@@ -1,0 +1,64 @@
+"""Tasks that process what other tasks make, or wait for one to end."""
+
+from collections.abc import Callable
+
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.tasks.feeding import CHUNK
+from d0ctl.store.tasks.state import Task, size_of, task
+
+
+def why_not_yet(store: Store, one: Task) -> str | None:
+    """Return why a task does not begin yet because of its parent."""
+    if one.parent_id is None:
+        return None
+    parent = task(store, one.parent_id)
+    assert parent is not None
+    return _why_not(parent.name, parent.status, parent.is_ended)
+
+
+def why_no_files(store: Store, dataset: Row) -> str | None:
+    """Return why a dataset can't take the files of the task that makes them."""
+    row = store.row("task_of_dataset", dataset=dataset["source_id"])
+    if row is None:
+        return "the task that makes its files was removed"
+    return _why_not(row["name"], row["status"], row["is_ended"])
+
+
+def _why_not(name: str, status: str, is_ended: bool) -> str | None:
+    if not is_ended:
+        return f"task `{name}` has not ended"
+    return None if status in ("done", "finished") else f"task `{name}` is {status}"
+
+
+def feed(store: Store, dataset: Row, check: Callable[[], bool]) -> tuple[int, int]:
+    """Take the files that another task has made, by short transactions.
+
+    Return how many files are new, and how many have gone. It stops if `check`, asked in each
+    transaction, is false. After an interruption the next call takes the rest.
+    """
+    number, source = dataset["id"], dataset["source_id"]
+    job = store.row("task_of_dataset", dataset=source)
+    span = store.row("numbers_of_made_files", dataset=source)
+    assert job is not None
+    assert span is not None
+    before = size_of(store, number)
+    for after in range((span["first"] or 1) - 1, span["last"] or 0, CHUNK):
+        with store.writing():
+            if not check():
+                return 0, 0
+            store.change("take_made_files", dataset=number, job=job["name"], after=after,
+                         upto=after + CHUNK)  # fmt: skip
+    with store.writing():
+        lost = store.change("lose_unmade_files", dataset=number, job=job["name"])
+    return size_of(store, number) - before, lost
+
+
+def makers(store: Store, one: Task) -> list[str]:
+    """Return the tasks that still make files which a task takes as they are made."""
+    return [row["name"] for row in store.rows("open_sources", task=one.id)]
+
+
+def wake(store: Store, one: Task) -> None:
+    """Let tasks that wait for one look at it, in a transaction."""
+    store.change("wake_child_datasets", task=one.id)
+    store.change("wake_child_tasks", task=one.id)
