@@ -1,0 +1,39 @@
+"""The answers of docs/howto.md, typed in their order as a reader would."""
+
+import re
+from pathlib import Path
+
+from tests.e2e.test_tutorial import type_it
+from tests.support.site import Site
+
+PAGE = (Path(__file__).parents[2] / "docs" / "howto.md").read_text()
+
+FAILS = "d0ctl run mc.yaml"
+"""The command that ends with 1, because a package fails."""
+
+
+def test_all_answers_work_in_their_order(newcomer: Site) -> None:
+    for kind, names in {"sh": ["sim.sh"], "yaml": ["mc.yaml", "retries.yaml"]}.items():
+        texts = re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+        for text, name in zip(texts, names, strict=True):
+            newcomer.write(text, name)
+    commands = re.findall(r"^    \$ (.*)$", PAGE, re.MULTILINE)
+
+    typed = [(command, type_it(newcomer, command)) for command in commands]
+
+    assert len(typed) > 40
+    assert [f"{command}: {done}" for command, done in typed if done.code and command != FAILS] == []
+    answers = dict(typed)
+    assert answers[FAILS].code == 1
+    assert "no cut for seed 3 in cuts.txt" in answers["d0ctl logs mc --failed"].out
+    assert "no cut for seed 3 in cuts.txt" in answers["d0ctl logs mc/1/3/1"].out
+    assert "mc/1/3/1" in answers["d0ctl why mc/2"].out
+    cuts = {1: 50, 2: 50, 3: 60, 4: 55}
+    merged = (newcomer.jobs / "out" / "all.txt").read_text().splitlines()
+    assert len(merged) == sum(100 - cut for cut in cuts.values())
+    again = (newcomer.home.root / "results" / "mc2" / "all.txt").read_text().splitlines()
+    assert len(again) == sum(200 - cuts[seed] for seed in (1, 2))
+
+
+def test_there_are_enough_questions() -> None:
+    assert len(re.findall(r"^### \.\.\. .*\?$", PAGE, re.MULTILINE)) >= 20
