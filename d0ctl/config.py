@@ -86,6 +86,11 @@ class Home:
         return self.root / "site.key.previous"
 
     @property
+    def event_key(self) -> Path:
+        """The key that signs events of other systems."""
+        return self.root / "event.key"
+
+    @property
     def site_file(self) -> Path:
         """The site file of the admin, read only by `site check` and `site apply`."""
         return self.root / "site.yaml"
@@ -194,7 +199,7 @@ class Home:
         """
         wal = Path(f"{self.database}-wal")
         if access.owned(self.root):
-            keys = (self.key, self.previous_keys, self.known_hosts)
+            keys = (self.key, self.previous_keys, self.event_key, self.known_hosts)
             for path in (self.database, wal, self.writer_lock, self.dropbox, self.logins, *keys):
                 access.refuse_link(path)
             for path in (self.logs, self.results, self.cache, self.nodes, self.archives):

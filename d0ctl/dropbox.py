@@ -41,6 +41,13 @@ LEFT_BEHIND_S = 86400.0
 BATCH = ".batch"
 """The suffix of a file with many messages of a node, written by its courier."""
 
+EVENT = ".event"
+"""The suffix of a file with an event of another system."""
+
+LARGEST_EVENT = 8_192
+MOST_EVENTS = 100
+"""A larger event, in bytes, is refused unread; after so many no further file is read."""
+
 
 _ATTEMPT = re.compile(r'"attempt": ?([1-9][0-9]{0,18})\b')
 _TOKEN = re.compile(r'"token": ?"([0-9a-f]{64})"')
@@ -55,6 +62,8 @@ class ReceivedMessages(Struct):
     senders: list[str | None] = field(default_factory=list)
     """The node that sent each message; None if it came from this machine."""
     files: list[str] = field(default_factory=list)
+    events: list[tuple[str, str]] = field(default_factory=list)
+    """The files with events of other systems, and their texts."""
     refused: dict[int, tuple[str, str | None]] = field(default_factory=dict)
     """Attempts whose signed end message can't be parsed: why not, and which node sent it."""
     has_more: bool = False
@@ -81,6 +90,7 @@ def _read(name: str, folder: int) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise ValueError("it is not a regular file")
         most = LARGEST_BATCH if name.endswith(BATCH) else LARGEST
+        most = LARGEST_EVENT if name.endswith(EVENT) else most
         data = file.read(status.st_size + 1) if status.st_size <= most else b""
         if len(data) > status.st_size:  # it grows
             data += file.read(max(0, most - len(data)) + 1)
@@ -167,7 +177,7 @@ class DropBox:
         token = self._tokens()
         with self._open_new() as folder:
             for name in found:
-                if len(received.messages) >= MOST_MESSAGES:
+                if len(received.messages) >= MOST_MESSAGES or len(received.events) >= MOST_EVENTS:
                     received.has_more = True
                     break
                 try:
@@ -176,6 +186,9 @@ class DropBox:
                     continue
                 except (ValueError, OSError) as error:
                     self._rejected.move(self.new / name, str(error))
+                    continue
+                if name.endswith(EVENT):
+                    received.events.append((name, content))
                     continue
                 received.files.append(name)
                 for text in self._texts(name, content):

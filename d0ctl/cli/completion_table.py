@@ -36,7 +36,7 @@ HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "file", "node", "cluster", "researcher", "throttle", "site", "software", "store",
     )),
     "Administer": ("admin", (
-        "daemon", "serve", "token", "notify", "plugins", "doctor", "backup", "restore",
+        "daemon", "serve", "token", "event", "notify", "plugins", "doctor", "backup", "restore",
         "completion",
     )),
 }  # fmt: skip
@@ -140,6 +140,8 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "token add": ("-", "-"),
     "token list": (),
     "token remove": ("-",),
+    "event key": (),
+    "event send": ("-", "-*"),
     "notify list": (),
     "notify show": ("-",),
     "notify test": ("-",),

@@ -90,6 +90,8 @@ EPILOGS = {
     "serve": ("--port 8620", "0 stopped, 2 bad usage, 4 the port is taken, or it is not installed, "
               "5 there is no home"),
     "token list": ("--json", HOME),
+    "event key": ("", "0 done, 4 there is one, 5 there is no home"),
+    "event send": ("file-arrived reco/raw", "0 done, 2 bad usage, 3 no key, 4 refused"),
     "notify list": ("--json", READS),
     "notify show": ("12", "0 done, 3 no such message, 4 it was sent, and its text is not kept"),
     "notify test": ("emmy@example.org", "0 sent, 1 not sent, 2 bad usage, 4 no mail is set up"),

@@ -40,7 +40,8 @@ READS = {
     "task list", "task status", "task why", "task history",
     "tui", "doctor", "backup", "export", "import", "init",
     "template list", "template show", "template new", "schema", "plugins",
-    "archives", "eta", "token list", "serve", "completion install", "completion uninstall",
+    "archives", "eta", "token list", "serve", "event key", "event send",
+    "completion install", "completion uninstall",
 }  # fmt: skip
 """Commands that leave jobs, nodes and the site as they are."""
 

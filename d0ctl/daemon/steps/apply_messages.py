@@ -38,6 +38,14 @@ def apply_messages(desk: Desk, turn: Turn) -> None:
         if node is None or node == launches.node_name(desk.store, attempt):
             turn.after(desk.refuse_end, attempt, why, turn.now)
     turn.after(desk.dropbox.clear, received.files)
+    if received.events:
+        turn.after(_take_events, desk, turn)
+
+
+def _take_events(desk: Desk, turn: Turn) -> None:
+    from d0ctl.events.taking import take  # most homes get none
+
+    take(desk.home, desk.store, desk.dropbox, turn.received.events, turn.now)
 
 
 def settle_refused_ends(desk: Desk, turn: Turn) -> None:

@@ -111,8 +111,9 @@ def try_again(store: Store, task: int, *, now: float) -> None:
             state.move_dataset(store, row["id"], "ready", now=now)
 
 
-def look_again(store: Store, task: int, *, now: float) -> None:
-    """Let the feeder look up the input datasets of a task again; in a transaction."""
+def look_again(store: Store, task: int, *, now: float, name: str = "") -> None:
+    """Let the feeder look up input datasets of a task again, or only one; in a transaction."""
     for row in state.datasets(store, task):
-        if not row["output"] and row["status"] in ("ready", "done", "pending", "broken"):
+        is_asked = not row["output"] and name in ("", row["name"])
+        if is_asked and row["status"] in ("ready", "done", "pending", "broken"):
             state.move_dataset(store, row["id"], "toupdate", now=now)

@@ -115,6 +115,11 @@ def move(
                              actor=actor, note=note))  # fmt: skip
 
 
+def look_when_resumed(store: Store, one: Task) -> None:
+    """Let a paused task look its inputs up when it is resumed; in a transaction."""
+    store.change("look_when_resumed", task=one.id)
+
+
 def wait(store: Store, one: Task, why: str | None, *, until: float) -> None:
     """Leave a task alone for a time, in a transaction; `why` is shown to people."""
     store.change("let_task_wait", task=one.id, why=why, until=until)

@@ -34,6 +34,14 @@ create table token (
     actor  text not null                   -- who made it
 ) strict, without rowid;
 
+-- Events of other systems that were taken (docs/events.md): none is taken twice.
+create table taken_event (
+    id text primary key,
+    at real not null
+) strict, without rowid;
+
+create index taken_event_by_time on taken_event (at);
+
 
 -- States of packages (docs/states.md) ----------------------------------------------------------
 

@@ -360,3 +360,11 @@ values (:name, :role, :digest, :made, :actor);
 -- name: remove_token
 -- Remove a token; its secret is refused from now on.
 delete from token where name = :name;
+
+-- name: remember_event
+-- An event of another system was taken.
+insert into taken_event (id, at) values (:id, :now) on conflict do nothing;
+
+-- name: forget_events
+-- Forget events that are refused because of their age.
+delete from taken_event where at < :before;

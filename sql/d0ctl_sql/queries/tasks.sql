@@ -187,6 +187,10 @@ update task
        former = iif(:new = 'paused', status, null)
  where id = :task and status = :old;
 
+-- name: look_when_resumed
+-- A paused task looks its inputs up when it is resumed.
+update task set former = 'defined' where id = :task and status = 'paused';
+
 -- name: let_task_wait
 -- Leave a task alone for a time, and say why.
 update task set waits = :why, next_look = :until where id = :task;

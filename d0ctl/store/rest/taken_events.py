@@ -1,0 +1,13 @@
+"""The ids of events of other systems that were taken: none is taken twice."""
+
+from d0ctl.store.connection import Store
+
+
+def remember(store: Store, event: str, *, now: float) -> bool:
+    """Record that an event was taken; return whether it is new."""
+    return bool(store.change("remember_event", id=event, now=now))
+
+
+def forget(store: Store, *, before: float) -> None:
+    """Forget events that are refused anyway, because they are too old."""
+    store.change("forget_events", before=before)
