@@ -156,7 +156,9 @@ def _ended(store: Store, routes: Routes, row: Row) -> None:
     """Report at once, with all queued notices, that a job has ended or can't move any more."""
     is_still = status_of(store, row["id"]) == Group.FAILED
     people = routes.of_job(row["originator"], row["mail"])
-    recipients = [one for one in people if is_still or one.mode == MailMode.EVERYTHING]
+    is_urgent = is_still or row["task"] in ("broken", "exhausted", "failed")
+    recipients = [one for one in people if is_urgent or one.mode == MailMode.EVERYTHING]
+    how = f"task is {row['task']}{', ' + row['note'] if row['note'] else ''}" if row["task"] else ""
     if is_still and recipients:
         new_events.add_problem(store, "still", row["id"], row["name"], now=row["ended"])
     for person in recipients:
@@ -164,7 +166,7 @@ def _ended(store: Store, routes: Routes, row: Row) -> None:
         problem = "still" if is_still else None
         mail_queue.forget_cleared(store, "still", row["id"], person.address)
         mail_queue.add(store, Notice(person.address, "ended", row["id"], row["name"], at, at, at,
-                                 problem=problem))  # fmt: skip
+                                 reason=how, problem=problem))  # fmt: skip
 
 
 def _node(store: Store, routes: Routes, row: Row, now: float) -> None:

@@ -70,6 +70,8 @@ def _failures(notice: Notice, endings: Endings) -> str:
 
 
 def _ended(notice: Notice, endings: Endings) -> str:
+    if notice.reason:
+        return f"{notice.subject}: {notice.reason}"
     end = endings[notice.subject_id]
     if end.status == Group.FAILED:
         counts = f"{count(end.incomplete)} of {count(end.packages, 'package')} did not complete"

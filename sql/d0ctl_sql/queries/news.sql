@@ -66,10 +66,11 @@ select package_path.path,
  where attempt.id = :attempt;
 
 -- name: new_ends
--- Jobs that have ended since the last read.
-select id, name, originator, mail, ended
+-- Jobs that have ended since the last read, and how their tasks have.
+select job.id, job.name, job.originator, job.mail, job.ended, task.status as task, task.note
   from job indexed by job_not_notified
- where ended is not notified and ended is not null and visible = 1;
+  left join task on task.job_id = job.id
+ where job.ended is not job.notified and job.ended is not null and job.visible = 1;
 
 -- name: keep_end_notified
 -- Record that the end of a job was read.
