@@ -637,6 +637,20 @@ class TaskVerbs(Acting):
         """Make no more packages of a task, and start none; running ones go on."""
         return self._act("task pause", {}, reason, dry_run, keep_going)
 
+    def reassign(
+        self,
+        nodes: str | Sequence[str] = (),
+        *,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Let the rest of a task run on other nodes.
+
+        nodes: Nodes to run on.
+        """
+        return self._act("task reassign", {"nodes": nodes}, reason, dry_run, keep_going)
+
     def resume(
         self,
         *,

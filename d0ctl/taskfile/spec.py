@@ -40,6 +40,8 @@ class Rules(Struct, frozen=True, omit_defaults=True):
     """Whether datasets are looked up again until a user finishes the task."""
     avalanche: bool = False
     """Whether a user skipped the scouts."""
+    nodes: tuple[str, ...] = ()
+    """The nodes that a user chose by `task reassign`; those of the task file if empty."""
     timeouts: dict[str, dict[str, Any]] = {}
     """By status, how long the task may have it, and what happens then."""
     attributes: dict[str, Any] = {}

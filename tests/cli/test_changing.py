@@ -95,6 +95,7 @@ ELSEWHERE = {
     "task kill",
     "task pause",
     "task resume",
+    "task reassign",
     "task retry",
     "archive",
     "clone",

@@ -157,6 +157,25 @@ def test_incexec_processes_what_is_new(store: Store, tmp_path: Path) -> None:
     assert known(store, task).parameters == {"calibration": "v2"}
 
 
+def test_a_reassigned_task_runs_on_other_nodes_also_with_packages_made_later(
+    store: Store,
+) -> None:
+    submit(store, inputs="{seeds: {range: [1, 60]}}")
+    work(store)
+    ask = store.connection.execute
+    ask("insert into node (name, cluster_id, kind, cpus) values ('farm', 1, 'ssh', 4)")
+    with pytest.raises(BadUsage, match="name the nodes"):
+        act(store, "task reassign")
+    said = act(store, "task reassign", nodes=("farm",))
+    assert said == ["reassigned task `demo` to farm: 50 packages not launched yet, and all to come"]
+
+    end(store)
+    work(store)
+    found = ask("select distinct nodes from package join requirement on requirement.id ="
+                " package.requirement_id where phase = 'ready'").fetchall()  # fmt: skip
+    assert [tuple(row) for row in found] == [('["farm"]',)]
+
+
 def test_scouts_set_the_size_of_the_other_packages(store: Store) -> None:
     task = submit(store, inputs="{seeds: {range: [1, 100]}}",
                   split="{target-time: 10m, scouts: 4}")  # fmt: skip

@@ -51,6 +51,7 @@ REQUESTS = [
     request("task resume", NodeName("reco")),
     request("task finish", NodeName("reco"), hard=True),
     request("task kill", NodeName("reco")),
+    request("task reassign", NodeName("reco"), nodes=("farm", "lab")),
     request("task retry", NodeName("reco")),
     request("task incexec", NodeName("reco"), parameters={"run": "2"}),
     request("task avalanche", NodeName("reco")),

@@ -78,7 +78,7 @@ def append(
     Raises Refused for an output that another package makes.
     """
     with without_collector():
-        lines = list(spec.stages[0].lines)
+        lines = [_on_nodes(line, task.rules.nodes) for line in spec.stages[0].lines]
         adding = _Adding(store, task, spec, lines, now)
         try:
             with store.writing():
@@ -91,6 +91,13 @@ def append(
         except _Changed:
             return 0
     return len(lines)
+
+
+def _on_nodes(line: LineSpec, nodes: tuple[str, ...]) -> LineSpec:
+    """Return a line whose packages run on these nodes; the line itself without any."""
+    if not nodes:
+        return line
+    return replace(line, packages=tuple([replace(one, nodes=nodes) for one in line.packages]))
 
 
 def _pick(

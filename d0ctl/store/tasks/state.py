@@ -151,6 +151,11 @@ def choose_packages(store: Store, one: Task) -> None:
     store.change("choose_packages_of_task", job=one.job_id)
 
 
+def unassign(store: Store, one: Task, *, actor: str, note: str | None, now: float) -> None:
+    """assigned -> ready: take the packages of a task from their nodes, if not launched."""
+    store.change("unassign_job", job=one.job_id, actor=actor, note=note, now=now)
+
+
 def may_move(store: Store, old: str, new: str) -> bool:
     """Return whether a task may get a status, by the table of transitions."""
     return bool(store.value("task_may_move", old=old, new=new))
