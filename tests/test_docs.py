@@ -76,6 +76,26 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
+def test_every_page_is_in_the_navigation_of_the_site_once() -> None:
+    config = (ROOT / "docs" / "mkdocs.yml").read_text()
+    named = re.findall(r": (\S+\.md)$", config, re.MULTILINE)
+
+    pages = [str(page.relative_to(ROOT)) for page in [*PAGES, ROOT / "CHANGELOG.md"]]
+    assert sorted(named) == sorted(pages)
+
+
+def test_every_link_stays_in_what_the_site_is_made_of() -> None:
+    (copied,) = re.findall(r"@cp -R (.*) \.cache/docs/pages", (ROOT / "Makefile").read_text())
+    links = {
+        (page.parent / target).resolve().relative_to(ROOT).parts[0]
+        for page in PAGES
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
+    }
+
+    assert links
+    assert sorted(links - set(copied.split())) == []
+
+
 def test_the_guide_has_the_steps_of_a_turn_in_their_order() -> None:
     guide = (ROOT / "docs" / "architecture.md").read_text()
     rows = re.findall(r"^\| (?:every turn|once a second) \| (.*) \|$", guide, re.MULTILINE)
