@@ -1,5 +1,6 @@
 """Events of other systems: what each kind does, and which are refused."""
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -149,22 +150,15 @@ def test_an_event_that_is_forged_or_not_of_now_is_rejected(
     assert value(desk.store, "node", "drained") == 0
 
 
-@pytest.mark.parametrize("field", ["id", "time", "sender", "kind", "names", "reason"])
-def test_every_field_is_signed(desk: Desk, field: str) -> None:
-    text = signed(desk, "node-down", "localhost", time=int(time.time()), reason="r").decode()
-    old, new = {
-        "id": ("event-0001", "event-0009"),
-        "time": ('"time":1', '"time": 1'),
-        "sender": ('"daq"', '"dax"'),
-        "kind": ("node-down", "node-up"),
-        "names": ('["localhost"]', '["localhost","localhost"]'),
-        "reason": ('"reason":"r"', '"reason":"s"'),
-    }[field]
-    if field == "time":
-        stamp = text.partition('"time":')[2].partition(",")[0]
-        old, new = stamp, str(int(stamp) - 60)
-    assert old in text
-    put(desk, text.replace(old, new))
+@pytest.mark.parametrize(
+    ("field", "new"),
+    [("id", "event-0009"), ("time", 1_000_000_000), ("sender", "dax"),
+     ("kind", "node-up"), ("names", ["localhost", "localhost"]), ("reason", "other")],
+)  # fmt: skip
+def test_every_field_is_signed(desk: Desk, field: str, new: Any) -> None:
+    event = json.loads(signed(desk, "node-down", "localhost"))
+    assert event[field] != new
+    put(desk, json.dumps({**event, field: new}))
 
     assert take(desk) == ["the signature is wrong"]
 
