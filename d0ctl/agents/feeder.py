@@ -1,6 +1,7 @@
 """The contents feeder: looks up the datasets of a task, and records their files."""
 
 import json
+import time
 
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import D0Error
@@ -11,8 +12,14 @@ from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile import sources
 from d0ctl.units import clean, count
 
-STATUSES = ("defined", "pending")
+LATER = ("ready", "running")
+"""The statuses of tasks whose datasets it looks up again, if they wait for input."""
+
+STATUSES = ("defined", "pending", *LATER)
 """The statuses of tasks that it works on."""
+
+AGAIN_S = 60.0
+"""How long after a look it looks again at the datasets of a task that waits for input."""
 
 FIRST_REST_S, LONGEST_REST_S = 10.0, 600.0
 """How long it leaves a dataset alone that can't be looked up: longer each time."""
@@ -20,6 +27,8 @@ FIRST_REST_S, LONGEST_REST_S = 10.0, 600.0
 
 def act(store: Store, task: Task, clock: Clock) -> bool:
     """Look up the datasets of a task that are due; return whether the task has another status."""
+    if task.status in LATER:
+        return _look_later(store, task, clock)
     if why := children.why_not_yet(store, task):
         with store.writing():
             moved = task.status != "pending" and state.move(
@@ -27,13 +36,44 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
             )
             state.wait(store, task, why, until=clock() + LONGEST_REST_S)
         return moved
+    return _conclude(store, task, clock(), "; ".join(_look_up_due(store, task, clock)))
+
+
+def wants(store: Store, task: Task) -> bool:
+    """Return whether the datasets of a task may have to be looked up."""
+    return task.status not in LATER or (
+        task.rules.waits_for_input and _are_old(_inputs(store, task), time.time())
+    )
+
+
+def _inputs(store: Store, task: Task) -> list[Row]:
+    return [row for row in state.datasets(store, task.id) if not row["output"]]
+
+
+def _are_old(inputs: list[Row], now: float) -> bool:
+    """Return whether it is time for another look at all datasets."""
+    return all(max(row["looked"] or 0.0, row["since"]) + AGAIN_S <= now for row in inputs)
+
+
+def _look_later(store: Store, task: Task, clock: Clock) -> bool:
+    """Look up again the datasets of a task that goes on; return whether there are new files."""
+    now = clock()
+    if not _are_old(_inputs(store, task), now):
+        return False
+    with store.writing():
+        feeding.look_again(store, task.id, now=now)
+    before = state.counts(store, task.id)
+    _look_up_due(store, task, clock)
+    return state.counts(store, task.id) != before
+
+
+def _look_up_due(store: Store, task: Task, clock: Clock) -> list[str]:
     due = [
         row for row in state.datasets(store, task.id)
         if not row["output"] and row["status"] in ("defined", "toupdate", "pending")
         and row["next_look"] <= clock()
     ]  # fmt: skip
-    notes = [note for row in due if (note := _look_up(store, task, row, clock))]
-    return _conclude(store, task, clock(), "; ".join(notes))
+    return [note for row in due if (note := _look_up(store, task, row, clock))]
 
 
 def _look_up(store: Store, task: Task, dataset: Row, clock: Clock) -> str:

@@ -25,7 +25,7 @@ class Agent(NamedTuple):
 
 
 AGENTS: Mapping[str, Agent] = {
-    "feeder": Agent(feeder.STATUSES, feeder.act),
+    "feeder": Agent(feeder.STATUSES, feeder.act, feeder.wants),
     "generator": Agent(generator.STATUSES, generator.act, generator.wants),
     "watchdog": Agent(watchdog.STATUSES, watchdog.act, watchdog.wants),
     "scouts": Agent(scouts.STATUSES, scouts.act, scouts.wants),

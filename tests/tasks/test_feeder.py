@@ -96,3 +96,19 @@ def test_codes_mean_what_words_mean() -> None:
 
 def test_a_code_that_has_no_meaning_here_is_a_warning() -> None:
     assert "code `GB` changes nothing here" in read(split="{codes: GB=1}").warnings[0]
+
+
+def test_a_task_that_waits_for_input_takes_files_that_come_later(
+    store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "a.raw").touch()
+    task = submit(store, tmp_path, inputs="{raw: {glob: '*.raw'}}", files='["{files}"]',
+                  split="{wait-for-input: yes}")  # fmt: skip
+    work(store)
+    (tmp_path / "b.raw").touch()
+    work(store, NOW + 59)
+    assert contents(store) == {"a.raw": "picked"}
+
+    work(store, NOW + 60)
+    assert contents(store) == {"a.raw": "picked", "b.raw": "picked"}
+    assert status_of(store, task) == "running"
