@@ -153,7 +153,7 @@ def test_ten_thousand_failures_at_once_are_grouped_and_walked(site: Site, dashbo
         await desk.sees("10,000 failed packages")
         await desk.press("enter", "G")
         await desk.sees("many/1/10000/1")
-        await desk.press("escape", "n", "n")
+        await desk.press("escape", "n", "right_square_bracket")
         await desk.until(lambda: desk.main.tree_view.selector == "many/1/2/1")
 
     dashboard(script)

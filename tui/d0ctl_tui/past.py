@@ -38,7 +38,7 @@ class Past:
     _wanted: float | None = None
     """The moment that was last asked for, which a thread may still be reading."""
 
-    def tell(self, words: str, look: str = "warn") -> None:
+    def show_notice(self, words: str, look: str = "warn") -> None:
         """Show a notice in the last line, for a while."""
         raise NotImplementedError
 
@@ -73,7 +73,7 @@ class Past:
     def is_past(self) -> bool:
         """Return whether the past is shown, and say that nothing can be done there."""
         if self.source.at is not None:
-            self.tell("this is the past: esc goes to the present")
+            self.show_notice("this is the past: esc goes to the present")
         return self.source.at is not None
 
     def action_step(self, direction: int) -> None:
@@ -88,7 +88,7 @@ class Past:
                 if words:
                     self.show_as_of(read_moment(words.strip(), time.time()))
             except ValueError:
-                self.tell(
+                self.show_notice(
                     f"`{words}` is not a time: write 03:00, 2026-11-22 03:00, or 2h ago as 2h"
                 )
 
@@ -105,7 +105,7 @@ class Past:
                 store.make_temporary_tables()
                 past_state.enter(store, at)
         except D0Error as error:
-            self._post(partial(self.tell, str(error)))
+            self._post(partial(self.show_notice, str(error)))
         else:
             self._post(partial(self._show_past, store, at))
 

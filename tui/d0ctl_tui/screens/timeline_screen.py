@@ -70,9 +70,10 @@ class TimelineScreen(SubScreen):
         yield self.view
 
     def on_mount(self) -> None:
-        """Read the attempts."""
+        """Read the attempts; the right edge goes on with the clock."""
         self.view.focus()
         self.call_after_refresh(self.update)
+        self.set_interval(AGAIN_S, self._arrange)
 
     def on_resize(self) -> None:
         """Share another width."""
