@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from d0ctl import access
 from d0ctl.units import clean, count
 
 log = logging.getLogger(__name__)
@@ -95,17 +96,17 @@ class Rejected:
     def _keep(self, name: str, mark: str, data: bytes, reason: str) -> None:
         kept, reason = data[:KEPT_BYTES], reason[:KEPT_REASON]
         target = self._path(name, mark)
-        if kept and target.exists():  # another process has processed it, too
-            return
+        beside = target.with_name(f"{target.name}.reason")
+        # The reason is written last, so it is missing or empty if the disk was full before.
+        if kept and target.exists() and access.size(beside):
+            return  # another process has processed it, too
         self._log(reason)
         if not self._has_space(len(kept) + len(reason)):
             self._discard(len(data), reason)
             return
         if kept or not target.exists():
             target.write_bytes(kept)
-        target.with_name(f"{target.name}.reason").write_bytes(
-            f"{reason}\n".encode(errors="surrogatepass")
-        )
+        beside.write_bytes(f"{reason}\n".encode(errors="surrogatepass"))
         self._files += 1
         self._bytes += len(kept) + len(reason)
 

@@ -8,7 +8,7 @@ import pytest
 
 from d0ctl import dropbox
 from d0ctl.dropbox import DropBox
-from d0ctl.rejected import DISCARDED, KEPT_BYTES, discarded
+from d0ctl.rejected import DISCARDED, KEPT_BYTES, Rejected, discarded
 from tests.dropbox.dropped import put, rejected, start
 
 
@@ -166,3 +166,18 @@ def test_the_files_of_a_node_that_nobody_has_read_are_counted(box: DropBox) -> N
     box.clear(box.collect().files)
 
     assert box.unread("n1") == 0
+
+
+@pytest.mark.parametrize("reason", [None, ""])
+def test_a_message_kept_on_a_disk_that_was_full_gets_its_reason_at_the_next_turn(
+    tmp_path: Path, reason: str | None
+) -> None:
+    folder = Rejected(tmp_path)
+    folder.keep("one", "half a mess", "it was cut off")
+    [beside] = tmp_path.glob("*.reason")
+    beside.unlink()
+    if reason is not None:
+        beside.write_text(reason)
+
+    folder.keep("one", "half a mess", "it was cut off")
+    assert beside.read_text() == "it was cut off\n"
