@@ -22,7 +22,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
         return state.move(store, task, new, now=clock())
 
 
-def wants(store: Store, task: Task) -> bool:
+def wants(store: Store, task: Task, now: float) -> bool:
     """Return whether a task may get its next status now."""
     return task.status == "prepared" or _next(store, task) is not None
 

@@ -39,7 +39,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     return _conclude(store, task, clock(), "; ".join(_look_up_due(store, task, clock)))
 
 
-def wants(store: Store, task: Task) -> bool:
+def wants(store: Store, task: Task, now: float) -> bool:
     """Return whether the datasets of a task may have to be looked up."""
     return task.status not in LATER or (
         task.rules.waits_for_input and _are_old(_inputs(store, task), time.time())

@@ -49,7 +49,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
             return state.move(store, task, "broken", now=clock(), note=fault)
 
 
-def wants(store: Store, task: Task) -> bool:
+def wants(store: Store, task: Task, now: float) -> bool:
     """Return whether a task may get more packages now."""
     return room(store, task) > 0 and bool(generation.pickable(store, task, 1))
 

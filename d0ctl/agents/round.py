@@ -20,7 +20,7 @@ class Agent(NamedTuple):
 
     statuses: Collection[str]
     act: Callable[[Store, Task, Clock], bool]
-    wants: Callable[[Store, Task], bool] = lambda _store, _task: True
+    wants: Callable[[Store, Task, float], bool]
     """Whether it may have something to do, asked before the task is locked."""
 
 
@@ -45,7 +45,11 @@ def take(store: Store, stops: Callable[[], bool] = bool, clock: Clock = time.tim
             if stops():
                 return False
             known = state.task(store, number)
-            if known is not None and known.status in agent.statuses and agent.wants(store, known):
+            if (
+                known is not None
+                and known.status in agent.statuses
+                and agent.wants(store, known, clock())
+            ):
                 changed = _work(store, number, name, agent, clock) or changed
     return changed
 

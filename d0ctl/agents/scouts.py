@@ -29,7 +29,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
         return state.move(store, task, "running", now=now, note=describe(measured))
 
 
-def wants(store: Store, task: Task) -> bool:
+def wants(store: Store, task: Task, now: float) -> bool:
     """Return whether all scouts of a task have ended."""
     counts = state.counts(store, task.id)
     return not counts.get("picked") and not counts.get("running")

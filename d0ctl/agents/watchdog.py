@@ -16,26 +16,34 @@ NEW = {"pause": "paused", "finish": "finishing", "kill": "aborting", "look": "de
 """The status that a task gets by an action; `tell` leaves it as it is."""
 
 
-def wants(store: Store, task: Task) -> bool:
-    """Return whether the task file limits how long a task has its status."""
-    return task.status in task.rules.timeouts
+def wants(store: Store, task: Task, now: float) -> bool:
+    """Return whether a task has had its status for too long, and nothing was done about it."""
+    rule = task.rules.timeouts.get(task.status)
+    if rule is None or now < task.since + rule["after"]:
+        return False
+    return _new(store, task) is not None or not state.was_said(store, task)
+
+
+def _new(store: Store, task: Task) -> str | None:
+    """Return the status that the task gets; None if its history alone records it."""
+    new = NEW.get(task.rules.timeouts[task.status].get("action", "tell"))
+    return new if new is not None and state.may_move(store, task.status, new) else None
 
 
 def act(store: Store, task: Task, clock: Clock) -> bool:
     """Act on a task that has had its status for too long; return whether it has another."""
-    rule, now = task.rules.timeouts[task.status], clock()
-    if now < task.since + rule["after"]:
+    now = clock()
+    if not wants(store, task, now):
         return False
-    action = rule.get("action", "tell")
+    rule, new = task.rules.timeouts[task.status], _new(store, task)
     note = f"it was {task.status} for {duration(rule['after'])}"
-    new = NEW.get(action)
     with store.writing():
-        if new is None or not state.may_move(store, task.status, new):
+        if new is None:
             state.say(store, task, note, now=now)
             return False
         if not state.move(store, task, new, now=now, note=note):
             return False
-        _follow(store, task, action, note, now)
+        _follow(store, task, rule["action"], note, now)
     return True
 
 

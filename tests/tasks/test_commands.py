@@ -7,6 +7,7 @@ import pytest
 from d0ctl import actions
 from d0ctl.actions.action import NodeName
 from d0ctl.agents import round as rounds
+from d0ctl.agents import watchdog
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.store import Store
 from d0ctl.store.tasks import state, views
@@ -243,3 +244,15 @@ def test_a_task_that_has_a_status_for_too_long_is_acted_on(
     assert (status_of(store, task), phases(store)) == (status, packages)
     notes = [row["note"] for row in views.log(store, task)]
     assert notes.count("it was running for 2 h 00 min") == 1
+
+
+def test_a_task_is_not_locked_before_its_time_is_over_or_after_that_was_recorded(
+    store: Store,
+) -> None:
+    task = submit(store, inputs="{seeds: {range: [1, 100]}}", more="timeouts: {running: 2h}")
+    work(store)
+    assert not watchdog.wants(store, known(store, task), NOW + 7199)
+    assert watchdog.wants(store, known(store, task), NOW + 7200)
+
+    rounds.take(store, clock=lambda: NOW + 7200)
+    assert not watchdog.wants(store, known(store, task), NOW + 9000)

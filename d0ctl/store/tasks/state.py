@@ -145,6 +145,11 @@ def say(store: Store, one: Task, note: str, *, now: float) -> None:
     store.change("say_of_task", task=one.id, note=note, now=now)
 
 
+def was_said(store: Store, one: Task) -> bool:
+    """Return whether something was recorded since the task got its status."""
+    return bool(store.value("said_of_task", task=one.id, since=one.since))
+
+
 def choose_packages(store: Store, one: Task) -> None:
     """Select all packages of a task."""
     store.change("clear_chosen")

@@ -531,6 +531,11 @@ select package.phase, attempt.ended - coalesce(attempt.started, attempt.launched
   left join attempt on attempt.id = package.attempt_id
  where line.stage_id = :stage and line.seq <= :limit;
 
+-- name: said_of_task
+-- 1 if something was recorded of a task that kept its status.
+select exists (select 1 from task_log
+                where task_id = :task and old = new and at >= :since);
+
 -- name: say_of_task
 -- Something about a task that keeps its status; once for each time that it gets it.
 insert into task_log (at, task_id, old, new, note)
