@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from d0ctl.agents.agent import Clock
+from d0ctl.show.tasks import task_notes
 from d0ctl.store.connection import Store
 from d0ctl.store.tasks import children, content_follower, state
 from d0ctl.store.tasks.state import Task
@@ -67,11 +68,11 @@ def verdict(task: Task, files: Mapping[str, int]) -> tuple[str, str]:
     """Return the last status of a task by its goal, and why. Lost files do not count."""
     whole = sum(number for status, number in files.items() if status != "lost")
     finished = files.get("finished", 0)
-    note = f"{finished:,} of {whole:,} files were processed"
+    note = task_notes.processed(finished, whole)
     if finished == whole and whole:
         return "done", note
     if not finished:
         return "failed", note
     if task.rules.goal is not None and finished < task.rules.goal * whole:
-        return "exhausted", f"{note}, less than the goal of {task.rules.goal:.4g}"
+        return "exhausted", task_notes.processed(finished, whole, task.rules.goal)
     return "finished", note

@@ -5,12 +5,13 @@ import time
 
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import D0Error
+from d0ctl.show.tasks import task_notes
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import children, feeding, state
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile import sources
-from d0ctl.units import clean, count
+from d0ctl.units import clean
 
 LATER = ("ready", "running")
 """The statuses of tasks whose datasets it looks up again, if they wait for input."""
@@ -103,8 +104,7 @@ def _fed(store: Store, dataset: Row, clock: Clock, added: int, changed: int) -> 
     with store.writing():
         state.move_dataset(store, dataset["id"], "ready", now=now)
         feeding.looked_up(store, dataset["id"], now=now)
-    more = f", {count(changed, 'file')} changed or gone" if changed else ""
-    return f"dataset `{dataset['name']}`: {count(added, 'new file')}{more}"
+    return task_notes.looked_up(dataset["name"], added, changed)
 
 
 def _fail(store: Store, dataset: Row, status: str, why: str, now: float) -> None:
@@ -120,7 +120,7 @@ def _conclude(store: Store, task: Task, now: float, note: str) -> bool:
     for status, new in (("broken", "broken"), ("pending", "pending")):
         for row in inputs:
             if row["status"] == status:
-                why = f"dataset `{row['name']}`: {row['note']}"
+                why = task_notes.of_dataset(row["name"], row["note"])
                 with store.writing():
                     moved = task.status != new and state.move(store, task, new, now=now, note=why)
                     if new == "pending":

@@ -3,11 +3,12 @@
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from d0ctl.agents import closer, feeder, generator, scouts, watchdog
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import D0Error
+from d0ctl.show.tasks import task_notes
 from d0ctl.store.connection import Store
 from d0ctl.store.tasks import content_follower, state
 from d0ctl.store.tasks.state import Task
@@ -62,11 +63,11 @@ def _work(store: Store, number: int, name: str, agent: Agent, clock: Clock) -> b
         try:
             return agent.act(store, task, clock)
         except D0Error as error:
-            why: Any = error
+            why = task_notes.agent_failed(name, error)
             log.error("%s of task %s: %s", name, task.name, error)
         except Exception as error:
-            why = f"{type(error).__name__}: {error}"
+            why = task_notes.agent_failed(name, error)
             log.exception("%s of task %s failed and is tried again", name, task.name)
         with store.writing():
-            state.wait(store, task, f"the {name} failed: {why}", until=clock() + REST_S)
+            state.wait(store, task, why, until=clock() + REST_S)
         return False

@@ -1,14 +1,14 @@
 """The scouts of a task: its first packages tell how others are split, or that they would fail."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
 from d0ctl.agents.agent import Clock
+from d0ctl.show.tasks import task_notes
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import generation, state
 from d0ctl.store.tasks.state import Task
-from d0ctl.units import count, duration, size
 
 STATUSES = ("scouting",)
 """The statuses of tasks that it works on."""
@@ -20,13 +20,13 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     done = [row for row in rows if row["phase"] == "done"]
     now = clock()
     if len(done) < task.rules.scout_success * len(rows) or not done:
-        note = f"{len(rows) - len(done)} of {count(len(rows), 'scout')} failed"
+        note = task_notes.failed_scouts(len(rows) - len(done), len(rows))
         with store.writing():
             return state.move(store, task, "exhausted", now=now, note=note)
     measured = measure(done, task)
     with store.writing():
         state.keep_measured(store, task, measured)
-        return state.move(store, task, "running", now=now, note=describe(measured))
+        return state.move(store, task, "running", now=now, note=task_notes.measured(measured))
 
 
 def wants(store: Store, task: Task, now: float) -> bool:
@@ -56,15 +56,3 @@ def measure(done: Sequence[Row], task: Task) -> dict[str, Any]:
 
 def _per_file(row: Row, key: str) -> float:
     return float(row[key] or 0.0) / max(1, int(row["files"]))
-
-
-def describe(measured: Mapping[str, Any]) -> str:
-    """Say what scouts needed."""
-    memory = measured["memory"]
-    parts = [
-        f"{count(measured['scouts'], 'scout')} took {duration(measured['seconds'])} per file",
-        f"{size(memory)} of memory" if memory else "",
-        f"{count(measured['files'], 'file')} per package from now on" if measured.get("files")
-        else "",
-    ]  # fmt: skip
-    return ", ".join(part for part in parts if part)

@@ -1,12 +1,12 @@
 """The watchdog: what happens to a task that has had a status for too long."""
 
 from d0ctl.agents.agent import Clock
+from d0ctl.show.tasks import task_notes
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause
 from d0ctl.store.tasks import feeding, state
 from d0ctl.store.tasks.state import Task
-from d0ctl.units import duration
 
 STATUSES = ("defined", "pending", "ready", "scouting", "running", "paused", "finishing")
 """The statuses of tasks that it works on: those in which a task may stay for long."""
@@ -36,7 +36,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     if not wants(store, task, now):
         return False
     rule, new = task.rules.timeouts[task.status], _new(store, task)
-    note = f"it was {task.status} for {duration(rule['after'])}"
+    note = task_notes.too_long(task.status, rule["after"])
     with store.writing():
         if new is None:
             state.say(store, task, note, now=now)

@@ -1,0 +1,51 @@
+"""What agents write into the history of a task, and why a task waits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from d0ctl.errors import D0Error
+from d0ctl.units import count, duration, size
+
+
+def looked_up(dataset: str, added: int, changed: int) -> str:
+    """Say what a look at a dataset has found."""
+    more = f", {count(changed, 'file')} changed or gone" if changed else ""
+    return f"dataset `{dataset}`: {count(added, 'new file')}{more}"
+
+
+def of_dataset(dataset: str, why: str) -> str:
+    """Say why a dataset keeps its task from going on."""
+    return f"dataset `{dataset}`: {why}"
+
+
+def failed_scouts(failed: int, scouts: int) -> str:
+    """Say how many scouts failed."""
+    return f"{failed:,} of {count(scouts, 'scout')} failed"
+
+
+def measured(found: Mapping[str, Any]) -> str:
+    """Say what scouts needed."""
+    memory, files = found["memory"], found.get("files")
+    parts = [
+        f"{count(found['scouts'], 'scout')} took {duration(found['seconds'])} per file",
+        f"{size(memory)} of memory" if memory else "",
+        f"{count(files, 'file')} per package from now on" if files else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def processed(finished: int, whole: int, missed: float | None = None) -> str:
+    """Say how many files were processed, and which goal was missed."""
+    less = f", less than the goal of {missed:.4g}" if missed is not None else ""
+    return f"{finished:,} of {whole:,} files were processed{less}"
+
+
+def too_long(status: str, seconds: float) -> str:
+    """Say that a task has had a status for too long."""
+    return f"it was {status} for {duration(seconds)}"
+
+
+def agent_failed(agent: str, error: Exception) -> str:
+    """Say that an agent could not work on a task."""
+    kind = "" if isinstance(error, D0Error) else f"{type(error).__name__}: "
+    return f"the {agent} failed: {kind}{error}"
