@@ -51,6 +51,12 @@ def plan_restore_line(store: Store, request: Request[Options], now: float) -> Re
     own_paths = {row.path for row in rows(store)}
     restore_line.choose_restored(store)
     _check_not_launched(store, request, now)
+    if (path := restore_line.repackaged(store)) is not None:
+        raise Refused(
+            f"the files of package `{path}` have gone into other packages of its task, "
+            "so it can't be restored",
+            hint=f"d0ctl status '{request.target.parts[0]}'",
+        )
     return _plan(store, request, own, own_paths)
 
 

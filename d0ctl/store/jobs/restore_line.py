@@ -42,6 +42,12 @@ def launched_without(store: Store) -> Row | None:
     return store.row("launched_without")
 
 
+def repackaged(store: Store) -> str | None:
+    """Return the path of a chosen package of a task whose files are in other packages."""
+    found: str | None = store.value("repackaged_elsewhere")
+    return found
+
+
 def restore(store: Store, *, actor: str, note: str | None, now: float) -> None:
     """Undo the drop of the chosen packages: they are as before, and their files are read again.
 

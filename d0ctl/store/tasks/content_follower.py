@@ -42,11 +42,16 @@ def _follow_chosen(store: Store, now: float) -> None:
     store.change("clear_repackaged")
     if store.change("choose_repackaged"):
         store.change("return_contents")
-        store.change("forget_outputs_of_repackaged")
-        store.change("drop_repackaged", now=now)
-        store.change("drop_files_of_repackaged")
-        store.change("clear_repackaged")
+        drop_repackaged(store, now=now)
     store.change("wake_moved_tasks")
+
+
+def drop_repackaged(store: Store, *, now: float) -> None:
+    """Drop the selected packages, whose files go into others, with their outputs."""
+    store.change("forget_outputs_of_repackaged")
+    store.change("drop_repackaged", now=now)
+    store.change("drop_files_of_repackaged")
+    store.change("clear_repackaged")
 
 
 def pass_over(store: Store) -> None:

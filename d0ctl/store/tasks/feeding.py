@@ -6,7 +6,7 @@ from typing import Any
 
 from d0ctl.jobfile.sections.loop_sources import RangeValues
 from d0ctl.store.connection import Store
-from d0ctl.store.tasks import state
+from d0ctl.store.tasks import content_follower, state
 from d0ctl.taskfile.sources import Found
 
 CHUNK = 20_000
@@ -104,8 +104,14 @@ def look_failed(store: Store, dataset: int, until: float) -> None:
 
 
 def try_again(store: Store, task: int, *, now: float) -> None:
-    """failed, partial -> ready, each with all its attempts; in a transaction."""
+    """failed, partial -> ready, each with all its attempts; in a transaction.
+
+    Packages that have failed with them are dropped, so that no file is processed twice.
+    """
+    store.change("clear_repackaged")
+    store.change("choose_given_up", task=task)
     store.change("try_contents_again", task=task)
+    content_follower.drop_repackaged(store, now=now)
     for row in state.datasets(store, task):
         if row["type"] == "input" and row["status"] == "done":
             state.move_dataset(store, row["id"], "ready", now=now)

@@ -88,6 +88,16 @@ select package_path.path,
   left join attempt on attempt.id = package.attempt_id
  limit 1;
 
+-- name: repackaged_elsewhere
+-- A chosen package of a task whose files have gone into other packages.
+select package_path.path
+  from chosen
+  join package on package.id = chosen.package_id and package.phase = 'dropped'
+  join task on task.job_id = package.job_id
+  join package_path on package_path.package_id = package.id
+ where not exists (select 1 from content where content.package_id = chosen.package_id)
+ limit 1;
+
 -- name: gaining
 -- Packages that get inputs back by the selection: how many, and whether that makes them wait.
 select package_path.path,

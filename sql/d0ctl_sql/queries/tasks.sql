@@ -509,11 +509,25 @@ select exists (select 1 from task_transition where old = :old and new = :new);
 -- Packages that are made from now on get other values.
 update job set parameters = :parameters where id = :job;
 
+-- name: choose_given_up
+-- Select the ended packages of files that were not processed.
+insert or ignore into needed (package_id)
+select distinct package.id
+  from dataset
+  join content on content.dataset_id = dataset.id and content.status in ('failed', 'partial')
+  join package on package.id = content.package_id
+   and package.phase in ('failed', 'canceled', 'dropped')
+ where dataset.task_id = :task and dataset.type = 'input';
+
 -- name: try_contents_again
--- failed, partial -> ready: a user retries a task, and its files get all their attempts again.
+-- failed, partial -> ready: a user retries a task, and its files get all their attempts again. Files
+-- of a package that a user has just retried stay with it.
 update content set status = 'ready', package_id = null, tried_from = attempts
  where output = 0 and status in ('failed', 'partial')
-   and dataset_id in (select id from dataset where task_id = :task and type = 'input');
+   and dataset_id in (select id from dataset where task_id = :task and type = 'input')
+   and not exists (select 1 from package
+                    where package.id = content.package_id
+                      and package.phase not in ('done', 'failed', 'canceled', 'dropped'));
 
 -- name: keep_measured
 -- What the scouts of a task needed.
