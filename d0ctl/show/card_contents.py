@@ -59,7 +59,9 @@ def about(store: Store, selector: str, now: float) -> About:
 def about_node(store: Store, name: str, now: float) -> About:
     """Read the card of a node."""
     from d0ctl.show.cards.node import Node
+    from d0ctl.show.usage.use_plots import PERIOD_S
     from d0ctl.show.why import node as explain_node
+    from d0ctl.store.history import use_samples
 
     try:
         why = explain_node.node(store, name, now)
@@ -68,7 +70,8 @@ def about_node(store: Store, name: str, now: float) -> About:
     row = next(row for row in registry.nodes(store) if row["name"] == name)
     used = activity.node_use(store).get(row["id"], activity.NodeUse()).used
     live = outline.on_node(store, row["id"], MOST_ON_NODE)
-    return Node(row, used, why, live)
+    samples = use_samples.of_node(store, row["id"], since=now - PERIOD_S)
+    return Node(row, used, why, live, samples, registry.disk_of(store, row["id"]))
 
 
 def about_file(store: Store, job: str, name: str, now: float) -> "File | NotFoundCard":
@@ -105,6 +108,7 @@ def package(store: Store, view: PackageView, now: float) -> "Package":
         one_package.progress(store, view.id),
         one_package.notes(store, view.id, MOST_NOTES),
         one_package.acknowledgement(store, view.id) if view.phase == Phase.FAILED else None,
+        one_package.samples(store, view.id) if view.phase in LIVE else [],
     )
 
 

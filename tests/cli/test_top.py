@@ -1,9 +1,15 @@
 """`top`: nodes and packages by use, once or in place on a terminal."""
 
+import time
+
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.drawing.spans import text
+from d0ctl.show.usage import top_page
+from d0ctl.show.usage.top_page import NodeUse
 from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.live import live
-from tests.support.rows import insert, value
+from tests.support.rows import change, insert, value
 from tests.support.site import Site
 
 
@@ -31,6 +37,32 @@ def test_packages_and_nodes_are_listed_by_use(site: Site, d0ctl: Type) -> None:
     (node,) = answer["nodes"]
     assert (node["given"], node["cores"], node["packages"]) == (2, 1.5, 2)
     assert "2/4" in screen and "40 %" in screen and "\x1b" not in screen
+
+
+def test_the_disk_of_a_node_and_its_load_are_shown(site: Site, d0ctl: Type) -> None:
+    busy(site)
+    node, now = value(site.store, "node", "id"), int(time.time())
+    change(site.store, "node", facts='{"disk_total": 1000000000, "disk_free": 250000000}')
+    for minute in range(10):
+        insert(site.store, "node_sample", node_id=node, at=now - 60 * minute,
+               load=4.0 if minute < 5 else 0.5)  # fmt: skip
+
+    (answer,) = document(d0ctl("top", "--json").stdout)["nodes"]
+    screen = d0ctl("top").stdout
+
+    assert (answer["disk"], answer["disk_free"]) == (1_000_000_000, 250_000_000)
+    assert "750 MB" in screen and "load, 1 h" in screen and "▁█" in screen
+
+
+def test_a_narrow_page_has_all_numbers_and_no_plot() -> None:
+    page = Sheet(80)
+    node = NodeUse("localhost", "drained", 16, 12.0, 11.5, 10**10, 10**11, 12, 10**12, 10**10)
+
+    top_page.draw(page, [node], [], {"localhost": [(1000.0, 1.0)]}, 1000.0)
+
+    shown = "\n".join(map(text, page.lines))
+    assert "load, 1 h" not in shown and "…" not in shown
+    assert "990 GB" in shown and " 12" in shown
 
 
 def test_without_packages_it_says_so(site: Site, d0ctl: Type) -> None:

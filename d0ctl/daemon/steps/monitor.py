@@ -12,6 +12,7 @@ from d0ctl.store import due_times
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.connection import Row
+from d0ctl.store.history import use_samples
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.site import default
@@ -92,12 +93,13 @@ def reload_settings(desk: Desk, turn: Turn) -> None:
 
 
 def record_contact(desk: Desk, turn: Turn) -> None:
-    """Record each node's load and last contact, once in `RECORD_EVERY_S`."""
+    """Record each node's load, last contact and use, once in `RECORD_EVERY_S`."""
     for node, courier in desk.couriers.items():
         heard = turn.now - courier.silence_s
         if courier.is_up and heard - desk.contacts.get(node, 0.0) >= RECORD_EVERY_S:
             desk.contacts[node] = heard
             contact.note_contact(desk.store, node, courier.receiver.load, at=heard)
+            use_samples.take(desk.store, node, now=turn.now)
 
 
 def give_up_nodes(desk: Desk, turn: Turn) -> None:

@@ -2,7 +2,7 @@
 
 import json
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
@@ -10,9 +10,11 @@ from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Span
 from d0ctl.show.explanation import explain
 from d0ctl.show.lists import packages
+from d0ctl.show.usage import use_plots
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.phases.node_pauses import trial
 from d0ctl.store.connection import Row
+from d0ctl.store.history.use_samples import NodeSample
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count, moment, size
 
@@ -26,6 +28,8 @@ class Node(Struct, frozen=True):
     used: int
     why: Explanation
     live: list[PackageRow]
+    samples: list[NodeSample] = field(default_factory=list)
+    disk: int | None = None
 
 
 def draw(sheet: Sheet, node: Node, now: float) -> None:
@@ -46,6 +50,7 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
     sheet.say("; ".join(str(word) for word in details if word), "faint")
     sheet.add(signs.gauge(node.used / max(1, row["cpus"]), min(40, sheet.columns), sheet.glyphs))
     explain(sheet, node.why)
+    use_plots.node(sheet, node.samples, row["cpus"], row["memory"], node.disk, now)
     sheet.head("running here", count(len(node.live), "package"))
     packages(sheet, node.live, now)
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from d0ctl.model import known_eta
 from d0ctl.show.cards import binary
@@ -22,6 +22,7 @@ from d0ctl.store.views.shapes.of_package import (
     InputView,
     NoteView,
     OutputView,
+    PackageSample,
     PackageView,
     ProgressView,
 )
@@ -47,6 +48,7 @@ class Package(Struct, frozen=True):
     progress: ProgressView | None
     notes: list[NoteView]
     acknowledged: Acknowledgement | None = None
+    samples: list[PackageSample] = field(default_factory=list)
 
 
 def draw(
@@ -56,6 +58,7 @@ def draw(
     _head(sheet, package, now)
     if package.progress is not None:
         progress(sheet, package.progress, package.view.phase, now)
+        _use(sheet, package, now)
     explain(sheet, package.why)
     _failures(sheet, package.failures, now)
     _output(sheet, package, log)
@@ -113,6 +116,17 @@ def progress(sheet: Sheet, one: ProgressView, phase: str, now: float) -> None:
     sheet.say(f"binary {one.binary}: {' · '.join(words)}")
     if one.line:
         sheet.say(one.line, "faint", indent="  ")
+
+
+def _use(sheet: Sheet, package: Package, now: float) -> None:
+    """Add what it uses, over time."""
+    if not package.samples:
+        return
+    from d0ctl.show.usage import use_plots  # late: most packages have none
+
+    view = package.view
+    started = package.attempts[-1].started if package.attempts else None
+    use_plots.package(sheet, package.samples, started, view.cpus, view.memory, now)
 
 
 def _failures(sheet: Sheet, failures: Sequence[Failures], now: float) -> None:

@@ -1,15 +1,23 @@
 """The page of `top`: nodes and packages by use."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.plot import Point, bars, resampled
 from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.usage.use_plots import GAP_S
 from d0ctl.units import count, size
 
 GAUGE = 12
 """How many columns the gauge of a node takes."""
+
+PLOT, HOUR_S = 20, 3600.0
+"""How many columns the plot of a node's load takes, and how long a time."""
+
+WIDE = 100
+"""From how many columns on there is room for gauges and plots."""
 
 IDLE = "no package is on a node"
 
@@ -25,6 +33,8 @@ class NodeUse(Struct, frozen=True):
     rss: int | None
     memory: int | None
     packages: int
+    disk: int | None
+    disk_free: int | None
 
 
 class PackageUse(Struct, frozen=True):
@@ -39,19 +49,29 @@ class PackageUse(Struct, frozen=True):
     percent: float | None
 
 
-def draw(sheet: Sheet, nodes: Sequence[NodeUse], packages: Sequence[PackageUse]) -> None:
-    """Draw nodes and packages, those that use most first."""
+def draw(
+    sheet: Sheet,
+    nodes: Sequence[NodeUse],
+    packages: Sequence[PackageUse],
+    loads: Mapping[str, Sequence[Point]],
+    now: float,
+) -> None:
+    """Draw nodes and packages, those that use most first; `loads` are those of the last hour."""
     sheet.head("nodes", "CPUs and memory as packages reported them last")
-    heads = ("", "", "", "given", "used", "memory", "of", "packages")
+    heads = ("", "", "", "given", "used", "memory", "of", "disk", "of", "packages", "load, 1 h")
     rows: list[list[Cell]] = [[(head, "faint") for head in heads]]
+    is_wide = sheet.columns >= WIDE
+    if not (with_loads := is_wide and any(loads.values())):
+        rows[0][-1] = ""
     rows += [
         [(one.name, "strong"), signs.mark(one.state, sheet.glyphs),
-         signs.gauge(one.given / max(1, one.cpus), GAUGE, sheet.glyphs),
+         signs.gauge(one.given / max(1, one.cpus), GAUGE * is_wide, sheet.glyphs),
          f"{one.given:g}/{one.cpus}", _cores(one.cores), _size(one.rss), _size(one.memory),
-         count(one.packages)]
+         _size(_taken(one)), _size(one.disk), count(one.packages),
+         (_load(one, loads.get(one.name, ()), now, sheet) if with_loads else "", "live")]
         for one in nodes
     ]  # fmt: skip
-    sheet.table(rows, right=range(3, len(heads)))
+    sheet.table(rows, right=range(3, len(heads) - 1))
     sheet.head("packages")
     if not packages:
         sheet.say(IDLE)
@@ -65,6 +85,18 @@ def draw(sheet: Sheet, nodes: Sequence[NodeUse], packages: Sequence[PackageUse])
         for one in packages
     ]  # fmt: skip
     sheet.table(rows, right=range(3, len(columns)))
+
+
+def _taken(node: NodeUse) -> int | None:
+    if node.disk is None or node.disk_free is None:
+        return None
+    return max(0, node.disk - node.disk_free)
+
+
+def _load(node: NodeUse, points: Sequence[Point], now: float, sheet: Sheet) -> str:
+    values = resampled(points, now - HOUR_S, now, PLOT, GAP_S)
+    top = max(float(node.cpus), *(value or 0.0 for value in values))
+    return bars(values, top, sheet.glyphs).rstrip()
 
 
 def _cores(cores: float | None) -> str:

@@ -50,6 +50,12 @@ def capacities(store: Store) -> list[Row]:
     return store.rows("node_rooms")
 
 
+def disk_of(store: Store, node: int) -> int | None:
+    """Return the size of a node's disk, None if it is unknown."""
+    size: int | None = store.value("node_disk", node=node)
+    return size
+
+
 def find(store: Store, name: str) -> Row | None:
     """Return the node of that name, if there is one."""
     return store.row("node_by_name", name=name)

@@ -17,6 +17,7 @@ from d0ctl.store.views.shapes.of_package import (
     InputView,
     NoteView,
     OutputView,
+    PackageSample,
     PackageView,
     ProgressView,
 )
@@ -88,6 +89,11 @@ def progress(store: Store, package: int) -> ProgressView | None:
     """Return the progress of a package; None until its wrapper has reported."""
     row = store.row("package_progress", package=package)
     return None if row is None else make(ProgressView, row)
+
+
+def samples(store: Store, package: int) -> list[PackageSample]:
+    """Return what a launched package has used in its current attempt, the oldest first."""
+    return [make(PackageSample, row) for row in store.rows("package_samples", package=package)]
 
 
 def notes(store: Store, package: int, limit: int = 100) -> list[NoteView]:

@@ -882,6 +882,17 @@ create table progress (
     rss        integer not null
 ) strict;
 
+-- What a launched package used over time, for plots: as its wrapper reported it, at most two rows a
+-- minute, and fewer the longer it runs. They go with the row of `progress`.
+create table package_sample (
+    package_id integer not null references progress on delete cascade,
+    attempt_id integer not null,
+    at         integer not null,
+    cpu        real not null,              -- seconds since its start
+    rss        integer not null,
+    primary key (package_id, attempt_id, at)
+) strict, without rowid;
+
 -- Remarks of a wrapper that are no failures.
 create table note (
     attempt_id integer not null references attempt,
@@ -1010,6 +1021,16 @@ create table node (
     drained_at     real
 ) strict;
 
+
+-- The use of a node over the last day, for plots: a row a minute while it is up.
+create table node_sample (
+    node_id   integer not null references node on delete cascade,
+    at        integer not null,
+    load      real,
+    rss       integer,                     -- of its packages, as far as their wrappers reported it
+    disk_free integer,
+    primary key (node_id, at)
+) strict, without rowid;
 
 -- The size of the disk of a node, and its free space: as the node reports, and no more than the
 -- capacity of its cluster.
@@ -2351,6 +2372,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('node_record',    'node_record_of_job',         '1000 100'),
     ('node_record',    'node_record_of_node',        '1000 50'),
     ('node_record',    'node_record_streak',         '20 5'),
+    ('node_sample',    'node_sample',                '30000 1500 1'),
     ('note',           'note',                       '10000 2 1'),
     ('package',        'sqlite_autoindex_package_1', '1000000 1 1'),
     ('package',        'package_assigned',           '50 5 1'),
@@ -2364,6 +2386,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('package',        'package_released',           '5 1'),
     ('package',        'package_releasing',          '10 1 1'),
     ('package',        'package_requested',          '5 1'),
+    ('package_sample', 'package_sample',             '50000 50 50 1'),
     ('progress',       null,                         '1000'),
     ('purge',          'purge_of_node',              '1000 100'),
     ('purge',          'purge_of_path',              '100 1'),

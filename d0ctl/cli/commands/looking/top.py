@@ -9,9 +9,11 @@ from msgspec.structs import asdict
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, is_terminal, sheet, show, terminal_columns
+from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.usage import top_page
 from d0ctl.show.usage.top_page import NodeUse, PackageUse
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.history import use_samples
 from d0ctl.store.nodes import registry
 
 app = single()
@@ -32,7 +34,7 @@ def top(json: options.Json = False) -> None:
             _watch(store)
         else:
             page = sheet(terminal_columns())
-            top_page.draw(page, *_read(store))
+            _draw(page, store)
             show(page)
 
 
@@ -43,17 +45,23 @@ def _watch(store: Store) -> None:
         key = ""
         while key != "quit":
             page = sheet(terminal_columns())
-            top_page.draw(page, *_read(store))
+            _draw(page, store)
             screen.draw(page, time.time())
             key = screen.wait(LOOK_S)
+
+
+def _draw(page: Sheet, store: Store) -> None:
+    now = time.time()
+    loads = use_samples.loads(store, since=now - top_page.HOUR_S)
+    top_page.draw(page, *_read(store), loads, now)
 
 
 def _read(store: Store) -> tuple[list[NodeUse], list[PackageUse]]:
     """Return nodes and packages, those that use most first."""
     with store.reading():
-        given = {row["id"]: row["used"] for row in registry.capacities(store)}
+        rooms = {row["id"]: row for row in registry.capacities(store)}
         packages = [_package(row) for row in registry.packages_in_use(store)]
-        nodes = [_node(row, given.get(row["id"], 0), packages) for row in registry.nodes(store)]
+        nodes = [_node(row, rooms.get(row["id"]), packages) for row in registry.nodes(store)]
     nodes.sort(key=lambda one: (-one.given, one.name))
     packages.sort(key=lambda one: (-(one.cores or 0.0), -(one.rss or 0), one.path))
     return nodes, packages
@@ -66,10 +74,11 @@ def _package(row: Row) -> PackageUse:
                       row["percent"])  # fmt: skip
 
 
-def _node(row: Row, given: float, packages: list[PackageUse]) -> NodeUse:
+def _node(row: Row, room: Row | None, packages: list[PackageUse]) -> NodeUse:
     here = [one for one in packages if one.node == row["name"]]
     cores = [one.cores for one in here if one.cores is not None]
     rss = [one.rss for one in here if one.rss is not None]
     state = "drained" if row["drained"] and row["state"] == "up" else row["state"]
+    given, disk, free = (room["used"], room["disk"], room["disk_free"]) if room else (0, None, None)
     return NodeUse(row["name"], state, row["cpus"], given, sum(cores) if cores else None,
-                   sum(rss) if rss else None, row["memory"], len(here))  # fmt: skip
+                   sum(rss) if rss else None, row["memory"], len(here), disk, free)  # fmt: skip

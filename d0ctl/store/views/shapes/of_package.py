@@ -22,6 +22,14 @@ class ProgressView(Struct, frozen=True):
     rss: int
 
 
+class PackageSample(Struct, frozen=True):
+    """What a package had used at a time: CPU seconds since its start, and its memory then."""
+
+    at: float
+    cpu: float
+    rss: int
+
+
 class NoteView(Struct, frozen=True):
     """A remark of a wrapper about an attempt."""
 

@@ -1,0 +1,111 @@
+"""The use of a node or a package over time, as a line of bars for each resource."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from d0ctl.show.drawing.plot import Point, bars, resampled
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.store.history.use_samples import NodeSample
+from d0ctl.store.views.shapes.of_package import PackageSample
+from d0ctl.units import count, duration, size
+
+PERIOD_S = 7200.0
+"""The longest period of the plots of a node."""
+
+GAP_S = 180.0
+"""A node that sends nothing for longer has a gap in its plots."""
+
+LEAST = 2
+"""How many samples a plot has at least."""
+
+NARROWEST, WIDEST = 12, 60
+"""How many columns a plot takes."""
+
+WORDS = 46
+"""The room for the words beside a plot."""
+
+
+class Resource(Struct, frozen=True):
+    """A plot: its name, its points, the height of its full bars, and how to write a value.
+
+    `limit` is what there is in all, None if unknown.
+    """
+
+    name: str
+    points: Sequence[Point]
+    limit: float | None
+    write: Callable[[float], str]
+
+
+def node(
+    sheet: Sheet,
+    samples: Sequence[NodeSample],
+    cpus: int,
+    memory: int | None,
+    disk: int | None,
+    now: float,
+) -> None:
+    """Draw load, memory and disk of a node in the last hours; nothing if there are no samples."""
+    if len(samples) < LEAST:
+        return
+    begin = max(samples[0].at - 60.0, now - PERIOD_S)
+    full = disk or 0
+    _draw(sheet, begin, now, GAP_S, [
+        Resource("load", [(one.at, one.load) for one in samples], cpus, _cores),
+        Resource("memory", [(one.at, one.rss) for one in samples], memory, size),
+        Resource("disk", [(one.at, None if one.disk_free is None or not disk
+                           else max(0, full - one.disk_free)) for one in samples], disk, size),
+    ])  # fmt: skip
+
+
+def package(
+    sheet: Sheet,
+    samples: Sequence[PackageSample],
+    started: float | None,
+    cpus: float,
+    memory: int | None,
+    now: float,
+) -> None:
+    """Draw CPUs and memory of a running package since its start; nothing without samples."""
+    if len(samples) < LEAST:
+        return
+    begin = samples[0].at if started is None else min(started, samples[0].at)
+    _draw(sheet, begin, now, now - begin, [
+        Resource("CPUs", _used(samples, begin), cpus, _cores),
+        Resource("memory", [(one.at, one.rss) for one in samples], memory, size),
+    ])  # fmt: skip
+
+
+def _used(samples: Sequence[PackageSample], begin: float) -> list[Point]:
+    """Return how many CPUs were used until each sample, since the one before it."""
+    points: list[Point] = []
+    at, cpu = begin, 0.0
+    for one in samples:
+        if one.at > at:
+            points.append((one.at, max(0.0, one.cpu - cpu) / (one.at - at)))
+        at, cpu = one.at, one.cpu
+    return points
+
+
+def _draw(
+    sheet: Sheet, begin: float, now: float, longest: float, resources: Sequence[Resource]
+) -> None:
+    columns = max(NARROWEST, min(WIDEST, sheet.columns - WORDS))
+    rows: list[list[Cell]] = []
+    for one in resources:
+        known = [value for _, value in one.points if value is not None]
+        if not known:
+            continue
+        top = max([*known, one.limit or 0.0])
+        values = resampled(one.points, begin, now, columns, longest)
+        of = "" if one.limit is None else f" of {one.write(one.limit)}"
+        rows.append([one.name, (bars(values, top, sheet.glyphs), "live"),
+                     f"{one.write(known[-1])}{of}, most {one.write(max(known))}"])  # fmt: skip
+    if rows:
+        sheet.head("use", f"in the last {duration(now - begin)}")
+        sheet.table(rows)
+
+
+def _cores(number: float) -> str:
+    return count(int(number)) if number == int(number) else f"{number:.1f}"
