@@ -39,7 +39,9 @@ UNICODE = Glyphs(
         "killing": "⨯", "unreachable": "?", "done": "✔", "dropped": "⊘", "blocked": "⊗",
         "up": "●", "down": "✘", "unknown": "○", "drained": "◒", "paused": "◫",
         "unscheduled": "·", "scheduled": "◌", "launched": "▶", "stands still": "✘",
-        "not connected": "○",
+        "not connected": "○", "aborted": "⊘", "aborting": "⨯", "broken": "✘", "defined": "·",
+        "exhausted": "✘", "finished": "✔", "finishing": "▶", "pending": "◔", "prepared": "⇡",
+        "scouting": "▷",
     },
     bar={"successful": "█", "launched": "▓", "failed": "▒", "canceled": "░"},
     rest="─", open="▾", shut="▸", leaf=" ", mark="◆", point="›", rule="─", upright="│",
@@ -54,7 +56,9 @@ ASCII = Glyphs(
         "killing": "!", "unreachable": "?", "done": "+", "dropped": "-", "blocked": "#",
         "up": "+", "down": "x", "unknown": "?", "drained": "/", "paused": "=",
         "unscheduled": ".", "scheduled": ":", "launched": ">", "stands still": "x",
-        "not connected": "?",
+        "not connected": "?", "aborted": "-", "aborting": "!", "broken": "x", "defined": ".",
+        "exhausted": "x", "finished": "+", "finishing": ">", "pending": "~", "prepared": "^",
+        "scouting": ">",
     },
     bar={"successful": "#", "launched": ">", "failed": "x", "canceled": "-"},
     rest=".", open="v", shut=">", leaf=" ", mark="*", point=">", rule="-", upright="|",
@@ -70,7 +74,9 @@ ROLES: Mapping[str, str] = {
     "launched": "live", "assigned": "live", "scheduled": "live",
     "canceled": "faint", "dropped": "faint", "waiting": "faint", "submitted": "plain",
     "ready": "plain", "unscheduled": "plain", "unknown": "faint",
-    "not connected": "faint",
+    "not connected": "faint", "aborted": "faint", "aborting": "warn", "broken": "bad",
+    "defined": "plain", "exhausted": "bad", "finished": "good", "finishing": "live",
+    "pending": "warn", "prepared": "live", "scouting": "live",
 }  # fmt: skip
 """The role of each state."""
 

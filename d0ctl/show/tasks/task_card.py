@@ -70,6 +70,11 @@ def put(page: Sheet, task: TaskSummary, datasets: Sequence[DatasetView], now: fl
         ["ended", moment(task.ended, now) if task.ended is not None else ""],
     ]
     page.table([[(name, "faint"), text] for name, text in rows if text])
+    put_datasets(page, datasets)
+
+
+def put_datasets(page: Sheet, datasets: Sequence[DatasetView]) -> None:
+    """Add the datasets of a task with the numbers of their files."""
     page.head("datasets")
     page.table([
         [(one.name, "strong"), one.type, one.status, files(one.files), one.note or ""]
@@ -77,9 +82,9 @@ def put(page: Sheet, task: TaskSummary, datasets: Sequence[DatasetView], now: fl
     ])  # fmt: skip
 
 
-def put_history(page: Sheet, rows: Sequence[Any], now: float) -> None:
+def put_history(page: Sheet, rows: Sequence[Any], now: float, *, indent: int = 0) -> None:
     """Add the changes of the status of a task."""
     page.table([
         [moment(row["at"], now), row["new"], row["actor"] or "d0ctl", row["note"] or ""]
         for row in rows
-    ], indent=0)  # fmt: skip
+    ], indent=indent)  # fmt: skip

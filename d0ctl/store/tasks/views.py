@@ -1,15 +1,17 @@
 """Tasks for display."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from d0ctl.errors import NotFound
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.rows import make
 from d0ctl.store.tasks import state
 from d0ctl.store.views import browse
+from d0ctl.store.views.shapes import JobSummary
 
 
 class TaskSummary(Struct, frozen=True):
@@ -32,6 +34,12 @@ class TaskSummary(Struct, frozen=True):
     files: Mapping[str, int] = {}
 
 
+class TaskJob(JobSummary, frozen=True, kw_only=True):
+    """The job of a task."""
+
+    task: TaskSummary
+
+
 class DatasetView(Struct, frozen=True):
     """A dataset of a task; `files` has how many files have each status."""
 
@@ -47,8 +55,27 @@ class DatasetView(Struct, frozen=True):
 
 def tasks(store: Store, pattern: str = "*") -> list[TaskSummary]:
     """Return the tasks whose names match, the newest first."""
-    return [make(TaskSummary, row, files=state.counts(store, row["id"]))
-            for row in store.rows("tasks", pattern=pattern)]  # fmt: skip
+    return _summaries(store, store.rows("tasks", pattern=pattern))
+
+
+def of_jobs(store: Store, jobs: Iterable[int]) -> dict[int, TaskSummary]:
+    """Return the tasks of jobs, by the ids of the jobs."""
+    rows = store.rows("tasks_of_jobs", jobs=as_json(list(jobs)))
+    return {one.job_id: one for one in _summaries(store, rows)}
+
+
+def with_tasks(store: Store, jobs: Mapping[int, JobSummary]) -> dict[int, TaskJob]:
+    """Return those jobs that are of tasks, with their tasks."""
+    return {id: TaskJob(**asdict(jobs[id]), task=one)
+            for id, one in of_jobs(store, jobs).items()}  # fmt: skip
+
+
+def _summaries(store: Store, rows: Sequence[Row]) -> list[TaskSummary]:
+    files: dict[int, dict[str, int]] = {}
+    wanted = as_json([row["id"] for row in rows])
+    for row in store.rows("input_counts_of_tasks", tasks=wanted) if rows else []:
+        files.setdefault(row["task_id"], {})[row["status"]] = row["n"]
+    return [make(TaskSummary, row, files=files.get(row["id"], {})) for row in rows]
 
 
 def task(store: Store, name: str) -> TaskSummary:

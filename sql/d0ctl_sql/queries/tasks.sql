@@ -33,6 +33,23 @@ select task.id, task.job_id, job.name, job.title, job.originator, job.priority, 
  where job.visible = 1 and job.name glob :pattern
  order by task.id desc;
 
+-- name: tasks_of_jobs
+-- The tasks of jobs.
+select task.id, task.job_id, job.name, job.title, job.originator, job.priority, job.submitted,
+       task.status, task.since, task.note, task.waits, task.made, task.ended,
+       json_extract(task.rules, '$.goal') as goal
+  from json_each(:jobs) as wanted
+  join task on task.job_id = wanted.value
+  join job on job.id = task.job_id;
+
+-- name: input_counts_of_tasks
+-- How many files of the input datasets of tasks have each status.
+select dataset.task_id, dataset_count.status, sum(dataset_count.n) as n
+  from json_each(:tasks) as wanted
+  join dataset on dataset.task_id = wanted.value and dataset.type = 'input'
+  join dataset_count on dataset_count.dataset_id = dataset.id and dataset_count.n > 0
+ group by dataset.task_id, dataset_count.status;
+
 -- name: task_log
 -- What has happened to a task.
 select at, old, new, actor, note from task_log where task_id = :task order by id;

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from d0ctl.store.tasks.views import TaskJob
 from d0ctl.store.views.shapes import JobSummary, StageSummary
 from d0ctl_tui.read.outline import Path
 from d0ctl_tui.read.tree_source import PAGE, Source
@@ -71,6 +72,8 @@ class Estimates:
             left = sum(n for phase, n in stage.counts.items() if phase not in ENDED)
             pace = paces.get(stage.id)
             shares.append(Share(left, pace.seconds, pace.cpus) if pace else Share(left, None))
+        if isinstance(job, TaskJob) and job is row and job.task.files.get("ready"):
+            shares.append(Share(1, None))  # it makes more packages
         return remaining(shares, slots)
 
     def _stages(self, path: Path) -> list[StageSummary]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import Counts, Phase, by_status, known_eta
 from d0ctl.show.cards import binary
-from d0ctl.show.cards.part import limits, status_of
+from d0ctl.show.cards.part import limits
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, width
@@ -16,6 +16,7 @@ from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress
 from d0ctl.store.views.shapes import JobSummary, LineSummary, OnlyPackage, PackageRow, StageSummary
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl.units import moment
+from d0ctl_tui.draw import task_rows
 from d0ctl_tui.draw.columns import BAR, GAP, Columns, Need
 from d0ctl_tui.draw.estimate import Estimate
 
@@ -70,17 +71,18 @@ def need(row: Row | None, context: RowContext) -> Need:
             return Need(front + width(name), front + width(name), state,
                         time=len(_binary_time(row, context)))  # fmt: skip
     name = _name(row)
-    bare = name[:1] if isinstance(row, JobSummary) else name
-    word = status_of(row, context.kept)
-    badges = [
-        badge
-        for badge in signs.badges(row.counts, context.glyphs, row.acknowledged)
-        if _adds(badge, word)
-    ]
+    bare = name[:-1] if isinstance(row, JobSummary) else name
+    word = task_rows.status(row, context.kept)
+    badges = [badge for badge in signs.badges(row.counts, context.glyphs, row.acknowledged)
+              if _adds(badge, word)]  # fmt: skip
     state = width(signs.mark(word, context.glyphs)) + sum(1 + width([badge]) for badge in badges)
+    if about := task_rows.about(row):
+        return Need(front + width(bare), front + width(name), state, about=cell_len(about),
+                    time=len(_end(row, context)))  # fmt: skip
     tally = sum(1 + width([span]) for span in _tally(row)) - 1
-    return Need(front + width(bare), front + width(name), state, len(_done(row.counts, context)),
-                tally, time=len(_end(row, context)))  # fmt: skip
+    return Need(front + width(bare), front + width(name), state,
+                len(_done(task_rows.counts(row), context)), tally,
+                time=len(_end(row, context)))  # fmt: skip
 
 
 def heading(columns: Columns) -> Line:
@@ -112,13 +114,18 @@ def _group(
     twisty = glyphs.open if context.opened else glyphs.shut
     spans = _front(_name(row), columns, context, twisty)
     badges = signs.badges(row.counts, glyphs, row.acknowledged)
-    spans += _state(status_of(row, context.kept), columns, glyphs, badges)
-    if columns.bar:
-        earned = context.progress.percents / 100
-        spans += [*signs.bar(row.counts, columns.bar, glyphs, earned), (" " * GAP, "")]
-    spans.append((pad(_done(row.counts, context), columns.count, right=True) + " " * GAP, "plain"))
-    if columns.tally:
-        spans += _cells(_tally(row), columns.tally, glyphs)
+    state, counts = task_rows.status(row, context.kept), task_rows.counts(row)
+    spans += _state(state, columns, glyphs, badges)
+    if about := task_rows.about(row):
+        text = pad(about, columns.about, ellipsis=glyphs.ellipsis) + " " * GAP
+        spans.append((text, signs.role(state)))
+    else:
+        if columns.bar:
+            earned = context.progress.percents / 100
+            spans += [*signs.bar(counts, columns.bar, glyphs, earned), (" " * GAP, "")]
+        spans.append((pad(_done(counts, context), columns.count, right=True) + " " * GAP, "plain"))
+        if columns.tally:
+            spans += _cells(_tally(row), columns.tally, glyphs)
     if columns.time:
         spans.append((pad(_end(row, context), columns.time, right=True), "faint"))
     return tuple(spans)
@@ -126,7 +133,7 @@ def _group(
 
 def _name(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
     if isinstance(row, JobSummary):
-        return [(foreign(row.name), "strong"), (f"  {foreign(row.title)}", "faint")]
+        return [*task_rows.name(row), (f"  {foreign(row.title)}", "faint")]
     number = (f"{row.seq}", "strong")
     named = row.name != str(row.seq)
     return [number, (f" {foreign(row.name)}", "plain")] if named else [number]
@@ -155,7 +162,7 @@ def _done(counts: Counts, context: RowContext) -> str:
 
 
 def _tally(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
-    text = signs.tally(row.counts, blocked=row.blocked, number=signs.short)
+    text = task_rows.tally(row) or signs.tally(row.counts, blocked=row.blocked, number=signs.short)
     if isinstance(row, JobSummary) and row.hold and row.status != "submitted":
         text.insert(0, ("held", "warn"))
     if row.acknowledged:

@@ -10,6 +10,7 @@ from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
+from d0ctl.store.tasks import views as tasks
 from d0ctl.store.views import activity, one_package, outline
 from d0ctl.store.views.shapes import JobSummary, LineSummary, OnlyPackage, PackageRow, StageSummary
 from d0ctl.store.views.shapes.of_package import BinaryView
@@ -147,6 +148,8 @@ class Source:
             )
         found = self._headways[job.id]
         match row:
+            case tasks.TaskJob():  # files are not packages
+                return activity.RunningProgress()
             case StageSummary():
                 return found.stages.get(row.id, activity.RunningProgress())
             case LineSummary():
@@ -171,6 +174,8 @@ class Source:
             case []:
                 ids = self.jobs[first:last]
                 found = outline.jobs(store, ids)
+                if self.at is None:
+                    found |= tasks.with_tasks(store, found)
                 return [found.get(id) for id in ids]
             case [JobSummary() as job]:
                 return [*outline.stages(store, job, first + 1, last)]

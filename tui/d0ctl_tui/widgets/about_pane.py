@@ -1,13 +1,14 @@
 """The pane beside the tree: all about the selected row, read when the cursor rests."""
 
 import time
+from collections.abc import Callable
 from functools import partial
 
 from textual import work
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
-from d0ctl.show.card_contents import About, NotFoundCard, about
+from d0ctl.show.card_contents import About, NotFoundCard
 from d0ctl.show.cards import package, part
 from d0ctl.show.cards.file_lists import WHOLE, Limits
 from d0ctl.show.cards.package import Package
@@ -16,6 +17,9 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.signs import Glyphs, is_live
 from d0ctl.show.drawing.spans import Line
 from d0ctl.show.history import past_cards
+from d0ctl.show.tasks import task_part
+from d0ctl.show.tasks.task_part import TaskPart, about
+from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import ThreadResult
@@ -42,7 +46,7 @@ class AboutPane(Page):
         self.source = source
         self.interval = interval
         self.selector: str | None = None
-        self.card: About | None = None
+        self.card: About | TaskPart | None = None
         self.tail: str | None = None
         self.whole = False
         self._timer: Timer | None = None
@@ -82,6 +86,7 @@ class AboutPane(Page):
             self.card = None
         else:
             now = time.time()
+            read: Callable[[Store, str], About | TaskPart]
             read = past_cards.about if self.source.at is not None else partial(about, now=now)
             self.card = self.source.ask(lambda store: read(store, selector), self.card)
         self.renew()
@@ -124,6 +129,8 @@ class AboutPane(Page):
                 package.draw(sheet, card, now, log=self.tail, limits=limits)
             case Part() as card:
                 part.draw(sheet, card, now)
+            case TaskPart() as card:
+                task_part.draw(sheet, card, now)
             case NotFoundCard() as gone:
                 sheet.say(gone.words, "faint")
             case None if self.selector is None and self.source.at is None:

@@ -1,0 +1,87 @@
+"""Tasks in the dashboard: their rows, their details, and their changes while it is open."""
+
+import time
+from pathlib import Path
+
+from d0ctl.store.tasks import state
+from d0ctl_tui.terminal import Terminal
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tasks import making
+from tests.tui.conftest import Desk, Open
+
+
+def moved(site: Site, task: int, status: str, note: str | None = None) -> None:
+    """Give a task a status, as an agent or a user does."""
+    known = state.task(site.store, task)
+    assert known is not None
+    with site.store.writing():
+        assert state.move(site.store, known, status, now=time.time(), actor="emmy", note=note)
+
+
+def row_of(desk: Desk, name: str) -> str:
+    """The row of a job in the tree."""
+    return next((line for line in desk.lines("tree") if f" {name} " in line), "")
+
+
+def test_the_row_of_a_task_counts_its_files_and_tells_why_it_does_not_go_on(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    task = making.submit(site.store, now=time.time(), split="{files-per-package: 10, at-once: yes}")
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: "· defined" in row_of(desk, "demo"), "the task")
+        making.work(site.store, time.time())
+        await desk.until(lambda: "0/100" in row_of(desk, "demo"), "its files")
+        assert "demo  task" in row_of(desk, "demo") and "▶ running" in row_of(desk, "demo")
+        assert "task" not in row_of(desk, "prod")
+        moved(site, task, "paused", "the disk is full")
+        await desk.until(lambda: "paused" in row_of(desk, "demo"), "it is paused")
+        assert "0/100  the disk is full" in row_of(desk, "demo")
+
+    dashboard(script, size=(80, 24))
+
+
+def test_the_details_of_a_task_have_its_files_datasets_and_history(
+    site: Site, dashboard: Open
+) -> None:
+    task = making.submit(site.store, now=time.time(), split="{files-per-package: 10, at-once: yes}")
+    making.work(site.store, time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("0 of 100 files", "10 packages made", "datasets", "100 picked")
+        await desk.sees("changes of its status", "task `demo` is running", "its packages")
+        moved(site, task, "paused", "the disk is full")
+        await desk.sees("task `demo` is paused by emmy: the disk is full")
+
+    dashboard(script, start="demo", size=(140, 60))
+
+
+def test_scouts_have_the_bar_of_a_task_while_there_are_no_other_packages(
+    site: Site, dashboard: Open
+) -> None:
+    making.submit(site.store, now=time.time(), split="{scouts: 4}")
+    making.work(site.store, time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: "scouting" in row_of(desk, "demo"), "the scouts")
+        assert "0/4" in row_of(desk, "demo") and "scouts" in row_of(desk, "demo")
+        await desk.press("v")
+        await desk.sees("0 of 100 files")
+
+    dashboard(script, size=(170, 40))
+
+
+def test_a_task_without_glyphs_and_one_that_waits_for_its_input(
+    site: Site, dashboard: Open, tmp_path: Path
+) -> None:
+    making.submit(site.store, tmp_path, time.time(), inputs="{raw: {csv: none.csv}}")
+    making.work(site.store, time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: "~ pending" in row_of(desk, "demo"), "it waits")
+        assert "dataset `raw`" in row_of(desk, "demo")
+        assert desk.screen.isascii()
+
+    dashboard(script, size=(80, 24), terminal=Terminal(ascii=True))
