@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from d0ctl.agents.agent import Clock
 from d0ctl.show.tasks import task_notes
 from d0ctl.store.connection import Store
-from d0ctl.store.tasks import children, content_follower, state
+from d0ctl.store.tasks import children, content_follower, feeding, state
 from d0ctl.store.tasks.state import Task
 
 STATUSES = ("ready", "scouting", "running", "finishing", "prepared", "aborting")
@@ -37,7 +37,9 @@ def _next(store: Store, task: Task) -> str | None:
         return "aborted"
     if task.status == "finishing":
         return "prepared"
-    return None if _has_more(task, files) or children.makers(store, task) else "prepared"
+    if feeding.is_waiting(store, task.id) or children.makers(store, task):
+        return None
+    return None if _has_more(task, files) else "prepared"
 
 
 def _has_more(task: Task, files: Mapping[str, int]) -> bool:

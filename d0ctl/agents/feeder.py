@@ -1,7 +1,6 @@
 """The contents feeder: looks up the datasets of a task, and records their files."""
 
 import json
-import time
 
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import D0Error
@@ -42,13 +41,20 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
 
 def wants(store: Store, task: Task, now: float) -> bool:
     """Return whether the datasets of a task may have to be looked up."""
-    return task.status not in LATER or (
-        task.rules.waits_for_input and _are_old(_inputs(store, task), time.time())
+    inputs = _inputs(store, task)
+    return (
+        task.status not in LATER
+        or any(_is_due(row, now) for row in inputs)
+        or (task.rules.waits_for_input and _are_old(inputs, now))
     )
 
 
 def _inputs(store: Store, task: Task) -> list[Row]:
     return [row for row in state.datasets(store, task.id) if not row["output"]]
+
+
+def _is_due(row: Row, now: float) -> bool:
+    return row["status"] in ("defined", "toupdate", "pending") and row["next_look"] <= now
 
 
 def _are_old(inputs: list[Row], now: float) -> bool:
@@ -59,21 +65,20 @@ def _are_old(inputs: list[Row], now: float) -> bool:
 def _look_later(store: Store, task: Task, clock: Clock) -> bool:
     """Look up again the datasets of a task that goes on; return whether there are new files."""
     now = clock()
-    if not _are_old(_inputs(store, task), now):
-        return False
-    with store.writing():
-        feeding.look_again(store, task.id, now=now)
+    if task.rules.waits_for_input and _are_old(_inputs(store, task), now):
+        with store.writing():
+            feeding.look_again(store, task.id, now=now)
     before = state.counts(store, task.id)
     _look_up_due(store, task, clock)
+    if not task.rules.waits_for_input and any(
+        row["status"] == "broken" for row in _inputs(store, task)
+    ):
+        return _conclude(store, task, clock(), "")
     return state.counts(store, task.id) != before
 
 
 def _look_up_due(store: Store, task: Task, clock: Clock) -> list[str]:
-    due = [
-        row for row in state.datasets(store, task.id)
-        if not row["output"] and row["status"] in ("defined", "toupdate", "pending")
-        and row["next_look"] <= clock()
-    ]  # fmt: skip
+    due = [row for row in _inputs(store, task) if _is_due(row, clock())]
     return [note for row in due if (note := _look_up(store, task, row, clock))]
 
 
@@ -88,35 +93,37 @@ def _look_up(store: Store, task: Task, dataset: Row, clock: Clock) -> str:
         if "task" in source:
             if (why := children.why_no_files(store, dataset)) and not source.get("early-start"):
                 raise sources.Unavailable(why)
-            return _fed(store, dataset, clock, *children.feed(store, dataset, is_mine))
-        found = sources.look_up(source, task.directory, known_names(store))
+            added, changed = children.feed(store, dataset, is_mine)
+        else:
+            found = sources.look_up(source, task.directory, known_names(store))
+            added, changed = feeding.feed(store, dataset["id"], found, is_mine)
     except sources.Unavailable as error:
-        _fail(store, dataset, "pending", clean(str(error)), clock())
-        return ""
+        return _keep(store, task, dataset, "pending", clock(), clean(str(error)))
     except (sources.Unusable, D0Error) as error:
-        _fail(store, dataset, "broken", clean(str(error)), clock())
-        return ""
-    return _fed(store, dataset, clock, *feeding.feed(store, dataset["id"], found, is_mine))
-
-
-def _fed(store: Store, dataset: Row, clock: Clock, added: int, changed: int) -> str:
-    now = clock()
-    with store.writing():
-        state.move_dataset(store, dataset["id"], "ready", now=now)
-        feeding.looked_up(store, dataset["id"], now=now)
+        return _keep(store, task, dataset, "broken", clock(), clean(str(error)))
+    _keep(store, task, dataset, "ready", clock())
     return task_notes.looked_up(dataset["name"], added, changed)
 
 
-def _fail(store: Store, dataset: Row, status: str, why: str, now: float) -> None:
+def _keep(
+    store: Store, task: Task, dataset: Row, status: str, now: float, why: str | None = None
+) -> str:
+    """Record the result of a look, unless this process hung and another has looked meanwhile."""
     rest_s = min(LONGEST_REST_S, FIRST_REST_S * 2 ** min(dataset["tries"], 10))
     with store.writing():
-        state.move_dataset(store, dataset["id"], status, now=now, note=why)
-        feeding.look_failed(store, dataset["id"], now + rest_s)
+        if state.is_mine(store, task.id):
+            state.move_dataset(store, dataset["id"], status, now=now, note=why)
+            if why is None:
+                feeding.looked_up(store, dataset["id"], now=now)
+            else:
+                feeding.look_failed(store, dataset["id"], now + rest_s)
+            feeding.look_once_more(store, dataset, now=now)
+    return ""
 
 
 def _conclude(store: Store, task: Task, now: float, note: str) -> bool:
     """Give the task the status that follows from those of its input datasets."""
-    inputs = [row for row in state.datasets(store, task.id) if not row["output"]]
+    inputs = _inputs(store, task)
     for status, new in (("broken", "broken"), ("pending", "pending")):
         for row in inputs:
             if row["status"] == status:
@@ -127,7 +134,10 @@ def _conclude(store: Store, task: Task, now: float, note: str) -> bool:
                         soonest = min(one["next_look"] for one in inputs if one["status"] == status)
                         state.wait(store, task, why, until=soonest)
                 return moved
-    if any(row["status"] in ("defined", "toupdate") for row in inputs):
+    if any(row["status"] == "defined" or (row["status"] == "toupdate" and row["tries"])
+           for row in inputs):  # fmt: skip
         return False
     with store.writing():
-        return state.move(store, task, "ready", now=now, note=note or None)
+        return state.is_mine(store, task.id) and state.move(
+            store, task, "ready", now=now, note=note or None
+        )

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from d0ctl.jobfile.sections.loop_sources import RangeValues
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import content_follower, state
 from d0ctl.taskfile.sources import Found
 
@@ -120,6 +120,24 @@ def try_again(store: Store, task: int, *, now: float) -> None:
 def look_again(store: Store, task: int, *, now: float, name: str = "") -> None:
     """Let the feeder look up input datasets of a task again, or only one; in a transaction."""
     for row in state.datasets(store, task):
-        is_asked = not row["output"] and name in ("", row["name"])
-        if is_asked and row["status"] in ("ready", "done", "pending", "broken"):
+        if row["output"] or name not in ("", row["name"]):
+            continue
+        store.change("ask_for_look", dataset=row["id"])
+        if row["status"] in ("ready", "done", "pending", "broken"):
             state.move_dataset(store, row["id"], "toupdate", now=now)
+
+
+def look_once_more(store: Store, looked: Row, *, now: float) -> None:
+    """After a look that began with this row: another, if one was asked for since; in a transaction.
+
+    A file that has arrived meanwhile may be one that the look did not see any more.
+    """
+    for row in state.datasets(store, looked["task_id"]):
+        if row["id"] == looked["id"] and row["asked"] != looked["asked"]:
+            look_again(store, looked["task_id"], now=now, name=looked["name"])
+
+
+def is_waiting(store: Store, task: int) -> bool:
+    """Return whether an input dataset is still to be looked up."""
+    return any(row["status"] in ("toupdate", "pending") for row in state.datasets(store, task)
+               if not row["output"])  # fmt: skip

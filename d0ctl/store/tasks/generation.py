@@ -82,7 +82,7 @@ def append(
         adding = _Adding(store, task, spec, lines, now)
         try:
             with store.writing():
-                if not state.is_mine(store, task.id) or state.status_of(store, task) != task.status:
+                if not state.is_mine(store, task.id) or not state.is_unchanged(store, task):
                     raise _Changed
                 adding.insert()
                 _pick(store, task, groups, adding.packages, now)

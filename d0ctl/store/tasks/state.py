@@ -97,10 +97,12 @@ def is_mine(store: Store, number: int) -> bool:
     return row is not None and row["holder"] == holder()
 
 
-def status_of(store: Store, one: Task) -> str:
-    """Return the present status of a task, in a transaction."""
-    row = store.row("task_holder", task=one.id)
-    return "" if row is None else str(row["status"])
+def is_unchanged(store: Store, one: Task) -> bool:
+    """Return whether no user has given a task another status, rules or values; in a transaction."""
+    now = task(store, one.id)
+    return now is not None and (
+        (now.status, now.rules, now.parameters) == (one.status, one.rules, one.parameters)
+    )
 
 
 def move(

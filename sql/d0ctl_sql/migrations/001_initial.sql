@@ -1645,6 +1645,7 @@ create table dataset (
     looked    real,                        -- when it was looked up last
     tries     integer not null default 0,  -- look-ups that failed since then
     next_look real not null default 0,
+    asked     integer not null default 0,  -- how often a look at it was asked for
     unique (task_id, seq),
     unique (task_id, name)
 ) strict;

@@ -56,8 +56,8 @@ select at, old, new, actor, note from task_log where task_id = :task order by id
 
 -- name: datasets_of_task
 -- The datasets of a task.
-select id, seq, type, output, name, source, source_id, status, since, note, looked, tries,
-       next_look
+select id, task_id, seq, type, output, name, source, source_id, status, since, note, looked, tries,
+       next_look, asked
   from dataset where task_id = :task order by seq;
 
 -- name: output_dataset
@@ -231,6 +231,10 @@ update dataset set looked = :now, tries = 0, next_look = 0 where id = :dataset;
 -- name: look_failed
 -- A dataset can't be looked up at present.
 update dataset set tries = tries + 1, next_look = :next where id = :dataset;
+
+-- name: ask_for_look
+-- A dataset is to be looked up at once, also if a look is in progress.
+update dataset set asked = asked + 1, next_look = 0 where id = :dataset;
 
 -- name: known_contents
 -- The files of a dataset as they were at the last look.
