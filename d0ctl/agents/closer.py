@@ -73,7 +73,7 @@ def verdict(task: Task, files: Mapping[str, int]) -> tuple[str, str]:
     note = task_notes.processed(finished, whole)
     if finished == whole and whole:
         return "done", note
-    if not finished:
+    if not finished and not files.get("partial"):
         return "failed", note
     if task.rules.goal is not None and finished < task.rules.goal * whole:
         return "exhausted", task_notes.processed(finished, whole, task.rules.goal)

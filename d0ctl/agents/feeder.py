@@ -4,9 +4,10 @@ import json
 
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import D0Error
+from d0ctl.jobfile.sections.loop_sources import MAX_VALUES
 from d0ctl.show.tasks import task_notes
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.tasks import children, feeding, state
+from d0ctl.store.tasks import children, event_ranges, feeding, state
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile import sources
@@ -101,8 +102,14 @@ def _look_up(store: Store, task: Task, dataset: Row, clock: Clock) -> str:
         return _keep(store, task, dataset, "pending", clock(), clean(str(error)))
     except (sources.Unusable, D0Error) as error:
         return _keep(store, task, dataset, "broken", clock(), clean(str(error)))
+    split = 0
+    if (events := task.rules.events_per_package) is not None:
+        split = event_ranges.packages_of(store, dataset["id"], events)
+        if split > MAX_VALUES and task.rules.max_packages is None:
+            why = task_notes.too_many_ranges(split, MAX_VALUES)
+            return _keep(store, task, dataset, "broken", clock(), why)
     _keep(store, task, dataset, "ready", clock())
-    return task_notes.looked_up(dataset["name"], added, changed)
+    return task_notes.looked_up(dataset["name"], added, changed, split)
 
 
 def _keep(

@@ -1,19 +1,17 @@
 """The job generator: makes packages of the files of a task, as nodes need them."""
 
 import zlib
-from collections.abc import Iterator, Sequence
 
+from d0ctl.agents import splitter
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import BadJobFile, Refused
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import children, feeding, generation, state
-from d0ctl.store.tasks.generation import Group
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile.batch import Rule
-from d0ctl.taskfile.spec import Rules
 
 STATUSES = ("ready", "running")
 """The statuses of tasks that it works on."""
@@ -30,9 +28,10 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     is_scouting = scouts(task) > 0
     rule = Rule(zlib.decompress(task.text).decode(), task.source, task.directory,
                 texts(task), known_names(store))  # fmt: skip
-    rows = _present(store, task, number)
-    groups = list(split(rows, task.rules, number, 1 if is_scouting else largest(task),
-                        is_growing=bool(children.makers(store, task))))  # fmt: skip
+    groups = splitter.groups(
+        store, task, number, 1 if is_scouting else splitter.largest(task),
+        lambda rows: _present(store, task, rows), is_growing=bool(children.makers(store, task)),
+    )  # fmt: skip
     if not groups:
         return False
     first = task.made + 1
@@ -51,7 +50,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
 
 def wants(store: Store, task: Task, now: float) -> bool:
     """Return whether a task may get more packages now."""
-    return room(store, task) > 0 and bool(generation.pickable(store, task, 1))
+    return room(store, task) > 0 and generation.has_pickable(store, task)
 
 
 def texts(task: Task) -> dict[str, str]:
@@ -79,9 +78,8 @@ def scouts(task: Task) -> int:
     return task.rules.first_scouts if task.status == "ready" and not task.measured else 0
 
 
-def _present(store: Store, task: Task, number: int) -> list[Row]:
-    """Return enough files for so many packages; files that are not there any more are marked."""
-    rows = generation.pickable(store, task, number * largest(task) + 1)
+def _present(store: Store, task: Task, rows: list[Row]) -> list[Row]:
+    """Return the files that are there; others are marked, unless packages process some events."""
     if not task.rules.takes_files:
         return rows
     there: list[Row] = []
@@ -95,51 +93,3 @@ def _present(store: Store, task: Task, number: int) -> list[Row]:
         with store.writing():
             feeding.mark(store, [row["id"] for row in missing], "missing")
     return there
-
-
-def largest(task: Task) -> int:
-    """Return how many files a package may have at most, by its rules and its scouts."""
-    rules = task.rules
-    wanted = task.measured.get("files") or rules.files_per_package
-    asked = [one for one in (wanted, rules.max_files_per_package) if one]
-    if asked:
-        return min(asked)
-    return 1 if not (rules.bytes_per_package or rules.events_per_package) else 200
-
-
-def split(
-    rows: Sequence[Row], rules: Rules, most: int, largest: int, *, is_growing: bool = False
-) -> Iterator[Group]:
-    """Put files into packages of at most `largest` files, in their order; a file that failed comes
-    into a smaller one. While there will be more files, the last package waits until it is full.
-    """
-    group: list[Row] = []
-    size = events = made = 0
-    for row in rows:
-        limit = max(1, largest >> min(row["attempts"], 20))
-        is_full = (
-            len(group) >= limit
-            or _is_above(rules.bytes_per_package, size + (row["size"] or 0))
-            or _is_above(rules.events_per_package, events + (row["events"] or 0))
-            or (group and group[0]["attempts"] != row["attempts"])
-        )
-        if group and is_full:
-            yield _group(group, events)
-            made += 1
-            if made == most:
-                return
-            group, size, events = [], 0, 0
-        group.append(row)
-        size += row["size"] or 0
-        events += row["events"] or 0
-    is_full = group and len(group) >= max(1, largest >> min(group[0]["attempts"], 20))
-    if group and (is_full or not is_growing):
-        yield _group(group, events)
-
-
-def _is_above(limit: int | None, value: int) -> bool:
-    return limit is not None and value > limit
-
-
-def _group(rows: list[Row], events: int) -> Group:
-    return Group(tuple(rows), 1 if events else 0, events)

@@ -150,7 +150,8 @@ def task_document(one: TaskSummary) -> tasks.Task:
 
 def dataset_document(one: DatasetView) -> tasks.Dataset:
     """Return a dataset of a task."""
-    return fill(tasks.Dataset, one, dataset=one.name, files=dict(one.files))
+    return fill(tasks.Dataset, one, dataset=one.name, files=dict(one.files),
+                ranges=dict(one.ranges))  # fmt: skip
 
 
 def task_change(row: Row) -> tasks.TaskChange:

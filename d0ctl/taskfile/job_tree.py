@@ -16,8 +16,8 @@ OF_JOB = (
 LOOP = "contents"
 """What `for` says in the line of a task: its values are files of datasets."""
 
-COLUMNS = ("index", "first", "events")
-"""What a package has besides its files: its number, its first event, and how many it processes."""
+COLUMNS = ("index", "first", "last", "events")
+"""What a package has besides its files: its number, its first and last event, and how many."""
 
 
 def loop_of(
@@ -25,7 +25,10 @@ def loop_of(
 ) -> Loop:
     """Return the loop over packages: the files of each, its range of events, and its number."""
     ranges = events or [(0, 0)] * len(groups)
-    rows = [(str(first + at), str(one[0]), str(one[1])) for at, one in enumerate(ranges)]
+    rows = [
+        (str(first + at), str(begin), str(begin + number - 1 if number else 0), str(number))
+        for at, (begin, number) in enumerate(ranges)
+    ]
     names = {"files": LoopName(0, is_group=True), "package": LoopName(0, COLUMNS)}
     return Loop([Names(names, [groups, rows])])
 

@@ -19,6 +19,11 @@ from d0ctl.jobfile.yaml.document import Mapping as MappingNode
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 
+ONE_EVENT = (
+    "`events-per-package: 1` makes a package of each event, and each costs seconds to start: take"
+    " as many as run for minutes"
+)
+
 GIGABYTE = 1_000_000_000
 
 
@@ -110,6 +115,8 @@ def read_rules(node: MappingNode | None, reading: Reading) -> dict[str, Any]:
     if (codes := level.scalar("codes")) is not None:
         for field, value in _codes(codes, reading).items():
             found.setdefault(field, value)
+    if found.get("events_per_package") == 1:
+        reading.faults.warnings.add(node.position, ONE_EVENT)
     return {field: value for field, value in found.items() if value is not None}
 
 

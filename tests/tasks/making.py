@@ -59,7 +59,10 @@ def submitted(store: Store, contents: int = 0) -> int:
             ask("insert into content (dataset_id, output, seq, name, status)"
                 " values (?, ?, ?, ?, ?)",
                 [dataset, output, seq, f"file{seq}", "defined" if output else "ready"])  # fmt: skip
-    ask("insert into event_range (content_id, first, last) select min(id), 1, 9 from content")
+    ask(
+        "insert into event_range (content_id, dataset_id, first, last)"
+        " select min(id), dataset_id, 1, 9 from content"
+    )
     return task
 
 

@@ -37,6 +37,7 @@ class Dataset(TypedDict):
     note: str | None
     looked: Annotated[Time | None, Meta(description="When its source was looked up last.")]
     files: Files
+    ranges: Annotated[dict[str, int], Meta(description="Ranges of events in each status.")]
 
 
 class Tasks(TypedDict):

@@ -32,6 +32,11 @@ def files(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{counts[status]:,} {status}" for status in known)
 
 
+def ranges(counts: Mapping[str, int]) -> str:
+    """Return how many ranges of events have each status."""
+    return ", ".join(f"{number:,} {status}" for status, number in sorted(counts.items()))
+
+
 def put_list(page: Sheet, tasks: Sequence[TaskSummary], now: float) -> None:
     """Add a line for each task."""
     if not tasks:
@@ -80,6 +85,9 @@ def put_datasets(page: Sheet, datasets: Sequence[DatasetView]) -> None:
         [(one.name, "strong"), one.type, one.status, files(one.files), one.note or ""]
         for one in datasets
     ])  # fmt: skip
+    if split := [one for one in datasets if one.ranges]:
+        page.head("ranges of events")
+        page.table([[(one.name, "strong"), ranges(one.ranges)] for one in split])
 
 
 def put_history(page: Sheet, rows: Sequence[Any], now: float, *, indent: int = 0) -> None:

@@ -7,10 +7,17 @@ from d0ctl.errors import D0Error
 from d0ctl.units import count, duration, size
 
 
-def looked_up(dataset: str, added: int, changed: int) -> str:
-    """Say what a look at a dataset has found."""
+def looked_up(dataset: str, added: int, changed: int, ranges: int) -> str:
+    """Say what a look at a dataset has found, and into how many ranges its files are split."""
     more = f", {count(changed, 'file')} changed or gone" if changed else ""
-    return f"dataset `{dataset}`: {count(added, 'new file')}{more}"
+    split = f", split into {count(ranges, 'range')} of events" if ranges else ""
+    return f"dataset `{dataset}`: {count(added, 'new file')}{more}{split}"
+
+
+def too_many_ranges(ranges: int, most: int) -> str:
+    """Say that a task would get too many packages."""
+    return (f"its events make {ranges:,} packages, and a job may have {most:,}: raise"
+            " `events-per-package`, or set `max-packages`")  # fmt: skip
 
 
 def of_dataset(dataset: str, why: str) -> str:

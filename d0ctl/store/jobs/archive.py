@@ -38,6 +38,7 @@ COPIED = {
     "dataset_count": "dataset_id in (select id from main.dataset)",
     "content": "dataset_id in (select id from main.dataset)",
     "content_attempt": _OF_CONTENT, "event_range": _OF_CONTENT,
+    "event_range_count": "dataset_id in (select id from main.dataset)",
     "action": "exists (select 1 from archived where"
               " instr(' ' || target || ' ', ' ' || archived.name || ' ') > 0"
               " or instr(' ' || target, ' ' || archived.name || '/') > 0"

@@ -1,6 +1,7 @@
 """Files of datasets follow their packages, by the history of changes and in batches."""
 
 from d0ctl.store.connection import Store
+from d0ctl.store.tasks import event_ranges
 
 BATCH = 5_000
 """How many changes of packages are read in one transaction."""
@@ -39,10 +40,14 @@ def _follow_chosen(store: Store, now: float) -> None:
     store.change("end_content_attempts", now=now)
     store.change("fail_contents")
     store.change("fail_outputs")
+    is_split = event_ranges.follow(store)
     store.change("clear_repackaged")
-    if store.change("choose_repackaged"):
+    if store.change("choose_repackaged") + store.change("choose_repackaged_ranges"):
         store.change("return_contents")
+        store.change("return_ranges")
         drop_repackaged(store, now=now)
+    if is_split:
+        event_ranges.follow_files(store)
     store.change("wake_moved_tasks")
 
 

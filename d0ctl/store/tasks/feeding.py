@@ -6,7 +6,7 @@ from typing import Any
 
 from d0ctl.jobfile.sections.loop_sources import RangeValues
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.tasks import content_follower, state
+from d0ctl.store.tasks import content_follower, event_ranges, state
 from d0ctl.taskfile.sources import Found
 
 CHUNK = 20_000
@@ -110,6 +110,7 @@ def try_again(store: Store, task: int, *, now: float) -> None:
     """
     store.change("clear_repackaged")
     store.change("choose_given_up", task=task)
+    event_ranges.try_again(store, task)
     store.change("try_contents_again", task=task)
     content_follower.drop_repackaged(store, now=now)
     for row in state.datasets(store, task):

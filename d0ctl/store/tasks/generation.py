@@ -15,7 +15,7 @@ from d0ctl.store.jobs.submission.insertion import Insertion
 from d0ctl.store.jobs.submission.intake import Intake
 from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow
 from d0ctl.store.jobs.submission.urgency import MOST_EXACT, urgency
-from d0ctl.store.tasks import state
+from d0ctl.store.tasks import event_ranges, state
 from d0ctl.store.tasks.state import Task
 
 LEAST_QUEUED, PER_SLOT = 50, 4
@@ -41,11 +41,13 @@ class Queue(NamedTuple):
 
 
 class Group(Struct, frozen=True):
-    """The files of one package, as rows of `content`, and its range of events."""
+    """The files of one package, as rows of `content`, and its events."""
 
     contents: tuple[Row, ...]
     first: int = 0
     events: int = 0
+    is_range: bool = False
+    """Whether other packages process other events of its file."""
 
 
 class _Changed(Exception):
@@ -62,6 +64,15 @@ def queue(store: Store, task: Task) -> Queue:
 def pickable(store: Store, task: Task, limit: int) -> list[Row]:
     """Return the next files of a task that no package processes."""
     return store.rows("pickable_contents", task=task.id, limit=limit)
+
+
+def has_pickable(store: Store, task: Task) -> bool:
+    """Return whether a task has files, or events of some, that no package processes."""
+    if pickable(store, task, 1):
+        return True
+    return task.rules.events_per_package is not None and bool(
+        event_ranges.again(store, task.id, 1) or event_ranges.begun(store, task.id, 1)
+    )
 
 
 def scouts(store: Store, task: Task) -> list[Row]:
@@ -105,13 +116,15 @@ def _pick(
 ) -> None:
     """Let packages that were just made take their files."""
     first, last = packages[0], packages[-1]
-    taken = [
-        (package, row["id"])
-        for package, group in zip(packages, groups, strict=True)
-        for row in group.contents
-    ]
+    pairs = list(zip(packages, groups, strict=True))
+    taken = [(package, row["id"]) for package, group in pairs if not group.is_range
+             for row in group.contents]  # fmt: skip
     store.change_many("pick_content", taken)
     if store.value("count_picked", first=first, last=last) != len(taken):
+        raise _Changed
+    sent = [(group.contents[0], group.first, group.first + group.events - 1, package)
+            for package, group in pairs if group.is_range]  # fmt: skip
+    if not event_ranges.send(store, sent):
         raise _Changed
     store.change("begin_content_attempts", first=first, last=last, now=now)
     store.change("add_output_contents", task=task.id, first=first, last=last)

@@ -9,9 +9,12 @@ from msgspec.structs import asdict
 from d0ctl.errors import NotFound
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.rows import make
-from d0ctl.store.tasks import state
+from d0ctl.store.tasks import event_ranges, state
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary
+
+LAST = 5
+"""How many attempts of a file, and how many ranges of its events, are read."""
 
 
 class TaskSummary(Struct, frozen=True):
@@ -41,7 +44,7 @@ class TaskJob(JobSummary, frozen=True, kw_only=True):
 
 
 class DatasetView(Struct, frozen=True):
-    """A dataset of a task; `files` has how many files have each status."""
+    """A dataset of a task: how many files have each status, and how many ranges of events."""
 
     name: str
     type: str
@@ -51,6 +54,22 @@ class DatasetView(Struct, frozen=True):
     looked: float | None
     source: str | None
     files: Mapping[str, int] = {}
+    ranges: Mapping[str, int] = {}
+
+
+class FileView(Struct, frozen=True):
+    """A file of a dataset, with its last attempts and those of its ranges that are not done."""
+
+    dataset: str
+    name: str
+    status: str
+    meaning: str
+    events: int | None
+    rest: int | None
+    """The first event that is in no range yet, if it is split and some are not."""
+    attempts: Sequence[Row]
+    ranges: Mapping[str, int]
+    open_ranges: Sequence[Row]
 
 
 def tasks(store: Store, pattern: str = "*") -> list[TaskSummary]:
@@ -95,10 +114,23 @@ def datasets(store: Store, number: int) -> list[DatasetView]:
     counts: dict[int, dict[str, Any]] = {}
     for row in store.rows("dataset_counts", task=number):
         counts.setdefault(row["id"], {})[row["status"]] = row["n"]
-    return [make(DatasetView, row, files=counts.get(row["id"], {}))
+    events = event_ranges.counts(store, number)
+    return [make(DatasetView, row, files=counts.get(row["id"], {}),
+                 ranges=events.get(row["id"], {}))
             for row in state.datasets(store, number)]  # fmt: skip
 
 
 def log(store: Store, number: int) -> list[Row]:
     """Return what has happened to a task."""
     return store.rows("task_log", task=number)
+
+
+def file(store: Store, number: int, name: str) -> FileView:
+    """Return a file of a task by its name. Raises NotFound."""
+    row = store.row("content_named", task=number, name=name)
+    if row is None:
+        raise NotFound(f"no dataset of the task has a file `{name}`", hint="d0ctl task list")
+    counted = {one["status"]: one["n"] for one in store.rows("ranges_of_file", content=row["id"])}
+    return make(FileView, row, ranges=counted,
+                attempts=store.rows("attempts_of_file", content=row["id"], limit=LAST),
+                open_ranges=store.rows("open_ranges", content=row["id"], limit=LAST))  # fmt: skip

@@ -1739,11 +1739,15 @@ create table content (
     attempts   integer not null default 0, -- packages that were made of it
     tried_from integer not null default 0, -- `attempts` at the last retry by a user
     package_id integer,                    -- that of the last attempt, or its maker
+    next_event integer,                    -- it is split: its events from here on are in no range
     unique (dataset_id, name)
 ) strict;
 
 -- The files to pick, in their order.
 create index content_in_status on content (dataset_id, status, seq);
+
+-- The files of which some ranges of events were made, and others follow.
+create index content_split on content (dataset_id, seq) where next_event <= events;
 
 -- The files of a package that moves.
 create index content_of_package on content (package_id) where package_id is not null;
@@ -1809,6 +1813,8 @@ insert into event_range_transition (old, new, verb) values
     ('done',      'corrupted', 'check'),
     ('merged',    'corrupted', 'check'),
     ('failed',    'fatal',     'give up'),
+    ('cancelled', 'fatal',     'give up'),
+    ('discarded', 'fatal',     'give up'),
     ('failed',    'ready',     'try again'),
     ('cancelled', 'ready',     'try again'),
     ('discarded', 'ready',     'try again'),
@@ -1820,8 +1826,9 @@ create table event_range (
     content_id integer not null references content on delete cascade,
     first      integer not null,
     last       integer not null,
+    dataset_id integer not null,           -- that of its file
     status     text not null default 'ready' references event_range_status,
-    attempts   integer not null default 0,
+    attempts   integer not null default 0, -- packages that were made of it since the last retry
     package_id integer,
     primary key (content_id, first)
 ) strict, without rowid;
@@ -1829,8 +1836,19 @@ create table event_range (
 -- The ranges of a package that moves.
 create index event_range_of_package on event_range (package_id) where package_id is not null;
 
--- The ranges of a file to pick.
-create index event_range_ready on event_range (content_id, first) where status = 'ready';
+-- The ranges to pick again.
+create index event_range_ready on event_range (dataset_id, content_id, first)
+ where status = 'ready';
+
+-- How many ranges of a file have each status, and those of all files of a dataset under the file 0;
+-- triggers keep it.
+create table event_range_count (
+    dataset_id integer not null references dataset on delete cascade,
+    content_id integer not null,
+    status     text not null,
+    n          integer not null default 0 check (n >= 0),
+    primary key (content_id, dataset_id, status)
+) strict, without rowid;
 
 -- The last change of a package that the agents of tasks have read.
 create table task_cursor (
@@ -2307,6 +2325,40 @@ begin
     update dataset_count set n = n + 1 where dataset_id = new.dataset_id and status = new.status;
 end;
 
+-- Ranges of a file that was replaced by another of the same name say nothing about that one.
+create trigger content_replaced after update of size, events, checksum on content
+when old.next_event is not null and (old.size, old.events, old.checksum)
+                             is not (new.size, new.events, new.checksum)
+begin
+    delete from event_range where content_id = new.id;
+    update content set next_event = null where id = new.id;
+end;
+
+create trigger event_range_made after insert on event_range
+begin
+    insert into event_range_count (dataset_id, content_id, status, n)
+    values (new.dataset_id, new.content_id, new.status, 1), (new.dataset_id, 0, new.status, 1)
+    on conflict do update set n = n + 1;
+end;
+
+create trigger event_range_removed after delete on event_range
+begin
+    update event_range_count set n = n - 1
+     where dataset_id = old.dataset_id and content_id in (0, old.content_id)
+       and status = old.status;
+end;
+
+create trigger event_range_moved after update of status on event_range
+when old.status <> new.status
+begin
+    update event_range_count set n = n - 1
+     where dataset_id = old.dataset_id and content_id in (0, old.content_id)
+       and status = old.status;
+    insert into event_range_count (dataset_id, content_id, status, n)
+    values (new.dataset_id, new.content_id, new.status, 1), (new.dataset_id, 0, new.status, 1)
+    on conflict do update set n = n + 1;
+end;
+
 create trigger event_range_refused after update of status on event_range
 when old.status <> new.status and not exists (
     select 1 from event_range_transition as t
@@ -2410,6 +2462,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('stage_count',    'stage_count',                '5000 16 1'),
     ('content',        'content_in_status',          '1000000 50000 10000 1'),
     ('content',        'content_of_package',         '1000000 5'),
+    ('content',        'content_split',              '100 10 1'),
     ('content',        'sqlite_autoindex_content_1', '1000000 50000 1'),
     ('content_attempt', 'content_attempt',           '1000000 1 1'),
     ('dataset',        'sqlite_autoindex_dataset_1', '20 2 1'),
@@ -2417,7 +2470,8 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('dataset_count',  'dataset_count',              '120 6 1'),
     ('event_range',    'event_range',                '100000 10 1'),
     ('event_range',    'event_range_of_package',     '100000 2'),
-    ('event_range',    'event_range_ready',          '10000 2 1'),
+    ('event_range',    'event_range_ready',          '10000 1000 2 1'),
+    ('event_range_count', 'event_range_count',       '100000 3 3 1'),
     ('task',           'task_in_status',             '10 2 1'),
     ('task',           'sqlite_autoindex_task_1',    '10 1'),
     ('task_log',       'task_log_of_task',           '100 10'),

@@ -96,6 +96,7 @@ select package_path.path
   join task on task.job_id = package.job_id
   join package_path on package_path.package_id = package.id
  where not exists (select 1 from content where content.package_id = chosen.package_id)
+   and not exists (select 1 from event_range where event_range.package_id = chosen.package_id)
  limit 1;
 
 -- name: gaining

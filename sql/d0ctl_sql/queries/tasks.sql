@@ -280,7 +280,7 @@ select content.id, content.dataset_id, content.name, content.size, content.event
        content.attempts
   from dataset
   join content indexed by content_in_status
-    on content.dataset_id = dataset.id and content.status = 'ready'
+    on content.dataset_id = dataset.id and content.status = 'ready' and content.next_event is null
  where dataset.task_id = :task and dataset.type = 'input'
  order by dataset.seq, content.seq
  limit :limit;
@@ -338,7 +338,8 @@ insert or ignore into chosen (package_id)
 select distinct event.package_id
   from event
  where event.id > :after and event.id <= :upto
-   and exists (select 1 from content where content.package_id = event.package_id);
+   and (exists (select 1 from content where content.package_id = event.package_id)
+        or exists (select 1 from event_range where event_range.package_id = event.package_id));
 
 -- name: start_contents
 -- picked -> running: their packages were launched, or have ended.

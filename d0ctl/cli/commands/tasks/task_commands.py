@@ -128,15 +128,26 @@ def _show(task: "TaskSummary", datasets: "list[DatasetView]") -> None:
 
 
 @app.command()
-def why(task: Name, json: options.Json = False) -> None:
-    """Say why a task has its status, and what it waits for."""
+def why(
+    task: Name,
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="A file of one of its datasets, by its name there."),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Say why a task, or one of its files, has its status, and what it waits for."""
     from d0ctl.cli.commands.looking.pages.explanation import document
     from d0ctl.show.explanation import answer
-    from d0ctl.show.tasks import task_why
+    from d0ctl.show.tasks import file_why, task_why
     from d0ctl.store.tasks import views
 
     with session.reader() as store, store.reading():
-        found = task_why.why(store, views.task(store, task).id, time.time())
+        number = views.task(store, task).id
+        if file is None:
+            found = task_why.why(store, number, time.time())
+        else:
+            found = file_why.why(task, views.file(store, number, file), time.time())
     if json:
         emit_json(document(found))
     else:

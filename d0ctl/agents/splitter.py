@@ -1,0 +1,95 @@
+"""The splitter: puts files, or ranges of their events, into packages by the rules of a task."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.tasks import event_ranges, generation
+from d0ctl.store.tasks.generation import Group
+from d0ctl.store.tasks.state import Task
+from d0ctl.taskfile.spec import Rules
+
+MOST_FILES = 200
+"""How many files a package has at most if their sizes or events decide."""
+
+
+MOST_ROWS = 20_000
+"""How many files are read for a batch of packages at most."""
+
+Check = Callable[[list[Row]], list[Row]]
+"""Returns those of some files that are there."""
+
+
+def groups(
+    store: Store, task: Task, most: int, largest: int, present: Check, *, is_growing: bool
+) -> list[Group]:
+    """Return at most so many packages: ranges that failed, the rest of files, and other files."""
+    events = task.rules.events_per_package
+    found: list[Group] = []
+    if events is not None:
+        found = [Group((row,), row["first"], row["last"] - row["first"] + 1, is_range=True)
+                 for row in present(event_ranges.again(store, task.id, most))]  # fmt: skip
+        for row in present(event_ranges.begun(store, task.id, most - len(found))):
+            found += islice(ranges_of(row, events, row["next_event"]), most - len(found))
+    if len(found) == most:
+        return found
+    rows = generation.pickable(store, task, min(most * largest + 1, MOST_ROWS))
+    rest = split(present(rows), task.rules, largest, is_growing=is_growing)
+    return [*found, *islice(rest, most - len(found))]
+
+
+def largest(task: Task) -> int:
+    """Return how many files a package may have at most, by its rules and its scouts."""
+    rules = task.rules
+    wanted = task.measured.get("files") or rules.files_per_package
+    asked = [one for one in (wanted, rules.max_files_per_package) if one]
+    if asked:
+        return min(asked)
+    return 1 if not (rules.bytes_per_package or rules.events_per_package) else MOST_FILES
+
+
+def split(
+    rows: Sequence[Row], rules: Rules, largest: int, *, is_growing: bool = False
+) -> Iterator[Group]:
+    """Put files into packages of at most `largest` files, in their order; a file that failed comes
+    into a smaller one, and one with more events than a package takes into several. While there will
+    be more files, the last package waits until it is full.
+    """
+    group: list[Row] = []
+    size = events = 0
+    for row in rows:
+        is_large = _is_above(rules.events_per_package, row["events"] or 0)
+        limit = max(1, largest >> min(row["attempts"], 20))
+        is_full = (
+            len(group) >= limit
+            or _is_above(rules.bytes_per_package, size + (row["size"] or 0))
+            or _is_above(rules.events_per_package, events + (row["events"] or 0))
+            or (group and group[0]["attempts"] != row["attempts"])
+        )
+        if group and is_full:
+            yield _group(group, events)
+            group, size, events = [], 0, 0
+        if is_large:
+            assert rules.events_per_package is not None
+            yield from ranges_of(row, rules.events_per_package, 1)
+            continue
+        group.append(row)
+        size += row["size"] or 0
+        events += row["events"] or 0
+    is_full = group and len(group) >= max(1, largest >> min(group[0]["attempts"], 20))
+    if group and (is_full or not is_growing):
+        yield _group(group, events)
+
+
+def ranges_of(row: Row, events: int, first: int) -> Iterator[Group]:
+    """Cut the events of a file from `first` on into ranges."""
+    for begin in range(first, row["events"] + 1, events):
+        yield Group((row,), begin, min(events, row["events"] + 1 - begin), is_range=True)
+
+
+def _is_above(limit: int | None, value: int) -> bool:
+    return limit is not None and value > limit
+
+
+def _group(rows: list[Row], events: int) -> Group:
+    return Group(tuple(rows), 1 if events else 0, events)

@@ -1,0 +1,88 @@
+"""Ranges of events: parts of a file that packages of their own process."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from d0ctl.store.connection import Row, Store
+
+
+def again(store: Store, task: int, limit: int) -> list[Row]:
+    """Return the next ranges that other packages did not process, with their files."""
+    return store.rows("ranges_again", task=task, limit=limit)
+
+
+def begun(store: Store, task: int, limit: int) -> list[Row]:
+    """Return the next files of which some ranges were made, and others follow."""
+    return store.rows("split_contents", task=task, limit=limit)
+
+
+def send(store: Store, sent: Sequence[tuple[Row, int, int, int]]) -> bool:
+    """Let packages that were just made take ranges; return whether all were free, in a transaction.
+
+    Each is a file, the first and the last event, and the package.
+    """
+    if not sent:
+        return True
+    store.change_many("send_range", [
+        (file["id"], file["dataset_id"], first, last, package)
+        for file, first, last, package in sent
+    ])  # fmt: skip
+    packages = {"first": sent[0][3], "last": sent[-1][3]}
+    if store.value("count_sent", **packages) != len(sent):
+        return False
+    ends = {file["id"]: last + 1 for file, _, last, _ in sent}
+    store.change_many("keep_split", [(event, file) for file, event in ends.items()])
+    store.change("pick_split", **packages)
+    return True
+
+
+def follow(store: Store) -> bool:
+    """Give the ranges of chosen packages the status that follows from their phase.
+
+    Return whether there are any; in a transaction.
+    """
+    store.change("clear_split")
+    if not store.change("choose_split"):
+        return False
+    store.change("lose_ranges")
+    store.change("corrupt_ranges")
+    store.change("free_ranges")
+    store.change("send_ranges")
+    store.change("start_ranges")
+    store.change("process_ranges")
+    store.change("end_ranges")
+    store.change("fail_ranges")
+    store.change("cancel_ranges")
+    store.change("give_up_ranges")
+    return True
+
+
+def follow_files(store: Store) -> None:
+    """Give the files of ranges that have moved the status that follows; in a transaction."""
+    store.change("free_split_contents")
+    store.change("pick_split_contents")
+    store.change("start_split_contents")
+    store.change("end_split_contents")
+    store.change("clear_split")
+
+
+def try_again(store: Store, task: int) -> None:
+    """fatal -> ready: a user retries a task; their packages are selected. In a transaction."""
+    store.change("clear_split")
+    store.change("choose_split_again", task=task)
+    store.change("choose_given_up_ranges")
+    store.change("try_ranges_again")
+    store.change("clear_split")
+
+
+def counts(store: Store, task: int) -> Mapping[int, dict[str, int]]:
+    """Return how many ranges of each dataset of a task have each status."""
+    found: dict[int, dict[str, Any]] = {}
+    for row in store.rows("range_counts", task=task):
+        found.setdefault(row["id"], {})[row["status"]] = row["n"]
+    return found
+
+
+def packages_of(store: Store, dataset: int, events: int) -> int:
+    """Return how many packages the files of a dataset make that have more events than that."""
+    return int(store.value("packages_of_events", dataset=dataset, events=events))
