@@ -12,7 +12,9 @@ from d0ctl.plugins import PluginFailed, named
 
 
 def command(said: Mapping[str, Any]) -> list[str] | None:
-    """Return the command of the site's `mail`, or that of its notifier; None without either."""
+    """Return the command of the site's `mail`, its notifier or its webhook; None without any."""
+    if "webhook" in said:
+        return [sys.executable, "-P", "-m", "d0ctl.notify.webhook", said["webhook"]]
     if "notifier" in said:
         return [sys.executable, "-P", "-m", __name__, said["notifier"]]
     return said.get("command")
@@ -20,6 +22,8 @@ def command(said: Mapping[str, Any]) -> list[str] | None:
 
 def way(said: Mapping[str, Any]) -> str | None:
     """Return what gets each event, as messages call it."""
+    if "webhook" in said:
+        return "the webhook"
     if "notifier" in said:
         return f"the plug-in `{said['notifier']}`"
     return f"`{said['command'][0]}`" if "command" in said else None

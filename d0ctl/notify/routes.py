@@ -125,6 +125,6 @@ class Routes(Struct, frozen=True):
         return said  # type: ignore[no-any-return]
 
     def _with_command(self, people: Iterable[Person]) -> list[Person]:
-        has_command = self.said.get("command") or self.said.get("notifier")
+        has_command = any(self.said.get(key) for key in ("command", "notifier", "webhook"))
         command = [self.person(COMMAND)] if has_command else []
         return [*people, *command]

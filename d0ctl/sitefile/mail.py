@@ -23,11 +23,14 @@ from d0ctl.jobfile.yaml.document import Mapping as MappingNode
 from d0ctl.jobfile.yaml.document import Node, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.sitefile.fields import is_installed, list_value, named, values
+from d0ctl.sitefile.webhook_address import read_webhook
 
 MAIL_KEYS = words(
     "host port security certificates login sender cluster-admin grid-control routes digest rate "
-    "mode recipients command notifier command-timeout"
+    "mode recipients command notifier webhook command-timeout"
 )
+WAYS = words("command notifier webhook")
+"""What gets each event; a site has one of them."""
 PERSON_KEYS = words("address digest rate mode")
 ROLES = words("researcher grid-control cluster-admin")
 NOBODY = "nobody"
@@ -93,13 +96,21 @@ def _absolute(text: str) -> None:
         raise BadValueError(f"{shown(text)} is not an absolute path")
 
 
+def _webhook(text: str) -> str:
+    if text.startswith("/"):
+        check_secret(Path(text))
+    read_webhook(text)
+    return text
+
+
+WEBHOOK = FieldType(_webhook, "a URL, or the absolute path of a file with one")
 SECRET = FieldType(_secret, "the absolute path of a file")
 CERTIFICATES = FieldType(_there, "the absolute path of a file")
 
 _TYPES = {
     "host": HOST, "port": PORT, "security": SECURITY, "certificates": CERTIFICATES,
     "login": SECRET, "sender": ADDRESS, "digest": POSITIVE_TIME, "rate": RATE, "mode": MAIL_MODE,
-    "command-timeout": TIME,
+    "command-timeout": TIME, "webhook": WEBHOOK,
 }  # fmt: skip
 _PERSON = {"address": ADDRESS, "digest": POSITIVE_TIME, "rate": RATE, "mode": MAIL_MODE}
 
@@ -196,11 +207,11 @@ def _check(level: Level, found: Mapping[str, Any]) -> None:
     """Record a fault for keys that contradict each other or lack one."""
     if "host" in level and "sender" not in level:
         level.reading.fault(level.position("host"), "`mail` with a `host` needs a `sender`")
-    if "command" in level and "notifier" in level:
-        message = "`notifier` replaces `command`: remove one"
-        level.reading.fault(level.position("notifier"), message)
-    if not any(key in level for key in ("host", "command", "notifier")):
-        message = "`mail` needs a `host`, a `command` or a `notifier`"
+    ways = [key for key in WAYS if key in level]
+    for key in ways[1:]:
+        level.reading.fault(level.position(key), f"`{key}` replaces `{ways[0]}`: remove one")
+    if not ways and "host" not in level:
+        message = "`mail` needs a `host`, a `command`, a `notifier` or a `webhook`"
         level.reading.fault(level.node.position, message)
     is_unencrypted = found.get("security") == "none" and found.get("host") not in _HERE
     if "login" in level and is_unencrypted:

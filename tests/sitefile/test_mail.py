@@ -89,7 +89,7 @@ def test_every_fault_is_reported_with_its_position(faults: Faults, folder: Path)
     ("text", "expected"),
     [
         ("mail: x", "1:7: `mail` takes keys such as `host`, not `x`"),
-        ("mail: {rate: 3}", "1:7: `mail` needs a `host`, a `command` or a `notifier`"),
+        ("mail: {rate: 3}", "1:7: `mail` needs a `host`, a `command`, a `notifier` or a `webhook`"),
         ("mail: {host: x}", "1:8: `mail` with a `host` needs a `sender`"),
         ("mail: {command: /bin/true, security: tls}", "1:28: `security` needs a `host`"),
         ("mail: {host: x, sender: a@b.c, login: gone}",

@@ -145,6 +145,7 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (mail.SECURITY, words(("starttls", "tls", "none"))),
     (mail.CERTIFICATES, {"type": ("string", "null"), "pattern": "^/"}),
     (mail.SECRET, {"type": ("string", "null"), "pattern": "^/"}),
+    (mail.WEBHOOK, {"type": ("string", "null"), "pattern": "^(/|https?://)"}),
     (mail.ADDRESS, _ADDRESS),
     (mail.RATE, whole(1, 10_000)),
 ]  # fmt: skip

@@ -98,6 +98,7 @@ MAIL: dict[str, Schema] = {
                                  "propertyNames": {"anyOf": [{"pattern": SITE_REASON},
                                                              {"enum": [*Reason]}]}},
     "recipients": mapping(ref("recipient")), "command": one_or_list(TEXT), "notifier": SCALAR,
+    "webhook": piece(mail.WEBHOOK),
     "command-timeout": TIME,
 }  # fmt: skip
 

@@ -159,6 +159,7 @@ class MailQueue(TypedDict):
     mail: Annotated[str | None, Meta(description="The mail server.")]
     command: list[str] | None
     notifier: Annotated[str | None, Meta(description="The plug-in that gets each event.")]
+    webhook: Annotated[str | None, Meta(description="The URL of each event, or the file with it.")]
     waiting: list[Waiting]
     on_way: list[MailOnWay]
     last: list[MailEnded]

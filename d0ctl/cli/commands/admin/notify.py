@@ -136,7 +136,7 @@ def _test_command(said: dict[str, Any], site: str) -> None:
     words, name = command(said), way(said)
     if words is None or name is None:
         raise BadUsage(
-            "the site's `mail` has no `command` or `notifier` to test",
+            "the site's `mail` has no `command`, `notifier` or `webhook` to test",
             hint="d0ctl notify test ADDRESS",
         )
     event = {"event": "test", "headline": queue.TEST_HEADLINE, "site": site}
@@ -158,6 +158,7 @@ def _document(
         "mail": said.get("host"),
         "command": said.get("command"),
         "notifier": said.get("notifier"),
+        "webhook": said.get("webhook"),
         "waiting": [
             {"recipient": row["recipient"], "things": row["things"], "due": iso(row["due"])}
             for row in waiting
