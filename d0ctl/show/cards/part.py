@@ -16,7 +16,7 @@ from d0ctl.show.explanation import explain
 from d0ctl.show.forecast import eta
 from d0ctl.show.lists import failures, packages
 from d0ctl.show.why.common import Explanation
-from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress
+from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
 from d0ctl.store.views.left_out import Shortfall
 from d0ctl.store.views.shapes import (
     ActionView,
@@ -65,6 +65,8 @@ class Part(Struct, frozen=True):
     estimate: Range | None = None
     """When a job ends."""
     stage_progress: Mapping[int, RunningProgress] = field(default_factory=dict)
+    rates: Mapping[int, StageRate] = field(default_factory=dict)
+    """How fast the packages of stages end, by the ids of the stages."""
 
     @property
     def held_back(self) -> str:
@@ -79,7 +81,7 @@ class Part(Struct, frozen=True):
 def draw(sheet: Sheet, part: Part, now: float) -> None:
     """Draw the card."""
     _head(sheet, part, now)
-    _bar(sheet, part)
+    _bar(sheet, part, now)
     explain(sheet, part.why, stderr=not part.failed)
     _stages(sheet, part)
     _lines(sheet, part)
@@ -171,7 +173,7 @@ def _kept_back(sheet: Sheet, job: JobSummary, now: float) -> None:
         sheet.say(f"being finished ({job.finish}) by {job.finish_actor} since {since}", "warn")
 
 
-def _bar(sheet: Sheet, part: Part) -> None:
+def _bar(sheet: Sheet, part: Part, now: float) -> None:
     counts, percents = part.row.counts, part.progress.percents
     columns = min(BAR, sheet.columns - 2)
     sheet.add(signs.bar(counts, columns, sheet.glyphs, percents / 100))
@@ -180,6 +182,8 @@ def _bar(sheet: Sheet, part: Part) -> None:
         sheet.add(f"{share:.0f} % including running packages")
     if text := signs.tally_text(counts, blocked=part.row.blocked):
         sheet.add(text)
+    if isinstance(part.row, StageSummary) and (found := part.rates.get(part.row.id)):
+        sheet.say(eta.pace(found, counts, now, is_moving=not part.held_back))
 
 
 def _percent(row: JobSummary | StageSummary | LineSummary, progress: RunningProgress) -> float:
@@ -208,6 +212,7 @@ def _stages(sheet: Sheet, part: Part) -> None:
             (f"{_percent(stage, part.stage_progress.get(stage.id, NO_PROGRESS)):.0f} %", "faint"),
             (", ".join([count(stage.lines, "line"), *["final"] * stage.final, *limits(stage)]),
              "faint"),
+            (eta.rate(part.rates.get(stage.id)), "faint"),
             signs.tally_text(stage.counts, blocked=stage.blocked),
         ]
         for stage in part.stages[:MOST_STAGES]

@@ -1,7 +1,9 @@
 """When jobs and packages are estimated to begin and end, and how good such estimates were."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from d0ctl.model import Counts
 from d0ctl.schedule import horizon
 from d0ctl.schedule.estimates import Range, Sizes
 from d0ctl.schedule.horizon import Horizon, JobLeft
@@ -10,12 +12,49 @@ from d0ctl.show.drawing.signs import estimate
 from d0ctl.store.views.job_files.eta import Audit, PackageTimes
 from d0ctl.units import count, duration, listed, size
 
+if TYPE_CHECKING:
+    from d0ctl.store.views.activity import StageRate
+
+ENDED = frozenset({"done", "failed", "canceled", "dropped"})
+"""The phases of packages that have ended."""
+
+LEAST_ENDS, SPREAD = 5, 1.28
+"""How many ends an estimate by their rate needs, and its range in standard deviations."""
+
 NO_ESTIMATES = "no job or package with an estimate has ended"
 
 
 def end(found: Range | None, now: float) -> str:
     """Say when something ends, with the range; empty if unknown."""
     return "" if found is None else f"ends {estimate(found, now)}"
+
+
+def rate(found: "StageRate | None") -> str:
+    """Say how many packages of a stage end in a minute; empty if none did lately."""
+    return "" if found is None else f"{per_minute(found.ended, found.seconds)} a minute"
+
+
+def pace(found: "StageRate", counts: Counts, now: float, *, is_moving: bool) -> str:
+    """Say how fast packages of a stage end and fail, and when it ends if that goes on.
+
+    The range holds the rates that give so many ends in four of five cases.
+    """
+    words = f"{rate(found)} end"
+    if found.failed:
+        words += f", {per_minute(found.failed, found.seconds)} of them fail"
+    words += f" (last {duration(found.seconds)})"
+    left = sum(number for phase, number in counts.items() if phase not in ENDED)
+    if not left or not is_moving or found.ended < LEAST_ENDS:
+        return words
+    middle, spread = left * found.seconds / found.ended, SPREAD / found.ended**0.5
+    times = Range(middle / (1 + spread), middle, middle / (1 - spread)) + Range(now, now, now)
+    return f"{words}; at this rate it {end(times, now)}"
+
+
+def per_minute(number: int, seconds: float) -> str:
+    """Write a rate per minute."""
+    value = 60 * number / seconds
+    return count(round(value)) if value >= 10 else f"{value:.1f}".removesuffix(".0")
 
 
 def of_package(found: PackageTimes | None, now: float) -> str | None:

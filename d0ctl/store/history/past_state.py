@@ -8,6 +8,7 @@ and nodes are those of the present.
 import re
 
 from d0ctl.store.connection import Store
+from d0ctl.store.views.activity import last_event_by
 
 
 def enter(store: Store, at: float) -> None:
@@ -16,22 +17,9 @@ def enter(store: Store, at: float) -> None:
     This takes 0.5 s for 100,000 packages.
     """
     with store.reading(keep=True):
-        store.change("set_moment", at=at, last=_last_event(store, at))
+        store.change("set_moment", at=at, last=last_event_by(store, at))
         store.run_script("enter_past")
         for row in store.rows("indices_of_past"):
             store.connection.execute(re.sub("(?i)^create index ", "create index temp.", row["sql"]))
         for row in store.rows("views_of_schema"):
             store.connection.execute(re.sub("(?i)^create view", "create temp view", row["sql"]))
-
-
-def _last_event(store: Store, at: float) -> int:
-    """Return the last event at or before a moment; 0 if there is none. Events are in order."""
-    low, high = 0, int(store.value("last_event"))
-    while low < high:
-        middle = (low + high + 1) // 2
-        found = store.row("event_at_or_before", id=middle)
-        if found is None or found["at"] <= at:
-            low = middle
-        else:
-            high = found["id"] - 1
-    return low

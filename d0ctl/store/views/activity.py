@@ -12,6 +12,9 @@ PAST = 20_000
 """How many past events the rates are computed from."""
 
 
+LATELY_S = 600.0
+"""How far back the rates of stages look."""
+
 STRAGGLING = 1.5
 """A straggler runs for more than this multiple of the upper end of the expected range."""
 
@@ -128,6 +131,50 @@ def running_progress(store: Store, job: int) -> JobRunningProgress:
 def last_event(store: Store) -> int:
     """Return the number of the latest event."""
     return int(store.value("outline_last_event"))
+
+
+def last_event_by(store: Store, at: float) -> int:
+    """Return the last event at or before a moment; 0 if there is none. Events are in order."""
+    low, high = 0, last_event(store)
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = store.row("event_at_or_before", id=middle)
+        if found is None or found["at"] <= at:
+            low = middle
+        else:
+            high = found["id"] - 1
+    return low
+
+
+class StageRate(Struct, frozen=True):
+    """How many packages of a stage have succeeded and failed lately, and in how many seconds."""
+
+    done: int
+    failed: int
+    seconds: float
+
+    @property
+    def ended(self) -> int:
+        """How many have ended in any way."""
+        return self.done + self.failed
+
+
+def stage_rates(store: Store, job: int, *, now: float) -> dict[int, StageRate]:
+    """Return how fast the packages of each stage of a job end; stages without ends are omitted.
+
+    It looks back `LATELY_S`, or as far as `PAST` events of all jobs reach. If a stage had its first
+    end since then, its time begins one mean interval before.
+    """
+    last = last_event(store)
+    after = max(last_event_by(store, now - LATELY_S), last - PAST)
+    before = store.row("event_at_or_before", id=after) if after == last - PAST else None
+    longest = LATELY_S if before is None else max(1.0, now - before["at"])
+    found = {}
+    for row in store.rows("outline_stage_ends", after=after, job=job):
+        ended = row["done"] + row["failed"]
+        seconds = min(longest, max(1.0, (now - row["first"]) * (ended + 1) / ended))
+        found[row["stage_id"]] = StageRate(row["done"], row["failed"], seconds)
+    return found
 
 
 def events(store: Store, after: int, limit: int) -> list[Event]:

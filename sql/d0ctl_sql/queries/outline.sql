@@ -227,6 +227,15 @@ select some.at, some.new
   from (select at, new from event where id > :after) as some
  where some.new in ('done', 'failed');
 
+-- name: outline_stage_ends
+-- How many packages of each stage of a job have succeeded and failed since an event, and when first.
+select package.stage_id, sum(some.new = 'done') as done, sum(some.new = 'failed') as failed,
+       min(some.at) as first
+  from (select at, package_id, new from event where id > :after) as some
+  cross join package on package.id = some.package_id and package.job_id = :job
+ where some.new in ('done', 'failed')
+ group by package.stage_id;
+
 -- name: outline_needing_a_person
 -- How many packages of each job need a person, by phase, without acknowledged failures; waiting ones
 -- do if nothing moves.

@@ -1,0 +1,87 @@
+"""How fast packages of a stage end: read from the history, said in its card."""
+
+import pytest
+
+from d0ctl.show.card_contents import about
+from d0ctl.show.cards import part
+from d0ctl.show.cards.part import Part
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.drawing.spans import text
+from d0ctl.show.forecast import eta
+from d0ctl.store.views import activity
+from d0ctl.store.views.activity import StageRate
+from tests.support import rows
+from tests.support.building import production
+from tests.support.site import Site
+
+
+def end_at(site: Site, path: str, at: float, *, failed: bool = False) -> None:
+    """End a package at a time."""
+    before = activity.last_event(site.store)
+    if failed:
+        site.fail(path)
+    else:
+        site.finish(path)
+    for event in range(before + 1, activity.last_event(site.store) + 1):
+        rows.change(site.store, "event", {"id": event}, at=at)
+
+
+def shown(site: Site, selector: str, now: float) -> str:
+    """The card of a job or stage at a time."""
+    card = about(site.store, selector, now)
+    assert isinstance(card, Part)
+    sheet = Sheet(140)
+    part.draw(sheet, card, now)
+    return "\n".join(map(text, sheet.lines))
+
+
+@pytest.fixture
+def ended(site: Site) -> Site:
+    """Of twelve packages of a stage, five succeeded and one failed, one a minute."""
+    site.submit(production(lines=12))
+    rows.change(site.store, "event", {}, at=1000.0)
+    for number in range(6):
+        end_at(site, f"prod/1/{number + 1}/1", 10_000.0 + 60 * number, failed=number == 5)
+    return site
+
+
+def test_ends_and_failures_of_a_stage_are_counted_from_its_first_one(ended: Site) -> None:
+    now = 10_360.0
+
+    (found,) = activity.stage_rates(ended.store, ended.id_of("prod"), now=now).values()
+
+    assert found == StageRate(done=5, failed=1, seconds=420.0)
+    later = activity.stage_rates(ended.store, ended.id_of("prod"), now=now + 421)
+    assert [one.ended for one in later.values()] == [2]
+
+
+def test_only_the_last_events_are_read(ended: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(activity, "PAST", 1)
+
+    (found,) = activity.stage_rates(ended.store, ended.id_of("prod"), now=10_360.0).values()
+
+    assert (found.done, found.failed) == (0, 1)
+
+
+def test_the_card_says_ends_and_failures_a_minute_and_the_end(ended: Site) -> None:
+    stage, job = shown(ended, "prod/1", 10_360.0), shown(ended, "prod", 10_360.0)
+
+    assert (
+        "0.9 a minute end, 0.1 of them fail (last 7 min 00 s); at this rate it ends about" in stage
+    )
+    assert "0.9 a minute" in job
+
+
+def test_a_stage_that_is_kept_back_has_no_end(ended: Site) -> None:
+    rows.change(ended.store, "job", hold=1, hold_actor="ann", hold_since=10_000.0)
+
+    assert "at this rate" not in shown(ended, "prod/1", 10_360.0)
+
+
+def test_the_range_shrinks_with_the_number_of_ends() -> None:
+    few = eta.pace(StageRate(5, 0, 300.0), {"ready": 600}, 0.0, is_moving=True)
+    many = eta.pace(StageRate(5000, 0, 300.0), {"ready": 60_000}, 0.0, is_moving=True)
+
+    assert few.startswith("1 a minute end (last 5 min 00 s); at this rate it ends about")
+    assert "1,000 a minute end" in many
+    assert few != many
