@@ -17,7 +17,9 @@ OFF = {"22": {"1", "2"}, "23": {"3"}, "24": {"4"}, "27": {"7"}, "29": {"9"}}
 LINES = {"4", "7", "9"}
 
 SEQUENCES = st.sampled_from(NUMBERS).map("\x1b[{}m".format)
-OTHERS = st.sampled_from(["a", "bc ", " ", "\x1b[3;4H", "\r\n", "\x1b[K", "\x1b[2J", "\x1b[?25l"])
+OTHERS = st.sampled_from(
+    ["a", "bc ", " ", " " * 7, " " * 20, "\x1b[3;4H", "\r\n", "\x1b[K", "\x1b[2J", "\x1b[?25l"]
+)
 TOKEN = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]|.", re.DOTALL)
 
 
@@ -48,7 +50,9 @@ def drawn(data: str) -> list[tuple[str, tuple[str, str, frozenset[str]]]]:
                     paper = number
                 else:
                     attributes |= {number}
-        else:
+        elif token.endswith("X"):
+            cells += [(" ", ("", paper, frozenset()))] * int(token[2:-1])
+        elif not token.endswith("C"):
             if token in "\r\n" or token.endswith("H"):
                 cells.append((token, ("", "", frozenset())))
             elif token == " " and not attributes & LINES:
@@ -62,6 +66,14 @@ def drawn(data: str) -> list[tuple[str, tuple[str, str, frozenset[str]]]]:
 def test_lean_output_draws_the_same_in_no_more_bytes(data: str) -> None:
     assert drawn(lean(data)) == drawn(data)
     assert lean(lean(data)) == lean(data)
+
+
+def test_a_long_blank_is_erased_only_on_the_paper_of_the_terminal() -> None:
+    blank = " " * 30
+
+    assert lean(f"a{blank}b") == "a\x1b[30X\x1b[30Cb"
+    assert lean(f"\x1b[48;5;17m{blank}b") == f"\x1b[48;5;17m{blank}b"
+    assert lean(f"\x1b[4m{blank}") == f"\x1b[4m{blank}"
 
 
 def test_an_unchanged_style_is_not_sent_again() -> None:

@@ -136,6 +136,20 @@ def test_the_first_picture_takes_less_than_ten_kilobytes(site: Site, terminal: O
     assert len(screen.read()) < 10_000
 
 
+def test_a_slow_line_gets_half_of_that_in_sixteen_colours_and_no_mouse(
+    site: Site, terminal: Open
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    words = ("env", "COLORTERM=truecolor", PROGRAM, "tui", "--slow", "prod/1/2/1")
+    screen = terminal(*words)
+    screen.sees(b"exit-code")
+    screen.sees(b"more")
+
+    assert len(screen.read()) < 5_000
+    assert [word for word in (b"8;2;", b"8;5;", b"\x1b[?1003h") if word in screen.read()] == []
+
+
 def test_a_terminal_of_256_colours_gets_no_others(site: Site, terminal: Open) -> None:
     site.submit(production())
     screen = terminal(PROGRAM, "tui")
@@ -145,9 +159,12 @@ def test_a_terminal_of_256_colours_gets_no_others(site: Site, terminal: Open) ->
     assert b"48;2;" not in screen.read() and b"38;2;" not in screen.read()
 
 
-def test_a_line_down_takes_less_than_a_kilobyte(site: Site, terminal: Open) -> None:
+@pytest.mark.parametrize(("options", "most"), [([], 1000), (["--slow"], 500)])
+def test_a_line_down_takes_less_than_a_kilobyte(
+    site: Site, terminal: Open, options: list[str], most: int
+) -> None:
     site.submit(job(("one", [line(package()) for _ in range(12)]), name="wide"))
-    screen = terminal("env", "COLORTERM=truecolor", PROGRAM, "tui", "wide/1/1")
+    screen = terminal("env", "COLORTERM=truecolor", PROGRAM, "tui", "wide/1/1", *options)
     screen.sees(b"wide/1/1/1")
     screen.sees(b"why")
 
@@ -156,7 +173,7 @@ def test_a_line_down_takes_less_than_a_kilobyte(site: Site, terminal: Open) -> N
         screen.sees(f"package `wide/1/{number}/1`".encode(), before[-1])
         before.append(screen.type(b"j"))
 
-    assert median(b - a for a, b in pairwise(before)) < 1000, screen.read()[before[-2] :]
+    assert median(b - a for a, b in pairwise(before)) < most, screen.read()[before[-2] :]
 
 
 def printed(site: Site, path: str, text: str) -> Path:

@@ -14,7 +14,7 @@ from textual.timer import Timer
 
 from d0ctl.config import Home
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
-from d0ctl.show.drawing.spans import Line, Span, fit, foreign
+from d0ctl.show.drawing.spans import Line, Span, fit, foreign, width
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
 from d0ctl_tui.app_events import Changed, PathClicked, ReadFailed, ThreadResult
@@ -86,6 +86,7 @@ class Dashboard(Past, Outside, App[None]):
         self._watching = False
         self._looked_at = 0.0
         self.interval = terminal.interval
+        self.read_only = terminal.read_only
         self._pause = max(SHORTEST_S, self.interval)
         for theme in themes.COARSE if terminal.coarse else themes.THEMES:
             self.register_theme(theme)
@@ -93,6 +94,7 @@ class Dashboard(Past, Outside, App[None]):
 
         self.set_class(terminal.ascii, "-ascii")
         self.set_class(terminal.plain, "-ansi")
+        self.set_class(terminal.slow, "-slow")
         self.main = MainScreen(self, start)
 
     def get_driver_class(self) -> type[Driver]:
@@ -223,12 +225,14 @@ class Dashboard(Past, Outside, App[None]):
 
     def header(self, columns: int) -> Line:
         """Return the first line of every screen."""
+        front = strips.READ_ONLY if self.read_only else ()
+        columns -= width(front)
         if self.source.at is not None:
-            return strips.past_header(self.snapshot, self.source.at, columns, self.glyphs)
-        root = str(self.home.root)
-        return strips.header(
-            self.snapshot, self.drivers, root, self.stale, self.changed, columns, self.glyphs
-        )
+            line = strips.past_header(self.snapshot, self.source.at, columns, self.glyphs)
+        else:
+            line = strips.header(self.snapshot, self.drivers, str(self.home.root), self.stale,
+                                 self.changed, columns, self.glyphs)  # fmt: skip
+        return (*front, *line)
 
     def go_to(self, selector: str) -> None:
         """Go to a path on the main screen."""

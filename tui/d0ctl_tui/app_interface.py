@@ -32,6 +32,7 @@ class AppInterface(Protocol):
     rates: Rates
     filter_name: str
     interval: float
+    read_only: bool
 
     @property
     def app(self) -> App[Any]:

@@ -35,6 +35,7 @@ class Outside:
     """What the dashboard does outside of its screens, as part of the app."""
 
     home: Home
+    read_only: bool
 
     @property
     def _app(self) -> App[Any]:
@@ -66,14 +67,24 @@ class Outside:
 
     def open_shell(self, address: Address, folder: str) -> None:
         """Give the terminal to a shell on a node, in a folder."""
-        self._show_problem(_shell(self._app, address, self.home.known_hosts, folder))
+        if not self._is_refused():
+            self._show_problem(_shell(self._app, address, self.home.known_hosts, folder))
 
     def read_log(self, log: Log, stream: str | None, program: str) -> None:
         """Give a stream of a log, the latest if it is None, to the pager or the editor."""
+        if self._is_refused():
+            log.close()
+            return
         if not log.is_near:
             self.show_notice(f"copying the log from {log.address.name} ...", "plain")
         self._app.run_worker(partial(self._fetch, log, stream, program), thread=True,
                              exclusive=True, group="outside")  # fmt: skip
+
+    def _is_refused(self) -> bool:
+        """Return whether no program may be started, and say so."""
+        if self.read_only:
+            self.show_notice("this dashboard is read-only and starts no other programs")
+        return self.read_only
 
     def _fetch(self, log: Log, stream: str | None, program: str) -> None:
         """In a thread: bring the log to this machine, and have it shown."""

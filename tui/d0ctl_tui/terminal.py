@@ -13,3 +13,7 @@ class Terminal(Struct, frozen=True):
     """Whether there are no more than 256 colours."""
     interval: float = 0.0
     """The shortest time between two updates of the screen, in seconds."""
+    slow: bool = False
+    """Whether the line is slow: no latest changes, no plots, no mouse."""
+    read_only: bool = False
+    """Whether nothing can be changed from here."""

@@ -1,7 +1,9 @@
 """The same picture in fewer bytes: colours and attributes are sent only when they change.
 
 Textual sends all of them for each piece of text, and resets them after it. That is more than
-half of the bytes of a screen with true colours, and noticeable on a slow line.
+half of the bytes of a screen with true colours, and noticeable on a slow line. Long blanks are
+erased instead of sent where they have the terminal's own paper; not every terminal erases to
+another one.
 """
 
 import re
@@ -9,6 +11,7 @@ from typing import NamedTuple
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m")
 _MOVES = re.compile(r"(?:\x1b\[[0-9;]*H|[\r\n])+")
+_LONG_BLANK = re.compile(r" {12,}")
 _EXTENDED = {"2": 5, "5": 3}
 """How many numbers a colour takes after 38 and 48, by its kind."""
 
@@ -54,8 +57,18 @@ def _add(pieces: list[str], text: str, shown: TextStyle, wanted: TextStyle) -> T
         return shown
     if not text.strip(" ") and not _SEEN_ON_BLANKS & (shown.attributes | wanted.attributes):
         wanted = shown._replace(paper=wanted.paper)
-    pieces += (_change(shown, wanted), text)
+    change = _change(shown, wanted)
+    if pieces and not change:
+        text = pieces.pop() + text
+    if wanted.paper == PLAIN.paper and not _SEEN_ON_BLANKS & wanted.attributes:
+        text = _LONG_BLANK.sub(_erase, text)
+    pieces += (change, text)
     return wanted
+
+
+def _erase(blank: re.Match[str]) -> str:
+    """Return what erases as many cells, and goes behind them."""
+    return f"\x1b[{len(blank[0])}X\x1b[{len(blank[0])}C"
 
 
 def _change(old: TextStyle, new: TextStyle) -> str:

@@ -21,6 +21,9 @@ from d0ctl_tui.read.snapshot import NodeLine, Snapshot
 ALWAYS = ("help", "quit", "back")
 """Keys that the last line never omits."""
 
+READ_ONLY: Line = ((" read-only ", "mark"),)
+"""The mark of a dashboard that changes nothing, before the first line of every screen."""
+
 PASSING = frozenset({"ready", "assigned", "starting", "staging-in", "transferring"})
 """Phases that end soon by themselves."""
 

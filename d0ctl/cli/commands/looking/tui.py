@@ -18,6 +18,9 @@ POOR = ("linux", "vt100", "vt220", "ansi", "screen.linux")
 """Terminals with few colours, and often with few glyphs."""
 
 
+SLOW_S = 5.0
+"""The time between two updates on a slow line, unless the user sets it."""
+
 ESCAPE_MS = "25"
 """How long a lone escape waits for the rest of a longer key, unless the user sets it."""
 
@@ -34,9 +37,16 @@ def tui(
         bool, typer.Option("--ascii", help="Use only ASCII characters.")
     ] = False,
     interval: Annotated[
-        float, typer.Option("--interval", metavar="SECONDS", min=0, max=3600, show_default=False,
-                            help="Shortest time between two updates (default: 0.08).")
-    ] = 0.0,
+        float | None,
+        typer.Option("--interval", metavar="SECONDS", min=0, max=3600, show_default=False,
+                     help="Shortest time between two updates (default: 0.08; 5 with `--slow`)."),
+    ] = None,
+    slow: Annotated[
+        bool, typer.Option("--slow", help="Send little: 16 colours, no plots, no mouse.")
+    ] = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Change nothing, and open no other programs.")
+    ] = False,
 ) -> None:  # fmt: skip
     """Watch jobs and nodes, and act on them, in the terminal."""
     if selector is not None and not (wanted := select.parse(selector)).is_one:
@@ -52,9 +62,10 @@ def tui(
     if theme is not None and theme not in NAMES:
         raise BadUsage(f"there is no theme `{theme}`", hint=f"one of {', '.join(NAMES)}")
     poor = os.environ.get("TERM", "") in POOR
-    plain = poor or bool(os.environ.get("NO_COLOR")) or theme == "terminal"
+    plain = poor or slow or bool(os.environ.get("NO_COLOR")) or theme == "terminal"
     no_glyphs = ascii or poor or not speaks_unicode(sys.stdout)
-    terminal = Terminal(no_glyphs, plain, theme or "dark", is_coarse(), interval)
+    pause = interval if interval is not None else SLOW_S if slow else 0.0
+    terminal = Terminal(no_glyphs, plain, theme or "dark", is_coarse(), pause, slow, read_only)
     dashboard = Dashboard(session.home(), terminal, session.actor(), selector)
-    dashboard.run()
+    dashboard.run(mouse=not slow)
     raise typer.Exit(dashboard.return_code or 0)

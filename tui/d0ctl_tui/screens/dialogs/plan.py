@@ -26,6 +26,8 @@ KEYS = (
 OTHERWISE = (("tab", "key"), (" change memory, time or node", "plain"))
 """The key that leads to the field of values."""
 
+READ_ONLY = "read-only: nothing is changed from here"
+
 LONGEST = 600
 """How many characters of a command are shown."""
 
@@ -93,6 +95,8 @@ class PlanDialog(Dialog[bool]):
         """Plan again if values have changed, else do it; once it is done or refused, close."""
         if self.state == "changed":
             self._change()
+        elif self.state == "planned" and self.dashboard.read_only:
+            self.dismiss(False)
         elif self.state == "planned":
             self.state = "acting"
             self.lines = (("doing it ...", "faint"),)
@@ -203,7 +207,11 @@ class PlanDialog(Dialog[bool]):
                     (" cancel", "plain"))  # fmt: skip
         if self.state != "planned":
             return (("esc", "key"), (" close", "plain"))
-        spans = [("enter", "key"), (" do it   ", "plain"), ("esc", "key"), (" cancel   ", "plain")]
+        if self.dashboard.read_only:
+            spans = [("esc", "key"), (" close   ", "plain"), (f"{READ_ONLY}   ", "warn")]
+        else:
+            spans = [("enter", "key"), (" do it   ", "plain"), ("esc", "key"),
+                     (" cancel   ", "plain")]  # fmt: skip
         if way := self.action.next_way:
             spans += [("^o", "key"), (f" {way.title}   ", "plain")]
         if self.action.hint:
