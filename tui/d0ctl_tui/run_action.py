@@ -111,10 +111,22 @@ def _is_package(path: str) -> bool:
     return path.count("/") == DEPTHS["package"] - 1
 
 
+def applicable_to_task(home: Home, task: str) -> list[str]:
+    """Return the actions to offer on a task: all but those that would be refused."""
+    names = [name for name, action in ACTIONS.items() if action.level == "task"]
+    with suppress(D0Error), open_store(home) as store, database_errors(home):
+        return [name for name in names if _may_be_done(store, name, NodeName(task))]
+    return names
+
+
 def _applies(store: Store, name: str, wanted: Selector | None) -> bool:
-    needed = any(one.option.is_argument and one.default is MISSING
-                 for one in fields_of(ACTIONS[name].options))  # fmt: skip
-    if wanted is None or level(name) or needed:
+    return wanted is None or bool(level(name)) or _may_be_done(store, name, wanted)
+
+
+def _may_be_done(store: Store, name: str, wanted: Target) -> bool:
+    """Return whether an action would not be refused; true if that depends on its argument."""
+    if any(one.option.is_argument and one.default in (MISSING, ())
+           for one in fields_of(ACTIONS[name].options)):  # fmt: skip
         return True
     try:
         actions.preview(store, actions.request(name, wanted), now=time.time())
@@ -151,7 +163,8 @@ def target(verb: str, text: str) -> Target:
 QUESTIONS = {
     "file": "which files, as JOB:NAME", "job file": "which job file",
     "new node": "name of the node", "cluster": "name of the cluster",
-    "researcher": "name of the researcher", "throttle": "of what, e.g. researcher emmy",
+    "researcher": "name of the researcher", "token": "name of the token",
+    "throttle": "of what, e.g. researcher emmy",
 }  # fmt: skip
 """The question for the target of an action, by its level."""
 

@@ -45,5 +45,6 @@ ACTION = Action(
     report=lambda plan: _moving.report(plan, "skipped the scouts of"),
     level="task",
     starts_packages=True,
+    key="A",
     title="task avalanche: skip the scouts",
 )

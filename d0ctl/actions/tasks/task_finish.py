@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from d0ctl.actions.action import Action, Author, NodeRequest
+from d0ctl.actions.action import Action, Author, NodeRequest, Way
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.tasks import _moving
 from d0ctl.actions.tasks._moving import TaskPlan
@@ -47,5 +47,10 @@ ACTION = Action(
     describe=lambda plan: _moving.describe(plan, "finish"),
     report=lambda plan: _moving.report(plan, "finishing"),
     level="task",
+    key="E",
     title="task finish: end with what was processed",
+    ways=(
+        Way("let running packages end", frozenset({"--soft"})),
+        Way("kill running packages, too", frozenset({"--hard"})),
+    ),
 )

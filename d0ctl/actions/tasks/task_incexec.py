@@ -57,5 +57,6 @@ ACTION = Action(
     report=lambda plan: _moving.report(plan, "looking up again the inputs of"),
     level="task",
     starts_packages=True,
+    key="I",
     title="task incexec: look inputs up again",
 )

@@ -37,5 +37,6 @@ ACTION = Action(
     level="task",
     question="kill it?",
     destroys=True,
+    key="K",
     title="task kill: end it with its packages",
 )

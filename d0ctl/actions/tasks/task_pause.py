@@ -34,5 +34,6 @@ ACTION = Action(
     describe=lambda plan: _moving.describe(plan, "pause"),
     report=lambda plan: _moving.report(plan, "paused"),
     level="task",
+    key="S",
     title="task pause: make and start no more packages",
 )

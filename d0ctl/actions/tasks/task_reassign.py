@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from d0ctl.actions import undo
 from d0ctl.actions.action import Action, Author, NodeRequest
 from d0ctl.actions.new_requests import NewRequests
 from d0ctl.actions.option import NAMES, Options, arguments
@@ -77,9 +78,15 @@ ACTION = Action(
     options=ReassignOptions,
     plan=plan,
     act=reassign,
+    undo=lambda plan: (
+        undo.command("task reassign", [plan.task.name, *plan.task.rules.nodes])
+        if plan.task.rules.nodes
+        else None
+    ),
     describe=lambda plan: _changed(plan, "would reassign"),
     report=lambda plan: _changed(plan, "reassigned"),
     level="task",
     starts_packages=True,
+    key="N",
     title="task reassign: to other nodes",
 )

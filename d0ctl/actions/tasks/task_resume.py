@@ -38,5 +38,6 @@ ACTION = Action(
     report=lambda plan: _moving.report(plan, "resumed"),
     level="task",
     starts_packages=True,
+    key="C",
     title="task resume: go on",
 )

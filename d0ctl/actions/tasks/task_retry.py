@@ -49,5 +49,6 @@ ACTION = Action(
     report=lambda plan: _moving.report(plan, "retrying"),
     level="task",
     starts_packages=True,
+    key="R",
     title="task retry: what was not processed",
 )

@@ -111,6 +111,12 @@ class Source:
             numbers[2:] = [1]
         return "/".join([job.name, *map(str, numbers)])
 
+    def is_task(self, name: str | None) -> bool:
+        """Return whether a path is that of a task."""
+        if not name or "/" in name:
+            return False
+        return self.ask(lambda store: bool(tasks.tasks(store, name)), False)
+
     def is_only(self, path: Path) -> bool:
         """Return whether a row shows a line and its only package."""
         return len(path) == 3 and isinstance(self.row(path), OnlyPackage)

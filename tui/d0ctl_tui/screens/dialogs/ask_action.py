@@ -10,7 +10,15 @@ from d0ctl.actions.option import fields_of
 from d0ctl.errors import D0Error
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.marks import Marks
-from d0ctl_tui.run_action import QUESTIONS, applicable, first_way, level, misfit, target
+from d0ctl_tui.run_action import (
+    QUESTIONS,
+    applicable,
+    applicable_to_task,
+    first_way,
+    level,
+    misfit,
+    target,
+)
 from d0ctl_tui.screens.dialogs import search_results
 from d0ctl_tui.screens.dialogs.search_box import Choice, Find, Finder, QuestionBox
 
@@ -24,17 +32,30 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
         dashboard.show_notice("nothing is selected")
         return
 
+    task = marks.only if dashboard.source.is_task(marks.only) else None
+
     def take(choice: Choice | None) -> None:
-        if choice is not None:
-            on_rows(dashboard, choice.about.removeprefix("d0ctl "), marks)
+        if choice is None:
+            return
+        verb = choice.about.removeprefix("d0ctl ")
+        if ACTIONS[verb].level == "task":
+            on_other(dashboard, verb, task)
+        else:
+            on_rows(dashboard, verb, marks)
 
     words = marks.only or f"{len(marks):,} marked"
-    find = partial(search_results.actions, screen, applicable(dashboard.home, marks))
+    offered = [] if task is None else applicable_to_task(dashboard.home, task)
+    hidden = {verb for verb in ACTIONS if task is not None and of_task(verb)}
+    offered += applicable(dashboard.home, marks) - hidden
+    find = partial(search_results.actions, screen, offered)
     dashboard.app.push_screen(Finder(dashboard, f"act on {words}", find), take)
 
 
 def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
-    """Show what an action would do to marked rows."""
+    """Show what an action would do to marked rows; to a task, if its row is the only one."""
+    if (own := of_task(verb)) and dashboard.source.is_task(marks.only):
+        on_other(dashboard, own, marks.only)
+        return
     wanted = marks.selection(level(verb))
     if wanted is None:
         dashboard.show_notice("nothing is selected")
@@ -44,8 +65,13 @@ def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
         _with_argument(dashboard, verb, wanted)
 
 
-def on_other(dashboard: AppInterface, verb: str, node: str | None) -> None:
-    """Show what an action would do to a node, files or a job file; ask which one."""
+def of_task(verb: str) -> str:
+    """Return the action on tasks that takes the place of one on jobs; empty if none does."""
+    return f"task {verb}" if f"task {verb}" in ACTIONS else ""
+
+
+def on_other(dashboard: AppInterface, verb: str, name: str | None) -> None:
+    """Show what an action would do to a node, task, files or a job file; ask which one."""
 
     def go(written: str | None) -> None:
         if not written:
@@ -56,12 +82,13 @@ def on_other(dashboard: AppInterface, verb: str, node: str | None) -> None:
             dashboard.show_notice(str(error))
 
     asked = ACTIONS[verb].level
-    if asked != "node":
+    known = {"node": search_results.nodes, "task": search_results.tasks}.get(asked)
+    if known is None:
         dashboard.app.push_screen(QuestionBox(dashboard, f"{verb}: {QUESTIONS[asked]}"), go)
-    elif node is not None:
-        go(node)
+    elif name is not None:
+        go(name)
     else:
-        _choose(dashboard, f"{verb}: which node", partial(search_results.nodes, dashboard), go)
+        _choose(dashboard, f"{verb}: which {asked}", partial(known, dashboard), go)
 
 
 def _with_argument(dashboard: AppInterface, verb: str, wanted: Target) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from array import array
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -15,6 +15,8 @@ from d0ctl.show.drawing import signs
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
+from d0ctl.store.tasks import views as task_views
+from d0ctl.store.tasks.views import TaskSummary
 from d0ctl.store.views import activity, outline, search
 from d0ctl.store.views.search import Found
 from d0ctl.store.views.shapes import JobSummary
@@ -43,6 +45,10 @@ class Reach(Protocol):
         """Show only the packages with these ids, all of a selector if there is one."""
 
     @property
+    def selector(self) -> str | None:
+        """Return the path of the selected row."""
+
+    @property
     def scope(self) -> JobSummary | None:
         """Return the job that a filter is limited to."""
 
@@ -58,8 +64,9 @@ def palette(screen: Reach, words: str) -> list[Choice]:
     here = {command.verb for command in MAIN}
     for name, action in ACTIONS.items():
         if name not in here and all(word in f"{action.title} {name}".lower() for word in low):
+            task = _task_here(screen) if action.level == "task" else None
             found.append(Choice(action.title, f"d0ctl {name}", look="plain",
-                                do=partial(screen.dashboard.plan_other, name)))  # fmt: skip
+                                do=partial(screen.dashboard.plan_other, name, task)))  # fmt: skip
     return found
 
 
@@ -72,14 +79,35 @@ def nodes(dashboard: AppInterface, words: str) -> list[Choice]:
     ]
 
 
+def _task_here(screen: Reach) -> str | None:
+    """Return the task that is selected, or above the selected row."""
+    name = (screen.selector or "").partition("/")[0]
+    return name if screen.dashboard.source.is_task(name) else None
+
+
+def tasks(dashboard: AppInterface, words: str) -> list[Choice]:
+    """Return the tasks whose names contain the typed text."""
+    none: list[TaskSummary] = []
+    return [
+        Choice(task.name, task.status)
+        for task in dashboard.source.ask(task_views.tasks, none)
+        if words.lower() in task.name.lower()
+    ]
+
+
 def words(known: Iterable[str], typed: str) -> list[Choice]:
     """Return the words that contain the typed text."""
     return [Choice(word) for word in known if typed.lower() in word]
 
 
-def actions(screen: Reach, offered: Container[str], words: str) -> list[Choice]:
-    """Return the offered actions whose title contains the typed text."""
+def actions(screen: Reach, offered: Collection[str], words: str) -> list[Choice]:
+    """Return the offered actions whose title contains the typed text, those on tasks first."""
+    of_task = [ACTIONS[verb] for verb in offered if ACTIONS[verb].level == "task"]
     return [
+        Choice(action.title, f"d0ctl {action.name}", look="plain")
+        for action in of_task
+        if words.lower() in action.title.lower()
+    ] + [
         _command(screen, command)
         for command in MAIN
         if command.verb in offered and words.lower() in command.title.lower()
