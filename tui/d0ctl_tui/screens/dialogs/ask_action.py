@@ -45,8 +45,9 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
 
     words = marks.only or f"{len(marks):,} marked"
     offered = [] if task is None else applicable_to_task(dashboard.home, task)
-    hidden = {verb for verb in ACTIONS if task is not None and of_task(verb)}
-    offered += applicable(dashboard.home, marks) - hidden
+    for verb in applicable(dashboard.home, marks):
+        if ACTIONS[verb].level != "task" and not (task is not None and of_task(verb)):
+            offered.append(verb)
     find = partial(search_results.actions, screen, offered)
     dashboard.app.push_screen(Finder(dashboard, f"act on {words}", find), take)
 
