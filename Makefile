@@ -51,9 +51,9 @@ bench: .venv/ready-to-test  ## measure what performance promises
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.bench
 
-chaos: .venv/ready-to-test  ## kill and cut all there is, by SCHEDULES=1000 random schedules, SLURM=yes in allocations
+chaos: .venv/ready-to-test  ## kill and cut all there is, by SCHEDULES=1000 random schedules, SLURM=yes in allocations, TASKS=yes of agents
 	@$(python) -m tests.support.sshd --find >/dev/null
-	@$(python) -m tests.chaos --schedules $(SCHEDULES) --workers $(WORKERS) $(if $(SEED),--seed $(SEED)) $(if $(SLURM),--slurm)
+	@$(python) -m tests.chaos --schedules $(SCHEDULES) --workers $(WORKERS) $(if $(SEED),--seed $(SEED)) $(if $(SLURM),--slurm) $(if $(TASKS),--tasks)
 
 hostile: .venv/ready-to-test  ## attack a daemon from a hostile node, and print what it costs
 	@$(python) -m tests.support.sshd --find >/dev/null

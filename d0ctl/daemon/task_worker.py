@@ -12,6 +12,9 @@ from d0ctl.config import Home
 
 log = logging.getLogger("d0ctl")
 
+PROGRAM = ("-P", "-m", "d0ctl.agents")
+"""What Python runs in each process, with the home."""
+
 SHORT_S = 5.0
 """A process that ends sooner than this is not started again at once."""
 
@@ -75,7 +78,7 @@ class TaskWorker:
 
     def _run(self) -> int:
         """Run a process, and log what it says; return its exit code."""
-        words = [sys.executable, "-P", "-m", "d0ctl.agents", str(self._home.root)]
+        words = [sys.executable, *PROGRAM, str(self._home.root)]
         process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="backslashreplace", start_new_session=True, cwd="/",

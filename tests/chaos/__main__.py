@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 
-from tests.chaos.plan import SLURM_WEIGHTS, WEIGHTS, calm, schedule
+from tests.chaos.plan import SLURM_WEIGHTS, TASK_WEIGHTS, WEIGHTS, calm, schedule
 from tests.chaos.play import Outcome, play
-from tests.chaos.work import PACKAGES
 
 ROW = "{:44} {:>8}"
 
@@ -25,18 +24,19 @@ def options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, help="of the first; the others follow it")
     parser.add_argument("--workers", type=int, default=2, help="how many at a time (default 2)")
     parser.add_argument("--slurm", action="store_true", help="on a Slurm of their own")
+    parser.add_argument("--tasks", action="store_true", help="of a task and its agents")
     return parser.parse_args()
 
 
-def play_all(first: int, number: int, workers: int, slurm: bool) -> Iterator[Outcome]:
+def play_all(first: int, number: int, workers: int, slurm: bool, tasks: bool) -> Iterator[Outcome]:
     """The outcomes, each as soon as it is there; that of an undisturbed run is not among them."""
-    outcome = play(calm(slurm), None)
+    outcome = play(calm(slurm, tasks), None)
     if outcome.problems:
         sys.exit(f"even the undisturbed run went wrong: {outcome.problems}\n{outcome.report}")
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, os.nice, (10,)) as pool:
         seeds = range(first, first + number)
-        runs = [pool.submit(play, schedule(seed, slurm), outcome.results) for seed in seeds]
+        runs = [pool.submit(play, schedule(seed, slurm, tasks), outcome.results) for seed in seeds]
         try:
             yield from (run.result() for run in as_completed(runs))
         finally:
@@ -45,8 +45,8 @@ def play_all(first: int, number: int, workers: int, slurm: bool) -> Iterator[Out
 
 def tell(outcome: Outcome) -> None:
     """Say how a run that went wrong can be seen again."""
-    slurm = " SLURM=yes" if outcome.slurm else ""
-    print(f"\nseed {outcome.seed}: make chaos SCHEDULES=1 SEED={outcome.seed}{slurm}")
+    more = " SLURM=yes" if outcome.slurm else " TASKS=yes" if outcome.tasks else ""
+    print(f"\nseed {outcome.seed}: make chaos SCHEDULES=1 SEED={outcome.seed}{more}")
     for problem in outcome.problems:
         print(f"  {problem}")
     print(outcome.report, flush=True)
@@ -59,14 +59,15 @@ def table(outcomes: list[Outcome]) -> Iterator[str]:
     yield ROW.format("  of which something went wrong in", sum(bool(o.problems) for o in outcomes))
     yield ROW.format("faults", sum(hit.values()))
     planned = SLURM_WEIGHTS if any(one.slurm for one in outcomes) else WEIGHTS
+    planned = TASK_WEIGHTS if any(one.tasks for one in outcomes) else planned
     for kind in (*planned, *sorted(hit.keys() - planned.keys())):
         yield ROW.format(f"  {kind}", hit[kind])
     yield ROW.format("  that found nothing to hit", sum(o.missed.total() for o in outcomes))
     yield ROW.format("processes that died at their point", sum(o.points for o in outcomes))
     yield ROW.format("daemons started again", sum(o.restarts for o in outcomes))
-    yield ROW.format("packages", PACKAGES * len(outcomes))
+    yield ROW.format("packages", sum(o.packages for o in outcomes))
     yield ROW.format("attempts", sum(o.attempts for o in outcomes))
-    yield ROW.format("packages counted twice", sum(o.doubles for o in outcomes))
+    yield ROW.format("packages or files counted twice", sum(o.doubles for o in outcomes))
     yield ROW.format("packages that ran twice at the same time", sum(o.overlaps for o in outcomes))
     yield ROW.format("  allowed: out of contact beyond the lease", sum(o.allowed for o in outcomes))
 
@@ -80,7 +81,7 @@ def main() -> int:
     print(f"schedules {first} to {first + asked.schedules - 1}", flush=True)
     outcomes: list[Outcome] = []
     with suppress(KeyboardInterrupt):
-        for outcome in play_all(first, asked.schedules, asked.workers, asked.slurm):
+        for outcome in play_all(first, asked.schedules, asked.workers, asked.slurm, asked.tasks):
             outcomes.append(outcome)
             if outcome.problems:
                 tell(outcome)

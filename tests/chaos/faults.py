@@ -11,6 +11,7 @@ from tests.chaos import links, tamper, work
 from tests.chaos.field import Field
 from tests.chaos.links import send_all
 from tests.chaos.plan import PARTITION
+from tests.chaos.tasks.faults import TASK_FAULTS
 from tests.support.slurm import CONTROLLER
 from tests.support.waiting import Pid, descendants, kill_all
 
@@ -185,5 +186,6 @@ FAULTS: dict[str, Fault] = {
     "slurmd killed": partial(kill_slurm, "slurmd"),
     "allocation cancelled": cancel_allocation,
     "step killed": kill_step,
+    **TASK_FAULTS,
 }
 """What is done for each kind of a plan."""

@@ -31,6 +31,9 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 IMPATIENT = "defaults: {lease: 1s, unreachable-after: 2s}\n"
 """The site file of a schedule that puts a node out of contact beyond the lease."""
 
+AGENTS = "defaults: {{task-agents: {}}}\n"
+"""The site file of a schedule whose agents work on a task."""
+
 BATCH = """\
 clusters:
   batch:
@@ -61,6 +64,7 @@ class Field(Site):
         self.spoiled: list[str] = []
         self._undone: list[tuple[float, Callable[[], object]]] = []
         self.engine: Slurm | None = None
+        self.requests: list[str] = []
         self._make_nodes()
 
     # the site ----------------------------------------------------------------------------
@@ -78,6 +82,8 @@ class Field(Site):
             self._apply(IMPATIENT)
         if self.plan.has_slurm:
             self._start_slurm()
+        if self.plan.agents:
+            self._apply(AGENTS.format(self.plan.agents))
 
     def _start_slurm(self) -> None:
         """Start a Slurm beside this folder, as its daemons are not ours to kill or to miss."""

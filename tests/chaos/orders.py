@@ -27,6 +27,11 @@ POINTS = {
         "keep", "prepare", "spawn", "send_end", "waitpid", "symlink", "fsync", "wake_relay", "run",
         "send_computed",
     ),
+    "agent": (
+        "execute", "executemany", "writing", "commit", "append", "insert", "feed", "look_up",
+        "move", "move_dataset", "follow", "act", "locked", "wait", "take", "_pick",
+        "_complete", "packages",
+    ),
     "helper": ("rename", "unlink", "fsync", "read", "rmdir", "take", "forget"),
 }  # fmt: skip
 """Named points of each role: functions of ours or of Python that do something to the world."""

@@ -56,6 +56,27 @@ SLURM_WEIGHTS = {
 }
 """The same for a site whose packages run in allocations of Slurm."""
 
+TASK_WEIGHTS = {
+    "agent killed": 5,
+    "all agents killed": 2,
+    "agent killed at a point": 8,
+    "agent asleep": 4,
+    "daemon asleep": 2,
+    "agents of another process": 4,
+    "package killed": 2,
+    "task paused": 2,
+    "files arrive": 3,
+    "task retried": 1,
+    "daemon killed": 3,
+    "daemon killed at a point": 2,
+    "second driver": 2,
+    "process asleep": 2,
+    "wrapper killed": 2,
+    "relay killed": 1,
+    "home full": 1,
+}
+"""The same for a task, whose agents work on its packages."""
+
 OF_PILOTS = ("allocation cancelled", "step killed")
 """Faults that only pilots can have: a package whose own job is cancelled has been killed."""
 
@@ -92,6 +113,8 @@ class Schedule:
     nodes: tuple[str, ...]
     strikes: tuple[Strike, ...]
     killed_calls: frozenset[str]
+    agents: int = 0
+    """How many processes work on a task; 0 if a job is disturbed."""
     is_direct: bool = False
     """Whether packages have jobs of Slurm of their own, instead of pilots."""
 
@@ -106,14 +129,18 @@ class Schedule:
         return any(strike.kind == PARTITION for strike in self.strikes)
 
 
-def calm(slurm: bool = False) -> Schedule:
+def calm(slurm: bool = False, tasks: bool = False) -> Schedule:
     """The schedule of an undisturbed run."""
+    if tasks:
+        return Schedule(0, ("localhost",), (), frozenset(), agents=2)
     return Schedule(0, (SLURM,) if slurm else ("localhost", "north"), (), frozenset())
 
 
-def schedule(seed: int, slurm: bool = False) -> Schedule:
+def schedule(seed: int, slurm: bool = False, tasks: bool = False) -> Schedule:
     """The schedule of this number."""
     chance = random.Random(seed)
+    if tasks:
+        return _of_task(seed, chance)
     nodes = chance.choice(SLURM_SITES if slurm else SITES)
     all_weights = SLURM_WEIGHTS if slurm else WEIGHTS
     is_direct = slurm and seed % 2 == 1
@@ -127,6 +154,13 @@ def schedule(seed: int, slurm: bool = False) -> Schedule:
     calls = [verb for verb in ("submit", "kill-line") if chance.random() < 0.3]
     ordered = sorted(strikes, key=lambda strike: strike.lines)
     return Schedule(seed, nodes, tuple(ordered), frozenset(calls), is_direct)
+
+
+def _of_task(seed: int, chance: random.Random) -> Schedule:
+    drawn = chance.choices([*TASK_WEIGHTS], [*TASK_WEIGHTS.values()], k=chance.randint(4, 8))
+    strikes = sorted((_strike(kind, chance) for kind in drawn), key=lambda strike: strike.lines)
+    calls = frozenset(["submit"] if chance.random() < 0.3 else [])
+    return Schedule(seed, ("localhost",), tuple(strikes), calls, agents=chance.randint(2, 3))
 
 
 def _suits(kind: str, nodes: tuple[str, ...]) -> bool:

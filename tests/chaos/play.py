@@ -34,9 +34,11 @@ class Outcome:
 
     seed: int
     slurm: bool = False
+    tasks: bool = False
     results: Results = field(default_factory=dict)
     hit: Counter[str] = field(default_factory=Counter)
     missed: Counter[str] = field(default_factory=Counter)
+    packages: int = 0
     points: int = 0
     restarts: int = 0
     attempts: int = 0
@@ -50,12 +52,15 @@ class Outcome:
 
 def play(schedule: Schedule, expected: Results | None) -> Outcome:
     """Play a schedule in a folder of its own, of which nothing stays."""
-    outcome = Outcome(schedule.seed, schedule.has_slurm)
+    from tests.chaos.tasks.player import TaskPlayer  # which is made of this module
+
+    player = TaskPlayer if schedule.agents else Player
+    outcome = Outcome(schedule.seed, schedule.has_slurm, bool(schedule.agents))
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="d0ctl-chaos-") as folder:
         site = Field(Path(folder), schedule)
         try:
-            Player(site, outcome).play(expected)
+            player(site, outcome).play(expected)
         except Exception as error:  # the others are to be played, whatever is wrong with this
             outcome.problems.append(f"{type(error).__name__}: {error}")
         finally:
@@ -110,7 +115,7 @@ class Player:
         site.stop_daemon()
         outcome.problems += [f"process {pid} is left" for pid in site.wait_gone()]
         outcome.problems += checks.check(site, expected)
-        outcome.attempts = len(checks.attempts(site))
+        outcome.packages, outcome.attempts = work.PACKAGES, len(checks.attempts(site))
         outcome.doubles = len(list(checks.counted_twice(site)))
         outcome.overlaps = len(site.journal.notes("double"))
         outcome.allowed = outcome.overlaps - len(list(checks.overlaps(site)))
@@ -141,16 +146,21 @@ class Player:
     def _tend(self) -> None:
         """Restart a daemon that has died; drop the bad line; retry what was killed."""
         site = self.site
-        site.undo()
-        if site.pilot is None or not site.pilot.lives():
-            self.outcome.restarts += 1
-            site.start_pilot(plainly=self.chance.random() < 0.1)
+        self._restart()
         phases = self.phases = site.phases()
         if phases.get(work.BAD) == "failed":
             self._insist("kill-line")
         for path, phase in phases.items():
             if phase == "canceled" and path != work.BAD:
                 site.call("retry", path)
+
+    def _restart(self) -> None:
+        """Undo what is due, and restart a daemon that has died."""
+        site = self.site
+        site.undo()
+        if site.pilot is None or not site.pilot.lives():
+            self.outcome.restarts += 1
+            site.start_pilot(plainly=self.chance.random() < 0.1)
 
     def _insist(self, verb: str) -> None:
         """Type a command until it is through, the first time perhaps without hearing its end."""

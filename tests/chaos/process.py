@@ -1,6 +1,7 @@
 """Run `d0ctl` with traps and with short waits: `python -m tests.chaos.process ORDERS ROLE ...`."""
 
 import sys
+from pathlib import Path
 
 from d0ctl import cli
 from d0ctl.model import Address
@@ -12,7 +13,7 @@ DRIVERS = ("daemon", "second")
 
 def shorten() -> None:
     """Try again soon what waits for seconds or minutes elsewhere: nothing else changes."""
-    from d0ctl.daemon import transfer_plan
+    from d0ctl.daemon import task_worker, transfer_plan
     from d0ctl.daemon.steps import orders
     from d0ctl.nodes import courier, health_check
     from d0ctl.policy import pilots as waits
@@ -24,6 +25,7 @@ def shorten() -> None:
     transfer_plan.BUSY_S, orders.PURGE_AGAIN_S, orders.ORDER_AGAIN_S = 0.2, 1.0, 1.0
     copies.RETRY_S, copies.LONGEST_RETRY_S = 0.2, 0.5
     failures.REFUSED_DELAY_S = 0.2
+    task_worker.REST_S = 0.3
     waits.UNACCEPTED_S, waits.FIRST_DELAY_S, waits.LONGEST_DELAY_S = 30.0, 1.0, 4.0
 
 
@@ -41,6 +43,13 @@ def use_traps_here(trapping: str) -> None:
     ship.command = command
 
 
+def use_traps_in_agents(orders: str) -> None:
+    """Have agents started by the program that lays traps."""
+    from d0ctl.daemon import task_worker
+
+    task_worker.PROGRAM = ("-P", str(Path(__file__).parent / "tasks" / "agent.py"), orders)
+
+
 def main() -> None:
     """Lay the traps, and run the command."""
     orders, role, python = sys.argv[1:4]
@@ -48,6 +57,7 @@ def main() -> None:
     if role in DRIVERS:
         shorten()
         use_traps_here(python)
+        use_traps_in_agents(orders)
     trap.lay(orders, role)
     cli.main()
 

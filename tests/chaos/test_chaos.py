@@ -13,7 +13,7 @@ from tests.chaos.checks import Results
 from tests.chaos.faults import FAULTS
 from tests.chaos.field import Field
 from tests.chaos.orders import Orders
-from tests.chaos.plan import SLURM_WEIGHTS, WEIGHTS, calm, schedule
+from tests.chaos.plan import SLURM_WEIGHTS, TASK_WEIGHTS, WEIGHTS, calm, schedule
 from tests.chaos.play import play
 
 SEEDS = (11, 236, 427, 554, 812, 3720, 5585)
@@ -34,7 +34,7 @@ def test_the_seven_schedules_have_every_kind_of_fault() -> None:
     kinds = {strike.kind for seed in SEEDS for strike in schedule(seed).strikes}
 
     assert kinds == WEIGHTS.keys()
-    assert WEIGHTS.keys() | SLURM_WEIGHTS.keys() == FAULTS.keys()
+    assert WEIGHTS.keys() | SLURM_WEIGHTS.keys() | TASK_WEIGHTS.keys() == FAULTS.keys()
 
 
 def test_a_schedule_depends_only_on_its_number() -> None:
