@@ -1,15 +1,17 @@
 """The watchdog: what happens to a task that has had a status for too long."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from d0ctl.agents.agent import Clock
 from d0ctl.show.tasks import task_notes
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause
+from d0ctl.store.nodes.site import setting
 from d0ctl.store.tasks import feeding, state
 from d0ctl.store.tasks.state import Task
-
-STATUSES = ("defined", "pending", "ready", "scouting", "running", "paused", "finishing")
-"""The statuses of tasks that it works on: those in which a task may stay for long."""
+from d0ctl.taskfile.timeouts import STATUSES as STATUSES
 
 NEW = {"pause": "paused", "finish": "finishing", "kill": "aborting", "look": "defined",
        "exhaust": "exhausted"}  # fmt: skip
@@ -18,24 +20,33 @@ NEW = {"pause": "paused", "finish": "finishing", "kill": "aborting", "look": "de
 
 def wants(store: Store, task: Task, now: float) -> bool:
     """Return whether a task has had its status for too long, and nothing was done about it."""
-    rule = task.rules.timeouts.get(task.status)
+    rule = _rule(store, task)
     if rule is None or now < task.since + rule["after"]:
         return False
-    return _new(store, task) is not None or not state.was_said(store, task)
+    return _new(store, task, rule) is not None or not state.was_said(store, task)
 
 
-def _new(store: Store, task: Task) -> str | None:
+def _rule(store: Store, task: Task) -> Mapping[str, Any] | None:
+    """Return the time-out of the status of a task: that of its task file, else of the site file."""
+    own = task.rules.timeouts.get(task.status)
+    of_site = (setting(store, "tasks") or {}).get("timeouts", {})
+    found: Mapping[str, Any] | None = own or of_site.get(task.status)
+    return found
+
+
+def _new(store: Store, task: Task, rule: Mapping[str, Any]) -> str | None:
     """Return the status that the task gets; None if its history alone records it."""
-    new = NEW.get(task.rules.timeouts[task.status].get("action", "tell"))
+    new = NEW.get(rule.get("action", "tell"))
     return new if new is not None and state.may_move(store, task.status, new) else None
 
 
 def act(store: Store, task: Task, clock: Clock) -> bool:
     """Act on a task that has had its status for too long; return whether it has another."""
     now = clock()
-    if not wants(store, task, now):
+    rule = _rule(store, task)
+    if rule is None or not wants(store, task, now):
         return False
-    rule, new = task.rules.timeouts[task.status], _new(store, task)
+    new = _new(store, task, rule)
     note = task_notes.too_long(task.status, rule["after"])
     with store.writing():
         if new is None:

@@ -42,10 +42,12 @@ from d0ctl.sitefile.people.researchers import read_researchers
 from d0ctl.sitefile.people.shares import read_shares, read_throttles
 from d0ctl.sitefile.platforms import read_platforms
 from d0ctl.sitefile.transfer.stores import read_stores
+from d0ctl.taskfile.timeouts import read_timeouts
 from d0ctl.units import format_time
 
 LOG_RULE_KEYS = words("match reason passive")
 HOOK_KEYS = words("before after end timeout")
+TASK_KEYS = words("timeouts")
 
 _REASON = re.compile(r"log-message|site:[a-z0-9][a-z0-9-]*", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII)
@@ -199,6 +201,14 @@ def read_merge(node: Node, reading: Reading) -> dict[str, str]:
     return found
 
 
+def read_tasks(node: Node, reading: Reading) -> dict[str, Any]:
+    """Read what holds for all tasks: what happens to one that keeps a status for long."""
+    level = _keys(node, "tasks", TASK_KEYS, reading)
+    timeouts = None if level is None else level.get("timeouts")
+    found = {} if timeouts is None else read_timeouts(timeouts, reading)
+    return {"timeouts": found} if found else {}
+
+
 def _keys(node: Node, what: str, known: tuple[str, ...], reading: Reading) -> Level | None:
     if isinstance(node, MappingNode):
         return Level(node, f"`{what}`", known, reading)
@@ -224,5 +234,6 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "researchers": read_researchers,
     "shares": read_shares,
     "throttles": read_throttles,
+    "tasks": read_tasks,
 }
 """The readers of the sections, whose results are stored as JSON."""

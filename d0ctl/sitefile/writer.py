@@ -13,7 +13,7 @@ from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Pilots, Site, SoftwareE
 from d0ctl.units import format_size, format_time
 
 TIMES = frozenset({"timeout", "runtime", "delay", "longest", "release", "attempt", "all-attempts",
-                   "digest", "command-timeout", "wall-time", "idle", "poll",
+                   "digest", "command-timeout", "after", "wall-time", "idle", "poll",
                    *(key for key, kind in {**DEFAULTS, **BAD_NODE_KEYS}.items()
                      if kind in (TIME, POSITIVE_TIME))})  # fmt: skip
 SIZES = frozenset({"memory", "capacity", "size",

@@ -8,7 +8,7 @@ import msgspec
 
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile import local_files
-from d0ctl.jobfile.language.field_types import FRACTION, JOB, TIME
+from d0ctl.jobfile.language.field_types import FRACTION, JOB
 from d0ctl.jobfile.language.placeholders import LoopGroup, Scope
 from d0ctl.jobfile.reader import job_name_of, settings_of
 from d0ctl.jobfile.recipe import JobRecipe
@@ -23,11 +23,9 @@ from d0ctl.taskfile.job_tree import OF_JOB, job_tree, loop_of
 from d0ctl.taskfile.sources import read_source
 from d0ctl.taskfile.spec import DatasetSpec, Rules, TaskSpec
 from d0ctl.taskfile.split_rules import convert, read_rules
+from d0ctl.taskfile.timeouts import read_timeouts
 
 KEYS = ("task", *OF_JOB, "goal", "split", "inputs", "outputs", "process", "timeouts", "parent")
-
-ACTIONS = ("pause", "finish", "kill", "look", "exhaust", "tell")
-"""What may happen when a task has had a status for too long."""
 
 
 @few_comparisons()
@@ -123,7 +121,7 @@ def _rules(level: Level, recipe: JobRecipe) -> Rules:
         for binary in package.binaries for entry in binary.inputs
     ]  # fmt: skip
     found["takes_files"] = any(entry.group is not None for entry in entries)
-    if (timeouts := level.mapping("timeouts")) is not None:
+    if (timeouts := level.get("timeouts")) is not None:
         found["timeouts"] = read_timeouts(timeouts, reading)
     found["attributes"] = {
         plugin.name: _of_plugin(plugin, level.keys[plugin.name][1], reading)
@@ -131,27 +129,6 @@ def _rules(level: Level, recipe: JobRecipe) -> Rules:
         if plugin.name in level
     }
     return Rules(**{key: value for key, value in found.items() if value is not None})
-
-
-def read_timeouts(node: Mapping, reading: Reading) -> dict[str, dict[str, Any]]:
-    """Read `timeouts`: by status the time, and what happens then."""
-    found: dict[str, dict[str, Any]] = {}
-    for status, (_, value) in node.items.items():
-        after, action = value, None
-        if isinstance(value, Mapping):
-            inner = Level(value, "a time-out", ("after", "action"), reading)
-            after, action = inner.get("after") or value, inner.scalar("action")
-        scalar = reading.scalar(after, f"`{status}`")
-        if scalar is None:
-            continue
-        entry: dict[str, Any] = {"after": convert(status, scalar, TIME, reading)}
-        if action is not None:
-            entry["action"] = reading.text(action)
-            if entry["action"] not in ACTIONS:
-                words = ", ".join(f"`{word}`" for word in ACTIONS)
-                reading.fault(action.position, f"`action` takes one of {words}")
-        found[status] = entry
-    return found
 
 
 def _attributes() -> list[str]:

@@ -46,6 +46,7 @@ GOOD: dict[str, Any] = {
              "digest": "5m", "command": ["/bin/true", "x"], "command-timeout": "1m"},
     "bad-nodes": {"failures": "no", "pause": "10s"},
     "exclusion": {"completed": 10, "rate": "50%"},
+    "tasks": {"timeouts": {"pending": "1d", "running": {"after": "7d", "action": "finish"}}},
 }  # fmt: skip
 
 VALUES: list[Any] = [

@@ -83,6 +83,18 @@ sites = st.builds(
             "exclusion": st.fixed_dictionaries(
                 {"rate": st.sampled_from([0.25, 0.5]), "failed": st.integers(0, 99)}
             ),
+            "tasks": st.fixed_dictionaries(
+                {
+                    "timeouts": st.fixed_dictionaries(
+                        {"pending": st.fixed_dictionaries({"after": seconds})},
+                        optional={
+                            "running": st.fixed_dictionaries(
+                                {"after": seconds, "action": st.sampled_from(["kill", "tell"])}
+                            )
+                        },
+                    )
+                }
+            ),
             "transfer": st.just({"root": {"fetch": "cp {source} {dest}"}}),
             "mail": mails,
         },

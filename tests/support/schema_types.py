@@ -16,6 +16,7 @@ from d0ctl.jobfile.sections.files import inputs
 from d0ctl.jobfile.spec import Acquire, Disposition, MailMode
 from d0ctl.sitefile import bad_nodes, fields, mail, nodes, settings
 from d0ctl.sitefile.people import shares
+from d0ctl.taskfile import timeouts
 from d0ctl.units import listed
 
 Schema = dict[str, Any]
@@ -138,6 +139,7 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (settings.NICENESS, whole(0, 19)),
     (bad_nodes.FAILURES, or_no(whole(1, 10_000_000))),
     (settings.ENGINE, words(["apptainer", "podman", "docker"])),
+    (timeouts.ACTION, words(timeouts.ACTIONS)),
     (settings.STREAMS, whole(1, 6)),
     (settings.PROCESSES, whole(1, 16)),
     (mail.HOST, {"type": ANY_SCALAR, "pattern": "^[A-Za-z0-9][A-Za-z0-9_.:-]*$"}),

@@ -16,6 +16,7 @@ from d0ctl.sitefile import (
 from d0ctl.sitefile.people import researchers, shares
 from d0ctl.sitefile.reader import SECTIONS
 from d0ctl.sitefile.transfer import stores
+from d0ctl.taskfile import timeouts
 from tests.support.key_tables import of_level
 from tests.support.schema_parts import described, mapping, one_or_list, one_or_more, record, ref
 from tests.support.schema_types import Schema, piece
@@ -150,6 +151,10 @@ def site_schema() -> Schema:
         "throttles": mapping(section("Throttle", shares.THROTTLE_KEYS, THROTTLE),
                              f"^{shares.THROTTLE}$"),
         "platforms": mapping(SCALAR, "^[A-Za-z0-9][A-Za-z0-9._+-]*$"),
+        "tasks": section("Tasks", settings.TASK_KEYS, {"timeouts": {
+            **mapping({**record(level("Time-out", timeouts.TIMEOUT_KEYS, {
+                "after": piece(t.POSITIVE_TIME), "action": piece(timeouts.ACTION),
+            })), "type": ANY_OR_PART}), "propertyNames": {"enum": list(timeouts.STATUSES)}}}),
         "researchers": mapping(section("Researcher", researchers.RESEARCHER_KEYS, RESEARCHER)),
     }  # fmt: skip
     log_rule = record(level("Log rule", settings.LOG_RULE_KEYS, LOG_RULE), "match")

@@ -1,0 +1,58 @@
+"""Time-outs of statuses of tasks, in task files and in the site file."""
+
+import pytest
+
+from d0ctl.agents import round as rounds
+from d0ctl.errors import BadJobFile
+from d0ctl.store import open_store
+from d0ctl.store.tasks import views
+from tests.support.jobs import NOW
+from tests.support.site import Site
+from tests.tasks.making import read, status_of, submit, work
+
+SITE = "tasks: {timeouts: {running: {after: 2h, action: finish}, finishing: 1h}}"
+
+
+def test_the_time_outs_of_the_site_hold_for_tasks_without_their_own(real_site: Site) -> None:
+    real_site.ok("site", "apply", real_site.write(SITE, "site.yaml"), "--yes")
+    exported = str(real_site.ok("site", "show"))
+    assert "running:\n      after: 2h\n      action: finish" in exported
+    assert "finishing:\n      after: 1h" in exported
+    with open_store(real_site.home) as store:
+        mine = submit(store, name="mine", more="timeouts: {running: {after: 3h, action: kill}}")
+        other = submit(store, name="other")
+        work(store)
+
+        rounds.take(store, clock=lambda: NOW + 7200)
+        assert (status_of(store, mine), status_of(store, other)) == ("running", "finishing")
+        rounds.take(store, clock=lambda: NOW + 7200 + 3600)
+        assert (status_of(store, mine), status_of(store, other)) == ("aborting", "finishing")
+        notes = [row["note"] for row in views.log(store, other)]
+        assert notes[-2:] == ["it was running for 2 h 00 min", "it was finishing for 1 h 00 min"]
+
+    changed = SITE.replace("2h", "4h")
+    difference = str(real_site.d0ctl("site", "diff", real_site.write(changed, "site.yaml")))
+    assert "~ setting tasks" in difference
+
+
+@pytest.mark.parametrize(
+    ("timeouts", "fault"),
+    [
+        ("{done: 1d}", "`done` is no status that can time out"),
+        ("{runing: 1d}", "did you mean `running`"),
+        ("{running: soon}", "`running` takes"),
+        ("{running: {action: kill}}", "a time-out needs `after`, as in `after: 1d`"),
+        ("{running: {after: 1d, action: explode}}", "`action` takes one of `pause`, `finish`"),
+        ("7d", "`timeouts` takes statuses of tasks"),
+    ],
+)
+def test_a_time_out_that_can_not_be_is_refused(real_site: Site, timeouts: str, fault: str) -> None:
+    with pytest.raises(BadJobFile) as caught:
+        read(more=f"timeouts: {timeouts}")
+    assert fault in str(caught.value.faults)
+
+    answer = real_site.d0ctl(
+        "site", "check", real_site.write(f"tasks: {{timeouts: {timeouts}}}", "x.yaml")
+    )
+    assert answer.code == 2
+    assert fault in str(answer)
