@@ -14,7 +14,7 @@ from d0ctl.cli import action_command, changing
 from d0ctl.cli.app import app
 from d0ctl.select import parse
 from d0ctl.store.views import names
-from d0ctl_tui.commands import ACT, NODES
+from d0ctl_tui.commands import ACT, NODES, TASKS
 from d0ctl_tui.run_action import PlannedAction, first_way
 from d0ctl_tui.screens.dialogs.plan import PlanDialog
 from tests.support.building import production
@@ -132,13 +132,20 @@ NODE_KEYS = {
 }  # fmt: skip
 
 
-def test_every_action_on_rows_and_nodes_has_a_key() -> None:
+TASK_KEYS = {
+    "S": "task pause", "C": "task resume", "E": "task finish", "K": "task kill", "R": "task retry",
+    "I": "task incexec", "A": "task avalanche", "N": "task reassign",
+}  # fmt: skip
+
+
+def test_every_action_on_rows_nodes_and_tasks_has_a_key() -> None:
     assert {command.keys: command.verb for command in ACT if command.verb} == KEYS
     assert {command.keys: command.verb for command in NODES if command.verb} == NODE_KEYS
+    assert {command.keys: command.verb for command in TASKS if command.verb} == TASK_KEYS
     elsewhere = {"submit", "file purge", "file set-disposition", "throttle set",
                  "cluster set", "researcher set",
-                 *(name for name in ACTIONS if name.startswith(("task ", "token ")))}  # fmt: skip
-    assert {*KEYS.values(), *NODE_KEYS.values()} == set(ACTIONS) - elsewhere
+                 *(name for name in ACTIONS if name.startswith("token "))}  # fmt: skip
+    assert {*KEYS.values(), *NODE_KEYS.values(), *TASK_KEYS.values()} == set(ACTIONS) - elsewhere
 
 
 @pytest.mark.parametrize(

@@ -85,3 +85,46 @@ def test_a_task_without_glyphs_and_one_that_waits_for_its_input(
         assert desk.screen.isascii()
 
     dashboard(script, size=(80, 24), terminal=Terminal(ascii=True))
+
+
+def test_the_screen_of_tasks_lists_those_first_that_may_need_a_person(
+    site: Site, dashboard: Open, tmp_path: Path
+) -> None:
+    making.submit(site.store, now=time.time(), name="going", split="{at-once: yes}")
+    making.submit(site.store, tmp_path, time.time(), name="late", inputs="{raw: {csv: no.csv}}")
+    task = making.submit(site.store, now=time.time(), name="kept", split="{at-once: yes}")
+    making.work(site.store, time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("J")
+        await desk.sees("tasks  how far each is", "task `going` is running")
+        rows = [line.split() for line in desk.lines("tasklist") if line]
+        assert [row[0] for row in rows] == ["late", "kept", "going"]
+        moved(site, task, "paused", "the disk is full")
+        await desk.until(lambda: "the disk is full" in desk.lines("tasklist")[1], "it is paused")
+        assert "kept" in desk.lines("tasklist")[1] and "0/100" in desk.lines("tasklist")[1]
+        await desk.sees("task `going` is running")  # the cursor stays on its task
+        await desk.press("S")
+        await desk.sees("$ d0ctl task pause going", "would pause task `going`")
+        await desk.press("enter")
+        await desk.sees("paused task `going`", "to undo: d0ctl task resume going")
+        await desk.press("enter")
+        await desk.sees("task `going` is paused by emmy")
+        await desk.press("enter")
+        await desk.until(lambda: desk.main.tree_view.selector == "going", "its row")
+
+    dashboard(script, start="going", size=(100, 40))
+
+
+def test_the_screen_of_tasks_says_how_to_submit_one(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("J")
+        await desk.sees("no tasks: d0ctl task submit FILE")
+        await desk.press("K")
+        await desk.sees("task kill: which task")
+        await desk.press("escape", "enter", "escape")
+        await desk.until(lambda: desk.app.screen is desk.main, "the tree")
+
+    dashboard(script, size=(80, 24))

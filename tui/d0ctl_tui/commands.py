@@ -67,6 +67,7 @@ LOOK = (
     Command("f", "filter", "show only packages in some state", "look", foot="filter"),
     Command("F", "failures", "failures in groups", "look", "failures"),
     Command("o", "nodes", "the nodes and their running packages", "look", foot="nodes"),
+    Command("J", "tasks", "the tasks, and why they do not go on", "look"),
     Command("t", "log", "the log of a package", "look", foot="log"),
     Command("v", "view", "the details on the whole screen", "look"),
     Command("i", "timeline", "nodes or lines over time", "look"),
@@ -150,6 +151,16 @@ NODES = (
                 foot=action.name.removeprefix("node "))
         for action in ACTIONS.values()
         if action.level in ("node", "new node")
+    ),
+)  # fmt: skip
+
+TASKS = (
+    Command("enter", "go", "go to its row", "look", foot="open"),
+    *(
+        Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name,
+                foot=action.name.removeprefix("task "))
+        for action in ACTIONS.values()
+        if action.level == "task"
     ),
 )  # fmt: skip
 

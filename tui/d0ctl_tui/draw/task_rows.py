@@ -1,12 +1,22 @@
-"""What the row of a task says besides what that of a job does."""
+"""What the row of a task says besides what that of a job does, and the lines of a list of tasks."""
+
+from collections.abc import Sequence
 
 from d0ctl.model import Counts
 from d0ctl.show.cards.part import status_of
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.spans import Span, foreign
+from d0ctl.show.drawing.signs import Glyphs
+from d0ctl.show.drawing.spans import Line, Span, fit, foreign, pad, width
 from d0ctl.show.tasks import task_card, task_part
-from d0ctl.store.tasks.views import TaskJob
+from d0ctl.show.tasks.task_why import MEANING
+from d0ctl.store.tasks.views import TaskJob, TaskSummary
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
+
+BAR, LONGEST_NAME = 8, 18
+"""How many columns the bar of a task takes, and its name at most, in the list of tasks."""
+
+WORST = ("broken", "exhausted", "failed", "pending", "paused")
+"""Statuses of tasks that may need a person, the worst first."""
 
 Group = JobSummary | StageSummary | LineSummary
 
@@ -43,3 +53,35 @@ def tally(row: Group) -> list[Span]:
     if row.task.status == "scouting":
         return [("scouts", "faint")]
     return [(task_card.files(row.task.files), "faint")]
+
+
+def urgency(task: TaskSummary) -> int:
+    """Sort tasks: those that may need a person, those that go on, those that have ended."""
+    if task.status in WORST:
+        return WORST.index(task.status)
+    return len(WORST) + (0 if task.waits else 1 if task.ended is None else 2)
+
+
+def listed(tasks: Sequence[TaskSummary], columns: int, glyphs: Glyphs) -> list[Line]:
+    """Return each task as a line: its status, how many files were processed, and why."""
+    if not tasks:
+        return [((f" {task_card.NO_TASKS}", "faint"),)]
+    longest = min(LONGEST_NAME, max(len(foreign(task.name)) for task in tasks))
+    states = max(width(signs.mark(task.status, glyphs)) for task in tasks)
+    numbers = max(len(_files(task)) for task in tasks)
+    lines = []
+    for task in tasks:
+        state = signs.mark(task.status, glyphs)
+        why = task_card.why(task) or MEANING.get(task.status, "")
+        spans = [(" ", ""), (pad(foreign(task.name), longest), "strong"), ("  ", ""),
+                 *state, (" " * (states - width(state) + 2), ""),
+                 *signs.bar(task_part.progress(task.files), BAR, glyphs),
+                 (f"  {_files(task).rjust(numbers)}  ", "plain"),
+                 (foreign(why), signs.role(task.status))]  # fmt: skip
+        lines.append(fit(spans, columns, ellipsis=glyphs.ellipsis))
+    return lines
+
+
+def _files(task: TaskSummary) -> str:
+    whole = sum(task.files.values())
+    return f"{signs.short(task.files.get('finished', 0))}/{signs.short(whole)}"

@@ -9,6 +9,7 @@ from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.logs import Log
 from d0ctl_tui.screens.comparison_screen import ComparisonScreen
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
+from d0ctl_tui.screens.tasks_screen import TasksScreen
 from d0ctl_tui.screens.timeline_screen import TimelineScreen
 from d0ctl_tui.widgets.about_pane import AboutPane
 
@@ -63,6 +64,12 @@ class RowKeys:
         """Show when and where packages ran."""
         job = self.selector.partition("/")[0] if self.selector else None
         self.dashboard.app.push_screen(TimelineScreen(self.dashboard, job))
+
+    def action_tasks(self) -> None:
+        """Show the tasks, beginning at that of the selected row."""
+        if not self.dashboard.is_past():
+            name = self.selector.partition("/")[0] if self.selector else None
+            self.dashboard.app.push_screen(TasksScreen(self.dashboard, name))
 
     def action_shell(self) -> None:
         """Open a shell on the node of the selected package, in the folder of its attempt."""
