@@ -23,7 +23,7 @@ def test_a_schema_is_printed_as_it_is_kept(d0ctl: Type, name: str) -> None:
 def test_without_a_name_all_schemas_are_listed(d0ctl: Type) -> None:
     names = d0ctl("schema").stdout.splitlines()
 
-    assert names == ["job", "site", *DOCUMENTS]
+    assert names == ["job", "site", "datasette", *DOCUMENTS]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

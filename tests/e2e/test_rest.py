@@ -99,6 +99,13 @@ def test_the_interface_answers_what_the_command_prints(
         assert read(client.get(path)) == site.json(*command)
 
 
+def test_prometheus_reads_the_metrics_with_a_token(site: Site, server: Server) -> None:
+    with server.client(secret(site, "reader")) as client:
+        answer = client.get("metrics")
+    assert answer.text.strip() == site.ok("report", "metrics").strip()
+    assert answer.headers["content-type"].startswith("text/plain")
+
+
 def test_a_request_without_a_known_token_is_refused_and_a_removed_one_at_once(
     site: Site, server: Server
 ) -> None:

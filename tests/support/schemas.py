@@ -109,7 +109,6 @@ SOURCES: dict[str, Schema] = {
               "items": {"type": ["integer", "string"], "pattern": "^-?[0-9]{1,15}$"}},
 }  # fmt: skip
 
-
 GROUPS: Mapping[str, Schema] = {
     "from": SCALAR, "match": SCALAR, "cache": SCALAR, "unread": FLAG, "by": SCALAR, "whole": FLAG,
 }  # fmt: skip
@@ -284,7 +283,7 @@ def text(schema: Schema) -> str:
 
 def files() -> dict[Path, str]:
     """Each file with what belongs in it."""
-    from tests.support import documents_page, python_verbs
+    from tests.support import documents_page, python_verbs, views_metadata
     from tests.support.site_schema import site_schema
 
     return {
@@ -292,6 +291,7 @@ def files() -> dict[Path, str]:
         python_verbs.MODULE: python_verbs.module(),
         FOLDER / "jobfile" / "job.schema.json": text(job_schema()),
         FOLDER / "sitefile" / "site.schema.json": text(site_schema()),
+        FOLDER / "cli" / "schemas" / "datasette.json": text(views_metadata.metadata()),
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-from litestar import get
+from litestar import MediaType, get
 from litestar.datastructures import State
 from litestar.params import Parameter
 
@@ -13,7 +13,7 @@ from d0ctl import select
 from d0ctl.cli import documents, package_documents
 from d0ctl.cli.commands.looking import eta as eta_command
 from d0ctl.cli.commands.looking import history as history_command
-from d0ctl.cli.commands.looking.pages import explanation
+from d0ctl.cli.commands.looking.pages import explanation, metrics
 from d0ctl.cli.commands.nodes import node as node_command
 from d0ctl.cli.commands.rest.http_errors import RESPONSES
 from d0ctl.cli.schemas import estimates, jobs, nodes, packages
@@ -127,5 +127,13 @@ def all_nodes(state: State) -> nodes.Nodes:
         return {"nodes": [node_command.document(*row) for row in node_command.in_use(store)]}
 
 
+@get("/metrics", summary="Metrics for Prometheus", operation_id="metrics", responses=RESPONSES,
+     media_type=MediaType.TEXT, sync_to_thread=True)  # fmt: skip
+def prometheus(state: State) -> str:
+    """Return packages, failures and nodes, as `d0ctl report metrics`."""
+    with _reading(state) as store:
+        return metrics.text(store, time.time())
+
+
 HANDLERS: list[Any] = [all_jobs, one_job, some_packages, one_package, why, history, estimate,
-                       all_nodes]  # fmt: skip
+                       all_nodes, prometheus]  # fmt: skip

@@ -1,10 +1,11 @@
-"""`d0ctl schema`: the JSON Schemas of the files that people write, and of what `--json` prints."""
+"""`d0ctl schema`: JSON Schemas of files and of what `--json` prints, and metadata of the views."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+import d0ctl.cli.schemas
 import d0ctl.jobfile
 import d0ctl.sitefile
 from d0ctl.cli.terminal.fast_typer import single
@@ -17,8 +18,9 @@ app = single()
 FILES = {
     "job": Path(d0ctl.jobfile.__path__[0]) / "job.schema.json",
     "site": Path(d0ctl.sitefile.__path__[0]) / "site.schema.json",
+    "datasette": Path(d0ctl.cli.schemas.__path__[0]) / "datasette.json",
 }
-"""The schemas of the files that people write."""
+"""The schemas of the files that people write, and what Datasette says of the views."""
 
 
 def _names(incomplete: str) -> list[str]:
@@ -32,11 +34,11 @@ def schema(
     name: Annotated[
         str | None,
         typer.Argument(metavar="NAME", autocompletion=_names,
-                       help="`job` or `site` for the files, or a command such as 'status JOB' for "
-                       "its --json (default: list all)."),
+                       help="`job` or `site` for the files, a command such as 'status JOB' for "
+                       "its --json, or `datasette` (default: list all)."),
     ] = None,
 ) -> None:  # fmt: skip
-    """Print the JSON Schema of a file or of a command's --json."""
+    """Print the JSON Schema of a file or of a document of --json."""
     from d0ctl.cli.schemas import by_command
 
     if name is None:

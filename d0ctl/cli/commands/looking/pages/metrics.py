@@ -1,0 +1,50 @@
+"""`d0ctl report metrics`: the state of production for Prometheus."""
+
+import os
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from d0ctl.cli import session
+from d0ctl.cli.terminal.output import emit
+from d0ctl.errors import Refused
+from d0ctl.store.connection import Store
+
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="File to write, e.g. for node_exporter.",
+                 show_default=False),
+]  # fmt: skip
+
+
+def metrics(output: Output = None) -> None:
+    """Print jobs, failures and nodes for Prometheus."""
+    with session.reader() as store, store.reading():
+        page = text(store, time.time())
+    if output is None:
+        emit(page.rstrip("\n"))
+        return
+    # A reader sees the old file or the new one, never half of one.
+    draft = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        draft.write_text(page)
+        draft.replace(output)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise Refused(f"can't write `{output}`: {error.strerror}") from error
+
+
+def text(store: Store, now: float) -> str:
+    """Return the metrics of a home."""
+    from d0ctl.show.usage import prometheus as page
+    from d0ctl.show.why.production import check
+    from d0ctl.store.nodes import registry, standstill
+    from d0ctl.store.views import browse
+
+    found = standstill.production(store, now=now)
+    names = {row["id"]: row["name"] for row in registry.nodes(store)}
+    slots = {names[row["id"]]: (row["cpus"] or 0, row["used"] or 0)
+             for row in registry.capacities(store)}  # fmt: skip
+    return page.text(found, check(found, now).code, browse.jobs(store), slots)
