@@ -206,12 +206,15 @@ class Field(Site):
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env=os.environ | self.variables,
             )  # fmt: skip
-        try:
-            return process.wait(CALL_S if lasts is None else lasts)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            assert lasts is not None, f"{words} took more than {CALL_S:g} s"
-            return process.wait()
+        until = time.monotonic() + (CALL_S if lasts is None else lasts)
+        while time.monotonic() < until:
+            with suppress(subprocess.TimeoutExpired):
+                return process.wait(min(0.1, max(0.0, until - time.monotonic())))
+            if lasts is None:
+                self.undo()  # it may wait for a process that is asleep
+        process.send_signal(signal.SIGKILL)
+        assert lasts is not None, f"{words} took more than {CALL_S:g} s"
+        return process.wait()
 
     # what is undone ----------------------------------------------------------------------
 

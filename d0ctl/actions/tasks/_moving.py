@@ -39,12 +39,16 @@ def found(store: Store, request: NodeRequest[Any]) -> Task:
 
 def check(store: Store, task: Task, status: str, past: str) -> None:
     """Raise Refused if the task can't get this status."""
-    if not state.may_move(store, task.status, status):
+    may_move = state.may_move(store, task.status, status)
+    if task.status == "paused" and may_move:
+        may_move = status in ("finishing", "aborting")  # the others are for `task resume`
+    if not may_move:
         why = HOPELESS.get(task.status)
+        verb = "resume" if task.status == "paused" else "status"
         raise Refused(
             f"task `{task.name}` is {task.status}, so it can't be {past}"
             + (f": {why}" if why else ""),
-            hint=f"d0ctl task status {task.name}",
+            hint=f"d0ctl task {verb} {task.name}",
         )
 
 

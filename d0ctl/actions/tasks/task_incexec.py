@@ -29,7 +29,8 @@ def plan(store: Store, request: NodeRequest[IncexecOptions], now: float) -> Task
         if name not in task.parameters:
             known = ", ".join(task.parameters) or "none"
             raise BadUsage(f"task `{task.name}` has no parameter `{name}`", hint=f"it has {known}")
-    _moving.check(store, task, "defined", "looked up again")
+    if task.status != "paused":
+        _moving.check(store, task, "defined", "looked up again")
     files = sum(state.counts(store, task.id).get(one, 0) for one in ("failed", "partial"))
     return TaskPlan(request=request, task=task, status="defined", files=files)
 
@@ -40,13 +41,17 @@ def look_again(store: Store, plan: TaskPlan, by: Author) -> None:
         state.change_parameters(store, plan.task, {**plan.task.parameters, **given})
     feeding.try_again(store, plan.task.id, now=by.now)
     feeding.look_again(store, plan.task.id, now=by.now)
-    _moving.move(store, plan, by)
+    if plan.task.status == "paused":
+        state.look_when_resumed(store, plan.task)
+    else:
+        _moving.move(store, plan, by)
 
 
 ACTION = Action(
     name="task incexec",
     help="Look up the inputs of a task again, and process what is new.",
-    more_help="Files that have changed, or that failed, are processed again, too.",
+    more_help="Files that have changed, or that failed, are processed again, too. A paused task "
+    "does it when it is resumed.",
     example="reco --set calibration=v2",
     exit_status="0 done, 2 bad usage, 3 no such task, 4 refused in this state",
     past="looked up again",

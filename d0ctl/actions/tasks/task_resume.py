@@ -6,7 +6,6 @@ from d0ctl.actions.tasks import _moving
 from d0ctl.actions.tasks._moving import TaskPlan
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs import pause as pauses
 
 
 def plan(store: Store, request: NodeRequest[Options], now: float) -> TaskPlan:
@@ -19,9 +18,8 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> TaskPlan:
 
 
 def resume(store: Store, plan: TaskPlan, by: Author) -> None:
-    """Resume the task and its job."""
+    """Resume the task, and its job with it."""
     _moving.move(store, plan, by)
-    pauses.resume_jobs(store, [plan.task.job_id], **by._asdict())
 
 
 ACTION = Action(

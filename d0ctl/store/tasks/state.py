@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from d0ctl.store.connection import Row, Store, as_json
+from d0ctl.store.jobs import pause
 from d0ctl.store.nodes.holder import holder, is_dead
 from d0ctl.taskfile.spec import Rules
 
@@ -111,10 +112,14 @@ def move(
 ) -> bool:  # fmt: skip
     """Give a task a status, in a transaction; return whether it still had its old one.
 
+    Its job is resumed with it: whatever a paused task does next, its packages have to go on.
     Raises Refused, by the database, for a change that is not in the table of transitions.
     """
-    return bool(store.change("move_task", task=one.id, old=one.status, new=new, now=now,
-                             actor=actor, note=note))  # fmt: skip
+    has_moved = bool(store.change("move_task", task=one.id, old=one.status, new=new, now=now,
+                                  actor=actor, note=note))  # fmt: skip
+    if has_moved and one.status == "paused":
+        pause.resume_jobs(store, [one.job_id], actor=actor or "d0ctl", note=note, now=now)
+    return has_moved
 
 
 def look_when_resumed(store: Store, one: Task) -> None:
