@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from d0ctl.agents.agent import Clock
 from d0ctl.show.tasks import task_notes
 from d0ctl.store.connection import Store
-from d0ctl.store.tasks import children, content_follower, feeding, state
+from d0ctl.store.tasks import children, content_follower, feeding, merging, state
 from d0ctl.store.tasks.state import Task
 
 STATUSES = ("ready", "scouting", "running", "finishing", "prepared", "aborting")
@@ -15,7 +15,7 @@ STATUSES = ("ready", "scouting", "running", "finishing", "prepared", "aborting")
 def act(store: Store, task: Task, clock: Clock) -> bool:
     """Give a task whose packages have ended its next status; return whether it has one."""
     if task.status == "prepared":
-        return _complete(store, task, clock)
+        return _complete(store, task, clock) if _is_merged(store, task) else False
     new = _next(store, task)
     if new is None:
         return False
@@ -25,7 +25,19 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
 
 def wants(store: Store, task: Task, now: float) -> bool:
     """Return whether a task may get its next status now."""
-    return task.status == "prepared" or _next(store, task) is not None
+    if task.status == "prepared":
+        return _is_merged(store, task)
+    return _next(store, task) is not None
+
+
+def _is_merged(store: Store, task: Task) -> bool:
+    """Return whether no package of a task processes or merges a file, or will do so."""
+    files = state.counts(store, task.id)
+    outputs = merging.counts(store, task)
+    return not (
+        any(files.get(status) for status in ("picked", "running"))
+        or any(outputs.get(status) for status in ("defined", "running", "prepared", "merging"))
+    )
 
 
 def _next(store: Store, task: Task) -> str | None:
@@ -34,7 +46,7 @@ def _next(store: Store, task: Task) -> str | None:
     if files.get("picked") or files.get("running"):
         return None
     if task.status == "aborting":
-        return "aborted"
+        return None if merging.counts(store, task).get("merging") else "aborted"
     if task.status == "finishing":
         return "prepared"
     if feeding.is_waiting(store, task.id) or children.makers(store, task):
@@ -53,7 +65,7 @@ def _has_more(task: Task, files: Mapping[str, int]) -> bool:
 def _complete(store: Store, task: Task, clock: Clock) -> bool:
     while content_follower.finish_outputs(store, task.id):
         pass
-    status, note = verdict(task, state.counts(store, task.id))
+    status, note = verdict(task, state.counts(store, task.id), merging.unmerged(store, task))
     now = clock()
     with store.writing():
         for row in state.datasets(store, task.id):
@@ -66,15 +78,19 @@ def _complete(store: Store, task: Task, clock: Clock) -> bool:
         return state.move(store, task, status, now=now, note=note)
 
 
-def verdict(task: Task, files: Mapping[str, int]) -> tuple[str, str]:
-    """Return the last status of a task by its goal, and why. Lost files do not count."""
+def verdict(task: Task, files: Mapping[str, int], unmerged: int = 0) -> tuple[str, str]:
+    """Return the last status of a task by its goal, and why. Lost files do not count.
+
+    Of `unmerged` processed files an output could not be merged.
+    """
     whole = sum(number for status, number in files.items() if status != "lost")
-    finished = files.get("finished", 0)
-    note = task_notes.processed(finished, whole)
+    processed = files.get("finished", 0)
+    finished = processed - unmerged
+    note = task_notes.processed(processed, whole, unmerged=unmerged)
     if finished == whole and whole:
         return "done", note
-    if not finished and not files.get("partial"):
+    if not processed and not files.get("partial"):
         return "failed", note
     if task.rules.goal is not None and finished < task.rules.goal * whole:
-        return "exhausted", task_notes.processed(finished, whole, task.rules.goal)
-    return "finished", note
+        return "exhausted", task_notes.processed(processed, whole, task.rules.goal, unmerged)
+    return "exhausted" if unmerged and not finished else "finished", note

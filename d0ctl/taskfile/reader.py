@@ -1,6 +1,7 @@
 """Read a task file: everything but its `process` here, that as a line of a job file."""
 
 from collections.abc import Mapping as AnyMapping
+from collections.abc import Sequence as AnySequence
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,14 @@ from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, few_comparisons, shown
 from d0ctl.plugins import Plugin, PluginFailed, installed
 from d0ctl.taskfile.job_tree import OF_JOB, job_tree, loop_of
+from d0ctl.taskfile.merge_section import read_merge, with_intermediate
 from d0ctl.taskfile.sources import read_source
-from d0ctl.taskfile.spec import DatasetSpec, Rules, TaskSpec
-from d0ctl.taskfile.split_rules import convert, read_rules
+from d0ctl.taskfile.spec import MERGE_STAGE, STAGE, DatasetSpec, Rules, TaskSpec
+from d0ctl.taskfile.split_rules import MERGE_RULES, convert, read_rules
 from d0ctl.taskfile.timeouts import read_timeouts
 
-KEYS = ("task", *OF_JOB, "goal", "split", "inputs", "outputs", "process", "timeouts", "parent")
+KEYS = ("task", *OF_JOB, "goal", "split", "inputs", "outputs", "process", "merge", "timeouts",
+        "parent")  # fmt: skip
 
 
 @few_comparisons()
@@ -44,13 +47,17 @@ def read_text(
     folder = local_files.absolute(str(directory or "."))
     root = mapping_of(text, faults, "`task`, `inputs` and `process`")
     sample = msgspec.structs.replace(known, contents=loop_of([LoopGroup("1", ("1",))], [], 1))
-    recipe = read_job(job_tree(root), Reading(faults, folder, Scope(), sample), parameters)
+    tree = job_tree(root, (STAGE, MERGE_STAGE), MERGE_RULES)
+    recipe = read_job(tree, Reading(faults, folder, Scope(), sample), parameters)
     plain = Reading(faults, folder, Scope(), known)
     level = Level(root, "a task", (*KEYS, *_attributes()), plain)
     reading = level.reading = plain.within(scope_of(level, parameters))
     name = _name(level, source)
-    datasets = [*_inputs(level), *_outputs(level)]
-    rules = _rules(level, recipe)
+    outputs = _outputs(level)
+    inputs = _inputs(level)
+    rules = _rules(level, recipe, outputs)
+    datasets = [*inputs, *with_intermediate(outputs, rules.merges)]
+    _check_names(level, datasets)
     parent = level.scalar("parent")
     if faults:
         raise BadJobFile(faults.lines())
@@ -109,15 +116,22 @@ def _text(level: Level, key: str, default: str) -> str:
     return default if scalar is None else level.reading.text(scalar)
 
 
-def _rules(level: Level, recipe: JobRecipe) -> Rules:
+def _check_names(level: Level, datasets: AnySequence[DatasetSpec]) -> None:
+    names = [one.name for one in datasets]
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+        level.reading.fault(level.position("inputs"), f"two datasets have the name {shown(name)}")
+
+
+def _rules(level: Level, recipe: JobRecipe, outputs: AnySequence[DatasetSpec]) -> Rules:
     reading = level.reading
     found: dict[str, Any] = read_rules(level.mapping("split"), reading)
+    found.update(read_merge(level, recipe, outputs, found))
     if (goal := level.scalar("goal")) is not None:
         found["goal"] = convert("goal", goal, FRACTION, reading)
     if "process" not in level:
         reading.fault(level.position("process"), "a task needs `process`, the work on its files")
     entries = [
-        entry for stage in recipe.stages for line in stage.lines for package in line.packages
+        entry for stage in recipe.stages[:1] for line in stage.lines for package in line.packages
         for binary in package.binaries for entry in binary.inputs
     ]  # fmt: skip
     found["takes_files"] = any(entry.group is not None for entry in entries)

@@ -7,9 +7,8 @@ from msgspec import Struct, field
 
 from d0ctl.jobfile.spec import JobSpec
 
-STAGE = "process"
-"""The name of the stage with the packages of a task."""
-
+STAGE, MERGE_STAGE = "process", "merge"
+"""The names of the stages of a task: that with its packages, and that with those that merge."""
 
 USUAL_SCOUTS = 10
 
@@ -34,6 +33,13 @@ class Rules(Struct, frozen=True, omit_defaults=True):
     """The number of packages that are made of a file until it counts as failed."""
     goal: float | None = None
     """The fraction of input files that must be processed; None: any."""
+    merges: tuple[str, ...] = ()
+    """The output datasets whose files are merged; none unless the task file says `merge`."""
+    files_per_merge: int | None = None
+    bytes_per_merge: int | None = None
+    max_files_per_merge: int | None = None
+    merge_at_end: bool = False
+    """Whether merging begins only when all input files were processed."""
     takes_files: bool = False
     """Whether the values of the datasets are files, which packages read."""
     waits_for_input: bool = False

@@ -52,6 +52,18 @@ WORDS: Mapping[str, tuple[str, FieldType]] = {
 }
 """The rules by their words: the field of `Rules`, and the type of the value."""
 
+MERGE_WORDS: Mapping[str, tuple[str, FieldType]] = {
+    "files-per-merge": ("files_per_merge", LIMIT),
+    "max-files-per-merge": ("max_files_per_merge", LIMIT),
+    "gigabytes-per-merge": ("bytes_per_merge", GIGABYTES),
+    "size-per-merge": ("bytes_per_merge", SIZE),
+    "at-end": ("merge_at_end", FLAG),
+}
+"""The rules of `merge` by their words."""
+
+MERGE_RULES = (*MERGE_WORDS, "datasets")
+"""The keys of `merge` that say what is merged, and not how."""
+
 
 class Code(NamedTuple):
     """What a two-letter code means: the field of `Rules`, and its value from that of the code."""
@@ -86,6 +98,9 @@ CODES: Mapping[str, Code] = {
     "DR": Code("attempts", lambda text: 1),
     "WI": Code("waits_for_input", _is_on),
     "RC": Code("waits_for_input", _is_on),
+    "ZF": Code("files_per_merge", _positive),
+    "ZM": Code("max_files_per_merge", _positive),
+    "ZG": Code("bytes_per_merge", _gigabytes),
 }
 """The codes that say something about a task here."""
 
@@ -94,7 +109,7 @@ NO_MEANING = frozenset(
         "AE AI AN AP AT AV CC CV DE DF DI DM DY EC EI EJ ES FC FG FP FT FU GB HO IA IF IK IL IM IN "
         "IP IS IT IW LC LI LS LX MC MD ME MJ MO MS NC ND NI NJ NP NS NT NW OI OL OM OS OT PC PJ PL "
         "PO RD RE RL RM RO RP RR RS RX RY RZ SC SE SO ST SW TN TW UB UC UE UF UP UT UX UZ WF WH XA "
-        "XF XJ ZE ZF ZG ZM"
+        "XF XJ ZE"
     )
 )
 """The other codes of PanDA: they are read, with a warning, and change nothing."""
@@ -106,18 +121,25 @@ def read_rules(node: MappingNode | None, reading: Reading) -> dict[str, Any]:
     if node is None:
         return found
     level = Level(node, "`split`", (*WORDS, "codes"), reading)
-    for name, (field, kind) in WORDS.items():
-        if (scalar := level.scalar(name)) is not None:
-            value = convert(name, scalar, kind, reading)
-            if field in found:
-                reading.fault(scalar.position, f"`{name}` says again what another rule says")
-            found[field] = value
+    found.update(read_words(level, WORDS))
     if (codes := level.scalar("codes")) is not None:
         for field, value in _codes(codes, reading).items():
             found.setdefault(field, value)
     if found.get("events_per_package") == 1:
         reading.faults.warnings.add(node.position, ONE_EVENT)
     return {field: value for field, value in found.items() if value is not None}
+
+
+def read_words(level: Level, words: Mapping[str, tuple[str, FieldType]]) -> dict[str, Any]:
+    """Read rules in words: the fields of `Rules` that they set."""
+    found: dict[str, Any] = {}
+    for name, (field, kind) in words.items():
+        if (scalar := level.scalar(name)) is not None:
+            value = convert(name, scalar, kind, level.reading)
+            if field in found:
+                level.reading.fault(scalar.position, f"`{name}` says again what another rule says")
+            found[field] = value
+    return found
 
 
 def convert(name: str, scalar: Scalar, kind: FieldType, reading: Reading) -> Any:

@@ -137,7 +137,6 @@ def test_a_task_or_a_dataset_that_is_not_there_is_refused_at_the_submission(stor
     [
         ({"inputs": "{raw: {task: reco, early-start: soon}}"}, "`early-start` takes"),
         ({"inputs": "{raw: {glob: x, early-start: yes}}"}, "`early-start` is for files of a"),
-        ({"more": "merge: {run: x}"}, "a task has no key `merge`"),
     ],
 )
 def test_keys_without_effect_are_refused(parts: dict[str, Any], fault: str) -> None:

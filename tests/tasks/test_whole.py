@@ -88,3 +88,30 @@ def test_the_job_of_a_task_takes_no_job_file(real_site: Site) -> None:
 
     assert answer.code == 4
     assert "the packages of job `demo` are made by its task, not by a job file" in str(answer)
+
+
+def test_outputs_are_merged_and_the_small_files_removed(real_site: Site) -> None:
+    merge = """
+merge:
+  files-per-merge: 4
+  run: cat {files} > all-{package.index}.txt
+  inputs: ["{files}"]
+  outputs: ["all-{package.index}.txt"]
+"""
+    submit(real_site, "merged", inputs="{seeds: {range: [1, 10]}}", more=merge)
+    real_site.drive("merged")
+
+    card = real_site.json("task", "status", "merged")
+    assert card["status"] == "done"
+    files = {one["dataset"]: one["files"] for one in card["datasets"]}
+    assert files == {
+        "seeds": {"finished": 10}, "output.unmerged": {"finished": 10}, "output": {"finished": 3},
+    }  # fmt: skip
+    parts = [real_site.result(f"merged/all-{number}.txt") for number in (1, 2, 3)]
+    numbers = sorted(int(line) for part in parts for line in part.splitlines())
+    assert numbers == list(range(1, 11))
+    results = sorted(path.name for path in (real_site.home.results / "merged").glob("*.txt"))
+    assert results == ["all-1.txt", "all-2.txt", "all-3.txt"]
+    assert [one["copies"] for one in real_site.json("file", "list", "merged:out-*")["files"]] == (
+        [[]] * 10
+    )

@@ -41,10 +41,11 @@ def measured(found: Mapping[str, Any]) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def processed(finished: int, whole: int, missed: float | None = None) -> str:
+def processed(finished: int, whole: int, missed: float | None = None, unmerged: int = 0) -> str:
     """Say how many files were processed, and which goal was missed."""
     less = f", less than the goal of {missed:.4g}" if missed is not None else ""
-    return f"{finished:,} of {whole:,} files were processed{less}"
+    not_merged = f", outputs of {unmerged:,} were not merged" if unmerged else ""
+    return f"{finished:,} of {whole:,} files were processed{not_merged}{less}"
 
 
 def too_long(status: str, seconds: float) -> str:

@@ -30,19 +30,20 @@ def follow(store: Store, *, now: float, limit: int = BATCH) -> bool:
 
 def _follow_chosen(store: Store, now: float) -> None:
     """Give the files of the chosen packages the status that follows from their phase."""
-    store.change("unfinish_contents")
-    store.change("unprepare_outputs")
-    store.change("start_contents")
-    store.change("start_outputs")
-    store.change("finish_contents")
-    store.change("prepare_outputs")
-    store.change("share_made_files")
+    store.change("choose_mergers")
+    for query in ("unfinish_contents", "unprepare_outputs", "unfinish_merges", "start_contents",
+                  "start_outputs", "finish_contents", "prepare_outputs", "merge_outputs_again",
+                  "finish_merges", "merge_ranges", "share_made_files"):  # fmt: skip
+        store.change(query)
     store.change("end_content_attempts", now=now)
-    store.change("fail_contents")
-    store.change("fail_outputs")
+    store.change("end_merge_attempts", now=now)
+    for query in ("fail_contents", "fail_outputs", "fail_merges"):
+        store.change(query)
     is_split = event_ranges.follow(store)
     store.change("clear_repackaged")
-    if store.change("choose_repackaged") + store.change("choose_repackaged_ranges"):
+    selected = ("choose_repackaged", "choose_repackaged_ranges", "choose_ended_merges",
+                "choose_vain_merges")  # fmt: skip
+    if sum([store.change(query) for query in selected]):
         store.change("return_contents")
         store.change("return_ranges")
         drop_repackaged(store, now=now)
@@ -53,6 +54,9 @@ def _follow_chosen(store: Store, now: float) -> None:
 
 def drop_repackaged(store: Store, *, now: float) -> None:
     """Drop the selected packages, whose files go into others, with their outputs."""
+    store.change("end_vain_attempts", now=now)
+    store.change("return_merges")
+    store.change("leave_merges")
     store.change("forget_outputs_of_repackaged")
     store.change("drop_repackaged", now=now)
     store.change("drop_files_of_repackaged")

@@ -112,6 +112,8 @@ def try_again(store: Store, task: int, *, now: float) -> None:
     store.change("choose_given_up", task=task)
     event_ranges.try_again(store, task)
     store.change("try_contents_again", task=task)
+    store.change("choose_given_up_merges", task=task)
+    store.change("try_merges_again")
     content_follower.drop_repackaged(store, now=now)
     for row in state.datasets(store, task):
         if row["type"] == "input" and row["status"] == "done":

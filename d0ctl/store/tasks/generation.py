@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.collector import without_collector
-from d0ctl.jobfile.spec import JobSpec, LineSpec
+from d0ctl.jobfile.language.file_names import foreign
+from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.files.copies import lose
 from d0ctl.store.jobs.submission.insertion import Insertion
@@ -50,7 +51,7 @@ class Group(Struct, frozen=True):
     """Whether other packages process other events of its file."""
 
 
-class _Changed(Exception):
+class Changed(Exception):
     """A file was taken away, or the task got another status, since they were read."""
 
 
@@ -89,19 +90,18 @@ def append(
     Raises Refused for an output that another package makes.
     """
     with without_collector():
-        lines = [_on_nodes(line, task.rules.nodes) for line in spec.stages[0].lines]
-        adding = _Adding(store, task, spec, lines, now)
+        adding = Adding(store, task, spec, task.stage_id, task.made, now)
         try:
             with store.writing():
                 if not state.is_mine(store, task.id) or not state.is_unchanged(store, task):
-                    raise _Changed
+                    raise Changed
                 adding.insert()
                 _pick(store, task, groups, adding.packages, now)
                 if status != task.status:
                     state.move(store, task, status, now=now)
-        except _Changed:
+        except Changed:
             return 0
-    return len(lines)
+    return len(groups)
 
 
 def _on_nodes(line: LineSpec, nodes: tuple[str, ...]) -> LineSpec:
@@ -121,47 +121,61 @@ def _pick(
              for row in group.contents]  # fmt: skip
     store.change_many("pick_content", taken)
     if store.value("count_picked", first=first, last=last) != len(taken):
-        raise _Changed
+        raise Changed
     sent = [(group.contents[0], group.first, group.first + group.events - 1, package)
             for package, group in pairs if group.is_range]  # fmt: skip
     if not event_ranges.send(store, sent):
-        raise _Changed
+        raise Changed
     store.change("begin_content_attempts", first=first, last=last, now=now)
-    store.change("add_output_contents", task=task.id, first=first, last=last)
     store.change("count_made", task=task.id, made=task.made + len(packages))
+    add_outputs(store, task, packages, is_merge=False, now=now)
+    if task.merge_stage_id is not None:
+        store.change("keep_out_of_results", first=first, last=last)
+
+
+def add_outputs(
+    store: Store, task: Task, packages: Sequence[int], *, is_merge: bool, now: float
+) -> None:
+    """The outputs of packages that were just made are files of datasets."""
+    store.change("add_output_contents", task=task.id, first=packages[0], last=packages[-1],
+                 merge=int(is_merge))  # fmt: skip
     for row in state.datasets(store, task.id):
-        if row["output"] and row["status"] == "defined":
-            state.move_dataset(store, row["id"], "ready", now=now)
-        if row["output"] and row["status"] != "running":
-            state.move_dataset(store, row["id"], "running", now=now)
+        if row["output"] and bool(row["merged"]) is is_merge:
+            if row["status"] == "defined":
+                state.move_dataset(store, row["id"], "ready", now=now)
+            if row["status"] != "running":
+                state.move_dataset(store, row["id"], "running", now=now)
 
 
-class _Adding:
-    """Lines on their way into the job of a task."""
+class Adding:
+    """Lines on their way into a stage of the job of a task, which has `made` of them."""
 
     def __init__(
-        self, store: Store, task: Task, spec: JobSpec, lines: Sequence[LineSpec], now: float
+        self, store: Store, task: Task, spec: JobSpec, stage: int, made: int, now: float
     ) -> None:
-        self._store, self._task, self._now = store, task, now
+        lines = [_on_nodes(line, task.rules.nodes) for line in spec.stages[0].lines]
+        self._store, self._stage, self._made, self._now = store, stage, made, now
         self._insertion = _Appending(store, task.job_id)
         expected = urgency(store, replace(spec, packages=MOST_EXACT + 1))
         self._intake = _Additions(
             task.job_id, (), len(lines), now, self._insertion.reserve, expected
         )
+        self._intake.job = task.name
         former = _files_named(store, task, lines)
         self._intake.know(former)
         self._insertion.former = frozenset(row["id"] for row in former)
-        self._chunk = self._intake.added(task.stage_id, task.made + 1, lines)
+        self._chunk = self._intake.added(stage, made + 1, lines)
         self.packages = [row[0] for row in self._chunk.packages]
 
     def insert(self) -> None:
         """Insert the rows, in a transaction."""
-        store, task = self._store, self._task
+        store = self._store
         store.change("clear_incoming_requirements")
         self._insertion.insert(self._chunk)
-        store.change("count_lines", stage=task.stage_id, lines=task.made + len(self.packages))
-        store.change("add_work", stage=task.stage_id, work=sum(self._intake.work.values()))
-        lose(store, [(file, 0) for file in self._insertion.absent], now=self._now)
+        store.change("count_lines", stage=self._stage, lines=self._made + len(self.packages))
+        store.change("add_work", stage=self._stage, work=sum(self._intake.work.values()))
+        absent = self._insertion.absent | self._intake.absent
+        lose(store, [(file, 0) for file in absent], now=self._now)
 
 
 def _files_named(store: Store, task: Task, lines: Sequence[LineSpec]) -> list[Row]:
@@ -175,22 +189,34 @@ def _files_named(store: Store, task: Task, lines: Sequence[LineSpec]) -> list[Ro
         for package in line.packages:
             for binary in package.binaries:
                 makes.update(output.file for output in binary.outputs)
-                reads.update(one.file for one in binary.inputs if not one.made)
+                reads.update(_own(one.file, task.name) for one in binary.inputs)
             if package.wrapper is not None:
                 reads.add(package.wrapper.file)
     found = store.rows("files_named", job=task.job_id, names=as_json(sorted(makes | reads)))
     for row in found:
-        if row["package_id"] is not None and row["phase"] != "dropped":
+        if row["name"] in makes and row["package_id"] is not None and row["phase"] != "dropped":
             raise Refused(f"output `{row['name']}` would be made by two packages",
                           hint="use `{package.index}` in its name")  # fmt: skip
     return found
 
 
+def _own(file: str, job: str) -> str:
+    """Return the name of a file in a job, which is written `JOB:NAME`; others as they are."""
+    named = foreign(file)
+    return named[1] if named and named[0] == job else file
+
+
 class _Additions(Intake):
     """Makes the rows of lines that are added."""
 
+    job = ""
+    """The name of the job, whose files they read as `JOB:NAME`."""
+
     def know(self, former: Sequence[Row]) -> None:
         """Use the rows that files have already."""
+        self.absent: set[int] = set()
+        """Files of the job that packages read, and that do not exist any more."""
+        self._there = {row["id"]: bool(row["present"]) for row in former}
         self._former = {row["name"]: row["id"] for row in former if row["package_id"] is not None}
         self._outside.update(
             {row["name"]: row["id"] for row in former if row["package_id"] is None}
@@ -204,6 +230,20 @@ class _Additions(Intake):
             self._line(chunk, stage, seq, line)
         wanted = [(file,) for file in self._plain if file not in self._consumed]
         return replace(chunk, results=wanted)
+
+    def _take(
+        self, chunk: Chunk, package: int, binary: int, position: int, spec: InputSpec,
+        own: set[int],
+    ) -> int:  # fmt: skip
+        name = _own(spec.file, self.job)
+        file = self._former.get(name)
+        if name == spec.file or file is None:
+            return super()._take(chunk, package, binary, position, spec, own)
+        self._read(chunk, package, binary, file, position, 0, spec)
+        if self._there[file]:
+            return 0
+        self.absent.add(file)
+        return 1
 
     def _file(self, name: str) -> int:
         known = self._former.get(name)

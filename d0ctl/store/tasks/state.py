@@ -22,6 +22,9 @@ class Task(Struct, frozen=True):
     id: int
     job_id: int
     stage_id: int
+    merge_stage_id: int | None
+    merges: int | None
+    """How many packages that merge were made; None if the task does not merge."""
     name: str
     title: str
     originator: str

@@ -13,7 +13,7 @@ from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.holder import holder
 from d0ctl.store.tasks import content_follower, state
 from d0ctl.store.views import browse
-from d0ctl.taskfile.spec import STAGE, DatasetSpec, TaskSpec
+from d0ctl.taskfile.spec import MERGE_STAGE, STAGE, DatasetSpec, TaskSpec
 
 
 def submit(
@@ -41,8 +41,10 @@ def submit(
             "make_job", name=name, hold=0, hold_actor=None, hold_note=None, hold_since=None,
             submitter=holder(), now=now, **job_columns(job),
         )  # fmt: skip
-        store.value("make_stage", job=number, seq=1, name=STAGE, require=1.0, max_running=None,
-                    final=0)  # fmt: skip
+        names = (STAGE, MERGE_STAGE) if spec.rules.merges else (STAGE,)
+        for seq, stage in enumerate(names, 1):
+            store.value("make_stage", job=number, seq=seq, name=stage, require=1.0,
+                        max_running=None, final=0)  # fmt: skip
         if not state.any_at_all(store):
             content_follower.pass_over(store)
         task = store.value(

@@ -1505,6 +1505,8 @@ insert into task_transition (old, new, verb) values
     ('ready',     'paused',    'pause'),
     ('scouting',  'paused',    'pause'),
     ('running',   'paused',    'pause'),
+    ('prepared',  'paused',    'pause'),
+    ('paused',    'prepared',  'resume'),
     ('paused',    'defined',   'resume'),
     ('paused',    'pending',   'resume'),
     ('paused',    'ready',     'resume'),
@@ -1533,6 +1535,7 @@ insert into task_transition (old, new, verb) values
     ('ready',     'defined',   'look up again'),
     ('scouting',  'defined',   'look up again'),
     ('running',   'defined',   'look up again'),
+    ('prepared',  'defined',   'look up again'),
     ('exhausted', 'defined',   'look up again'),
     ('done',      'defined',   'look up again'),
     ('finished',  'defined',   'look up again');
@@ -1720,6 +1723,10 @@ insert into content_transition (output, old, new, verb) values
     (1, 'failed',   'defined',  'retry'),
     (1, 'prepared', 'merging',  'merge'),
     (1, 'merging',  'prepared', 'merge again'),
+    (1, 'failed',   'prepared', 'merge again'),
+    (1, 'failed',   'merging',  'retry its merge'),
+    (1, 'finished', 'merging',  'remake its merge'),
+    (1, 'merging',  'defined',  'remake'),
     (1, 'merging',  'finished', 'complete'),
     (1, 'merging',  'failed',   'fail'),
     (1, 'prepared', 'finished', 'complete'),
@@ -1740,6 +1747,7 @@ create table content (
     tried_from integer not null default 0, -- `attempts` at the last retry by a user
     package_id integer,                    -- that of the last attempt, or its maker
     next_event integer,                    -- it is split: its events from here on are in no range
+    merge_id   integer,                    -- the package that merges it with others
     unique (dataset_id, name)
 ) strict;
 
@@ -1751,6 +1759,9 @@ create index content_split on content (dataset_id, seq) where next_event <= even
 
 -- The files of a package that moves.
 create index content_of_package on content (package_id) where package_id is not null;
+
+-- The files that a package merges.
+create index content_of_merge on content (merge_id) where merge_id is not null;
 
 -- How many files of a dataset have each status; triggers keep it.
 create table dataset_count (

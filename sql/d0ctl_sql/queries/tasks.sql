@@ -16,11 +16,13 @@ select task.id, task.job_id, job.name, job.title, job.originator, job.priority, 
        job.directory, job.source, job.parameters, job.hold, job.pause, task.parent_id, task.text,
        task.rules, task.measured, task.status, task.former, task.since, task.actor, task.note,
        task.waits, task.next_look, task.made, task.holder, task.ended,
-       task_status.generates, task_status.is_ended, stage.id as stage_id
+       task_status.generates, task_status.is_ended, stage.id as stage_id,
+       merging.id as merge_stage_id, merging.lines as merges
   from task
   join job on job.id = task.job_id
   join task_status on task_status.name = task.status
   join stage on stage.job_id = job.id and stage.seq = 1
+  left join stage as merging on merging.job_id = job.id and merging.seq = 2
  where task.id = :task;
 
 -- name: tasks
@@ -57,12 +59,13 @@ select at, old, new, actor, note from task_log where task_id = :task order by id
 -- name: datasets_of_task
 -- The datasets of a task.
 select id, task_id, seq, type, output, name, source, source_id, status, since, note, looked, tries,
-       next_look, asked
+       next_look, asked, json_extract(source, '$.merged') as merged
   from dataset where task_id = :task order by seq;
 
 -- name: output_dataset
 -- An output dataset of a task by its name.
-select id from dataset where task_id = :task and output = 1 and name = :name;
+select id from dataset
+ where task_id = :task and type in ('output', 'log') and name = :name;
 
 -- name: task_of_dataset
 -- The task that makes the files of a dataset.
@@ -291,13 +294,24 @@ update content set status = 'picked', package_id = ?, attempts = attempts + 1
  where id = ? and status = 'ready';
 
 -- name: add_output_contents
--- The outputs of packages that were just made are files of output datasets.
+-- The outputs of packages that were just made are files of datasets; those of packages that merge,
+-- only of datasets with merged files.
 insert or ignore into content (dataset_id, output, seq, name, status, package_id)
 select dataset.id, 1, file.id, file.name, 'defined', file.package_id
   from file
-  join dataset on dataset.task_id = :task and dataset.type in ('output', 'log')
+  join dataset on dataset.task_id = :task and dataset.output = 1
+   and (json_extract(dataset.source, '$.merged') is not null) = :merge
  where file.package_id >= :first and file.package_id <= :last
    and file.name glob json_extract(dataset.source, '$.match');
+
+-- name: keep_out_of_results
+-- Outputs that will be merged do not go to results/.
+update file set result = 0
+ where package_id >= :first and package_id <= :last and result = 1
+   and exists (select 1
+                 from content join dataset on dataset.id = content.dataset_id
+                where content.package_id = file.package_id and content.name = file.name
+                  and dataset.type in ('tmpl_output', 'tmpl_log'));
 
 -- name: requirement_of_stage
 -- A requirement of a stage that asks for the same.
@@ -339,7 +353,8 @@ select distinct event.package_id
   from event
  where event.id > :after and event.id <= :upto
    and (exists (select 1 from content where content.package_id = event.package_id)
-        or exists (select 1 from event_range where event_range.package_id = event.package_id));
+        or exists (select 1 from event_range where event_range.package_id = event.package_id)
+        or exists (select 1 from content where content.merge_id = event.package_id));
 
 -- name: start_contents
 -- picked -> running: their packages were launched, or have ended.
@@ -386,9 +401,10 @@ update content set status = 'picked'
                        where package.phase not in ('done', 'failed', 'canceled', 'dropped'));
 
 -- name: unprepare_outputs
--- prepared, finished, failed -> defined: their packages are made again, or were retried by a user.
+-- prepared, merging, finished, failed -> defined: their packages are made again, or were retried by
+-- a user.
 update content set status = 'defined'
- where output = 1 and status in ('prepared', 'finished', 'failed')
+ where output = 1 and status in ('prepared', 'merging', 'finished', 'failed')
    and package_id in (select chosen.package_id
                         from chosen join package on package.id = chosen.package_id
                        where package.phase not in ('done', 'failed', 'canceled', 'dropped'));
@@ -436,11 +452,13 @@ update content set status = 'ready', package_id = null
 delete from content where output = 1 and package_id in (select package_id from needed);
 
 -- name: drop_repackaged
--- failed, canceled -> dropped: the files of these packages go into other packages.
+-- failed, canceled -> dropped: the files of these packages go into other packages. So do those of
+-- packages that wait to merge a file that will not be made.
 update package
    set phase = 'dropped', node_id = null, changed = :now, actor = 'd0ctl',
        note = 'its files go into other packages'
- where id in (select package_id from needed) and phase in ('failed', 'canceled');
+ where id in (select package_id from needed)
+   and phase in ('failed', 'canceled', 'waiting', 'ready', 'cooloff', 'held');
 
 -- name: drop_files_of_repackaged
 -- The outputs of these packages will not be made by them.
@@ -458,19 +476,19 @@ update task set next_look = 0
                     from chosen join package on package.id = chosen.package_id);
 
 -- name: finish_outputs
--- prepared -> finished: some outputs of a task that are not merged.
+-- prepared -> finished: some outputs of a task that are not merged any more.
 update content set status = 'finished'
  where id in (select content.id
                 from dataset
                 join content indexed by content_in_status
                   on content.dataset_id = dataset.id and content.status = 'prepared'
-               where dataset.task_id = :task and dataset.output = 1
+               where dataset.task_id = :task and dataset.type in ('output', 'log')
                limit :limit);
 
 
 -- name: files_named
 -- Files of a job by their names, with the packages that make them.
-select file.id, file.name, file.package_id, package.phase
+select file.id, file.name, file.package_id, file.present, package.phase
   from json_each(:names) as wanted
   join file on file.job_id = :job and file.name = wanted.value
   left join package on package.id = file.package_id;

@@ -7,7 +7,8 @@ select 1 from cleanup_candidate limit 1;
 -- them: 3 always, 2 while there is space, 1 remove, 0 as their consumers need. A disposition set by
 -- a person comes first, and a reader in another job that says `deletable` comes before the maker.
 -- Packages that failed or were canceled may be tried again, so they need their inputs. The youngest
--- consumers are asked first, because they end last.
+-- consumers are asked first, because they end last. Outputs of tasks that are still to be merged
+-- are needed.
 insert into unneeded (file_id, rank)
 select file.id,
        case file.disposition when 'retain-indef' then 3
@@ -33,6 +34,11 @@ select file.id,
  where (file.package_id is null
         or (select phase from package where package.id = file.package_id) = 'done')
    and not exists (select 1 from transfer where transfer.file_id = file.id)
+   and not exists (select 1
+                     from content join dataset on dataset.id = content.dataset_id
+                    where content.package_id = file.package_id and content.name = file.name
+                      and content.status = 'prepared'
+                      and dataset.type in ('tmpl_output', 'tmpl_log'))
    and (select 1
           from input
           join package on package.id = input.package_id

@@ -1,0 +1,73 @@
+"""`merge` of a task file: what is merged; how it is done is a line of a job file."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from d0ctl.jobfile.recipe import JobRecipe
+from d0ctl.jobfile.sections.level import Level
+from d0ctl.jobfile.yaml.document import Mapping, Scalar
+from d0ctl.jobfile.yaml.document import Sequence as ListNode
+from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.taskfile.spec import MERGE_STAGE, DatasetSpec
+from d0ctl.taskfile.split_rules import MERGE_RULES, MERGE_WORDS, read_words
+
+SUFFIX = ".unmerged"
+"""What the name of an intermediate dataset has besides that of the dataset with merged files."""
+
+
+def read_merge(
+    level: Level, recipe: JobRecipe, outputs: Sequence[DatasetSpec], given: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the fields of `Rules` that `merge` sets, with those `given` by codes."""
+    node = level.mapping("merge")
+    if node is None:
+        return {}
+    items = {key: value for key, value in node.items.items() if key in MERGE_RULES}
+    rules = Level(Mapping(node.position, items), "`merge`", MERGE_RULES, level.reading)
+    found = read_words(rules, MERGE_WORDS)
+    found["merges"] = _datasets(rules, outputs)
+    limits = ("files_per_merge", "bytes_per_merge")
+    if not any(field in found or field in given for field in limits):
+        level.reading.fault(node.position, "`merge` needs `files-per-merge` or "
+                            "`gigabytes-per-merge`")  # fmt: skip
+    entries = [
+        entry for stage in recipe.stages if stage.name == MERGE_STAGE for line in stage.lines
+        for package in line.packages for binary in package.binaries for entry in binary.inputs
+    ]  # fmt: skip
+    if not any(entry.group is not None for entry in entries):
+        message = '`merge` reads no files: it needs `inputs: ["{files}"]`'
+        level.reading.fault(node.position, message)
+    return found
+
+
+def _datasets(level: Level, outputs: Sequence[DatasetSpec]) -> tuple[str, ...]:
+    """Return the names of the output datasets that are merged: by default all but logs."""
+    node = level.get("datasets")
+    if node is None:
+        return tuple(one.name for one in outputs if one.type == "output")
+    if not isinstance(node, ListNode):
+        level.reading.fault(node.position, "`datasets` takes a list of output datasets")
+        return ()
+    names = [one.name for one in outputs]
+    found = []
+    for item in node.items:
+        if isinstance(item, Scalar):
+            name = level.reading.text(item)
+            found.append(name)
+            if name not in names:
+                message = f"there is no output dataset {shown(name)}{did_you_mean(name, names)}"
+                level.reading.fault(item.position, message)
+    return tuple(dict.fromkeys(found))
+
+
+def with_intermediate(outputs: Sequence[DatasetSpec], merged: Sequence[str]) -> list[DatasetSpec]:
+    """Return output datasets, and before each that is merged one for the files to merge."""
+    found = []
+    for one in outputs:
+        if one.name in merged:
+            found.append(DatasetSpec(one.name + SUFFIX, f"tmpl_{one.type}", one.source))
+            one = replace(one, source={**(one.source or {}), "merged": True})
+        found.append(one)
+    return found
