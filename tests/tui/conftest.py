@@ -89,8 +89,9 @@ Open = Callable[..., None]
 
 
 @pytest.fixture
-def dashboard(tmp_path: Path) -> Open:
+def dashboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     """Run a script at a dashboard of the home, of some size, opened at some path."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
     def run(
         script: Script,

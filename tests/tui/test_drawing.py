@@ -15,7 +15,7 @@ from d0ctl.store.views.activity import Failed
 from d0ctl.store.views.shapes import StageSummary
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
 from d0ctl_tui.draw import strips, tree_rows
-from d0ctl_tui.draw.columns import Columns, Need
+from d0ctl_tui.draw.columns import Columns, Need, heading
 from d0ctl_tui.draw.estimate import Share, remaining
 from d0ctl_tui.draw.failure_groups import clusters
 from d0ctl_tui.draw.rates import Rates, plot
@@ -132,7 +132,7 @@ NODES = (node("a", used=3, staging=2), node("b", "down", 4), node("c", "drained"
 def header(columns: int, *, nodes: tuple[NodeLine, ...] = NODES, failed: int = 0) -> str:
     """The first line of the dashboard."""
     snapshot = Snapshot(at=100.0, nodes=nodes, needing={1: {"failed": failed}} if failed else {})
-    return text(strips.header(snapshot, (LEASE,), "/home/x", "", 50.0, columns, UNICODE))
+    return text(strips.header(snapshot, (LEASE,), "/home/x", "", "", 50.0, columns, UNICODE))
 
 
 def test_the_header_counts_the_slots_of_nodes_that_take_work_with_staging_apart() -> None:
@@ -208,7 +208,7 @@ def test_a_column_without_anything_in_it_is_left_out() -> None:
     of = Columns.of(160, wanted(tally=0, time=0))
 
     assert (of.tally, of.time) == (0, 0)
-    assert "end" not in text(tree_rows.heading(of))
+    assert "end" not in text(heading(of))
 
 
 def test_titles_are_complete_on_a_wide_screen() -> None:

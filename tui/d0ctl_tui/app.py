@@ -78,7 +78,6 @@ class Dashboard(Past, Outside, App[None]):
         self.drivers: tuple[str, ...] = ()
         self.stale = ""
         self.changed = 0.0
-        self.filter_name = ""
         self._poller = Poller(home, self.post_message)
         self.notice: Span | None = None
         self._notice_end: Timer | None = None
@@ -230,8 +229,10 @@ class Dashboard(Past, Outside, App[None]):
         if self.source.at is not None:
             line = strips.past_header(self.snapshot, self.source.at, columns, self.glyphs)
         else:
-            line = strips.header(self.snapshot, self.drivers, str(self.home.root), self.stale,
-                                 self.changed, columns, self.glyphs)  # fmt: skip
+            line = strips.header(
+                self.snapshot, self.drivers, str(self.home.root), self.stale, self.source.hidden,
+                self.changed, columns, self.glyphs,
+            )  # fmt: skip
         return (*front, *line)
 
     def go_to(self, selector: str) -> None:

@@ -30,7 +30,6 @@ class AppInterface(Protocol):
     places: Places
     snapshot: Snapshot
     rates: Rates
-    filter_name: str
     interval: float
     read_only: bool
 
@@ -51,6 +50,9 @@ class AppInterface(Protocol):
 
     def show_notice(self, words: str, look: str = "warn") -> None:
         """Show a notice in the last line, for a while."""
+
+    def reload(self) -> None:
+        """Read again what is shown, and show it."""
 
     def go_to(self, selector: str) -> None:
         """Go to a path on the main screen."""

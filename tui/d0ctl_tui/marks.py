@@ -33,6 +33,14 @@ def beside(front: str, names: Sequence[str]) -> MarkedList:
     )
 
 
+def these(jobs: Sequence[str]) -> MarkedList:
+    """Return the jobs that are listed, not the hidden ones."""
+    known = frozenset(jobs)
+    return MarkedList(
+        union(map(parse, jobs)), len(jobs), lambda path, id: path in known, lambda: jobs
+    )
+
+
 def filtered(
     selector: Selector | None, ids: "array[int]", names: Callable[[], Sequence[str]]
 ) -> MarkedList:

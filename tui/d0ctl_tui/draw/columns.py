@@ -3,6 +3,8 @@
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from d0ctl.show.drawing.spans import Line, Span, pad
+
 GAP = 2
 BAR, LONG_BAR = 8, 24
 NAME, TITLE = 24, 20
@@ -63,3 +65,28 @@ class Columns(Struct, frozen=True):
     def about(self) -> int:
         """Return how many columns are left for details of a package."""
         return self.count + sum(part + GAP for part in (self.bar, self.tally) if part)
+
+
+def heading(columns: Columns, order: str = "", arrow: str = "") -> Line:
+    """Return the names of the columns, with the order if it is not the usual one."""
+    cells = [("name".rjust(6), columns.name), ("status", columns.state)]
+    if columns.bar:
+        cells.append(("progress", columns.bar))
+    cells.append(("done".rjust(columns.count), columns.count))
+    if columns.tally:
+        cells.append(("others", columns.tally))
+    if columns.time:
+        cells.append(("end".rjust(columns.time), columns.time))
+    names = [word.strip() for word, _ in cells]
+    at = names.index(order) if order in names else 0
+    line: list[Span] = []
+    for index, (word, room) in enumerate(cells):
+        if arrow and index == at:
+            by = f" by {order}" if order != names[at] else ""
+            shown = f"{word}{by} {arrow}"
+            short = f"{order} {arrow}" if len(order) + 2 <= room else f"{arrow}{order}"
+            line.append((pad(shown if len(shown) <= room else short, room), "key"))
+        else:
+            line.append((pad(word, room), "faint"))
+        line.append((" " * GAP, "faint"))
+    return tuple(line)

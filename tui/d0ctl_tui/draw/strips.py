@@ -35,12 +35,14 @@ def header(
     drivers: Sequence[str],
     home: str,
     stale: str,
+    hidden: str,
     changed: float,
     columns: int,
     glyphs: Glyphs,
 ) -> Line:
-    """Return home, driver, nodes, packages that need a person, and the last change."""
+    """Return home, hidden jobs, driver, nodes, packages that need a person, the last change."""
     left: list[Span] = [(" d0ctl ", "title")]
+    left += [(f" {foreign(hidden)} ", "stale")] if hidden else []
     if stale:
         shown = foreign(stale.replace(f"{home}/", ""))
         return fit([*left, (f" {'stale: ' if snapshot.at else ''}{shown} ", "stale")], columns)

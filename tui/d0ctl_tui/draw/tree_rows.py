@@ -85,19 +85,6 @@ def need(row: Row | None, context: RowContext) -> Need:
                 time=len(_end(row, context)))  # fmt: skip
 
 
-def heading(columns: Columns) -> Line:
-    """Return the names of the columns."""
-    cells = [("name".rjust(6), columns.name), ("status", columns.state)]
-    if columns.bar:
-        cells.append(("progress", columns.bar))
-    cells.append(("done".rjust(columns.count), columns.count))
-    if columns.tally:
-        cells.append(("others", columns.tally))
-    if columns.time:
-        cells.append(("end".rjust(columns.time), columns.time))
-    return tuple((pad(word, room) + " " * GAP, "faint") for word, room in cells)
-
-
 def _front(name: Sequence[Span], columns: Columns, context: RowContext, twisty: str) -> list[Span]:
     mark = (context.glyphs.mark if context.marked else " ", "mark")
     indent = " " * (2 * context.depth)

@@ -1,11 +1,12 @@
 """Visited rows of the tree, and the way to a typed path."""
 
+import time
 from collections import deque
 
 from d0ctl import select
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse, outline
+from d0ctl.store.views import browse
 from d0ctl_tui.read.outline import Path
 from d0ctl_tui.read.tree_source import Source
 
@@ -50,7 +51,8 @@ def _resolve(
 def _path(source: Source, store: Store, wanted: select.Selector) -> Path:
     job = browse.job(store, wanted.job)
     if job.id not in source.jobs:
-        source.jobs = outline.job_ids(store)
+        source.job_list = source.job_list.showing_all
+        source.jobs = source.job_list.ids(store, source.at or time.time())
     path: Path = (source.jobs.index(job.id),)
     if wanted.depth > 1:
         stage = browse.stage(store, job, wanted)

@@ -1,5 +1,6 @@
 """Read pages of the tree in the dashboard's own thread, cached until a change."""
 
+import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,8 +13,11 @@ from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.tasks import views as tasks
 from d0ctl.store.views import activity, one_package, outline
+from d0ctl.store.views.finding import job_list
+from d0ctl.store.views.finding.job_list import JobList
 from d0ctl.store.views.shapes import JobSummary, LineSummary, OnlyPackage, PackageRow, StageSummary
 from d0ctl.store.views.shapes.of_package import BinaryView
+from d0ctl.units import count
 from d0ctl_tui.read.outline import Path
 
 T = TypeVar("T")
@@ -33,6 +37,9 @@ class Source:
         self.home = home
         self.error: str | None = None
         self.jobs: array[int] = array("q")
+        self.job_list = JobList()
+        self.all_jobs = 0
+        """How many jobs there are, listed or not; counted while some are hidden."""
         self.at: float | None = None
         """The moment of the past that it shows; None for the present."""
         self._store: Store | None = None
@@ -61,7 +68,21 @@ class Source:
         self._old = self._pages or self._old
         self._pages = {}
         self._headways = {}
-        self.jobs = self.ask(outline.job_ids, self.jobs)
+        self.list_jobs()
+
+    @property
+    def hidden(self) -> str:
+        """How many jobs are listed of how many, and which, if some are hidden."""
+        if not self.job_list.hides:
+            return ""
+        return f"{len(self.jobs):,} of {count(self.all_jobs, 'job')}: {self.job_list.words}"
+
+    def list_jobs(self) -> None:
+        """Read which jobs are listed, and in which order."""
+        now = self.at or time.time()
+        self.jobs = self.ask(lambda store: self.job_list.ids(store, now), self.jobs)
+        if self.job_list.hides:
+            self.all_jobs = self.ask(job_list.number, self.all_jobs)
 
     def _reopen_if_replaced(self) -> None:
         with self._watched(), database_errors(self.home):
@@ -124,6 +145,18 @@ class Source:
     def shown(self, path: Path) -> Path:
         """Return the path of the row that shows a package: a line's if it is the only one."""
         return path[:3] if self.is_only(path[:3]) else path
+
+    def is_blocked(self, path: Path) -> bool:
+        """Return whether the line of a row, or its stage, can't go on by itself."""
+        row = self.row(path[: 2 if self.is_only(path[:3]) else 3])
+        return not isinstance(row, BinaryView | PackageRow | None) and row.blocked
+
+    def kept(self, path: Path) -> str:
+        """Return whether the job of a row is held or paused."""
+        job = self.row(path[:1])
+        if not isinstance(job, JobSummary):
+            return ""
+        return "held" if job.hold else "paused" if job.pause else ""
 
     def path_of(self, place: outline.Place) -> Path | None:
         """Return the path of a package; None if its job is not shown."""

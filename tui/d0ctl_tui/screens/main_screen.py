@@ -1,30 +1,24 @@
 """The main screen: the tree, the details beside it, the site below."""
 
 import time
-from array import array
-from collections.abc import Callable
-from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.screen import Screen
 
 from d0ctl.errors import D0Error
-from d0ctl.select import Selector
 from d0ctl.show.drawing.spans import Line, Span
-from d0ctl.store.connection import Store
-from d0ctl.store.views.shapes import JobSummary
 from d0ctl_tui.app_events import ColumnsMoved, CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, OUTSIDE, REST, TREE, Command, bindings
-from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read import walk
+from d0ctl_tui.read.outline import Path
 from d0ctl_tui.screens.dialogs import search_results
-from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
 from d0ctl_tui.screens.failures import FailuresScreen
 from d0ctl_tui.screens.row_keys import RowKeys
 from d0ctl_tui.screens.site_strips import EventStrip, NodeStrip, RateStrip
+from d0ctl_tui.screens.view_keys import ViewKeys
 from d0ctl_tui.widgets.about_pane import AboutPane
 from d0ctl_tui.widgets.details import Details
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
@@ -35,7 +29,7 @@ SETTLE_S = 0.04
 """How long the panes get to find their sizes, once the card is read, before they are drawn."""
 
 
-class MainScreen(RowKeys, Screen[None]):
+class MainScreen(ViewKeys, RowKeys, Screen[None]):
     """The screen that stays open all day."""
 
     COMPONENT_CLASSES = COMPONENTS
@@ -80,9 +74,10 @@ class MainScreen(RowKeys, Screen[None]):
 
     def _begin(self) -> None:
         self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot.slots)
+        self.show_first_view(jobs_only=bool(self.start))
         if self.start:
             self.go_to(self.start)
-        elif self.tree_view.outline.height == 1:
+        elif self.only is None and self.tree_view.outline.height == 1:
             self.tree_view.action_unfold()
         self.update()
         self.set_timer(SETTLE_S, self._settle)
@@ -139,15 +134,26 @@ class MainScreen(RowKeys, Screen[None]):
 
     def _reveal(self, selector: str) -> bool:
         """Go to a path; say so if it does not exist."""
+        source, resolve = self.dashboard.source, self.dashboard.places.resolve
+        jobs, listed = source.jobs, source.job_list
         try:
-            path = self.dashboard.places.resolve(selector)
+            path = resolve(selector)
+            if source.jobs is not jobs:  # it is of a new job, or of a hidden one
+                self.dashboard.reload()
+                path = resolve(selector)
         except D0Error as error:
             hint = f": {error.hint}" if error.hint else ""
             self.dashboard.show_notice(f"{error}{hint}")
             return False
+        if source.job_list != listed:
+            self.dashboard.show_notice(f"all jobs are listed: `{selector}` was hidden")
+        self._show_row(path)
+        return True
+
+    def _show_row(self, path: Path) -> None:
+        self.show_tree()
         self.tree_view.reveal(path)
         self.update()
-        return True
 
     def action_cursor(self, by: int) -> None:
         """Move the tree with keys that no pane has handled."""
@@ -168,16 +174,6 @@ class MainScreen(RowKeys, Screen[None]):
         owner = self.tree_view if command in TREE else self
         self.call_later(owner.run_action, command.action)
 
-    def find(self, title: str, finder: Callable[["MainScreen", str], list[Choice]],
-             *, slow: bool = False) -> None:  # fmt: skip
-        """Open a search box, and run the choice."""
-
-        def take(choice: Choice | None) -> None:
-            if choice is not None and choice.do is not None:
-                choice.do()
-
-        self.app.push_screen(Finder(self.dashboard, title, partial(finder, self), slow=slow), take)
-
     def action_palette(self) -> None:
         """Offer all commands by name."""
         self.find("what to do", search_results.palette)
@@ -189,10 +185,6 @@ class MainScreen(RowKeys, Screen[None]):
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
         self.find("search by path, name or word", search_results.everywhere, slow=True)
-
-    def action_filter(self) -> None:
-        """Show only packages in some state."""
-        self.find("show only", search_results.filters)
 
     def action_jumps(self) -> None:
         """Offer visited rows."""
@@ -210,10 +202,10 @@ class MainScreen(RowKeys, Screen[None]):
         needing, source = self.dashboard.snapshot.needing, self.dashboard.source
         path = walk.next_problem(source, needing, here, forward=by > 0, by_group=not each)
         if path is None:
-            self.dashboard.show_notice("nothing needs a person", "good")
+            where = " in the jobs that are listed" if source.job_list.hides else ""
+            self.dashboard.show_notice(f"nothing needs a person{where}", "good")
         else:
-            self.tree_view.reveal(path)
-            self.update()
+            self._show_row(path)
 
     def action_failures(self) -> None:
         """Show the failures of the selected job, grouped."""
@@ -241,28 +233,14 @@ class MainScreen(RowKeys, Screen[None]):
             return self.tree_view.marks
         return Marks({self.tree_view.selector} if self.tree_view.selector else set())
 
-    def show_only(
-        self, name: str, read: Callable[[Store], "array[int]"], selector: Selector | None = None
-    ) -> None:
-        """Show only the packages with these ids, all of a selector if there is one."""
-        self.dashboard.filter_name = name
-        self.tree_view.show_only(self.dashboard.source.ask(read, array("q")), selector)
-        self.update()
-
-    @property
-    def scope(self) -> JobSummary | None:
-        """Return the job that a filter is limited to: the only one, or that of a row below it."""
-        path, jobs = self.tree_view.chosen, self.dashboard.source.jobs
-        return self.tree_view.chosen_job if path and (len(path) > 1 or len(jobs) == 1) else None
-
     def action_clear(self) -> None:
         """End the zoom, then the filter, then the marks, then the past."""
         if self.zoomed:
             self.action_view()
             return
-        if self.tree_view.filtered is not None:
+        if self.only is not None:
             here = self.tree_view.selector
-            self.tree_view.show_only(None)
+            self.show_tree()
             if here:
                 self._reveal(here)
         elif self.tree_view.marks:
@@ -275,9 +253,6 @@ class MainScreen(RowKeys, Screen[None]):
         """Make the details wider, or narrow again."""
         self.details.widen()
 
-    def _heading(self, columns: int) -> Line:
-        return tree_rows.heading(self.tree_view.columns)
-
     def _footer(self, columns: int) -> Line:
         return self.dashboard.foot(MAIN, columns, self._chosen())
 
@@ -288,8 +263,6 @@ class MainScreen(RowKeys, Screen[None]):
         more: list[Span] = []
         if self.tree_view.marks:
             more.append((f" {len(self.tree_view.marks):,} marked ", "mark"))
-        if self.tree_view.filtered is not None:
-            more.append(
-                (f" {self.dashboard.filter_name}: {len(self.tree_view.filtered):,} ", "mark")
-            )
+        if self.only is not None and self.tree_view.filtered is not None:
+            more.append((f" {self.only.name}: {len(self.tree_view.filtered):,} ", "mark"))
         return more

@@ -120,6 +120,11 @@ class AboutPane(Page):
         if self.selector is not None and isinstance(self.card, Package):
             self._read()
 
+    @property
+    def _is_empty(self) -> bool:
+        """Whether there is no job at all, hidden or not."""
+        return not self.source.jobs and not self.source.job_list.hides and self.source.at is None
+
     def _sheet(self, columns: int) -> list[Line]:
         sheet = Sheet(columns - 1, self.glyphs, archive=self.source.home.archive)
         now = self.source.at or time.time()
@@ -133,7 +138,7 @@ class AboutPane(Page):
                 task_part.draw(sheet, card, now)
             case NotFoundCard() as gone:
                 sheet.say(gone.words, "faint")
-            case None if self.selector is None and self.source.at is None:
+            case None if self._is_empty:
                 _draw_first_steps(sheet)
         return sheet.lines
 

@@ -9,14 +9,14 @@ from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
-from d0ctl.show.drawing.spans import ELLIPSIS, EMPTY, Line, cell_len, merged, width
+from d0ctl.show.drawing.spans import ELLIPSIS, EMPTY, Line, cell_len, fit, merged, width
 from d0ctl_tui.app_events import CursorMoved, LineOpened
 from d0ctl_tui.commands import MOVE, bindings
 
 WHEEL = 3
 """How many lines a turn of the mouse wheel scrolls."""
 
-PLAIN = {ELLIPSIS: ".", "·": "-", "→": ">"}
+PLAIN = {ELLIPSIS: ".", "·": "-", "→": ">", "↑": "^", "↓": "v"}
 """ASCII equivalents of signs in d0ctl's texts; all others become question marks."""
 
 
@@ -33,6 +33,8 @@ class LineView(ScrollView, can_focus=True):
     BINDINGS = bindings(MOVE)
 
     has_cursor = False
+    nothing = ""
+    """What is said if there is no line."""
 
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id=id)
@@ -181,8 +183,11 @@ class LineView(ScrollView, can_focus=True):
 
     def _strip(self, number: int) -> Strip:
         columns = self.size.width
-        there = 0 <= number < self.line_count()
+        lines = self.line_count()
+        there = 0 <= number < lines
         line = self.line(number, columns) if there else EMPTY
+        if self.nothing and not lines and number == 0:
+            line = fit(((f" {self.nothing}", "faint"),), columns)
         spare = columns - width(line)
         if spare > 0:
             line = (*line, (" " * spare, ""))

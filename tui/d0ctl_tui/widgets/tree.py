@@ -18,7 +18,7 @@ from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Estimates
 from d0ctl_tui.draw.tree_rows import Row, RowContext
-from d0ctl_tui.marks import MarkedList, Marks, beside, filtered
+from d0ctl_tui.marks import MarkedList, Marks, beside, filtered, these
 from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.tree_source import PAGE, Source
 from d0ctl_tui.widgets.lines import LineView
@@ -37,6 +37,7 @@ class Tree(LineView):
         self.outline = Outline()
         self.marks = Marks()
         self.filter_selector: Selector | None = None
+        self.filter_name = ""
         self.filtered: array[int] | None = None
         self.slots = 0
         self.now = time.time()
@@ -48,6 +49,13 @@ class Tree(LineView):
     def line_count(self) -> int:
         """Return how many rows there are, visible or not."""
         return self.outline.height if self.filtered is None else len(self.filtered)
+
+    @property
+    def nothing(self) -> str:  # type: ignore[override]
+        """What is said instead of rows."""
+        if self.filtered is not None:
+            return f"no package: {self.filter_name}"
+        return f"no job {words}" if (words := self.source.job_list.words) else "no jobs yet"
 
     @property
     def columns(self) -> Columns:
@@ -68,10 +76,10 @@ class Tree(LineView):
         context = RowContext(
             len(path) - 1, self.glyphs, self.now, self.outline.is_open(path),
             bool(self.marks) and self._is_marked_at(path),
-            blocked=self._is_blocked(path),
+            blocked=self.source.is_blocked(path),
             estimate=self._estimates.of(path, self.slots) if len(path) <= 2 else None,
             progress=self.source.progress(path) if len(path) <= 3 else RunningProgress(),
-            kept=self._kept(path),
+            kept=self.source.kept(path),
         )  # fmt: skip
         return self.source.row(path), context
 
@@ -169,9 +177,11 @@ class Tree(LineView):
         self.refresh()
         self.post_message(RowChosen(path))
 
-    def show_only(self, ids: "array[int] | None", selector: Selector | None = None) -> None:
+    def show_only(
+        self, ids: "array[int] | None", selector: Selector | None = None, name: str = ""
+    ) -> None:
         """Show these packages, all of a selector if there is one; or the whole tree."""
-        self.filtered, self.filter_selector = ids, selector
+        self.filtered, self.filter_selector, self.filter_name = ids, selector, name
         self._found.clear()
         self._need = Need()
         self.cursor = 0
@@ -228,7 +238,8 @@ class Tree(LineView):
         size = parent.size if parent else 0
         if front:
             return beside(front, [f"{front}/{number + 1}" for number in range(size)])
-        return beside("", [self.source.selector((job,)) or "" for job in range(size)])
+        jobs = [self.source.selector((job,)) or "" for job in range(size)]
+        return these(jobs) if self.source.job_list.hides else beside("", jobs)
 
     def _package_id(self) -> int | None:
         row = self.chosen_row
@@ -236,8 +247,7 @@ class Tree(LineView):
 
     def action_mark(self) -> None:
         """Mark the row, or remove its mark, and go to the next."""
-        selector = self._markable
-        if selector is not None:
+        if (selector := self._markable) is not None:
             self.marks.toggle(selector, self._package_id())
             self.move_to(self.cursor + 1)
             self.renew()
@@ -265,16 +275,6 @@ class Tree(LineView):
     def on_mouse_down(self, _: events.MouseDown) -> None:
         """Take the focus."""
         self.focus()
-
-    def _is_blocked(self, path: Path) -> bool:
-        row = self.source.row(path[: 2 if self.source.is_only(path[:3]) else 3])
-        return not isinstance(row, BinaryView | PackageRow | None) and row.blocked
-
-    def _kept(self, path: Path) -> str:
-        job = self.source.row(path[:1])
-        if not isinstance(job, JobSummary):
-            return ""
-        return "held" if job.hold else "paused" if job.pause else ""
 
     def _is_marked(self, number: int) -> bool:
         one = self.package_at(number) if self.marks else None

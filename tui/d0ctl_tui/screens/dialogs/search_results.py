@@ -1,31 +1,25 @@
 """The choices of search, palette, filter and jump list, and their effects."""
 
-import time
-from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Protocol
 
 from d0ctl import select
 from d0ctl.actions import ACTIONS
 from d0ctl.errors import BadUsage, D0Error
-from d0ctl.model import STATUS_OF, Phase, Status
-from d0ctl.select import Selector
-from d0ctl.show.drawing import signs
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.tasks import views as task_views
 from d0ctl.store.tasks.views import TaskSummary
-from d0ctl.store.views import activity, outline, search
+from d0ctl.store.views import outline, search
 from d0ctl.store.views.search import Found
-from d0ctl.store.views.shapes import JobSummary
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import MAIN, Command
+from d0ctl_tui.read import saved_views
+from d0ctl_tui.read.package_filter import PackageFilter
+from d0ctl_tui.read.saved_views import SavedView
 from d0ctl_tui.screens.dialogs.search_box import Choice
-
-NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
-"""Phases that a package seldom leaves by itself; `n` walks through them."""
 
 
 class Reach(Protocol):
@@ -39,18 +33,15 @@ class Reach(Protocol):
     def go_to(self, selector: str) -> None:
         """Go to a path."""
 
-    def show_only(
-        self, name: str, read: Callable[[Store], "array[int]"], selector: Selector | None = None
-    ) -> None:
-        """Show only the packages with these ids, all of a selector if there is one."""
+    def show_only(self, wanted: PackageFilter) -> None:
+        """Show only these packages, as a list."""
 
     @property
     def selector(self) -> str | None:
         """Return the path of the selected row."""
 
-    @property
-    def scope(self) -> JobSummary | None:
-        """Return the job that a filter is limited to."""
+    def show_view(self, view: SavedView) -> None:
+        """Show the jobs and packages of a view."""
 
 
 def palette(screen: Reach, words: str) -> list[Choice]:
@@ -67,7 +58,20 @@ def palette(screen: Reach, words: str) -> list[Choice]:
             task = _task_here(screen) if action.level == "task" else None
             found.append(Choice(action.title, f"d0ctl {name}", look="plain",
                                 do=partial(screen.dashboard.plan_other, name, task)))  # fmt: skip
-    return found
+    return found + _views(screen, low)
+
+
+def _views(screen: Reach, low: Iterable[str]) -> list[Choice]:
+    """Return the saved views whose names contain the typed words."""
+    try:
+        known = saved_views.load()
+    except D0Error:
+        return []
+    return [
+        Choice(f"view {name}", view.words, look="plain", do=partial(screen.show_view, view))
+        for name, view in known.items()
+        if all(word in f"view {name}".lower() for word in low)
+    ]
 
 
 def nodes(dashboard: AppInterface, words: str) -> list[Choice]:
@@ -121,64 +125,6 @@ def _command(screen: Reach, command: Command) -> Choice:
     )  # fmt: skip
 
 
-def filters(screen: Reach, words: str) -> list[Choice]:
-    """Return the states that a filter can show, with how many packages are in each."""
-    jobs, source = _jobs(screen), screen.dashboard.source
-    counts: dict[str, int] = source.ask(lambda store: outline.totals(store, jobs), {})
-    needing: dict[str, int] = source.ask(lambda store: _needing(store, jobs), {})
-    choices = [
-        Choice("needs a person", "failed and not acknowledged, held, unreachable",
-               signs.short(sum(needing.values())), look="bad", do=partial(_show_needing, screen))
-    ]  # fmt: skip
-    for status in Status:
-        phases = [phase for phase in Phase if STATUS_OF[phase] is status]
-        choices.append(_filter(screen, str(status), phases, counts))
-    choices += [
-        _filter(screen, str(phase), [phase], counts)
-        for phase in Phase
-        if str(phase) not in set(Status)
-    ]
-    low = words.lower()
-    fit = [choice for choice in choices if low in f"{choice.words} {choice.about}".lower()]
-    return sorted(fit, key=lambda one: not one.words.startswith(low))
-
-
-def _filter(screen: Reach, name: str, phases: Sequence[Phase], counts: dict[str, int]) -> Choice:
-    number = sum(counts.get(phase, 0) for phase in phases)
-    about = ", ".join(phases) if len(phases) > 1 else ""
-    look = signs.role(name) if number else "faint"
-    return Choice(name, about, signs.short(number), look=look,
-                  do=partial(_show_phases, screen, name, phases))  # fmt: skip
-
-
-def _jobs(screen: Reach) -> list[int]:
-    return [screen.scope.id] if screen.scope else list(screen.dashboard.source.jobs)
-
-
-def _needing(store: Store, jobs: Sequence[int]) -> dict[str, int]:
-    """Return how many packages of these jobs need a person, by phase."""
-    found: dict[str, int] = {}
-    for job, phases in activity.needing_a_person(store).items():
-        for phase in NEED_A_PERSON if job in jobs else ():
-            found[phase] = found.get(phase, 0) + phases.get(phase, 0)
-    return found
-
-
-def _show_needing(screen: Reach) -> None:
-    """Show only packages that need a person, of the jobs in the scope of a filter."""
-    read = partial(outline.in_phases, jobs=_jobs(screen), phases=NEED_A_PERSON, acknowledged=False)
-    screen.show_only("needs a person", read)
-
-
-def _show_phases(screen: Reach, name: str, phases: Sequence[Phase]) -> None:
-    """Show only packages in these phases, of the jobs in the scope of a filter."""
-    jobs, wanted = _jobs(screen), list(phases)
-    job = screen.scope.name if screen.scope else "*"
-    states = (name,) if name in select.states() else tuple(wanted)
-    read = partial(outline.in_phases, jobs=jobs, phases=wanted)
-    screen.show_only(name, read, Selector(job, states=states))
-
-
 def jumps(screen: Reach, words: str) -> list[Choice]:
     """Offer visited rows, the latest first."""
     return [
@@ -214,12 +160,8 @@ def _path(screen: Reach, words: str) -> list[Choice]:
         return [Choice(words, "show it", kind="binary", do=show)]
     if wanted.is_one:
         return [Choice(str(wanted), "go there", kind="path", do=partial(screen.go_to, words))]
-
-    def show_these() -> None:
-        read = partial(outline.selected, wanted=wanted, now=time.time())
-        screen.show_only(str(wanted), read, wanted)
-
-    return [Choice(str(wanted), "show these", kind="filter", do=show_these)]
+    show = partial(screen.show_only, PackageFilter("path", str(wanted)))
+    return [Choice(str(wanted), "show these", kind="filter", do=show)]
 
 
 def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
@@ -245,19 +187,8 @@ def _choice(screen: Reach, one: Found) -> Choice:
         "stage": partial(screen.go_to, one.name),
         "node": partial(screen.dashboard.show_nodes, one.name),
     }
-    show = partial(screen.show_only, one.name, partial(_packages, one=one))
+    show = partial(screen.show_only, PackageFilter(one.kind, one.name, one.job))
     return Choice(one.name, one.about, kind=one.kind, do=actions.get(one.kind, show))
-
-
-def _packages(store: Store, one: Found) -> "array[int]":
-    """Return the packages that failed for a reason, or with a word, or have a name in a stage."""
-    match one.kind:
-        case "reason":
-            return array("q", search.failed_for(store, one.name))
-        case "message":
-            return array("q", search.failed_saying(store, one.name))
-    job, _, number = one.job.rpartition("/")
-    return array("q", search.named(store, job, int(number), one.name))
 
 
 def _path_of(store: Store, one: Found) -> str | None:

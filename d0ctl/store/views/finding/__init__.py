@@ -1,0 +1,1 @@
+"""Which jobs and packages a list shows, and in which order."""

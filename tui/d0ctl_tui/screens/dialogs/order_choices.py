@@ -1,0 +1,40 @@
+"""The choices of what a list is sorted by."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from msgspec import Struct
+
+from d0ctl_tui.screens.dialogs.search_box import Choice
+
+
+class Sorting(Struct, frozen=True):
+    """What a list can be sorted by, whether the largest comes first, and the present order."""
+
+    orders: Mapping[str, bool]
+    order: str
+    reverse: bool = False
+
+    @property
+    def arrow(self) -> str:
+        """The direction: down if the largest comes first."""
+        return "↓" if self.orders[self.order] is not self.reverse else "↑"
+
+    def by(self, order: str) -> "Sorting":
+        """Return the list in another order; in the same one, the other way round."""
+        return Sorting(self.orders, order, order == self.order and not self.reverse)
+
+
+def choices(
+    sorting: Sorting, words: str, take: Callable[[str, bool], object], kind: str = ""
+) -> list[Choice]:
+    """Return the orders that contain the typed text, the present one first."""
+    found = []
+    for order in sorted(sorting.orders, key=lambda one: one != sorting.order):
+        now = order == sorting.order
+        new = sorting.by(order)
+        about = "the other way round" if now else "largest first" if new.arrow == "↓" else ""
+        if all(word in f"{kind} {order}".lower() for word in words.lower().split()):
+            found.append(Choice(order, about, sorting.arrow if now else "", kind=kind,
+                                do=partial(take, order, new.reverse)))  # fmt: skip
+    return found

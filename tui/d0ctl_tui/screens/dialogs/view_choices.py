@@ -1,0 +1,197 @@
+"""The choices of filters, orders and saved views, and their effects."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from d0ctl.errors import D0Error
+from d0ctl.model import Phase, Status
+from d0ctl.show.drawing import signs
+from d0ctl.store.connection import Store
+from d0ctl.store.views import activity, outline
+from d0ctl.store.views.finding import job_list, package_order
+from d0ctl.store.views.finding.job_list import JobList
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl_tui.app_interface import AppInterface
+from d0ctl_tui.read import saved_views
+from d0ctl_tui.read.package_filter import NEED_A_PERSON, PackageFilter
+from d0ctl_tui.read.saved_views import SavedView
+from d0ctl_tui.screens.dialogs import order_choices
+from d0ctl_tui.screens.dialogs.order_choices import Sorting
+from d0ctl_tui.screens.dialogs.search_box import Choice
+
+DAYS = 7.0
+"""Jobs that ended so many days ago are hidden, unless another number is typed."""
+
+
+class Shown(Protocol):
+    """What the main screen shows, as the boxes over it know it."""
+
+    dashboard: AppInterface
+    view: SavedView
+
+    @property
+    def scope(self) -> JobSummary | None:
+        """Return the job that a filter is limited to."""
+
+    @property
+    def around(self) -> PackageFilter | None:
+        """Return the packages around the selected row, as a filter."""
+
+    @property
+    def number_around(self) -> int:
+        """Return how many packages these are."""
+
+    def show_only(self, wanted: PackageFilter) -> None:
+        """Show only these packages, as a list."""
+
+    def list_jobs(self, wanted: JobList) -> None:
+        """List these jobs."""
+
+    def show_view(self, view: SavedView) -> None:
+        """Show the jobs and packages of a view."""
+
+
+def filters(screen: Shown, words: str) -> list[Choice]:
+    """Return the states that a filter can show, with the number of packages, and jobs to list."""
+    jobs, source = _jobs(screen), screen.dashboard.source
+    counts: dict[str, int] = source.ask(lambda store: outline.totals(store, jobs), {})
+    needing: dict[str, int] = source.ask(lambda store: _needing(store, jobs), {})
+    about = "failed and not acknowledged, held, unreachable"
+    job = screen.scope.name if screen.scope else ""
+    choices = [Choice("needs a person", about, signs.short(sum(needing.values())), look="bad",
+                      do=partial(screen.show_only, PackageFilter("person", job=job)))]  # fmt: skip
+    states = dict.fromkeys([*map(str, Status), *map(str, Phase)])
+    choices += [_state(screen, PackageFilter("state", state, job), counts) for state in states]
+    low = words.lower()
+    fit = [choice for choice in choices if low in f"{choice.words} {choice.about}".lower()]
+    ordered = sorted(fit, key=lambda one: not one.words.startswith(low))
+    jobs_at = len(ordered) if low else 1
+    return [*ordered[:jobs_at], *_job_filters(screen, low), *ordered[jobs_at:]]
+
+
+def _state(screen: Shown, one: PackageFilter, counts: dict[str, int]) -> Choice:
+    number = sum(counts.get(phase, 0) for phase in one.phases)
+    about = ", ".join(one.phases) if len(one.phases) > 1 else ""
+    look = signs.role(one.text) if number else "faint"
+    return Choice(one.text, about, signs.short(number), look=look,
+                  do=partial(screen.show_only, one))  # fmt: skip
+
+
+def _job_filters(screen: Shown, low: str) -> list[Choice]:
+    """Return which jobs can be listed; what applies already can be taken back."""
+    now, actor = screen.view.jobs, screen.dashboard.actor
+    days = float(low) if low.replace(".", "", 1).isdecimal() else DAYS
+    offered = [
+        ("jobs of all people", replace(now, person="")) if now.person
+        else ("my jobs", replace(now, person=actor)),
+        ("ended jobs, too", replace(now, active=False)) if now.active
+        else ("active jobs", replace(now, active=True)),
+    ]  # fmt: skip
+    if now.days is not None:
+        offered.append(("jobs that ended long ago, too", replace(now, days=None)))
+    if now.days != days:
+        offered.append(
+            (f"hide jobs that ended {days:g} days ago", replace(now, days=days))
+        )  # fmt: skip
+    if now.hides:
+        offered.append(("all jobs", now.showing_all))
+    return [
+        Choice(words, kind="jobs", do=partial(screen.list_jobs, wanted))
+        for words, wanted in offered
+        if low in f"jobs {words}"
+    ]
+
+
+def _jobs(screen: Shown) -> Sequence[int]:
+    return [screen.scope.id] if screen.scope else list(screen.dashboard.source.jobs)
+
+
+def _needing(store: Store, jobs: Sequence[int]) -> dict[str, int]:
+    """Return how many packages of these jobs need a person, by phase."""
+    found: dict[str, int] = {}
+    for job, phases in activity.needing_a_person(store).items():
+        for phase in NEED_A_PERSON if job in jobs else ():
+            found[phase] = found.get(phase, 0) + phases.get(phase, 0)
+    return found
+
+
+def orders(screen: Shown, words: str) -> list[Choice]:
+    """Return what packages around the selected row, and jobs, can be sorted by."""
+    jobs = screen.view.jobs
+    known = {order: largest for order, (_, largest) in job_list.ORDERS.items()}
+    found = order_choices.choices(
+        Sorting(known, jobs.order, jobs.reverse), words, partial(_sort_jobs, screen), "jobs"
+    )
+    around = screen.around
+    if around is None:
+        return found
+    packages = order_choices.choices(
+        Sorting(package_order.ORDERS, around.order, around.reverse),
+        words, partial(_sort_packages, screen, around), "packages",
+    )  # fmt: skip
+    if screen.view.packages is not None:
+        return packages
+    at_job = "/" not in around.text
+    return [*found, *packages] if at_job else [*packages, *found]
+
+
+def _sort_jobs(screen: Shown, order: str, reverse: bool) -> None:
+    if order != "age" and len(screen.dashboard.source.jobs) > job_list.MOST_SORTED:
+        screen.dashboard.show_notice(
+            f"more than {job_list.MOST_SORTED:,} jobs are listed by age only: hide some by `f`"
+        )
+        return
+    screen.list_jobs(replace(screen.view.jobs, order=order, reverse=reverse))
+
+
+def _sort_packages(screen: Shown, around: PackageFilter, order: str, reverse: bool) -> None:
+    wanted = replace(around, order=order, reverse=reverse)
+    if wanted.is_sorted and screen.number_around > package_order.MOST_SORTED:
+        screen.dashboard.show_notice(
+            f"more than {package_order.MOST_SORTED:,} packages are listed by path only: "
+            "choose a stage or a line, or a state by `f`"
+        )
+        return
+    screen.show_only(wanted)
+
+
+def views(screen: Shown, words: str) -> list[Choice]:
+    """Return the saved views, and what can be saved or deleted under the typed name."""
+    try:
+        known = saved_views.load()
+    except D0Error as error:
+        return [Choice(str(error), look="bad")]
+    name = words.strip()
+    found = [
+        Choice(one, view.words, kind="show", do=partial(screen.show_view, view))
+        for one, view in known.items()
+        if name.lower() in one.lower()
+    ]
+    if name:
+        about = f"{screen.view.words}{', in place of the old one' if name in known else ''}"
+        found.append(Choice(name, about, kind="save", do=partial(_save, screen, name)))
+    return found + [
+        Choice(one, view.words, kind="delete", do=partial(_delete, screen, one))
+        for one, view in known.items()
+        if name.lower() in one.lower()
+    ]
+
+
+def _save(screen: Shown, name: str) -> None:
+    _keep(screen, name, screen.view, f"saved as `{name}`: `w` shows it again")
+
+
+def _delete(screen: Shown, name: str) -> None:
+    _keep(screen, name, None, f"deleted `{name}`")
+
+
+def _keep(screen: Shown, name: str, view: SavedView | None, words: str) -> None:
+    try:
+        saved_views.save(name, view)
+    except D0Error as error:
+        screen.dashboard.show_notice(str(error))
+    else:
+        screen.dashboard.show_notice(words, "good")

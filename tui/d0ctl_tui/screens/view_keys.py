@@ -1,0 +1,146 @@
+"""Keys that choose what the main screen shows: filters, orders, saved views."""
+
+import time
+from array import array
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from d0ctl.errors import D0Error
+from d0ctl.show.drawing.spans import Line
+from d0ctl.store.views.finding import job_list, package_order
+from d0ctl.store.views.finding.job_list import JobList
+from d0ctl.store.views.shapes import JobSummary, StageSummary
+from d0ctl_tui.app_interface import AppInterface
+from d0ctl_tui.draw.columns import heading
+from d0ctl_tui.read import saved_views
+from d0ctl_tui.read.outline import Path
+from d0ctl_tui.read.package_filter import PackageFilter
+from d0ctl_tui.read.saved_views import SavedView
+from d0ctl_tui.screens.dialogs import view_choices
+from d0ctl_tui.screens.dialogs.order_choices import Sorting
+from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
+from d0ctl_tui.widgets.tree import Tree
+
+
+class ViewKeys:
+    """What is shown, as part of the main screen."""
+
+    dashboard: AppInterface
+    tree_view: Tree
+    only: PackageFilter | None = None
+    """The packages that are shown as a list; None for the tree."""
+
+    def update(self) -> None:
+        """Show the present state."""
+        raise NotImplementedError
+
+    def find(self, title: str, finder: Callable[[Any, str], list[Choice]],
+             *, slow: bool = False) -> None:  # fmt: skip
+        """Open a search box, and run the choice."""
+
+        def take(choice: Choice | None) -> None:
+            if choice is not None and choice.do is not None:
+                choice.do()
+
+        box = Finder(self.dashboard, title, partial(finder, self), slow=slow)
+        self.dashboard.app.push_screen(box, take)
+
+    @property
+    def view(self) -> SavedView:
+        """What is shown, as it can be saved."""
+        return SavedView(self.dashboard.source.job_list, self.only)
+
+    def action_filter(self) -> None:
+        """Show only packages in some state, or list only some jobs."""
+        self.find("show only", view_choices.filters)
+
+    def action_sort(self) -> None:
+        """Choose the order of jobs or packages."""
+        self.find("sort by; the same again: the other way round", view_choices.orders)
+
+    def action_views(self) -> None:
+        """Show, save or delete a view."""
+        self.find("views: choose one, or type a name to save this one", view_choices.views)
+
+    @property
+    def scope(self) -> JobSummary | None:
+        """Return the job that a filter is limited to: the only one, or that of a row below it."""
+        path, jobs = self.tree_view.chosen, self.dashboard.source.jobs
+        return self.tree_view.chosen_job if path and (len(path) > 1 or len(jobs) == 1) else None
+
+    @property
+    def around(self) -> PackageFilter | None:
+        """Return the packages of the list, or those of the job, stage or line of the cursor."""
+        if self.only is not None:
+            return self.only
+        path = self._above
+        return PackageFilter("path", self.dashboard.source.selector(path) or "") if path else None
+
+    @property
+    def number_around(self) -> int:
+        """Return how many packages these are."""
+        source, path = self.dashboard.source, self._above
+        row = source.row(path) if path else None
+        if self.tree_view.filtered is not None:
+            return len(self.tree_view.filtered)
+        if isinstance(row, JobSummary | StageSummary):
+            return sum(row.counts.values())
+        return source.size(path) if path else 0
+
+    @property
+    def _above(self) -> Path:
+        """The path of the job, stage or line whose packages are around the cursor."""
+        path = self.tree_view.chosen or ()
+        return path[: 2 if self.dashboard.source.is_only(path[:3]) else 3]
+
+    def show_only(self, wanted: PackageFilter) -> None:
+        """Show only these packages, as a list."""
+        self.only = wanted
+        source, now = self.dashboard.source, time.time()
+        ids = source.ask(lambda store: wanted.ids(store, source.jobs, now), array("q"))
+        is_every_job = not source.job_list.hides
+        self.tree_view.show_only(ids, wanted.selector(is_every_job), wanted.name)
+        self.update()
+
+    def list_jobs(self, wanted: JobList) -> None:
+        """List these jobs; marks of hidden ones would be acted on unseen."""
+        self.tree_view.marks.clear()
+        self.dashboard.source.job_list = wanted
+        self.dashboard.reload()
+        if self.only is not None:
+            self.show_only(self.only)
+
+    def show_view(self, view: SavedView) -> None:
+        """Show the jobs and packages of a view."""
+        self.show_tree()
+        self.list_jobs(view.jobs)
+        if view.packages is not None:
+            self.show_only(view.packages)
+
+    def show_tree(self) -> None:
+        """Show the tree again, if a list of packages is shown."""
+        if self.only is not None:
+            self.only = None
+            self.tree_view.show_only(None)
+
+    def show_first_view(self, *, jobs_only: bool) -> None:
+        """Show the view that is called `start`, if there is one."""
+        try:
+            view = saved_views.load().get(saved_views.START)
+        except D0Error as error:
+            self.dashboard.show_notice(str(error))
+            return
+        if view is not None:
+            self.show_view(SavedView(view.jobs) if jobs_only else view)
+
+    def _heading(self, columns: int) -> Line:
+        jobs = self.dashboard.source.job_list
+        known = {order: largest for order, (_, largest) in job_list.ORDERS.items()}
+        now = Sorting(known, jobs.order, jobs.reverse)
+        is_usual = now == Sorting(known, "age")
+        if self.only is not None:
+            now = Sorting(package_order.ORDERS, self.only.order, self.only.reverse)
+            is_usual = now == Sorting(package_order.ORDERS, "path")
+        order = ("", "") if is_usual else (now.order, now.arrow)
+        return heading(self.tree_view.columns, *order)
