@@ -130,6 +130,7 @@ def test_the_ticker_leaves_out_the_steps_to_a_running_package(site: Site, dashbo
     site.launch("prod/1/1/1")
 
     async def script(desk: Desk) -> None:
+        await desk.press("c")
         await desk.sees("prod/1/1/1 running")
         answer = "\n".join(desk.lines("ticker"))
         assert "assigned" not in answer and "starting" not in answer

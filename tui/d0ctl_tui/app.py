@@ -39,6 +39,7 @@ from d0ctl_tui.screens.log import LogScreen
 from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.screens.nodes import NodesScreen
 from d0ctl_tui.terminal import Terminal
+from d0ctl_tui.watch.attention import Attention
 
 SHORTEST_S = 0.08
 """The shortest time between two reads of the database."""
@@ -50,7 +51,7 @@ SHARE = 6
 """Reads may take this fraction of the time, also on a slow disk."""
 
 
-class Dashboard(Past, Outside, App[None]):
+class Dashboard(Past, Outside, Attention, App[None]):
     """Everything of one home in a terminal."""
 
     CSS_PATH = Path(__file__).with_name("dashboard.tcss")
@@ -162,9 +163,9 @@ class Dashboard(Past, Outside, App[None]):
     def look(self) -> None:
         """Read again what is shown."""
         self.source.forget()
-        before, now = self.snapshot, time.time()
-        self.snapshot = self.source.ask(lambda store: snapshot.read(store, before, now), before)
-        if self.source.at is None:
+        before, now, at = self.snapshot, time.time(), self.source.at
+        self.snapshot = self.source.ask(lambda store: snapshot.read(store, before, now, at), before)
+        if at is None:
             self.rates.note(now, self.snapshot.done + self.snapshot.failed)
         self.stale = self.source.error or ""
 

@@ -32,6 +32,7 @@ class AppInterface(Protocol):
     rates: Rates
     interval: float
     read_only: bool
+    shows_all: bool
 
     @property
     def app(self) -> App[Any]:

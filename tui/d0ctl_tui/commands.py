@@ -90,6 +90,10 @@ OUTSIDE = (
     Command("e", "read_with('editor')", "the log in $EDITOR", "look"),
 )  # fmt: skip
 
+WATCH = (
+    Command("c", "app.all_changes", "list all changes, or only what matters", "look"),
+)  # fmt: skip
+
 ACT = (
     Command("a", "act", "all actions on it", "act", foot="act"),
     *(
@@ -110,7 +114,7 @@ REST = (
     Command("q", "app.quit", "quit", "rest", foot="quit"),
 )
 
-MAIN = TREE + LOOK + OUTSIDE + ACT + REST
+MAIN = TREE + LOOK + OUTSIDE + WATCH + ACT + REST
 """The commands of the main screen, besides moving."""
 
 SUB = (

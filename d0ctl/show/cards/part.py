@@ -212,7 +212,7 @@ def _stages(sheet: Sheet, part: Part) -> None:
             (f"{_percent(stage, part.stage_progress.get(stage.id, NO_PROGRESS)):.0f} %", "faint"),
             (", ".join([count(stage.lines, "line"), *["final"] * stage.final, *limits(stage)]),
              "faint"),
-            (eta.rate(part.rates.get(stage.id)), "faint"),
+            (eta.rate(part.rates.get(stage.id) if sheet.columns > 100 else None), "faint"),
             signs.tally_text(stage.counts, blocked=stage.blocked),
         ]
         for stage in part.stages[:MOST_STAGES]

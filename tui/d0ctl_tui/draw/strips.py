@@ -11,7 +11,6 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, foreign, pad, spread, width
 from d0ctl.store.nodes.leases import LEASE
-from d0ctl.store.views.activity import Event
 from d0ctl.units import count, moment
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw.rates import STRETCH_S, Rates, plot
@@ -23,9 +22,6 @@ ALWAYS = ("help", "quit", "back")
 
 READ_ONLY: Line = ((" read-only ", "mark"),)
 """The mark of a dashboard that changes nothing, before the first line of every screen."""
-
-PASSING = frozenset({"ready", "assigned", "starting", "staging-in", "transferring"})
-"""Phases that end soon by themselves."""
 
 WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
 
@@ -133,31 +129,6 @@ def _node(node: NodeLine, name: int, columns: int, now: float, glyphs: Glyphs) -
         spans.append((f"  last heard {clock(node.contact, now)}", "faint"))
     if node.note:
         spans.append((f"  {foreign(node.note)}", look))
-    return fit(spans, columns, ellipsis=glyphs.ellipsis)
-
-
-def ticker(events: Iterable[Event], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
-    """Return the latest changes, the newest first, without the steps before a running package."""
-    shown = [event for event in events if event.actor or event.new not in PASSING]
-    lines = [_event(event, columns, now, glyphs) for event in shown]
-    return lines or [(("nothing has happened yet", "faint"),)]
-
-
-def _event(event: Event, columns: int, now: float, glyphs: Glyphs) -> Line:
-    spans: list[Span] = [
-        (f"{clock(event.at, now)} ", "faint"),
-        (f"{glyphs.states.get(event.new, ' ')} ", signs.role(event.new)),
-        (foreign(event.path), "strong"),
-        (f" {event.new}", signs.role(event.new)),
-    ]
-    if event.node:
-        spans.append((f" {foreign(event.node)}", "plain"))
-    note = event.note or ""
-    if event.new == "failed" and event.reason:
-        spans.append((f" {foreign(event.reason)}", "bad"))
-        note = note.removeprefix(f"{event.reason}: ")
-    if shown := ": ".join(word for word in (event.actor, note) if word):
-        spans.append((f" {foreign(shown)}", "faint"))
     return fit(spans, columns, ellipsis=glyphs.ellipsis)
 
 

@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from d0ctl.store.connection import Store
+from d0ctl.store.history import notable
+from d0ctl.store.history.notable import Notable
 from d0ctl.store.nodes import registry
 from d0ctl.store.views import activity
 
 MOST_EVENTS = 60
+MOST_NOTABLE = 30
 
 
 class NodeLine(Struct, frozen=True):
@@ -35,6 +38,7 @@ class Snapshot(Struct, frozen=True):
     at: float = 0.0
     nodes: tuple[NodeLine, ...] = ()
     events: tuple[activity.Event, ...] = ()
+    notable: tuple[Notable, ...] = ()
     done: int = 0
     failed: int = 0
     slots: int = 0
@@ -50,8 +54,8 @@ class Snapshot(Struct, frozen=True):
         return [node for node in self.nodes if node.state == "up"]
 
 
-def read(store: Store, before: Snapshot, now: float) -> Snapshot:
-    """Read the site; known events are not read again."""
+def read(store: Store, before: Snapshot, now: float, until: float | None = None) -> Snapshot:
+    """Read the site, perhaps as of a moment; known events are not read again."""
     known = before.events[0].id if before.events else 0
     fresh = activity.events(store, known, MOST_EVENTS)
     done, failed = activity.ended(store)
@@ -59,6 +63,7 @@ def read(store: Store, before: Snapshot, now: float) -> Snapshot:
         now,
         tuple(nodes(store)),
         tuple([*fresh, *before.events][:MOST_EVENTS]),
+        tuple(notable.latest(store, MOST_NOTABLE, until=now if until is None else until)),
         done,
         failed,
         activity.slots(store),

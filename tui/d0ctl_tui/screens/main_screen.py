@@ -10,7 +10,7 @@ from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import Line, Span
 from d0ctl_tui.app_events import ColumnsMoved, CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, OUTSIDE, REST, TREE, Command, bindings
+from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, OUTSIDE, REST, TREE, WATCH, Command, bindings
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read import walk
 from d0ctl_tui.read.outline import Path
@@ -34,7 +34,7 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
 
     COMPONENT_CLASSES = COMPONENTS
     DEFAULT_CLASSES = WITH
-    BINDINGS = bindings(LOOK, OUTSIDE, ACT, REST, MOVE)
+    BINDINGS = bindings(LOOK, OUTSIDE, WATCH, ACT, REST, MOVE)
 
     def __init__(self, dashboard: AppInterface, start: str | None) -> None:
         super().__init__()

@@ -4,7 +4,7 @@ import time
 
 from d0ctl.show.drawing.spans import Line
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.draw import strips
+from d0ctl_tui.draw import strips, ticker
 from d0ctl_tui.widgets.status_lines import Page
 
 
@@ -26,14 +26,19 @@ class NodeStrip(Page):
 
 
 class EventStrip(Page):
-    """The latest events, one line each; a click goes to the package."""
+    """The latest changes, one line each: what matters, or all; a click goes to the package."""
 
     def __init__(self, dashboard: AppInterface) -> None:
         super().__init__("ticker", self._list, dashboard.glyphs, is_list=True)
         self.dashboard = dashboard
 
     def _list(self, columns: int) -> list[Line]:
-        return strips.ticker(self.dashboard.snapshot.events, columns, time.time(), self.glyphs)
+        snapshot, now = self.dashboard.snapshot, time.time()
+        if self.dashboard.shows_all:
+            lines = ticker.everything(snapshot.events, columns, now, self.glyphs)
+        else:
+            lines = ticker.what_matters(snapshot.notable, columns, now, self.glyphs)
+        return ticker.with_switch(lines, columns, self.glyphs, is_all=self.dashboard.shows_all)
 
 
 class RateStrip(Page):

@@ -1,0 +1,44 @@
+-- name: notable_failures
+-- The last failures of attempts until a time, also of packages that are tried again.
+select some.ended as at, package_path.path as subject, 'failed' as state, some.node_name as node,
+       some.reason, some.message as note,
+       some.answer is not null and some.answer in ('resubmit', 'restart') as is_tried_again
+  from (select *
+          from attempt indexed by attempt_failed
+         where outcome in ('failed', 'lost') and ended <= :until
+         order by ended desc
+         limit :limit) as some
+  cross join package_path on package_path.package_id = some.package_id
+                         and package_path.visible = 1;
+
+-- name: notable_actions
+-- What users did last until a time.
+select at, target as subject, verb as state, actor, note
+  from action
+ where at <= :until
+ order by at desc
+ limit :limit;
+
+-- name: notable_nodes
+-- When nodes entered their states, or were drained, until a time.
+select since as at, name as subject, state, last_error as note
+  from node
+ where since <= :until and state <> 'unknown'
+union all
+select drained_at, name, 'drained', drain_note
+  from node
+ where drained = 1 and drained_at <= :until
+ order by at desc
+ limit :limit;
+
+-- name: notable_jobs
+-- The jobs that ended last until a time.
+select job.ended as at, job.name as subject, iif(sum(stage_count.n) > 0, 'failed', 'done') as state,
+       coalesce(sum(stage_count.n), 0) as left
+  from (select * from job
+         where ended <= :until and visible = 1
+         order by ended desc
+         limit :limit) as job
+  join stage on stage.job_id = job.id
+  left join stage_count on stage_count.stage_id = stage.id and stage_count.phase <> 'done'
+ group by job.id;

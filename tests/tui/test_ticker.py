@@ -1,0 +1,83 @@
+"""The list of changes: what matters by default, all of them on request."""
+
+import time
+
+import pytest
+
+from d0ctl.show.drawing.signs import UNICODE
+from d0ctl.show.drawing.spans import text, width
+from d0ctl.store.history import notable
+from d0ctl.store.history.notable import Notable
+from d0ctl_tui.draw import ticker
+from tests.support import rows
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+
+
+def test_what_matters_are_failures_people_nodes_and_ends_of_jobs(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    now = time.time()
+    rows.insert(site.store, "action", at=now + 1, actor="ann", verb="hold", target="prod/1/3",
+                note="wait")  # fmt: skip
+    rows.change(site.store, "node", state="down", since=now + 2, last_error="no route")
+    rows.change(site.store, "job", ended=now + 3)
+
+    found = notable.latest(site.store, 10, until=now + 3)
+
+    assert [(one.what, one.subject, one.state) for one in found] == [
+        ("job", "prod", "failed"), ("node", "localhost", "down"), ("action", "prod/1/3", "hold"),
+        ("failure", "prod/1/2/1", "failed"), ("action", "prod", "submit"),
+    ]  # fmt: skip
+    assert found[0].left > 0
+    assert [one.what for one in notable.latest(site.store, 10, until=now + 1)] == [
+        "action", "failure", "action"
+    ]  # fmt: skip
+    assert len(notable.latest(site.store, 2, until=now + 3)) == 2
+
+
+def test_a_failure_that_is_tried_again_says_so(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    rows.change(site.store, "attempt", {"outcome": "failed"}, answer="resubmit")
+
+    lines = ticker.what_matters(
+        notable.latest(site.store, 5, until=time.time() + 9), 200, time.time(), UNICODE
+    )
+
+    assert "exit-code tried again: " in text(lines[0])
+
+
+@pytest.mark.parametrize("columns", [30, 60, 120])
+def test_the_switch_is_on_the_first_line(columns: int) -> None:
+    (line,) = ticker.with_switch([], columns, UNICODE, is_all=False)
+
+    assert text(line).endswith("c" if columns < 55 else "what matters c all")
+    assert width(line) <= columns
+
+
+def test_ends_of_jobs_are_worded() -> None:
+    ends = [Notable("job", 0.0, "prod", "done"), Notable("job", 0.0, "mc", "failed", left=3)]
+
+    good, bad = ticker.what_matters(ends, 100, 0.0, UNICODE)
+
+    assert text(good).endswith("prod done ended")
+    assert text(bad).endswith("mc failed ended, 3 packages without success")
+
+
+def test_c_switches_between_what_matters_and_all_changes(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("prod/1/2/1 failed", "c all")
+        assert "prod/1/1/1 done" not in "\n".join(desk.lines("ticker"))
+        await desk.press("c")
+        await desk.sees("prod/1/1/1 done", "c what matters")
+        await desk.press("c")
+        await desk.misses("prod/1/1/1 done")
+
+    dashboard(script, size=(160, 40))

@@ -1,0 +1,1 @@
+"""What catches the attention of people who only watch."""
