@@ -1,0 +1,225 @@
+"""Each figure of the dashboard is one that the command line has, on a site at work."""
+
+import platform
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from d0ctl.units import iso, moment
+from tests.support.figures import Documents, figures
+from tests.support.homes import equip_nodes, make_home
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+
+RECO = """
+job: reco
+title: Second pass
+priority: 60
+stages:
+  - name: make
+    lines:
+      - for: {i: {list: [1, 2]}}
+        run: "echo done > out-{i}"
+        outputs: ["out-{i}"]
+      - run: exit 3
+        outputs: [out-3]
+      - packages:
+          - {name: gen, run: "echo a > gen", outputs: [gen]}
+          - {name: sim, run: "cat gen > sim", inputs: [gen], outputs: [sim]}
+  - name: merge
+    lines:
+      - run: "cat {inputs} > all"
+        inputs: {from: make}
+        outputs: [all]
+"""
+
+LONG = """
+job: long
+stages:
+  - name: scan
+    lines:
+      - for: {{i: {{list: [1, 2, 3, 4]}}}}
+        run: "{gate}; echo done > out-{{i}}"
+        outputs: ["out-{{i}}"]
+"""
+
+LOAD = re.compile(r" load [\d.]+")
+"""The load of a machine, which changes by the second, and which `--json` does not have."""
+
+SHEETS = ("reco", "reco/1", "reco/1/4", "reco/2", "reco/1/3/1", "reco/1/1/1", "long", "long/1",
+          "long/1/1/1", "long/1/3/1", "long/1/4/1", "later", "later/1")  # fmt: skip
+"""A job, a stage, a line and packages in every state that lasts."""
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site whose daemon has done all it can: the rest runs until a gate opens, or waits."""
+    site = Site(tmp_path_factory.mktemp("busy") / "site")
+    try:
+        equip_nodes(make_home(site.home.root))
+        site.ok("node", "set", "localhost", "cpus=2")
+        site.submit(RECO)
+        site.submit(RECO.replace("job: reco", "job: later"), "--hold")
+        site.start_daemon()
+        site.wait_phase("reco/1/3/1", "failed")
+        site.ok("retry", "reco/1/3/1")
+        failed = "select count(*) from attempt where outcome = 'failed'"
+        site.wait(lambda: site.ask(failed) == [(2,)], "it has failed again")
+        site.wait_phase("reco/1/4/2", "done")
+        site.submit(LONG.format(gate=site.gate("go")))
+        for package in ("long/1/1/1", "long/1/2/1"):
+            site.wait_phase(package, "running")
+        site.ok("kill", "long/1/4/1")
+        yield site
+    finally:
+        site.close(kills=True)
+
+
+def said(site: Site, path: str) -> Documents:
+    """What the command line says of a job or of a part of one."""
+    job = path.partition("/")[0]
+    found = [site.json(verb, path) for verb in ("status", "why", "history")]
+    return Documents(*found, site.json("status", job), site.json("history", job))
+
+
+async def check(desk: Desk, parts: Sequence[str], said: Callable[[], Documents]) -> str:
+    """Return what parts of the screen show, once each figure of them is explained."""
+    opened, text, wrong = time.time(), "", ["nothing"]
+
+    def is_explained() -> bool:
+        nonlocal text, wrong
+        text = LOAD.sub("", " ".join(line for part in parts for line in desk.lines(part)))
+        wrong = said().unexplained(text, opened, time.time())
+        return bool(text.strip()) and not wrong
+
+    try:
+        await desk.until(is_explained)
+    except AssertionError as error:
+        raise AssertionError(f"{parts} show what `--json` does not: {wrong}\n{text}") from error
+    return text
+
+
+@pytest.mark.parametrize("path", SHEETS)
+def test_each_figure_of_a_row_and_of_its_sheet_is_in_the_documents(
+    busy: Site, dashboard: Open, path: str
+) -> None:
+    here = busy.json("status", path)
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: path in desk.lines("about")[0], path)
+        await desk.sees("why")
+        assert len(list(figures(await check(desk, ["about"], lambda: said(busy, path))))) >= 2
+        tree = desk.main.tree_view
+        row = desk.lines("tree")[tree.cursor - tree.scroll_offset.y]
+        assert Documents(here).unexplained(row, time.time(), time.time()) == []
+        if isinstance(counts := here.get("packages"), dict):
+            assert f" {counts['successful']}/{sum(counts.values())} " in f"{row} "
+
+    dashboard(script, home=busy.home.root, start=path, size=(360, 80))
+
+
+def everything(site: Site) -> Documents:
+    """What the command line says of all jobs and nodes."""
+    jobs = site.json("status")["jobs"]
+    nodes = site.json("node", "list")["nodes"]
+    histories = [site.json("history", job["job"]) for job in jobs]
+    found = Documents(jobs, nodes, histories, packages(site))
+    up = sum(node["state"] == "up" for node in nodes)
+    found.ratios.add(f"{up}/{len(nodes)}")
+    used, cpus = sum(node["used"] for node in nodes), sum(node["cpus"] for node in nodes)
+    found.ratios.add(f"{used}/{cpus}")
+    found.know(sum(job["phases"].get("failed", 0) for job in jobs), "failed")
+    return found
+
+
+def test_the_figures_of_header_nodes_and_changes_are_in_the_documents(
+    busy: Site, dashboard: Open
+) -> None:
+    async def script(desk: Desk) -> None:
+        await desk.sees("daemon up")
+        header, _, changed = desk.lines("header")[0].partition(" changed ")
+        documents = everything(busy)
+        now = time.time()
+        assert documents.unexplained(header.replace(str(busy.home.root), ""), now, now) == []
+        assert "1/1 node up   2/2 slots   ✘ 1 failed" in header
+        assert changed.strip() in times(min(documents.moments), now)
+        text = await check(desk, ["nodes", "ticker"], lambda: everything(busy))
+        assert " 2/2 " in text
+        attempts = [one for package in packages(busy) for one in package["attempts"]]
+        assert f"{sum(bool(one['ended']) for one in attempts)} ended" in desk.screen
+
+    dashboard(script, home=busy.home.root, size=(360, 80))
+
+
+def packages(site: Site) -> list[Any]:
+    """All packages of the site."""
+    return [site.json("status", path) for path in site.phases()]
+
+
+def times(first: float, last: float) -> set[str]:
+    """All times of day between two moments."""
+    return {moment(at, last) for at in range(int(first), int(last) + 2)}
+
+
+def test_the_figures_of_a_node_are_in_the_documents(busy: Site, dashboard: Open) -> None:
+    def documents() -> Documents:
+        found = Documents(
+            busy.json("node", "list"), busy.json("why", "localhost"), packages(busy),
+            platform.freedesktop_os_release(),
+        )  # fmt: skip
+        node = busy.listed_node("localhost")
+        found.ratios.add(f"{node['used']}/{node['cpus']}")
+        found.know(node["cpus"], "slots")
+        found.know(node["launched"], "packages")
+        found.know(platform.python_version(), before="python")
+        return found
+
+    async def script(desk: Desk) -> None:
+        await desk.press("o")
+        await desk.sees("2 of 2 slots in use", "running here  2 packages")
+        await check(desk, ["nodelist", "nodeabout"], documents)
+
+    dashboard(script, home=busy.home.root, size=(360, 80))
+
+
+def test_the_figures_of_failures_are_in_the_documents(busy: Site, dashboard: Open) -> None:
+    report = busy.json("report", "failures", "reco")
+    documents = Documents(report, busy.json("status", "reco/1/3/1"))
+    documents.know(report["packages"], "failed")
+    for group in report["by_reason"]:
+        documents.know(group["packages"], group["reason"])
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("1 exit-code", "1 failed package")
+        await desk.press("space")
+        await desk.sees("try 2")
+        await check(desk, ["title", "groups"], lambda: documents)
+
+    dashboard(script, home=busy.home.root, size=(360, 80))
+
+
+@pytest.mark.parametrize(
+    ("screen", "wrong"),
+    [
+        ("3/5  60 %  1 failed", []),
+        ("4/5  60 %  1 failed", ["4/5 60"]),
+        ("3/5  60 %  2 failed", ["% 2 failed"]),
+        ("since 12:00:07, took 4.0 s", []),
+        ("since 12:00:08, took 5.0 s", ["12:00:08", "5.0 s"]),
+        ("prod/1/2/1", ["prod/1/2/1"]),
+    ],
+)
+def test_a_figure_that_no_document_has_is_found(screen: str, wrong: list[str]) -> None:
+    at = datetime(2026, 11, 22, 12, 0, 7)
+    ended = at + timedelta(seconds=4)
+    words = [iso(one.timestamp()) for one in (at, ended)]
+    counts = {"successful": 3, "failed": 1, "unscheduled": 1}
+    documents = Documents({"path": "prod/1/1/1", "packages": counts, "phases": {"failed": 1},
+                           "started": words[0], "ended": words[1]})  # fmt: skip
+
+    assert documents.unexplained(screen, at.timestamp() + 60, at.timestamp() + 90) == wrong
