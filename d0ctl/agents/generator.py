@@ -8,7 +8,7 @@ from d0ctl.errors import BadJobFile, Refused
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.tasks import children, feeding, generation, state
+from d0ctl.store.tasks import children, feeding, generation, state, throttler
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile.batch import Rule
@@ -50,7 +50,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
 
 def wants(store: Store, task: Task, now: float) -> bool:
     """Return whether a task may get more packages now."""
-    return room(store, task) > 0 and generation.has_pickable(store, task)
+    return generation.has_pickable(store, task) and room(store, task) > 0
 
 
 def texts(task: Task) -> dict[str, str]:
@@ -68,7 +68,7 @@ def room(store: Store, task: Task) -> int:
     if first := scouts(task):
         return min(most, first)
     if most > 0 and not task.rules.at_once:
-        queue = generation.queue(store, task)
+        queue = throttler.queue(store, task)
         most = 0 if queue.is_enough else min(most, queue.most - queue.queued)
     return most
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.store.tasks import children, generation, state
+from d0ctl.store.tasks import children, generation, state, throttler
 from d0ctl.store.tasks.state import Task
+from d0ctl.store.tasks.throttler import Queue
 from d0ctl.store.tasks.views import DatasetView, datasets
-from d0ctl.units import count, duration
+from d0ctl.units import count, duration, listed
 
 MEANING = {
     "defined": "its datasets are looked up next",
@@ -66,7 +67,7 @@ def _are(number: int) -> str:
 
 def _of_packages(store: Store, task: Task) -> Iterator[str]:
     """Say what keeps a task from making more packages."""
-    queue = generation.queue(store, task)
+    queue = throttler.queue(store, task)
     waits = "waits" if queue.queued == 1 else "wait"
     yield f"{count(queue.queued, 'package')} of it {waits} for nodes, {queue.launched:,} on nodes"
     most = task.rules.max_packages
@@ -76,9 +77,32 @@ def _of_packages(store: Store, task: Task) -> Iterator[str]:
         yield f"its rule `max-packages: {most}` is reached"
     elif makers := children.makers(store, task):
         yield f"it gets more files from task `{'`, `'.join(makers)}`"
-    elif not state.counts(store, task.id).get("ready"):
+    elif not generation.has_pickable(store, task):
         yield "each of its files has a package or a result: it ends when they have ended"
     elif not task.rules.at_once and queue.is_enough:
-        yield f"more packages are made when {queue.most // 2:,} or fewer wait"
-    if not queue.slots:
-        yield "no node takes packages: d0ctl node list"
+        yield f"more packages are made when {queue.most // 2:,} or fewer wait{_others(queue)}"
+    yield from _of_nodes(queue)
+
+
+def _others(queue: Queue) -> str:
+    others = queue.sharers - 1
+    takes = "takes" if others == 1 else "take"
+    return f", as {count(others, 'other task')} of its share {takes} turns" if others > 0 else ""
+
+
+def _of_nodes(queue: Queue) -> Iterator[str]:
+    """Say which nodes take its packages, and why others take none."""
+    if not queue.nodes:
+        return
+    able = [f"`{name}`" for name in queue.able]
+    if len(able) > MOST:
+        able[MOST:] = [f"{len(able) - MOST:,} more"]
+    if able:
+        yield f"{listed(able)} could run {count(queue.slots, 'package')} of it at once"
+    else:
+        yield "no node takes its packages: d0ctl node list"
+    against = [(name, why) for name, why in queue.nodes.items() if why is not None]
+    for name, why in against[:MOST]:
+        yield f"node `{name}` takes none: {why}"
+    if len(against) > MOST:
+        yield f"{count(len(against) - MOST, 'more node')} likewise"

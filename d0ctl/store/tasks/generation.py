@@ -1,7 +1,6 @@
 """Packages of a task: lines that are added to its job, and the files that they take."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,29 +15,8 @@ from d0ctl.store.jobs.submission.insertion import Insertion
 from d0ctl.store.jobs.submission.intake import Intake
 from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow
 from d0ctl.store.jobs.submission.urgency import MOST_EXACT, urgency
-from d0ctl.store.tasks import event_ranges, state
+from d0ctl.store.tasks import event_ranges, state, throttler
 from d0ctl.store.tasks.state import Task
-
-LEAST_QUEUED, PER_SLOT = 50, 4
-"""A task has enough packages in its queue if it has so many, and so many for each CPU."""
-
-
-class Queue(NamedTuple):
-    """How much of a task is still to be launched, how much is on nodes, and their CPUs."""
-
-    queued: int
-    launched: int
-    slots: int
-
-    @property
-    def most(self) -> int:
-        """How many packages its queue should have."""
-        return max(LEAST_QUEUED, PER_SLOT * self.slots)
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether no more packages are needed yet."""
-        return self.queued > self.most // 2
 
 
 class Group(Struct, frozen=True):
@@ -53,13 +31,6 @@ class Group(Struct, frozen=True):
 
 class Changed(Exception):
     """A file was taken away, or the task got another status, since they were read."""
-
-
-def queue(store: Store, task: Task) -> Queue:
-    """Return how much of a task waits and runs."""
-    row = store.row("queued_packages", stage=task.stage_id)
-    assert row is not None
-    return Queue(row["queued"], row["launched"], store.value("slots"))
 
 
 def pickable(store: Store, task: Task, limit: int) -> list[Row]:
@@ -128,6 +99,7 @@ def _pick(
         raise Changed
     store.change("begin_content_attempts", first=first, last=last, now=now)
     store.change("count_made", task=task.id, made=task.made + len(packages))
+    throttler.keep_partition(store, task)
     add_outputs(store, task, packages, is_merge=False, now=now)
     if task.merge_stage_id is not None:
         store.change("keep_out_of_results", first=first, last=last)

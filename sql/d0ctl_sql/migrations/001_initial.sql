@@ -1556,6 +1556,7 @@ create table task (
     waits      text,                       -- why the agents can't go on at present
     next_look  real not null default 0,    -- agents leave it alone until then
     made       integer not null default 0, -- packages so far
+    partition  text,                       -- its share, and what its packages request
     holder     text,                       -- the process that works on it, as in `lease`
     held_until real,                       -- when others may take it from a process that hangs
     ended      real
@@ -1563,6 +1564,9 @@ create table task (
 
 -- Agents look for tasks by status.
 create index task_in_status on task (status, next_look);
+
+-- The tasks that take turns at the same nodes.
+create index task_in_partition on task (partition) where partition is not null;
 
 create index task_of_parent on task (parent_id) where parent_id is not null;
 
@@ -2483,6 +2487,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('event_range',    'event_range_of_package',     '100000 2'),
     ('event_range',    'event_range_ready',          '10000 1000 2 1'),
     ('event_range_count', 'event_range_count',       '100000 3 3 1'),
+    ('task',           'task_in_partition',          '10 5'),
     ('task',           'task_in_status',             '10 2 1'),
     ('task',           'sqlite_autoindex_task_1',    '10 1'),
     ('task_log',       'task_log_of_task',           '100 10'),

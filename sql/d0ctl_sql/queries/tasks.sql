@@ -165,13 +165,16 @@ select dataset.id, dataset.type, dataset_count.status, dataset_count.n
  order by dataset.seq;
 
 -- name: tasks_in
--- Tasks that have one of these statuses and are due, by the priority of their jobs.
+-- Tasks that have one of these statuses and are due: the first of each partition by the priority of
+-- their jobs, then the second ones.
 select task.id
   from json_each(:statuses) as wanted
  cross join task indexed by task_in_status
     on task.status = wanted.value and task.next_look <= :now
   join job on job.id = task.job_id and job.visible = 1
- order by job.priority desc, task.next_look, task.id;
+ order by row_number() over (partition by task.partition
+                             order by job.priority desc, task.next_look, task.id),
+          job.priority desc, task.next_look, task.id;
 
 -- name: next_task_look
 -- When the first task that waits is due.
@@ -518,9 +521,32 @@ update content_attempt
  where content_attempt.content_id = found.id and content_attempt.number = found.attempts
    and content_attempt.outcome is not found.outcome;
 
--- name: slots
--- How many CPUs the nodes have that may take packages.
-select coalesce(sum(coalesce(cpus_asked, cpus)), 0) from node where drained = 0 and state <> 'down';
+-- name: last_requirement
+-- What the last package of a stage requests.
+select requirement.*
+  from line
+  join package on package.line_id = line.id
+  join requirement on requirement.id = package.requirement_id
+ where line.stage_id = :stage
+ order by line.seq desc
+ limit 1;
+
+-- name: sharers_of_task
+-- How many tasks of the partition of a task make packages.
+select count(*)
+  from task as mine
+  join task on task.partition = mine.partition
+  join task_status on task_status.name = task.status and task_status.generates = 1
+  join job on job.id = task.job_id and job.hold = 0 and job.pause = 0
+ where mine.id = :task
+   and exists (select 1 from dataset join dataset_count
+                  on dataset_count.dataset_id = dataset.id and dataset_count.n > 0
+                where dataset.task_id = task.id and dataset.type = 'input'
+                  and dataset_count.status in ('ready', 'picked', 'running'));
+
+-- name: keep_partition
+-- The share of a task, and what its packages request.
+update task set partition = :partition where id = :task and partition is not :partition;
 
 -- name: has_tasks
 -- 1 if there is a task.

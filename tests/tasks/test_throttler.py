@@ -1,0 +1,91 @@
+"""How many packages of a task are queued: by its share, and by the nodes that could run them."""
+
+import json
+
+import pytest
+
+from d0ctl.model import Address
+from d0ctl.show.tasks import task_why
+from d0ctl.store import Store
+from d0ctl.store.nodes import registry
+from d0ctl.store.tasks import state, throttler
+from d0ctl.store.tasks.throttler import Queue
+from tests.support.jobs import NOW
+from tests.support.site import Site
+from tests.tasks.making import submit, work
+from tests.tasks.test_walks import rows
+
+MANY = "{seeds: {range: [1, 5000]}}"
+
+
+@pytest.fixture
+def large(store: Store) -> Store:
+    """A site with a node of 100 CPUs, one of 4 with two GPUs, and one that is drained."""
+    Site.of(store, cpus=100)
+    gpu = registry.add(store, Address("gpu", "ssh", "gpu"), cpus=4, gpus=2)
+    old = registry.add(store, Address("old", "ssh", "old"), cpus=64)
+    with store.writing():
+        store.connection.execute("update node set state = 'up', contact = ?", [NOW])
+        store.connection.execute("update node set gpus = 2 where id = ?", [gpu])
+        drain = "update node set drained = 1, drain_note = 'noisy fan' where id = ?"
+        store.connection.execute(drain, [old])
+    return store
+
+
+def queue(store: Store, task: int) -> Queue:
+    """How much of a task is queued."""
+    found = state.task(store, task)
+    assert found is not None
+    return throttler.queue(store, found)
+
+
+def test_the_queue_is_as_long_as_the_nodes_that_could_run_it_need(large: Store) -> None:
+    plain = submit(large, name="plain", inputs=MANY)
+    gpu = submit(large, name="gpu", inputs=MANY, files="[]\n  gpus: 1")
+    work(large)
+
+    assert queue(large, plain).slots == 104
+    assert queue(large, plain).queued == 416
+    assert queue(large, gpu).slots == 2
+    assert queue(large, gpu).queued == throttler.LEAST_QUEUED
+    assert queue(large, gpu).able == ["gpu"]
+    assert queue(large, gpu).nodes["old"] == "it is drained: noisy fan"
+
+
+def test_tasks_of_a_partition_divide_its_queue_and_those_of_other_shares_do_not(
+    large: Store,
+) -> None:
+    shares = {"top": {"share": 1, "jobs": ["top*"]}, "rest": {"share": 1}}
+    with large.writing():
+        large.change("keep_setting", name="shares", value=json.dumps(shares))
+        large.forget()
+    tasks = [submit(large, name=name, inputs=MANY) for name in ("top1", "other1", "other2")]
+    work(large)
+    queues = [queue(large, one) for one in tasks]
+
+    assert [one.sharers for one in queues] == [1, 2, 2]
+    assert [one.most for one in queues] == [416, 208, 208]
+    assert [one.queued for one in queues] == [416, 208, 208]
+    paths = {json.loads(row[0])[0] for row in rows(large, "select partition from task")}
+    assert paths == {"top", "rest"}
+
+
+def test_each_round_begins_with_the_first_task_of_every_partition(large: Store) -> None:
+    tasks = [submit(large, name=f"t{number}", inputs=MANY, files=f"[]\n  cpus: {cpus}")
+             for number, cpus in enumerate((1, 1, 1, 2))]  # fmt: skip
+    work(large)
+    order = state.in_status(large, ["running"], now=NOW)
+
+    assert sorted(order) == tasks
+    assert order[:2] == [tasks[0], tasks[3]]
+
+
+def test_why_of_a_task_says_which_nodes_take_its_packages(large: Store) -> None:
+    task = submit(large, inputs=MANY, files="[]\n  gpus: 1")
+    work(large)
+    facts = task_why.why(large, task, NOW).facts
+
+    assert "`gpu` could run 2 packages of it at once" in facts
+    assert "node `localhost` takes none: 0 GPUs, needs 1" in facts
+    assert "node `old` takes none: it is drained: noisy fan" in facts
+    assert "more packages are made when 25 or fewer wait" in facts
