@@ -8,7 +8,7 @@ from d0ctl.errors import BadJobFile, Refused
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.tasks import children, feeding, generation, state, throttler
+from d0ctl.store.tasks import children, feeding, generation, replaced, state, throttler
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile.batch import Rule
@@ -22,6 +22,9 @@ BATCH = 1_500
 
 def act(store: Store, task: Task, clock: Clock) -> bool:
     """Make the next packages of a task; return whether there are any."""
+    if replaced.is_any(store, task):
+        with store.writing():
+            replaced.make_again(store, task, now=clock())
     number = room(store, task)
     if number < 1:
         return False
@@ -50,7 +53,11 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
 
 def wants(store: Store, task: Task, now: float) -> bool:
     """Return whether a task may get more packages now."""
-    return generation.has_pickable(store, task) and room(store, task) > 0
+    if task.is_held:
+        return False
+    return replaced.is_any(store, task) or (
+        generation.has_pickable(store, task) and room(store, task) > 0
+    )
 
 
 def texts(task: Task) -> dict[str, str]:

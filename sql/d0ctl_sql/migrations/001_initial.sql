@@ -1764,6 +1764,10 @@ create index content_split on content (dataset_id, seq) where next_event <= even
 -- The files of a package that moves.
 create index content_of_package on content (package_id) where package_id is not null;
 
+-- The files that were replaced after packages had processed them.
+create index content_replaced on content (dataset_id)
+ where status = 'ready' and package_id is not null;
+
 -- The files that a package merges.
 create index content_of_merge on content (merge_id) where merge_id is not null;
 
@@ -2340,11 +2344,15 @@ begin
     update dataset_count set n = n + 1 where dataset_id = new.dataset_id and status = new.status;
 end;
 
--- Ranges of a file that was replaced by another of the same name say nothing about that one.
+-- Ranges of a file that was replaced by another of the same name say nothing about that one, and
+-- their outputs are no files of a dataset any more: other packages process it.
 create trigger content_replaced after update of size, events, checksum on content
 when old.next_event is not null and (old.size, old.events, old.checksum)
                              is not (new.size, new.events, new.checksum)
 begin
+    delete from content
+     where output = 1
+       and package_id in (select package_id from event_range where content_id = new.id);
     delete from event_range where content_id = new.id;
     update content set next_event = null where id = new.id;
 end;
@@ -2478,6 +2486,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('content',        'content_in_status',          '1000000 50000 10000 1'),
     ('content',        'content_of_package',         '1000000 5'),
     ('content',        'content_split',              '100 10 1'),
+    ('content',        'content_replaced',           '100 10'),
     ('content',        'sqlite_autoindex_content_1', '1000000 50000 1'),
     ('content_attempt', 'content_attempt',           '1000000 1 1'),
     ('dataset',        'sqlite_autoindex_dataset_1', '20 2 1'),

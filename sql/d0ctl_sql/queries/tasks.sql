@@ -287,6 +287,7 @@ select content.id, content.dataset_id, content.name, content.size, content.event
   from dataset
   join content indexed by content_in_status
     on content.dataset_id = dataset.id and content.status = 'ready' and content.next_event is null
+   and content.package_id is null
  where dataset.task_id = :task and dataset.type = 'input'
  order by dataset.seq, content.seq
  limit :limit;

@@ -1,0 +1,39 @@
+"""Input files that were replaced by others of the same name after packages had processed them."""
+
+from d0ctl.store import lifecycle
+from d0ctl.store.connection import Store
+from d0ctl.store.jobs import retry
+from d0ctl.store.tasks import content_follower
+from d0ctl.store.tasks.state import Task
+
+NOTE = "an input file was replaced"
+
+
+def is_any(store: Store, task: Task) -> bool:
+    """Return whether an input file of a task was replaced."""
+    return store.value("has_replaced", task=task.id) is not None
+
+
+def make_again(store: Store, task: Task, *, now: float) -> None:
+    """Make the packages of replaced files again, and those that merged their outputs.
+
+    So their outputs have each file once, in its new version. In a transaction.
+    """
+    store.change("clear_repackaged")
+    store.change("choose_failed_replaced", task=task.id)
+    store.change("leave_replaced")
+    content_follower.drop_repackaged(store, now=now)
+    _choose(store, task)
+    store.change("choose_mergers")
+    store.change("keep_mergers")
+    lifecycle.kill(store, actor="d0ctl", note=NOTE, now=now)
+    _choose(store, task)
+    store.change("choose_mergers")
+    retry.make_again(store, actor="d0ctl", note=NOTE, now=now)
+    store.change("choose_live_replaced", task=task.id)
+    store.change("pick_replaced")
+
+
+def _choose(store: Store, task: Task) -> None:
+    store.change("clear_chosen")
+    store.change("choose_replaced", task=task.id)
