@@ -13,8 +13,9 @@ from d0ctl.config import find_home
 from d0ctl.jobfile.source import text_of
 from d0ctl.show.tasks import task_why
 from d0ctl.store import opening
+from d0ctl.store.rows import make
 from d0ctl.store.tasks import submission, views
-from d0ctl.store.tasks.views import DatasetView, TaskSummary
+from d0ctl.store.tasks.views import DatasetView, TaskChange, TaskSummary
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile import reader
 
@@ -72,6 +73,13 @@ class Task(TaskVerbs):
         """Its datasets, and how many of their files have each status."""
         with opening.reader(self.home) as store, store.reading():
             return views.datasets(store, views.task(store, self.name).id)
+
+    @property
+    def history(self) -> list[TaskChange]:
+        """Each change of its status: when, by whom and why."""
+        with opening.reader(self.home) as store, store.reading():
+            return [make(TaskChange, row)
+                    for row in views.log(store, views.task(store, self.name).id)]  # fmt: skip
 
     def why(self) -> str:
         """Say why it has its status, and what it waits for."""

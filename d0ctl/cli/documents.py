@@ -1,5 +1,6 @@
 """The JSON documents of the reading verbs; their keys are a contract."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from d0ctl.cli.schemas import jobs, tasks
@@ -146,6 +147,11 @@ def failure(one: FailureView) -> jobs.Failure:
 def task_document(one: TaskSummary) -> tasks.Task:
     """Return a task."""
     return fill(tasks.Task, one, task=one.name, packages=one.made, files=dict(one.files))
+
+
+def task_card(one: TaskSummary, datasets: Sequence[DatasetView]) -> tasks.TaskCard:
+    """Return a task with its datasets."""
+    return {**task_document(one), "datasets": [dataset_document(each) for each in datasets]}
 
 
 def dataset_document(one: DatasetView) -> tasks.Dataset:

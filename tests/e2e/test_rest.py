@@ -19,6 +19,8 @@ job: hello
 stages: [{lines: [{for: {n: {range: [1, 3]}}, run: 'echo {n} > {n}.txt', outputs: ['{n}.txt']}]}]
 """
 
+TASK = "{task: gen, inputs: {seeds: {seeds: 4}}, process: {run: 'echo {files}'}}"
+
 NO_FREE_PORT = 0
 
 
@@ -106,6 +108,16 @@ def test_prometheus_reads_the_metrics_with_a_token(site: Site, server: Server) -
     assert answer.headers["content-type"].startswith("text/plain")
 
 
+def test_tasks_are_answered_as_the_command_prints_them(site: Site, server: Server) -> None:
+    site.ok("task", "submit", site.write(TASK, "task.yaml"))
+    with server.client(secret(site, "reader")) as client:
+        assert read(client.get("tasks")) == site.json("task", "list")
+        for path, command in (("", "status"), ("/why", "why"), ("/history", "history")):
+            assert read(client.get(f"tasks/gen{path}")) == site.json("task", command, "gen")
+        assert "there is no task `no`" in read(client.get("tasks/no"), 404)["error"]
+        read(client.post("tasks", json={"text": TASK}), 403)
+
+
 def test_a_request_without_a_known_token_is_refused_and_a_removed_one_at_once(
     site: Site, server: Server
 ) -> None:
@@ -154,6 +166,20 @@ def test_an_action_is_planned_then_done_by_the_name_of_the_token(
     assert site.json("status", "first")["phases"] == {"canceled": 1}
     [action, *_] = site.json("history", "first")["actions"]
     assert (action["actor"], action["reason"]) == ("a-operator", "not needed")
+
+
+def test_an_operator_submits_a_task_and_pauses_it(site: Site, operator: httpx.Client) -> None:
+    wanted = {"text": TASK, "name": "mine", "reason": "a trial"}
+    assert read(operator.post("tasks", json={**wanted, "dry_run": True}))["dry_run"] is True
+    assert read(operator.post("tasks", json=wanted)) == {"task": "mine", "datasets": 2}
+    read(operator.post("tasks", json=wanted), 409)
+    fault = read(operator.post("tasks", json={"text": "task: [1]"}), 400)["error"]
+    assert "task:1:7: `task` takes a text" in fault
+
+    done = read(operator.post("actions/task/pause", json={"target": "mine"}))
+    assert done["undo"] == "d0ctl task resume mine"
+    [first, last] = read(operator.get("tasks/mine/history"))["changes"]
+    assert (first["note"], last["new"], last["actor"]) == ("a trial", "paused", "a-operator")
 
 
 def test_an_action_is_refused_if_others_acted_since_its_plan(

@@ -72,6 +72,16 @@ class FileView(Struct, frozen=True):
     open_ranges: Sequence[Row]
 
 
+class TaskChange(Struct, frozen=True):
+    """A change of the status of a task; without an actor d0ctl made it itself."""
+
+    at: float
+    old: str | None
+    new: str
+    actor: str | None
+    note: str | None
+
+
 def tasks(store: Store, pattern: str = "*") -> list[TaskSummary]:
     """Return the tasks whose names match, the newest first."""
     return _summaries(store, store.rows("tasks", pattern=pattern))

@@ -64,7 +64,7 @@ class Submission(Common, kw_only=True):
     force: bool | None = False
 
 
-OPERATED = ("jobs", "packages", "files")
+OPERATED = ("jobs", "packages", "files", "tasks")
 """The groups of actions that operators may carry out."""
 
 

@@ -12,7 +12,13 @@ from litestar.openapi.spec import Components, SecurityScheme
 from msgspec import Struct
 
 from d0ctl import __version__
-from d0ctl.cli.commands.rest import action_routes, event_stream, http_errors, read_routes
+from d0ctl.cli.commands.rest import (
+    action_routes,
+    event_stream,
+    http_errors,
+    read_routes,
+    task_routes,
+)
 from d0ctl.cli.commands.rest.bearer import ByToken
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
@@ -43,7 +49,8 @@ def version() -> Version:
 def application(home: Home) -> Litestar:
     """Return the application for a home."""
     routes = Router("/v1", route_handlers=[
-        version, event_stream.events, *read_routes.HANDLERS, *action_routes.handlers(),
+        version, event_stream.events, *read_routes.HANDLERS, *task_routes.HANDLERS,
+        *action_routes.handlers(),
     ])  # fmt: skip
     handlers: dict[Any, Any] = {
         D0Error: http_errors.expected,

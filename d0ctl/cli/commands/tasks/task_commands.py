@@ -114,9 +114,9 @@ def status(task: Name, json: options.Json = False) -> None:
         found = views.task(store, task)
         datasets = views.datasets(store, found.id)
     if json:
-        from d0ctl.cli.documents import dataset_document, task_document
+        from d0ctl.cli.documents import task_card
 
-        emit_json({**task_document(found), "datasets": [dataset_document(one) for one in datasets]})
+        emit_json(task_card(found, datasets))
     else:
         _show(found, datasets)
 
