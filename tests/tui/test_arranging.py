@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.model import Address
+from d0ctl.store.nodes import registry
 from d0ctl.store.views.finding import package_order
 from tests.support.building import production
 from tests.support.rows import change
@@ -189,3 +191,44 @@ def test_views_that_can_not_be_read_are_reported_and_kept(
         assert path.read_text() == '{"one": 3}'
 
     dashboard(script, size=(200, 36))
+
+
+def test_nodes_and_groups_of_failures_are_sorted_and_stay_so(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    with site.store.writing():
+        registry.add(site.store, Address("zeta", "ssh", "nobody@127.0.0.1:1"), cpus=8)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("o")
+        await desk.until(lambda: "zeta" in desk.lines("nodelist")[0], "it is not up")
+        await desk.press("s")
+        await desk.type("slots")
+        await desk.press("enter")
+        await desk.sees("by slots in use ↓")
+        await desk.until(lambda: "localhost" in desk.lines("nodelist")[0], "it is used more")
+        await desk.press("escape", "o")
+        await desk.sees("by slots in use ↓")
+        await desk.press("escape", "F", "s")
+        await desk.type("last")
+        await desk.press("enter")
+        await desk.sees("sorted by last ↓", "exit-code")
+
+    dashboard(script)
+
+
+def test_a_list_without_rows_says_so(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("no package of these jobs has failed")
+        await desk.press("escape", "i")
+        await desk.sees("nothing ran in this time")
+        await desk.press("escape", "apostrophe")
+        await desk.sees("nothing yet")
+        await desk.press("escape")
+        await choose(desk, "f", "cooloff")
+        await desk.sees("no package: cooloff")
+
+    dashboard(script)

@@ -76,6 +76,7 @@ class Dashboard(Past, Outside, Attention, App[None]):
         self.places = Places(self.source)
         self.snapshot = Snapshot()
         self.rates = Rates()
+        self.orders: dict[str, tuple[str, bool]] = {}
         self.drivers: tuple[str, ...] = ()
         self.stale = ""
         self.changed = 0.0

@@ -31,6 +31,7 @@ class AppInterface(Protocol):
     snapshot: Snapshot
     rates: Rates
     interval: float
+    orders: dict[str, tuple[str, bool]]
     read_only: bool
     shows_all: bool
 

@@ -85,6 +85,7 @@ OUTSIDE = (
     Command("y", "copy", "copy path, command or folder", "look"),
     Command("exclamation_mark", "shell", "a shell on its node, in its folder",
             "look"),
+    Command("p", "peek", "the files in its folder", "look"),
     Command("equals_sign", "compare", "compare two attempts", "look"),
     Command("vertical_line", "read_with('pager')", "the log in $PAGER", "look"),
     Command("e", "read_with('editor')", "the log in $EDITOR", "look"),
@@ -144,6 +145,7 @@ FAILURES = (
     Command("left,h", "group(-1)", "group by the previous property", "look"),
     Command("enter", "open", "show the packages of a group, or go to a package", "look", "open"),
     Command("space", "fold", "open or close a group", "look"),
+    Command("s", "sort", "sort the groups", "look", foot="sort"),
     Command("t", "log", "the log of a package", "look", foot="log"),
     Command("a", "act", "all actions on it", "act", foot="act"),
 )
@@ -151,6 +153,7 @@ FAILURES = (
 NODES = (
     Command("enter", "go", "go to the package", "look", foot="open"),
     Command("tab", "app.focus_next", "to the packages, and back", "look", foot="packages"),
+    Command("s", "sort", "sort the nodes", "look", foot="sort"),
     Command("exclamation_mark", "shell", "a shell on the node", "look", foot="shell"),
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name,
@@ -169,6 +172,12 @@ TASKS = (
         if action.level == "task"
     ),
 )  # fmt: skip
+
+PEEK = (
+    Command("enter,right,l", "open", "open a folder or a file", "look", foot="open"),
+    Command("left,h", "up", "to the folder above", "look", foot="up"),
+    Command("r", "reload", "read it again", "look", foot="again"),
+)
 
 CARD = (Command("enter", "go", "go to its package", "look", foot="package"),)
 

@@ -1,6 +1,7 @@
 """Failed packages by a common property: reason, node, software, input."""
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -36,8 +37,19 @@ class Cluster(Struct):
             self.last, self.message = failure.ended, failure.message or ""
 
 
-def clusters(failed: Iterable[Failed], by: str) -> list[Cluster]:
-    """Return the groups, those with the most failures that are not acknowledged first."""
+ORDERS: Mapping[str, tuple[Callable[[Cluster], Any], bool]] = {
+    "number": (lambda one: len(one.ids) - one.acknowledged, True),
+    "name": (lambda one: one.name, False),
+    "last": (lambda one: one.last, True),
+    "nodes": (lambda one: len(one.nodes), True),
+}
+"""What groups can be sorted by, and whether the largest comes first; the first is usual."""
+
+
+def clusters(
+    failed: Iterable[Failed], by: str, order: str = "number", *, reverse: bool = False
+) -> list[Cluster]:
+    """Return the groups in an order: the most failures that are not acknowledged first."""
     read = PROPERTIES[by]
     found: dict[str, Cluster] = {}
     for one in failed:
@@ -45,4 +57,6 @@ def clusters(failed: Iterable[Failed], by: str) -> list[Cluster]:
         if name not in found:
             found[name] = Cluster(name)
         found[name].take(one)
-    return sorted(found.values(), key=lambda one: (one.acknowledged - len(one.ids), one.name))
+    key, largest_first = ORDERS[order]
+    by_name = sorted(found.values(), key=lambda one: one.name)
+    return sorted(by_name, key=key, reverse=largest_first is not reverse)

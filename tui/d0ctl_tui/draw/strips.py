@@ -1,9 +1,10 @@
 """The lines around the tree: header, nodes, events, rates, keys."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, takewhile
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -22,6 +23,8 @@ ALWAYS = ("help", "quit", "back")
 
 READ_ONLY: Line = ((" read-only ", "mark"),)
 """The mark of a dashboard that changes nothing, before the first line of every screen."""
+
+NO_NODES = "no nodes yet: d0ctl node add NAME [user@]host"
 
 WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
 
@@ -99,14 +102,29 @@ def _driver(drivers: Sequence[str], glyphs: Glyphs) -> Line:
 def nodes(found: Sequence[NodeLine], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
     """Return each node as a line: state, slots in use, load, last contact, problem."""
     if not found:
-        return [((" no nodes yet: d0ctl node add NAME [user@]host", "faint"),)]
+        return [((f" {NO_NODES}", "faint"),)]
     name = min(18, max(len(foreign(node.name)) for node in found))
-    return [_node(node, name, columns, now, glyphs) for node in ordered(found)]
+    return [_node(node, name, columns, now, glyphs) for node in found]
 
 
-def ordered(found: Sequence[NodeLine]) -> list[NodeLine]:
-    """Return the nodes, those with a problem first."""
-    return sorted(found, key=lambda node: (node.state == "up", node.name))
+NODE_ORDERS: Mapping[str, tuple[Callable[[NodeLine], Any], bool]] = {
+    "state": (lambda node: node.state == "up", False),
+    "name": (lambda node: node.name, False),
+    "slots in use": (lambda node: node.used / max(1, node.cpus), True),
+    "waiting there": (lambda node: node.ahead + node.staging, True),
+    "load": (lambda node: node.load or 0.0, True),
+    "last heard": (lambda node: node.contact or 0.0, True),
+}
+"""What nodes can be sorted by, and whether the largest comes first."""
+
+
+def ordered(
+    found: Sequence[NodeLine], order: str = "state", *, reverse: bool = False
+) -> list[NodeLine]:
+    """Return the nodes in an order, by default those with a problem first."""
+    key, largest_first = NODE_ORDERS[order]
+    by_name = sorted(found, key=lambda node: node.name)
+    return sorted(by_name, key=key, reverse=largest_first is not reverse)
 
 
 def _node(node: NodeLine, name: int, columns: int, now: float, glyphs: Glyphs) -> Line:

@@ -18,11 +18,12 @@ from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns
-from d0ctl_tui.draw.failure_groups import PROPERTIES, Cluster, clusters
+from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, Cluster, clusters
 from d0ctl_tui.draw.tree_rows import RowContext, clock
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.outline import Outline
 from d0ctl_tui.read.tree_source import PAGE
+from d0ctl_tui.screens.dialogs.order_choices import Sorting, ask_order
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
 
@@ -123,6 +124,7 @@ class FailuresScreen(SubScreen):
         self.job_id = job_id
         self.by = next(iter(PROPERTIES))
         self.groups = Groups(dashboard)
+        self.groups.nothing = "looking ..."
         self._failed: list[activity.Failed] | None = None
         self._read_at = 0.0
 
@@ -137,10 +139,14 @@ class FailuresScreen(SubScreen):
 
     def headline(self, columns: int) -> Line:
         """Return what is grouped, and by which property."""
-        left: list[Span] = [(f" failures of {foreign(self.job or 'all jobs')}", "title")]
+        of = "all listed jobs" if self.dashboard.source.job_list.hides else "all jobs"
+        left: list[Span] = [(f" failures of {foreign(self.job or of)}", "title")]
         left.append(("  by ", "faint"))
         for name in PROPERTIES:
             left += [(name, "key" if name == self.by else "faint"), ("  ", "")]
+        now = self._sorting
+        if (now.order, now.reverse) != ("number", False):
+            left.append((f" sorted by {now.order} {now.arrow}", "faint"))
         number = len(self._failed) if self._failed is not None else None
         words = "looking ..." if number is None else count(number, "failed package")
         return spread(left, [(f"{words} ", "bad" if number else "faint")], columns)
@@ -195,8 +201,19 @@ class FailuresScreen(SubScreen):
             Marks(set(self.dashboard.source.paths(self.groups.found[path[0]].ids)))
         )
 
+    @property
+    def _sorting(self) -> Sorting:
+        known = {order: largest for order, (_, largest) in ORDERS.items()}
+        return Sorting(known, *self.dashboard.orders.get("failures", ("number", False)))
+
+    def action_sort(self) -> None:
+        """Choose the order of the groups."""
+        ask_order(self.dashboard, "failures", self._sorting, self._regroup)
+
     def _regroup(self) -> None:
-        self.groups.show(clusters(self._failed or [], self.by))
+        now = self._sorting
+        found = clusters(self._failed or [], self.by, now.order, reverse=now.reverse)
+        self.groups.show(found)
         super().update()
 
     def _read(self) -> None:
@@ -224,4 +241,5 @@ class FailuresScreen(SubScreen):
         self._read_at = time.monotonic()
         if self.is_mounted and found != self._failed:
             self._failed = found
+            self.groups.nothing = f"no package of {foreign(self.job or 'these jobs')} has failed"
             self._regroup()

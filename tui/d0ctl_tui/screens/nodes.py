@@ -14,6 +14,8 @@ from d0ctl_tui.app_events import CursorMoved, LineOpened
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import NODES, SUB, bindings
 from d0ctl_tui.draw import strips
+from d0ctl_tui.read.snapshot import NodeLine
+from d0ctl_tui.screens.dialogs.order_choices import Sorting, ask_order
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
 from d0ctl_tui.widgets.status_lines import Page
@@ -23,6 +25,7 @@ class NodeList(LineView):
     """The nodes, one line each; those with a problem first."""
 
     has_cursor = True
+    nothing = strips.NO_NODES
 
     def __init__(self, dashboard: AppInterface) -> None:
         super().__init__(id="nodelist", glyphs=dashboard.glyphs)
@@ -34,13 +37,24 @@ class NodeList(LineView):
 
     def line(self, number: int, columns: int) -> Line:
         """Return a node."""
-        lines = strips.nodes(self.dashboard.snapshot.nodes, columns, time.time(), self.glyphs)
+        lines = strips.nodes(self.order(), columns, time.time(), self.glyphs)
         return lines[number] if number < len(lines) else EMPTY
+
+    @property
+    def sorting(self) -> Sorting:
+        """The order, kept until the dashboard ends."""
+        known = {order: largest for order, (_, largest) in strips.NODE_ORDERS.items()}
+        return Sorting(known, *self.dashboard.orders.get("nodes", ("state", False)))
+
+    def order(self) -> list[NodeLine]:
+        """Return the nodes in their order."""
+        sorting = self.sorting
+        return strips.ordered(self.dashboard.snapshot.nodes, sorting.order, reverse=sorting.reverse)
 
     @property
     def chosen(self) -> str | None:
         """Return the name of the node under the cursor."""
-        order = strips.ordered(self.dashboard.snapshot.nodes)
+        order = self.order()
         return order[self.cursor].name if self.cursor < len(order) else None
 
 
@@ -64,7 +78,7 @@ class NodesScreen(SubScreen):
 
     def on_mount(self) -> None:
         """Begin at the requested node."""
-        names = [node.name for node in strips.ordered(self.dashboard.snapshot.nodes)]
+        names = [node.name for node in self.list.order()]
         if self.start in names:
             self.list.cursor = names.index(self.start)
         self.list.focus()
@@ -72,7 +86,11 @@ class NodesScreen(SubScreen):
 
     def headline(self, columns: int) -> Line:
         """Return the title."""
-        return ((" nodes", "title"), ("  what each does, and why it takes no more", "faint"))
+        sorting = self.list.sorting
+        words = "what each does, and why it takes no more"
+        if (sorting.order, sorting.reverse) != ("state", False):
+            words = f"by {sorting.order} {sorting.arrow}  {words}"
+        return ((" nodes", "title"), (f"  {words}", "faint"))
 
     def update(self) -> None:
         """Show the present state."""
@@ -98,6 +116,10 @@ class NodesScreen(SubScreen):
         if isinstance(self.card, Node) and self.card.live:
             self.app.pop_screen()
             self.dashboard.go_to(self.card.live[0].path)
+
+    def action_sort(self) -> None:
+        """Choose the order of the nodes."""
+        ask_order(self.dashboard, "nodes", self.list.sorting, self.update)
 
     def action_shell(self) -> None:
         """Open a shell on the node, in d0ctl's folder there."""

@@ -9,6 +9,7 @@ from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.logs import Log
 from d0ctl_tui.screens.comparison_screen import ComparisonScreen
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
+from d0ctl_tui.screens.peek_screen import PeekScreen
 from d0ctl_tui.screens.tasks_screen import TasksScreen
 from d0ctl_tui.screens.timeline_screen import TimelineScreen
 from d0ctl_tui.widgets.about_pane import AboutPane
@@ -59,6 +60,12 @@ class RowKeys:
             return
         packages = [path if path.count("/") == 3 else f"{path}/1" for path in paths]
         self.dashboard.app.push_screen(ComparisonScreen(self.dashboard, packages))
+
+    def action_peek(self) -> None:
+        """Show the files in the folder of the last attempt at the selected package."""
+        log = self._log("only a package has a folder: choose one")
+        if log is not None:
+            self.dashboard.app.push_screen(PeekScreen(self.dashboard, log))
 
     def action_timeline(self) -> None:
         """Show when and where packages ran."""

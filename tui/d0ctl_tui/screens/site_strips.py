@@ -16,7 +16,8 @@ class NodeStrip(Page):
         self.dashboard = dashboard
 
     def _list(self, columns: int) -> list[Line]:
-        return strips.nodes(self.dashboard.snapshot.nodes, columns, time.time(), self.glyphs)
+        order = strips.ordered(self.dashboard.snapshot.nodes)
+        return strips.nodes(order, columns, time.time(), self.glyphs)
 
     def click_line(self, number: int, column: int) -> None:
         """Show the node."""

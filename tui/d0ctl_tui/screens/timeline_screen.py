@@ -27,6 +27,7 @@ class TimeRows(LineView):
     """The rows; only visible ones are drawn."""
 
     has_cursor = True
+    nothing = "nothing ran in this time"
 
     def __init__(self, dashboard: AppInterface) -> None:
         super().__init__(id="times", glyphs=dashboard.glyphs)

@@ -5,7 +5,8 @@ from functools import partial
 
 from msgspec import Struct
 
-from d0ctl_tui.screens.dialogs.search_box import Choice
+from d0ctl_tui.app_interface import AppInterface
+from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
 
 
 class Sorting(Struct, frozen=True):
@@ -38,3 +39,23 @@ def choices(
             found.append(Choice(order, about, sorting.arrow if now else "", kind=kind,
                                 do=partial(take, order, new.reverse)))  # fmt: skip
     return found
+
+
+def ask_order(
+    dashboard: AppInterface, name: str, sorting: Sorting, show: Callable[[], object]
+) -> None:
+    """Ask for the order of a list, keep it until the dashboard ends, and show the list in it."""
+
+    def take(order: str, reverse: bool) -> None:
+        dashboard.orders[name] = order, reverse
+        show()
+
+    def done(choice: Choice | None) -> None:
+        if choice is not None and choice.do is not None:
+            choice.do()
+
+    def find(words: str) -> list[Choice]:
+        return choices(sorting, words, take)
+
+    title = f"sort {name} by; the same again: the other way round"
+    dashboard.app.push_screen(Finder(dashboard, title, find), done)

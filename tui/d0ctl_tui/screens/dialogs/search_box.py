@@ -147,7 +147,7 @@ class Finder(Dialog[Choice]):
     def _show(self, words: str, found: Sequence[Choice]) -> None:
         if self.is_mounted and words == self._typed:
             self._shown = words
-            self.results.empty = f"nothing found for `{foreign(words)}`" if words else ""
+            self.results.empty = f"nothing found for `{foreign(words)}`" if words else "nothing yet"
             self.results.choices = found
             self.results.cursor = 0
             self.results.scroll_to(y=0, animate=False, immediate=True)

@@ -19,6 +19,7 @@ from d0ctl_tui.commands import MAIN, Command
 from d0ctl_tui.read import saved_views
 from d0ctl_tui.read.package_filter import PackageFilter
 from d0ctl_tui.read.saved_views import SavedView
+from d0ctl_tui.screens.dialogs.other_verbs import NOT_HERE, SEEN
 from d0ctl_tui.screens.dialogs.search_box import Choice
 
 
@@ -58,7 +59,23 @@ def palette(screen: Reach, words: str) -> list[Choice]:
             task = _task_here(screen) if action.level == "task" else None
             found.append(Choice(action.title, f"d0ctl {name}", look="plain",
                                 do=partial(screen.dashboard.plan_other, name, task)))  # fmt: skip
-    return found + _views(screen, low)
+    return found + _views(screen, low) + _other_verbs(screen, low)
+
+
+def _other_verbs(screen: Reach, low: Iterable[str]) -> list[Choice]:
+    """Return the verbs that are no actions: the key that shows the same, or why there is none."""
+    found = []
+    for verb, action in SEEN.items():
+        command = next(one for one in MAIN if one.action == action)
+        if all(word in f"{verb} {command.title}".lower() for word in low):
+            found.append(Choice(command.title, f"d0ctl {verb}", command.key, look="plain",
+                                do=partial(screen.run_command, command)))  # fmt: skip
+    for verb, why in NOT_HERE.items():
+        if all(word in verb for word in low):
+            command_line = f"d0ctl {verb}"
+            found.append(Choice(command_line, f"not here, enter copies it: {why}", look="faint",
+                                do=partial(screen.dashboard.copy, command_line)))  # fmt: skip
+    return found
 
 
 def _views(screen: Reach, low: Iterable[str]) -> list[Choice]:

@@ -1,0 +1,41 @@
+"""The palette has every verb of the command line, or says why it is not there."""
+
+from d0ctl.actions import ACTIONS
+from d0ctl.cli.epilogs import EPILOGS
+from d0ctl_tui.commands import MAIN
+from d0ctl_tui.screens.dialogs import search_results
+from d0ctl_tui.screens.dialogs.other_verbs import NOT_HERE, SEEN
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+
+
+def test_each_verb_of_the_command_line_is_in_the_palette_once() -> None:
+    known = [*ACTIONS, *SEEN, *NOT_HERE]
+
+    assert sorted(known) == sorted({*ACTIONS, *EPILOGS})
+    assert set(SEEN.values()) <= {command.action for command in MAIN}
+
+
+def test_the_palette_shows_every_verb_and_says_why_some_are_not_there(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("colon")
+        await desk.type("report usage")
+        await desk.sees("d0ctl report usage  not here, enter copies it: it prints a list")
+        await desk.press("enter")
+        await desk.until(lambda: desk.app.clipboard == "d0ctl report usage", "it is copied")
+        await desk.press("colon")
+        await desk.type("report failures")
+        await desk.sees("failures in groups  d0ctl report failures")
+        await desk.press("enter")
+        await desk.sees("failures of all jobs")
+        desk.app.pop_screen()
+        for verb in (*SEEN, *NOT_HERE, *ACTIONS):
+            found = search_results.palette(desk.main, verb)
+            assert f"d0ctl {verb}" in {word for one in found for word in (one.words, one.about)}
+
+    dashboard(script)

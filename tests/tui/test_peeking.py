@@ -1,0 +1,56 @@
+"""The folder of an attempt, seen from the dashboard."""
+
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+from tests.tui.test_log import write_log
+
+
+def test_p_shows_the_files_of_the_attempt_and_the_end_of_one(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    folder = write_log(site, "prod/1/1/1", "first\nno calibration\n").parent
+    (folder / "work").mkdir()
+    (folder / "work" / "table").write_bytes(b"one\0two")
+    (folder / "work" / "empty").touch()
+
+    async def script(desk: Desk) -> None:
+        await desk.press("p")
+        await desk.sees("prod/1/1/1", "attempt 1 on localhost", "1.out", "work/", "2 entries")
+        await desk.press("enter")
+        await desk.sees("/1.out", "no calibration")
+        await desk.press("left")
+        await desk.sees("2 entries", "work/")
+        await desk.press("down", "enter")
+        await desk.sees("/work", "table", "7 B")
+        await desk.press("enter")
+        await desk.sees("/work/empty", "the file is empty")
+        await desk.press("left")
+        await desk.sees("2 entries", "7 B")
+        await desk.press("down", "enter")
+        await desk.sees("not text: 7 B")
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.main, "back")
+
+    dashboard(script, start="prod/1/1/1")
+
+
+def test_a_folder_that_is_gone_and_a_package_that_has_none_are_reported(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    log = write_log(site, "prod/1/1/1", "lost\n")
+    log.unlink()
+    log.parent.rmdir()
+
+    async def script(desk: Desk) -> None:
+        await desk.press("p")
+        await desk.sees("No such file or directory")
+        await desk.press("escape")
+        desk.app.go_to("prod/1/2/1")
+        await desk.press("p")
+        await desk.sees("package `prod/1/2/1` has not run yet")
+        desk.app.go_to("prod")
+        await desk.press("p")
+        await desk.sees("only a package has a folder: choose one")
+
+    dashboard(script, start="prod/1/1/1")
