@@ -93,6 +93,7 @@ OUTSIDE = (
 
 WATCH = (
     Command("c", "app.all_changes", "list all changes, or only what matters", "look"),
+    Command("b", "app.follow", "notice when the job first fails or ends", "look"),
 )  # fmt: skip
 
 ACT = (

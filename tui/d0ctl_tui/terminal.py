@@ -15,5 +15,7 @@ class Terminal(Struct, frozen=True):
     """The shortest time between two updates of the screen, in seconds."""
     slow: bool = False
     """Whether the line is slow: no latest changes, no plots, no mouse."""
+    quiet: bool = False
+    """Whether the bell, desktop notices and the title of the window are off."""
     read_only: bool = False
     """Whether nothing can be changed from here."""

@@ -29,6 +29,7 @@ class Glyphs(Struct, frozen=True):
     ellipsis: str
     arrow: str
     sparks: str
+    bell: str
 
 
 UNICODE = Glyphs(
@@ -45,7 +46,7 @@ UNICODE = Glyphs(
     },
     bar={"successful": "█", "launched": "▓", "failed": "▒", "canceled": "░"},
     rest="─", open="▾", shut="▸", leaf=" ", mark="◆", point="›", rule="─", upright="│",
-    ellipsis="…", arrow="→", sparks="▁▂▃▄▅▆▇█",
+    ellipsis="…", arrow="→", sparks="▁▂▃▄▅▆▇█", bell="♪",
 )  # fmt: skip
 
 ASCII = Glyphs(
@@ -62,7 +63,7 @@ ASCII = Glyphs(
     },
     bar={"successful": "#", "launched": ">", "failed": "x", "canceled": "-"},
     rest=".", open="v", shut=">", leaf=" ", mark="*", point=">", rule="-", upright="|",
-    ellipsis="..", arrow="->", sparks="_.-=+*%#",
+    ellipsis="..", arrow="->", sparks="_.-=+*%#", bell="!",
 )  # fmt: skip
 
 ROLES: Mapping[str, str] = {

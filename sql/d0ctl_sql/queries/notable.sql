@@ -42,3 +42,22 @@ select job.ended as at, job.name as subject, iif(sum(stage_count.n) > 0, 'failed
   join stage on stage.job_id = job.id
   left join stage_count on stage_count.stage_id = stage.id and stage_count.phase <> 'done'
  group by job.id;
+
+-- name: followed_jobs
+-- Some jobs: how many packages are done and failed, when they ended, and the last failure.
+select job.id, job.name, job.ended,
+       coalesce(sum(stage_count.n), 0) as packages,
+       coalesce(sum(iif(stage_count.phase = 'done', stage_count.n, 0)), 0) as done,
+       coalesce(sum(iif(stage_count.phase = 'failed', stage_count.n, 0)), 0) as failed,
+       coalesce((select package_path.path || ' ' || coalesce(attempt.reason, '')
+                   from package
+                   join package_path on package_path.package_id = package.id
+                   left join attempt on attempt.package_id = package.id
+                                    and attempt.number = package.attempts
+                  where package.job_id = job.id and package.phase = 'failed'
+                  limit 1), '') as last_failure
+  from json_each(:jobs) as wanted
+  cross join job on job.id = wanted.value and job.visible = 1
+  join stage on stage.job_id = job.id
+  left join stage_count on stage_count.stage_id = stage.id
+ group by job.id;

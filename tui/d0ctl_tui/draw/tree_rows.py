@@ -40,6 +40,7 @@ class RowContext(Struct, frozen=True):
     estimate: Estimate | None = None
     progress: RunningProgress = NO_PROGRESS
     kept: str = ""
+    followed: bool = False
 
 
 def draw(row: Row | None, columns: Columns, context: RowContext) -> Line:
@@ -70,7 +71,7 @@ def need(row: Row | None, context: RowContext) -> Need:
             state = width(signs.mark(binary.state(row), context.glyphs))
             return Need(front + width(name), front + width(name), state,
                         time=len(_binary_time(row, context)))  # fmt: skip
-    name = _name(row)
+    name = _name(row, context)
     bare = name[:-1] if isinstance(row, JobSummary) else name
     word = task_rows.status(row, context.kept)
     badges = [badge for badge in signs.badges(row.counts, context.glyphs, row.acknowledged)
@@ -99,7 +100,7 @@ def _group(
 ) -> Line:
     glyphs = context.glyphs
     twisty = glyphs.open if context.opened else glyphs.shut
-    spans = _front(_name(row), columns, context, twisty)
+    spans = _front(_name(row, context), columns, context, twisty)
     badges = signs.badges(row.counts, glyphs, row.acknowledged)
     state, counts = task_rows.status(row, context.kept), task_rows.counts(row)
     spans += _state(state, columns, glyphs, badges)
@@ -118,9 +119,10 @@ def _group(
     return tuple(spans)
 
 
-def _name(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
+def _name(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> list[Span]:
     if isinstance(row, JobSummary):
-        return [*task_rows.name(row), (f"  {foreign(row.title)}", "faint")]
+        sign = [(f" {context.glyphs.bell}", "mark")] if context.followed else []
+        return [*task_rows.name(row), *sign, (f"  {foreign(row.title)}", "faint")]
     number = (f"{row.seq}", "strong")
     named = row.name != str(row.seq)
     return [number, (f" {foreign(row.name)}", "plain")] if named else [number]

@@ -9,6 +9,7 @@ from typing import TypeVar
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store
+from d0ctl.store.history.followed import JobState
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.tasks import views as tasks
@@ -36,6 +37,8 @@ class Source:
     def __init__(self, home: Home) -> None:
         self.home = home
         self.error: str | None = None
+        self.followed: dict[int, JobState] = {}
+        """The jobs that get notices, as they were when last looked at."""
         self.jobs: array[int] = array("q")
         self.job_list = JobList()
         self.all_jobs = 0
@@ -131,6 +134,11 @@ class Source:
         if self.is_only(path[:3]):
             numbers[2:] = [1]
         return "/".join([job.name, *map(str, numbers)])
+
+    def is_followed(self, path: Path) -> bool:
+        """Return whether a row is that of a job with notices."""
+        row = self.row(path) if self.followed and len(path) == 1 else None
+        return isinstance(row, JobSummary) and row.id in self.followed
 
     def is_task(self, name: str | None) -> bool:
         """Return whether a path is that of a task."""

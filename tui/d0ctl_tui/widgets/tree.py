@@ -69,8 +69,7 @@ class Tree(LineView):
 
     def _row_context(self, number: int) -> tuple[Row | None, RowContext]:
         if self.filtered is not None:
-            marked = self._is_marked(number)
-            context = RowContext(0, self.glyphs, self.now, with_path=True, marked=marked)
+            context = RowContext(0, self.glyphs, self.now, False, self._is_marked(number), True)
             return self.package_at(number), context
         path = self.outline.locate(number)
         context = RowContext(
@@ -79,7 +78,7 @@ class Tree(LineView):
             blocked=self.source.is_blocked(path),
             estimate=self._estimates.of(path, self.slots) if len(path) <= 2 else None,
             progress=self.source.progress(path) if len(path) <= 3 else RunningProgress(),
-            kept=self.source.kept(path),
+            kept=self.source.kept(path), followed=self.source.is_followed(path),
         )  # fmt: skip
         return self.source.row(path), context
 

@@ -44,6 +44,10 @@ def tui(
     slow: Annotated[
         bool, typer.Option("--slow", help="Send little: 16 colours, no plots, no mouse.")
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--no-notices", envvar="D0CTL_NO_NOTICES",
+                           help="Never ring, notify the desktop, or set the window's title.")
+    ] = False,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Change nothing, and open no other programs.")
     ] = False,
@@ -65,7 +69,9 @@ def tui(
     plain = poor or slow or bool(os.environ.get("NO_COLOR")) or theme == "terminal"
     no_glyphs = ascii or poor or not speaks_unicode(sys.stdout)
     pause = interval if interval is not None else SLOW_S if slow else 0.0
-    terminal = Terminal(no_glyphs, plain, theme or "dark", is_coarse(), pause, slow, read_only)
+    terminal = Terminal(
+        no_glyphs, plain, theme or "dark", is_coarse(), pause, slow, quiet, read_only
+    )
     dashboard = Dashboard(session.home(), terminal, session.actor(), selector)
     dashboard.run(mouse=not slow)
     raise typer.Exit(dashboard.return_code or 0)

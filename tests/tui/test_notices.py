@@ -1,0 +1,126 @@
+"""Notices about chosen jobs: bell, desktop, title of the window; in the row, and off."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from d0ctl.store.history import followed
+from d0ctl.store.history.followed import JobState
+from d0ctl_tui.watch import terminal_notices
+from tests.support import rows
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+from tests.tui.test_terminal import PROGRAM, Screen
+
+
+def state(*, failed: int = 0, ended: float | None = None) -> JobState:
+    """A job of eight packages, five of which are done."""
+    return JobState(1, "prod", ended, 8, 5, failed, "prod/1/2/1 exit-code")
+
+
+def test_only_the_first_failure_and_the_end_give_notice() -> None:
+    about = terminal_notices.about
+
+    assert about(state(), state()) == ""
+    assert about(state(), state(failed=2)) == "prod has its first failure: prod/1/2/1 exit-code"
+    assert about(state(failed=1), state(failed=2)) == ""
+    assert about(state(), state(ended=1.0)) == "prod has ended: 5 of 8 packages done"
+    assert about(state(failed=1), state(failed=3, ended=1.0)).endswith("done, 3 failed")
+
+
+def test_a_notice_rings_and_asks_for_a_desktop_notification_in_two_ways() -> None:
+    assert terminal_notices.notice("a; b\x1b]0;x\a", in_tmux=False).count("\x1b") == 2
+    assert terminal_notices.notice("done", in_tmux=False) == (
+        "\a\x1b]9;done\a\x1b]777;notify;d0ctl;done\a"
+    )
+
+
+def test_tmux_gets_the_notice_in_an_envelope() -> None:
+    answer = terminal_notices.notice("done", in_tmux=True)
+
+    assert answer.startswith("\a\x1bPtmux;\x1b\x1b]9;done\a") and answer.endswith("\x1b\\")
+
+
+def test_states_of_jobs_have_counts_and_the_last_failure(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+
+    (one,) = followed.states(site.store, [site.id_of("prod"), 999])
+
+    assert (one.name, one.done, one.failed, one.ended) == ("prod", 1, 1, None)
+    assert one.last_failure == "prod/1/2/1 exit-code"
+
+
+def test_b_chooses_a_job_and_its_row_says_so(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("prod  A production")
+        await desk.press("b")
+        await desk.sees("prod ♪  A production", "notice when prod first fails or ends")
+        site.fail("prod/1/2/1")
+        await desk.sees("prod has its first failure: prod/1/2/1 exit-code")
+        rows.change(site.store, "job", ended=time.time())
+        await desk.sees("prod has ended: 0 of 8 packages done, 1 failed")
+        await desk.misses("♪")
+
+    dashboard(script)
+
+
+def test_without_a_job_there_is_nothing_to_choose(site: Site, dashboard: Open) -> None:
+    async def script(desk: Desk) -> None:
+        await desk.press("b")
+        await desk.sees("choose a job")
+
+    dashboard(script)
+
+
+@pytest.fixture
+def screens(site: Site) -> Iterator[list[Screen]]:
+    """Terminals, which are closed at the end."""
+    opened: list[Screen] = []
+    yield opened
+    for one in opened:
+        one.program.kill()
+        one.program.wait()
+
+
+def test_the_terminal_gets_bell_notices_and_a_title_that_is_given_back(
+    site: Site, screens: list[Screen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TMUX", raising=False)
+    site.submit(production())
+    screen = Screen(PROGRAM, "tui", home=site.store.home.root)
+    screens.append(screen)
+    screen.sees(b"prod")
+    screen.type(b"b")
+    screen.sees("♪".encode())
+    site.fail("prod/1/2/1")
+
+    screen.sees(b"\a\x1b]9;prod has its first failure: prod/1/2/1 exit-code\a\x1b]777;notify;")
+    screen.sees(b"\x1b]2;" + "✘ 1 d0ctl".encode() + b"\a")
+    assert b"\x1b[22;2t\x1b]2;" in screen.read()
+
+    screen.type(b"q")
+    screen.sees(b"\x1b[23;2t")
+
+
+def test_no_notices_means_none(
+    site: Site, screens: list[Screen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("D0CTL_NO_NOTICES", "1")
+    site.submit(production())
+    screen = Screen(PROGRAM, "tui", home=site.store.home.root)
+    screens.append(screen)
+    screen.sees(b"prod")
+    screen.type(b"b")
+    screen.sees(b"the bell is off")
+    site.fail("prod/1/2/1")
+
+    screen.sees(b"has its first failure")
+
+    sent = screen.read()
+    assert [one for one in (b"\x1b]9;", b"\x1b]777;", b"\x1b]2;") if one in sent] == []
