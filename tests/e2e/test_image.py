@@ -8,6 +8,7 @@ import pytest
 
 from tests.support import podman
 from tests.support.site import Site
+from tests.support.site.commands import EXAMPLES
 from tests.support.waiting import wait_until
 
 STAND_IN = """\
@@ -142,3 +143,11 @@ def test_a_kill_ends_the_container(site: Site, engine: podman.Podman) -> None:
     site.ok("kill", "long")
 
     wait_until(lambda: "canceled" in site.ok("status", "long") and not engine.containers())
+
+
+def test_the_example_runs_in_a_container(site: Site, engine: podman.Podman) -> None:
+    done = site.d0ctl("run", EXAMPLES / "patterns/container.yaml", "--set", "image=reco:1")
+
+    assert done.code == 0, done
+    text = (site.home.root / "results/container/run5.sorted").read_text()
+    assert text.splitlines()[:2] == ["event 11", "event 14"]

@@ -55,7 +55,7 @@ class Podman:
         """Make an image with bash, some tools, and these files in its root."""
         archive = self._folder / "image.tar"
         with tarfile.open(archive, "w", dereference=True) as image:
-            for path in _needed("bash", "cat", "sleep"):
+            for path in _needed("bash", "cat", "sleep", "sort"):
                 image.add(path, str(path).lstrip("/"))
             for file, text in files.items():
                 (self._folder / file).write_text(text)
