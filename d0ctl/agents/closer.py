@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from d0ctl.agents.agent import Clock
 from d0ctl.show.tasks import task_notes
 from d0ctl.store.connection import Store
-from d0ctl.store.tasks import children, content_follower, feeding, merging, state
+from d0ctl.store.tasks import children, content_follower, feeding, merging, state, validation
 from d0ctl.store.tasks.state import Task
 
 STATUSES = ("ready", "scouting", "running", "finishing", "prepared", "aborting")
@@ -36,7 +36,7 @@ def _is_merged(store: Store, task: Task) -> bool:
     outputs = merging.counts(store, task)
     return not (
         any(files.get(status) for status in ("picked", "running"))
-        or any(outputs.get(status) for status in ("defined", "running", "prepared", "merging"))
+        or any(outputs.get(status) for status in ("prepared", "merging"))
     )
 
 
@@ -63,6 +63,13 @@ def _has_more(task: Task, files: Mapping[str, int]) -> bool:
 
 
 def _complete(store: Store, task: Task, clock: Clock) -> bool:
+    """End a task whose outputs are right; one with a fault is exhausted, with the reason."""
+    why = _leave_out_duplicates(store, task, clock) or _fault(store, task)
+    if why and validation.is_behind(store):
+        return False  # files follow their packages first
+    if why:
+        with store.writing():
+            return state.move(store, task, "exhausted", now=clock(), note=why)
     while content_follower.finish_outputs(store, task.id):
         pass
     status, note = verdict(task, state.counts(store, task.id), merging.unmerged(store, task))
@@ -76,6 +83,23 @@ def _complete(store: Store, task: Task, clock: Clock) -> bool:
                 state.move_dataset(store, row["id"], "done", now=now)
         children.wake(store, task)
         return state.move(store, task, status, now=now, note=note)
+
+
+def _fault(store: Store, task: Task) -> str | None:
+    found = validation.fault(store, task)
+    return task_notes.fault(*found) if found is not None else None
+
+
+def _leave_out_duplicates(store: Store, task: Task, clock: Clock) -> str | None:
+    """Leave out outputs of files that are in others, too; return why that can't be done."""
+    if not validation.choose_duplicates(store, task):
+        return None
+    if (path := validation.duplicate(store)) is not None:
+        return task_notes.fault("duplicate", {"path": path})
+    with store.writing():
+        if left := [one for one in validation.leave_out_duplicates(store) if one[1]]:
+            state.say(store, task, task_notes.left_out(left), now=clock())
+    return None
 
 
 def verdict(task: Task, files: Mapping[str, int], unmerged: int = 0) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """What agents write into the history of a task, and why a task waits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d0ctl.errors import D0Error
@@ -46,6 +46,31 @@ def processed(finished: int, whole: int, missed: float | None = None, unmerged: 
     less = f", less than the goal of {missed:.4g}" if missed is not None else ""
     not_merged = f", outputs of {unmerged:,} were not merged" if unmerged else ""
     return f"{finished:,} of {whole:,} files were processed{not_merged}{less}"
+
+
+FAULTS = {
+    "unmade_output": "output `{name}` was not made by package `{path}`, which has ended",
+    "unaccounted_input": "file `{name}` counts as processed, but no package has processed it",
+    "changed_output": "output `{name}` is another than its package has reported",
+    "unmerged_output": "output `{name}` counts as merged, but no package has merged it",
+    "mixed_merge": "package `{path}` has merged other files than those that count as merged",
+    "duplicate": "package `{path}` has processed files that others have processed, too, and its "
+    "outputs can't be left out",
+}
+"""What is wrong with the outputs of a task, by the query that has found it."""
+
+
+def fault(kind: str, found: Mapping[str, Any]) -> str:
+    """Say what is wrong with the outputs of a task."""
+    return FAULTS[kind].format_map(found)
+
+
+def left_out(packages: Sequence[tuple[str, int]]) -> str:
+    """Say which outputs were left out of their datasets."""
+    outputs = count(sum(number for _, number in packages), "output")
+    path, others = packages[0][0], len(packages) - 1
+    more = f" and {count(others, 'other')}" if others else ""
+    return f"left out {outputs} of package `{path}`{more}: others have processed its files, too"
 
 
 def too_long(status: str, seconds: float) -> str:

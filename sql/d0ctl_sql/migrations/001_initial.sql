@@ -1461,7 +1461,7 @@ insert into task_status (name, meaning, generates, is_ended) values
     ('finishing', 'no more packages are made; those that exist end first', 0, 0),
     ('prepared',  'each input file has its result; outputs are checked and merged next', 0, 0),
     ('aborting',  'a user killed it, and its packages end', 0, 0),
-    ('exhausted', 'too many scouts failed, or its goal was missed; a retry is possible', 0, 1),
+    ('exhausted', 'too many scouts failed, its goal was missed, or its outputs have a fault', 0, 1),
     ('done',      'all its input files were processed', 0, 1),
     ('finished',  'as many input files were processed as its goal asks', 0, 1),
     ('failed',    'no input file was processed', 0, 1),
