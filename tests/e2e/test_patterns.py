@@ -9,7 +9,6 @@ from nbclient import execute as run_cells
 
 from tests.support.site import Site
 from tests.support.site.commands import EXAMPLES
-from tests.support.slurm import Slurm
 
 PATTERNS = EXAMPLES / "patterns"
 
@@ -71,18 +70,6 @@ def test_root_files_are_merged(site: Site) -> None:
     with uproot.open(site.home.root / "results/root/all.root") as file:
         assert file["z"].num_entries == 4000
         assert file["mass"].values().sum() == pytest.approx(4000, abs=20)
-
-
-def test_the_job_of_slurm_runs_there(batch: Site, engine: Slurm) -> None:
-    text = (PATTERNS / "slurm-site.yaml").read_text()
-    folder = f"    dir: {batch.folder}/pilots\n    poll: 1s\n    idle: 2s\n"
-    batch.ok("site", "apply", batch.write(text + folder, "site.yaml"), "--yes")
-
-    batch.ok("run", PATTERNS / "slurm.yaml")
-
-    assert len(result(batch, "slurm/all.txt").splitlines()) == 6
-    usage = batch.json("report", "usage", "slurm")["by_node"]
-    assert {one["node"].partition("-")[0] for one in usage} == {"batch"}
 
 
 def test_the_notebook_builds_runs_and_reads_its_job(

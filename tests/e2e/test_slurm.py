@@ -258,3 +258,15 @@ def test_a_queue_that_gives_no_answer_harms_nothing(batch: Site, tools: Path) ->
     finish(batch)
 
     assert len(began(batch)) == 1
+
+
+def test_the_example_runs_there(batch: Site) -> None:
+    text = (EXAMPLES / "patterns/slurm-site.yaml").read_text()
+    folder = f"    dir: {batch.folder}/pilots\n    poll: 1s\n    idle: 2s\n"
+    batch.ok("site", "apply", batch.write(text + folder, "site.yaml"), "--yes")
+
+    batch.ok("run", EXAMPLES / "patterns/slurm.yaml")
+
+    assert len((batch.home.root / "results/slurm/all.txt").read_text().splitlines()) == 6
+    usage = batch.json("report", "usage", "slurm")["by_node"]
+    assert {one["node"].partition("-")[0] for one in usage} == {"batch"}
