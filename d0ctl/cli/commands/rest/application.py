@@ -1,6 +1,7 @@
 """The application: routes under `/v1`, tokens, problems and the OpenAPI document."""
 
 from typing import Any
+from weakref import WeakSet
 
 from litestar import Litestar, Router, get
 from litestar.datastructures import State
@@ -59,7 +60,7 @@ def application(home: Home) -> Litestar:
     }
     return Litestar(
         [routes],
-        state=State({"home": home}),
+        state=State({"home": home, "listeners": WeakSet()}),
         middleware=[DefineMiddleware(ByToken, exclude="^/v1/openapi")],
         exception_handlers=handlers,
         request_max_body_size=MOST_BYTES,

@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
+from weakref import WeakSet
 
 from anyio import sleep
 from anyio.to_thread import run_sync
 from litestar import Request, get
+from litestar.exceptions import ServiceUnavailableException
 from litestar.params import Parameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 from msgspec import json
@@ -21,6 +23,9 @@ from d0ctl.units import iso
 
 MOST = 1_000
 """How many events are read at once."""
+
+MOST_LISTENERS = 50
+"""How many streams there are at once: each has a connection to the database, and asks it."""
 
 LOOK_S = 0.2
 """How often the database is checked for a change."""
@@ -78,7 +83,14 @@ async def events(
     if last.isascii() and last.isdigit() and len(last) < 19:
         after = int(last)
     store, reader = await run_sync(_begin, request.app.state.home, job, after)
-    return ServerSentEvent(_messages(store, reader))
+    listeners: WeakSet[AsyncIterator[ServerSentEventMessage]] = request.app.state.listeners
+    if len(listeners) >= MOST_LISTENERS:
+        store.close()
+        raise ServiceUnavailableException(f"{MOST_LISTENERS} programs listen already: end one",
+                                          headers={"Retry-After": "10"})  # fmt: skip
+    messages = _messages(store, reader)
+    listeners.add(messages)
+    return ServerSentEvent(messages)
 
 
 async def _messages(store: Store, reader: _Reader) -> AsyncIterator[ServerSentEventMessage]:

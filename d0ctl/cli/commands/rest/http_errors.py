@@ -42,7 +42,7 @@ RESPONSES = {
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The request is too long.",
         HTTPStatus.INTERNAL_SERVER_ERROR: "An error inside d0ctl.",
         HTTPStatus.BAD_GATEWAY: "A node does not answer.",
-        HTTPStatus.SERVICE_UNAVAILABLE: "The database can't be used.",
+        HTTPStatus.SERVICE_UNAVAILABLE: "The database can't be used, or too many listen to events.",
     }.items()
 }
 """The problems that any request may meet, for the OpenAPI document."""
