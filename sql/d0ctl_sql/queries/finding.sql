@@ -30,3 +30,54 @@ select package.id,
   join package on package.id = wanted.value
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
  order by package.id;
+
+-- name: finding_last_ids
+-- How far the numbers of packages, files and attempts go.
+select (select coalesce(max(id), 0) from package) as packages,
+       (select coalesce(max(id), 0) from file) as files,
+       (select coalesce(max(id), 0) from attempt) as attempts;
+
+-- name: finding_package_names
+-- The names of a range of packages by stage, those like a pattern if there is one.
+select job.name || '/' || stage.seq as stage, package.name
+  from package
+  join stage on stage.id = package.stage_id
+  join job on job.id = stage.job_id and job.visible = 1
+ where package.id between :first and :last
+   and (:pattern is null or package.name like :pattern escape '\')
+ group by package.stage_id, package.name;
+
+-- name: finding_file_names
+-- The names of a range of files with their jobs, those like a pattern if there is one.
+select job.name as job, file.name, file.package_id as package
+  from file
+  join job on job.id = file.job_id and job.visible = 1
+ where file.id between :first and :last
+   and (:pattern is null or file.name like :pattern escape '\');
+
+-- name: finding_messages
+-- What a range of failed attempts said, and why they failed, like a pattern if there is one.
+select attempt.package_id as package, attempt.reason, attempt.message
+  from attempt
+  join package on package.id = attempt.package_id
+  join job on job.id = package.job_id and job.visible = 1
+ where attempt.id between :first and :last and attempt.outcome in ('failed', 'lost')
+   and (:pattern is null or attempt.message like :pattern escape '\'
+        or attempt.reason like :pattern escape '\');
+
+-- name: finding_job_names
+-- The names and titles of jobs, the newest first.
+select name, title from job where visible = 1 order by id desc limit :limit;
+
+-- name: finding_stage_names
+-- The names of stages, of the newest jobs first.
+select job.name || '/' || stage.seq as stage, stage.name
+  from (select id, name from job where visible = 1 order by id desc limit :limit) as job
+  join stage on stage.job_id = job.id;
+
+-- name: finding_ran_on
+-- The packages of which an attempt ran on a node, of the latest attempts.
+select distinct package_id as id
+  from attempt not indexed
+ where id > :after and node_name = :node
+ order by 1;

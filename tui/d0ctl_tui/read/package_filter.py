@@ -11,7 +11,7 @@ from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, outline, search
-from d0ctl.store.views.finding import package_order
+from d0ctl.store.views.finding import package_order, wide_search
 
 NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 """Phases that a package seldom leaves by itself; `n` walks through them."""
@@ -20,8 +20,8 @@ NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 class PackageFilter(Struct, frozen=True):
     """A filter by its kind and what it says, of one job or of all that are listed.
 
-    The kind is `person` (needs one), `state`, `path`, `reason`, `message` or `package` (a name in
-    a stage `JOB/STAGE`).
+    The kind is `person` (needs one), `state`, `path`, `reason`, `message`, `package` (a name in a
+    stage `JOB/STAGE`), `ran on` (a node) or `found` (these packages).
     """
 
     kind: str
@@ -29,11 +29,19 @@ class PackageFilter(Struct, frozen=True):
     job: str = ""
     order: str = "path"
     reverse: bool = False
+    packages: tuple[int, ...] = ()
+    """The packages of a message that a search has found."""
 
     @property
     def name(self) -> str:
         """What it shows, in words."""
-        return "needs a person" if self.kind == "person" else self.text
+        return (
+            "needs a person"
+            if self.kind == "person"
+            else f"ran on {self.text}"
+            if self.kind == "ran on"
+            else self.text
+        )
 
     @property
     def phases(self) -> list[Phase]:
@@ -76,6 +84,10 @@ class PackageFilter(Struct, frozen=True):
                 return array("q", search.failed_for(store, self.text))
             case "message":
                 return array("q", search.failed_saying(store, self.text))
+            case "ran on":
+                return array("q", wide_search.ran_on(store, self.text))
+            case "found":
+                return array("q", sorted(set(self.packages)))
             case "package":
                 job, _, number = self.job.rpartition("/")
                 return array("q", search.named(store, job, int(number), self.text))

@@ -14,7 +14,7 @@ from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, OUTSIDE, REST, TREE, WATCH
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read import walk
 from d0ctl_tui.read.outline import Path
-from d0ctl_tui.screens.dialogs import search_results
+from d0ctl_tui.screens.dialogs import finding_choices, search_results
 from d0ctl_tui.screens.failures import FailuresScreen
 from d0ctl_tui.screens.row_keys import RowKeys
 from d0ctl_tui.screens.site_strips import EventStrip, NodeStrip, RateStrip
@@ -184,7 +184,8 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
 
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
-        self.find("search by path, name or word", search_results.everywhere, slow=True)
+        self.find("search by path, name or word; ~ begins a regular expression",
+                  finding_choices.everywhere, deeper=finding_choices.deeper)  # fmt: skip
 
     def action_jumps(self) -> None:
         """Offer visited rows."""

@@ -2,7 +2,7 @@
 
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -35,15 +35,21 @@ class ViewKeys:
         """Show the present state."""
         raise NotImplementedError
 
-    def find(self, title: str, finder: Callable[[Any, str], list[Choice]],
-             *, slow: bool = False) -> None:  # fmt: skip
+    def find(
+        self,
+        title: str,
+        finder: Callable[[Any, str], list[Choice]],
+        deeper: Callable[[Any, str], Iterator[tuple[Sequence[Choice], float]]] | None = None,
+    ) -> None:
         """Open a search box, and run the choice."""
 
         def take(choice: Choice | None) -> None:
             if choice is not None and choice.do is not None:
                 choice.do()
 
-        box = Finder(self.dashboard, title, partial(finder, self), slow=slow)
+        slowly = partial(deeper, self) if deeper else None
+        find = partial(finder, self)
+        box = Finder(self.dashboard, title, find, slow=slowly is not None, deeper=slowly)
         self.dashboard.app.push_screen(box, take)
 
     @property

@@ -1,6 +1,6 @@
 """One dialog for search, palette, jump list and filter, and one for a question."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -8,6 +8,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
+from textual.worker import get_current_worker
 
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, foreign, spread
@@ -38,6 +39,10 @@ class Choice(Struct, frozen=True):
 
 Find = Callable[[str], Sequence[Choice]]
 """Returns the choices for a typed text."""
+
+
+Deeper = Callable[[str], Iterator[tuple[Sequence[Choice], float]]]
+"""Yields, in a thread, all choices that are found by now, and how much was searched, up to 1."""
 
 
 class Results(LineView, can_focus=False):
@@ -83,12 +88,19 @@ class Finder(Dialog[Choice]):
     BINDINGS = bindings(KEYS)
 
     def __init__(
-        self, dashboard: AppInterface, title: str, find: Find, *, slow: bool = False
+        self,
+        dashboard: AppInterface,
+        title: str,
+        find: Find,
+        *,
+        slow: bool = False,
+        deeper: Deeper | None = None,
     ) -> None:
         super().__init__(dashboard)
         self.TITLE_HERE = title
         self.find = find
         self.slow = slow
+        self.deeper = deeper
         self.results = Results(dashboard.glyphs)
         self._typed = ""
         self._shown: str | None = None
@@ -141,13 +153,34 @@ class Finder(Dialog[Choice]):
 
     @work(thread=True, exclusive=True)
     def _search(self, words: str) -> None:
-        found = self.find(words)
+        found, worker = self.find(words), get_current_worker()
+        more = self.deeper(words) if self.deeper else iter(())
         self.dashboard.post_message(ThreadResult(partial(self._show, words, found)))
+        for others, share in more:
+            if worker.is_cancelled:
+                return
+            known = {(one.kind, one.words) for one in found}
+            new = [one for one in others if (one.kind, one.words) not in known]
+            show = partial(self._show_more, words, [*found, *new], share)
+            self.dashboard.post_message(ThreadResult(show))
+
+    def _show_more(self, words: str, found: Sequence[Choice], share: float) -> None:
+        """Show what is found by now, and how much was searched; the highlighted choice stays."""
+        if self.is_mounted and words == self._typed:
+            self.results.choices = found
+            nothing = f"nothing found for `{foreign(words)}`"
+            self.results.empty = nothing if share == 1 else "searching ..."
+            left = "" if share == 1 else f"{share:.0%} searched, esc stops"
+            self.query_one("#box").border_subtitle = left
+            self.results.renew()
+            if self._is_entered and found:
+                self._take(0)
 
     def _show(self, words: str, found: Sequence[Choice]) -> None:
         if self.is_mounted and words == self._typed:
             self._shown = words
-            self.results.empty = f"nothing found for `{foreign(words)}`" if words else "nothing yet"
+            nothing = "searching ..." if self.deeper else f"nothing found for `{foreign(words)}`"
+            self.results.empty = nothing if words else "nothing yet"
             self.results.choices = found
             self.results.cursor = 0
             self.results.scroll_to(y=0, animate=False, immediate=True)

@@ -1,19 +1,13 @@
 """The choices of search, palette, filter and jump list, and their effects."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Protocol
 
-from d0ctl import select
 from d0ctl.actions import ACTIONS
-from d0ctl.errors import BadUsage, D0Error
-from d0ctl.store.connection import Store
-from d0ctl.store.opening import open_store
-from d0ctl.store.sqlite_errors import database_errors
+from d0ctl.errors import D0Error
 from d0ctl.store.tasks import views as task_views
 from d0ctl.store.tasks.views import TaskSummary
-from d0ctl.store.views import outline, search
-from d0ctl.store.views.search import Found
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import MAIN, Command
 from d0ctl_tui.read import saved_views
@@ -149,67 +143,3 @@ def jumps(screen: Reach, words: str) -> list[Choice]:
         for place in reversed(screen.dashboard.places.been)
         if words.lower() in place.lower()
     ]
-
-
-def everywhere(screen: Reach, words: str) -> list[Choice]:
-    """Return the matches of a path or a word in names, reasons and messages; in a thread."""
-    words = words.strip()
-    if not words:
-        return []
-    home = screen.dashboard.home
-    try:
-        with open_store(home, read_only=True) as store, database_errors(home):
-            return [*_path(screen, words), *_found(screen, store, words)]
-    except D0Error as error:
-        return [Choice(str(error), look="bad", do=lambda: None)]
-
-
-def _path(screen: Reach, words: str) -> list[Choice]:
-    """Return the path itself, if the text is one."""
-    if "/" not in words and ":" not in words:
-        return []
-    try:
-        wanted = select.parse(words, with_binary=True)
-    except BadUsage:
-        return []
-    if wanted.level == "binary":
-        show = partial(screen.dashboard.show_card, words)
-        return [Choice(words, "show it", kind="binary", do=show)]
-    if wanted.is_one:
-        return [Choice(str(wanted), "go there", kind="path", do=partial(screen.go_to, words))]
-    show = partial(screen.show_only, PackageFilter("path", str(wanted)))
-    return [Choice(str(wanted), "show these", kind="filter", do=show)]
-
-
-def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
-    choices = [_choice(screen, one) for one in search.jobs(store, words)]
-    choices += [_choice(screen, stage) for stage in search.stages(store, words)]
-    choices += [_choice(screen, node) for node in search.nodes(store, words)]
-    choices += [_choice(screen, reason) for reason in search.reasons(store, words)]
-    choices += [_choice(screen, package) for package in search.packages(store, words)]
-    choices += [_choice(screen, message) for message in search.messages(store, words)]
-    job, name = select.file_of_job(words) or ("", words)
-    files = search.files(store, outline.job_ids(store), name)
-    for one in (file for file in files if job in ("", file.job)):
-        path = _path_of(store, one)
-        about = f"{one.about}  {path or 'from outside'}"
-        show = partial(screen.dashboard.show_card, f"{one.job}:{one.name}")
-        choices.append(Choice(one.name, about, kind="file", do=show))
-    return choices
-
-
-def _choice(screen: Reach, one: Found) -> Choice:
-    actions: dict[str, Callable[[], object]] = {
-        "job": partial(screen.go_to, one.name),
-        "stage": partial(screen.go_to, one.name),
-        "node": partial(screen.dashboard.show_nodes, one.name),
-    }
-    show = partial(screen.show_only, PackageFilter(one.kind, one.name, one.job))
-    return Choice(one.name, one.about, kind=one.kind, do=actions.get(one.kind, show))
-
-
-def _path_of(store: Store, one: Found) -> str | None:
-    if one.package is None:
-        return None
-    rows = outline.packages_by_id(store, [one.package])
-    return rows[one.package].path if one.package in rows else None

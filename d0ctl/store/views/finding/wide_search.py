@@ -1,0 +1,153 @@
+"""A search of all names and messages, in steps: by a word, a regular expression, or letters."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct, field
+
+from d0ctl.errors import BadUsage
+from d0ctl.store.connection import Row, Store
+
+STEP = 20_000
+"""How many packages, files or attempts are looked at in a step, which takes 20 to 60 ms."""
+
+MOST = 20
+"""How many of each kind are found."""
+
+MOST_JOBS = 2_000
+MOST_PACKAGES = 2_000
+"""How many packages of a message are found."""
+
+RAN = 200_000
+"""In so many of the latest attempts it is looked where they ran."""
+
+LEAST_LETTERS = 3
+
+LONGEST = 2_000
+"""A regular expression looks at so many characters of a text."""
+
+EXPRESSION = "~"
+"""A regular expression begins with this."""
+
+
+class Pattern(Struct, frozen=True):
+    """What is looked for: `like` for the database if that can tell, and a test of each text."""
+
+    like: str | None
+    fits: Callable[[str], bool]
+
+
+class Match(Struct):
+    """A match: its kind, its text, its job or stage; packages with a message."""
+
+    kind: str
+    text: str
+    place: str = ""
+    packages: list[int] = field(default_factory=list)
+
+
+class Progress(Struct, frozen=True):
+    """All that was found so far, and how much was looked at, from 0 to 1."""
+
+    found: list[Match]
+    share: float
+
+
+def patterns(words: str) -> list[Pattern]:
+    """Return what to look for, the next if nothing is found. Raises BadUsage."""
+    if words.startswith(EXPRESSION):
+        try:
+            expression = re.compile(words[1:], re.IGNORECASE)
+        except re.error as error:
+            raise BadUsage(f"`{words[1:]}` is not a regular expression: {error}") from error
+        return [Pattern(None, lambda text: expression.search(text[:LONGEST]) is not None)]
+    found = [_parts([words])]
+    if len(words) >= LEAST_LETTERS:
+        found.append(_parts([one for one in words if one != " "]))
+    return found
+
+
+def _parts(parts: Sequence[str]) -> Pattern:
+    """Return a pattern of texts that contain these parts in this order."""
+    wanted = [part.casefold() for part in parts]
+
+    def fits(text: str) -> bool:
+        low, at = text.casefold(), 0
+        for part in wanted:
+            at = low.find(part, at) + len(part)
+            if at < len(part):
+                return False
+        return True
+
+    escaped = (re.sub(r"([%_\\])", r"\\\1", part) for part in parts)
+    return Pattern(f"%{'%'.join(escaped)}%", fits)
+
+
+def search(store: Store, pattern: Pattern) -> Iterator[Progress]:
+    """Yield what is found after each step; the caller may stop at any."""
+    found = _small(store, pattern)
+    ends = store.row("finding_last_ids")
+    assert ends is not None
+    kinds = (
+        ("package", "finding_package_names", ends["packages"]),
+        ("message", "finding_messages", ends["attempts"]),
+        ("file", "finding_file_names", ends["files"]),
+    )
+    whole, done = sum(end for _, _, end in kinds) or 1, 0
+    known: dict[tuple[str, str, str], Match] = {}
+    for kind, query, end in kinds:
+        for first in range(1, end + 1, STEP):
+            page = {"first": first, "last": first + STEP - 1, "pattern": pattern.like}
+            for row in store.rows(query, **page):
+                _take(known, kind, row, pattern)
+            yield Progress([*found, *known.values()], (done + min(first + STEP, end)) / whole)
+            if kind != "message" and sum(one.kind == kind for one in known.values()) >= MOST:
+                break
+        done += end
+    yield Progress([*found, *known.values()], 1.0)
+
+
+def _take(known: dict[tuple[str, str, str], Match], kind: str, row: Row, pattern: Pattern) -> None:
+    """Add a row if it fits and there are not enough matches of its kind."""
+    text, place = str(row["message" if kind == "message" else "name"] or ""), ""
+    if kind == "message":
+        if not pattern.fits(text) and not pattern.fits(str(row["reason"] or "")):
+            return
+        text = text or str(row["reason"])
+    else:
+        place = str(row["stage" if kind == "package" else "job"])
+        if not pattern.fits(text):
+            return
+    key = kind, text, place
+    if key not in known and sum(one.kind == kind for one in known.values()) >= MOST:
+        return
+    match = known.setdefault(key, Match(kind, text, place))
+    if kind == "message" and len(match.packages) < MOST_PACKAGES:
+        match.packages.append(row["package"])
+
+
+def _small(store: Store, pattern: Pattern) -> list[Match]:
+    """Return the nodes, jobs and stages that fit."""
+    nodes = [row["name"] for row in store.rows("nodes")]
+    found = [Match("node", name) for name in nodes if pattern.fits(name)][:MOST]
+    jobs = store.rows("finding_job_names", limit=MOST_JOBS)
+    found += [
+        Match("job", row["name"], row["title"])
+        for row in jobs
+        if pattern.fits(row["name"]) or pattern.fits(row["title"])
+    ][:MOST]
+    stages = store.rows("finding_stage_names", limit=MOST_JOBS)
+    return (
+        found
+        + [
+            Match("stage", row["stage"], row["name"]) for row in stages if pattern.fits(row["name"])
+        ][:MOST]
+    )
+
+
+def ran_on(store: Store, node: str) -> list[int]:
+    """Return the ids of packages that ran on a node, of the latest attempts."""
+    ends = store.row("finding_last_ids")
+    assert ends is not None
+    after = ends["attempts"] - RAN
+    return [row["id"] for row in store.rows("finding_ran_on", node=node, after=after)]

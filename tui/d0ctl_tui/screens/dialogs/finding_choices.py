@@ -1,0 +1,130 @@
+"""The choices of the search: first what indexes tell at once, then all names and messages."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from d0ctl import select
+from d0ctl.errors import BadUsage, D0Error
+from d0ctl.store.connection import Store
+from d0ctl.store.opening import open_store
+from d0ctl.store.sqlite_errors import database_errors
+from d0ctl.store.views import outline, search
+from d0ctl.store.views.finding import wide_search
+from d0ctl.store.views.finding.wide_search import Match
+from d0ctl.store.views.search import Found
+from d0ctl.units import count
+from d0ctl_tui.read.package_filter import PackageFilter
+from d0ctl_tui.screens.dialogs.search_box import Choice
+from d0ctl_tui.screens.dialogs.search_results import Reach
+
+
+def everywhere(screen: Reach, words: str) -> list[Choice]:
+    """Return the matches of a path or a word in names, reasons and messages; in a thread."""
+    words = words.strip()
+    if not words or words.startswith(wide_search.EXPRESSION):
+        return []
+    home = screen.dashboard.home
+    try:
+        with open_store(home, read_only=True) as store, database_errors(home):
+            return [*_path(screen, words), *_found(screen, store, words)]
+    except D0Error as error:
+        return [Choice(str(error), look="bad", do=lambda: None)]
+
+
+def _path(screen: Reach, words: str) -> list[Choice]:
+    """Return the path itself, if the text is one."""
+    if "/" not in words and ":" not in words:
+        return []
+    try:
+        wanted = select.parse(words, with_binary=True)
+    except BadUsage:
+        return []
+    if wanted.level == "binary":
+        show = partial(screen.dashboard.show_card, words)
+        return [Choice(words, "show it", kind="binary", do=show)]
+    if wanted.is_one:
+        return [Choice(str(wanted), "go there", kind="path", do=partial(screen.go_to, words))]
+    show = partial(screen.show_only, PackageFilter("path", str(wanted)))
+    return [Choice(str(wanted), "show these", kind="filter", do=show)]
+
+
+def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
+    choices = [_choice(screen, one) for one in search.jobs(store, words)]
+    choices += [_choice(screen, stage) for stage in search.stages(store, words)]
+    for node in search.nodes(store, words):
+        choices += [_choice(screen, node), _ran_on(screen, node.name)]
+    choices += [_choice(screen, reason) for reason in search.reasons(store, words)]
+    choices += [_choice(screen, package) for package in search.packages(store, words)]
+    choices += [_choice(screen, message) for message in search.messages(store, words)]
+    job, name = select.file_of_job(words) or ("", words)
+    files = search.files(store, outline.job_ids(store), name)
+    for one in (file for file in files if job in ("", file.job)):
+        path = _path_of(store, one)
+        about = f"{one.about}  {path or 'from outside'}"
+        show = partial(screen.dashboard.show_card, f"{one.job}:{one.name}")
+        choices.append(Choice(one.name, about, kind="file", do=show))
+    return choices
+
+
+def _choice(screen: Reach, one: Found) -> Choice:
+    actions: dict[str, Callable[[], object]] = {
+        "job": partial(screen.go_to, one.name),
+        "stage": partial(screen.go_to, one.name),
+        "node": partial(screen.dashboard.show_nodes, one.name),
+    }
+    show = partial(screen.show_only, PackageFilter(one.kind, one.name, one.job))
+    return Choice(one.name, one.about, kind=one.kind, do=actions.get(one.kind, show))
+
+
+def _path_of(store: Store, one: Found) -> str | None:
+    if one.package is None:
+        return None
+    rows = outline.packages_by_id(store, [one.package])
+    return rows[one.package].path if one.package in rows else None
+
+
+def _ran_on(screen: Reach, node: str) -> Choice:
+    return Choice(node, f"packages of the last {wide_search.RAN:,} attempts", kind="ran on",
+                  do=partial(screen.show_only, PackageFilter("ran on", node)))  # fmt: skip
+
+
+def deeper(screen: Reach, words: str) -> Iterator[tuple[Sequence[Choice], float]]:
+    """Yield the matches in all names and messages, step by step; in a thread.
+
+    If nothing contains the text, what has its letters in their order is looked for.
+    """
+    words, home = words.strip(), screen.dashboard.home
+    try:
+        patterns = wide_search.patterns(words)
+        with open_store(home, read_only=True) as store, database_errors(home):
+            for number, pattern in enumerate(patterns):
+                found: list[Choice] = []
+                for step in wide_search.search(store, pattern):
+                    found = [one for match in step.found for one in _wide(screen, match)]
+                    yield found, min(step.share, 0.99)
+                if found or number == len(patterns) - 1:
+                    yield found, 1.0
+                    return
+    except D0Error as error:
+        yield [Choice(str(error), look="bad", do=lambda: None)], 1.0
+
+
+def _wide(screen: Reach, match: Match) -> list[Choice]:
+    go = partial(screen.go_to, match.text)
+    match match.kind:
+        case "node":
+            show = partial(screen.dashboard.show_nodes, match.text)
+            return [Choice(match.text, kind="node", do=show), _ran_on(screen, match.text)]
+        case "job" | "stage":
+            return [Choice(match.text, match.place, kind=match.kind, do=go)]
+        case "file":
+            show = partial(screen.dashboard.show_card, f"{match.place}:{match.text}")
+            return [Choice(match.text, f"of {match.place}", kind="file", do=show)]
+        case "package":
+            wanted = PackageFilter("package", match.text, match.place)
+            return [Choice(match.text, f"of {match.place}", kind="package",
+                           do=partial(screen.show_only, wanted))]  # fmt: skip
+    packages = tuple(dict.fromkeys(match.packages))
+    wanted = PackageFilter("found", match.text, packages=packages)
+    return [Choice(match.text, f"{count(len(packages), 'package')} failed", kind="message",
+                   do=partial(screen.show_only, wanted))]  # fmt: skip
