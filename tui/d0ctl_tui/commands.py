@@ -93,6 +93,7 @@ OUTSIDE = (
 
 WATCH = (
     Command("c", "app.all_changes", "list all changes, or only what matters", "look"),
+    Command("Z", "app.wall", "the wall: a tile for each job", "look"),
     Command("b", "app.follow", "notice when the job first fails or ends", "look"),
 )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Any
+from typing import Any, cast
 
 from textual.app import App
 from textual.timer import Timer
@@ -11,11 +11,13 @@ from d0ctl.show.drawing.signs import Glyphs, short
 from d0ctl.store.history import followed
 from d0ctl.store.history.followed import JobState
 from d0ctl_tui.app_events import Changed
+from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.terminal import Terminal
 from d0ctl_tui.watch import terminal_notices
+from d0ctl_tui.watch.wall_screen import WallScreen
 
 AGAIN_S = 1.0
 """How long the title and the followed jobs may be behind."""
@@ -78,6 +80,11 @@ class Attention:
             self.source.followed |= {one.id: one for one in self._states({job.id: None})}
             off = "; the bell is off" if self.terminal.quiet else ""
             self.show_notice(f"notice when {job.name} first fails or ends{off}", "good")
+
+    def action_wall(self) -> None:
+        """Show a tile for each job."""
+        assert isinstance(self, App)
+        self.push_screen(WallScreen(cast(AppInterface, self)))
 
     def _states(self, jobs: dict[int, Any]) -> list[JobState]:
         return self.source.ask(lambda store: followed.states(store, jobs), [])

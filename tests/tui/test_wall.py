@@ -1,0 +1,107 @@
+"""The wall: a tile for each job, as large as the screen allows."""
+
+import time
+
+import pytest
+from msgspec.structs import replace
+
+from d0ctl.schedule.estimates import Range
+from d0ctl.show.drawing.signs import ASCII, UNICODE
+from d0ctl.show.drawing.spans import text, width
+from d0ctl.store.views import browse
+from d0ctl.store.views.activity import StageRate
+from d0ctl_tui.watch import wall_tiles
+from d0ctl_tui.watch.wall_tiles import WallJob
+from tests.support import rows
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+
+
+@pytest.mark.parametrize("jobs", [1, 3, 7, 30])
+@pytest.mark.parametrize("size", [(80, 20), (120, 36), (200, 56), (300, 96)])
+def test_tiles_fill_the_width_and_fit_as_long_as_they_can(jobs: int, size: tuple[int, int]) -> None:
+    columns, high = size
+
+    found = wall_tiles.grid(jobs, columns, high)
+
+    down = -(-jobs // found.across)
+    used = found.width * found.across + wall_tiles.GAP * (found.across - 1)
+    assert columns - found.across < used <= columns
+    assert found.width >= wall_tiles.LEAST_WIDTH
+    assert down * (found.height + 1) - 1 <= high or found.height == wall_tiles.LEAST_HEIGHT
+
+
+@pytest.fixture
+def job(site: Site) -> WallJob:
+    """A job with a failure, some ends, and an estimate."""
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    row = browse.job(site.store, "prod")
+    (failure,) = browse.failures(site.store, row.id, 1)
+    now = time.time()
+    end = Range(now + 7000, now + 7200, now + 7400)
+    return WallJob(row, "running", rate=StageRate(5, 1, 120.0), end=end, trouble=failure)
+
+
+@pytest.mark.parametrize(("columns", "height"), [(38, 6), (80, 8), (80, 12), (148, 12)])
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+def test_a_tile_has_all_facts_in_any_size(
+    job: WallJob, columns: int, height: int, glyphs: object
+) -> None:
+    alphabet = UNICODE if glyphs is UNICODE else ASCII
+    lines = wall_tiles.tile(job, columns, height, time.time(), alphabet)
+    shown = "\n".join(map(text, lines))
+
+    assert len(lines) == height
+    assert max(width(line) for line in lines) <= columns
+    for word in ("prod", "running", "12%", "1/8", "ends ", "3 a minute", "prod/1/2/1"):
+        assert word in shown
+    assert ("█▀" in shown) == (alphabet is UNICODE and height >= wall_tiles.BIG_HEIGHT)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_nothing_is_cut_at_the_right_edge(job: WallJob, jobs: int) -> None:
+    plain = replace(job, trouble=None)
+
+    shown = [text(one) for one in wall_tiles.lines([plain] * jobs, 120, 40, 0.0, UNICODE)]
+
+    assert not any("…" in one for one in shown)
+    assert max(map(len, shown)) in range(118, 121)
+
+
+def test_a_tile_shows_its_bell(job: WallJob) -> None:
+    (head, *_) = wall_tiles.tile(replace(job, is_followed=True), 60, 6, time.time(), UNICODE)
+
+    assert text(head).startswith("prod ♪ ▶ running ─")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+def test_the_wall_shows_all_jobs_and_follows_changes(
+    site: Site, dashboard: Open, size: tuple[int, int]
+) -> None:
+    site.submit(production())
+    site.submit(production("other"))
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("prod  A production")
+        await desk.press("Z")
+        await desk.sees("wall  2 active jobs", "other ", "0/8", "prod/1/2/1 exit-code")
+        site.finish("other/1/1/1")
+        await desk.sees("1/8")
+        rows.change(site.store, "job", {"name": "other"}, ended=time.time())
+        await desk.sees("wall  1 active job", "ended ")
+        await desk.press("escape")
+        await desk.sees("prod  A production")
+
+    dashboard(script, size=size)
+
+
+def test_without_jobs_the_wall_says_so(site: Site, dashboard: Open) -> None:
+    async def script(desk: Desk) -> None:
+        await desk.press("Z")
+        await desk.sees("no jobs yet")
+
+    dashboard(script)

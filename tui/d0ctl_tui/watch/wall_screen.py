@@ -1,0 +1,115 @@
+"""The wall: a tile for each job, for a screen that many people see."""
+
+import time
+from collections.abc import Iterable
+
+from textual.app import ComposeResult
+
+from d0ctl.schedule.estimates import Range
+from d0ctl.show.drawing.spans import Line
+from d0ctl.store.connection import Store
+from d0ctl.store.views import activity, browse
+from d0ctl.store.views.activity import StageRate
+from d0ctl.store.views.job_files import eta
+from d0ctl.store.views.shapes import FailureView, JobSummary
+from d0ctl.units import count
+from d0ctl_tui.app_interface import AppInterface
+from d0ctl_tui.draw import task_rows
+from d0ctl_tui.screens.sub import SubScreen
+from d0ctl_tui.watch import wall_tiles
+from d0ctl_tui.watch.wall_tiles import WallJob
+from d0ctl_tui.widgets.status_lines import Page
+
+AGAIN_S = 1.0
+"""How often the wall is read while things change."""
+
+MOST_ENDED = 4
+"""How many ended jobs are shown if fewer jobs are active."""
+
+MOST = 60
+"""How many jobs are shown."""
+
+
+class WallScreen(SubScreen):
+    """A tile for each active job, and for the last ended ones if there is room."""
+
+    def __init__(self, dashboard: AppInterface) -> None:
+        super().__init__(dashboard)
+        self.page = Page("wall", self._draw, dashboard.glyphs)
+        self.page.nothing = "no jobs yet"
+        self.jobs: list[WallJob] = []
+        self._is_due = True
+
+    def body(self) -> ComposeResult:
+        """Yield the tiles."""
+        yield self.page
+
+    def on_mount(self) -> None:
+        """Read at once, and then at most once a second."""
+        self.page.focus()
+        self.call_after_refresh(self._read)
+        self.set_interval(max(AGAIN_S, self.dashboard.interval), self._read)
+
+    def headline(self, columns: int) -> Line:
+        """Return the title."""
+        active = sum(one.job.ended is None for one in self.jobs)
+        return ((" wall", "title"), (f"  {count(active, 'active job')}", "faint"))
+
+    def update(self) -> None:
+        """Let the next look read again."""
+        self._is_due = True
+        self.bands[0].renew()
+
+    def _read(self) -> None:
+        if not self._is_due:
+            return
+        self._is_due = False
+        source = self.dashboard.source
+        found = [(path, row) for path in ((number,) for number in range(len(source.jobs)))
+                 if isinstance(row := source.row(path), JobSummary)]  # fmt: skip
+        active = [one for one in found if one[1].ended is None]
+        ended = sorted((one for one in found if one[1].ended is not None),
+                       key=lambda one: one[1].ended or 0.0, reverse=True)  # fmt: skip
+        shown = [*active, *ended[: max(0, MOST_ENDED - len(active))]][:MOST]
+        now, none = source.at or time.time(), dict[int, Facts]()
+        facts = source.ask(lambda store: _facts(store, [row for _, row in shown], now), none)
+        self.jobs = [
+            WallJob(row, task_rows.status(row, source.kept(path)), source.progress(path),
+                    *facts.get(row.id, (None, None, None)), row.id in source.followed)
+            for path, row in shown
+        ]  # fmt: skip
+        for band in self.bands:
+            band.renew()
+        self.page.renew()
+
+    def _draw(self, columns: int) -> list[Line]:
+        rows = self.page.size.height
+        now = self.dashboard.source.at or time.time()
+        return wall_tiles.lines(self.jobs, columns, rows, now, self.dashboard.glyphs)
+
+
+Facts = tuple[StageRate | None, Range | None, FailureView | None]
+
+
+def _facts(store: Store, jobs: list[JobSummary], now: float) -> dict[int, Facts]:
+    """Return for each job by its id its rate, its end, and its last failure."""
+    horizon = eta.horizon(store, now=now)
+    found: dict[int, Facts] = {}
+    for job in jobs:
+        rate, end, trouble = None, None, None
+        if job.ended is None:
+            rate = _whole(activity.stage_rates(store, job.id, now=now).values())
+            end = eta.at(horizon.end(job.id), now) if job.id in horizon.jobs else None
+        if job.counts.get("failed", 0) > job.acknowledged:
+            trouble = next(iter(browse.failures(store, job.id, 1)), None)
+        found[job.id] = (rate, end, trouble)
+    return found
+
+
+def _whole(rates: Iterable[StageRate]) -> StageRate | None:
+    """Return the rate of a job from those of its stages."""
+    found = [*rates]
+    if not found:
+        return None
+    seconds = max(one.seconds for one in found)
+    return StageRate(sum(one.done for one in found), sum(one.failed for one in found), seconds)

@@ -1,0 +1,154 @@
+"""The tile of a job on the wall: readable from far, as large as the screen allows."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from d0ctl.model import by_status
+from d0ctl.schedule.estimates import Range
+from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.signs import ASCII, Glyphs
+from d0ctl.show.drawing.spans import Line, Span, fit, foreign, width
+from d0ctl.show.forecast.eta import per_minute
+from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
+from d0ctl.store.views.shapes import FailureView, JobSummary
+from d0ctl_tui.draw.tree_rows import clock
+
+LEAST_WIDTH, LEAST_HEIGHT, GAP = 38, 6, 2
+"""The least columns and rows of a tile, and the columns between tiles."""
+
+TALLEST = 12
+"""The most rows of a tile."""
+
+BIG_HEIGHT = 9
+"""From how many rows on the percentage is in large digits."""
+
+DIGITS = {
+    "0": "█▀█ █ █ ▀▀▀", "1": "▀█   █  ▀▀▀", "2": "▀▀█ █▀▀ ▀▀▀", "3": "▀▀█  ▀█ ▀▀▀",
+    "4": "█ █ ▀▀█   ▀", "5": "█▀▀ ▀▀█ ▀▀▀", "6": "█▀▀ █▀█ ▀▀▀", "7": "▀▀█   █   ▀",
+    "8": "█▀█ █▀█ ▀▀▀", "9": "█▀█ ▀▀█ ▀▀▀", "%": "▀ ▄ ▄▀  ▀ ▀",
+}  # fmt: skip
+"""Large digits: three rows of three columns, one blank apart."""
+
+
+class WallJob(Struct, frozen=True):
+    """A job on the wall, read at one moment; `rate` is that of all its stages."""
+
+    job: JobSummary
+    status: str
+    progress: RunningProgress = NO_PROGRESS
+    rate: StageRate | None = None
+    end: Range | None = None
+    trouble: FailureView | None = None
+    is_followed: bool = False
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, with the finished parts of running packages."""
+        done = by_status(self.job.counts)["successful"]
+        return (100 * done + self.progress.percents) / max(1, 100 * self.job.packages)
+
+
+class Grid(Struct, frozen=True):
+    """How tiles are laid out."""
+
+    across: int
+    width: int
+    height: int
+
+
+def grid(jobs: int, columns: int, rows: int) -> Grid:
+    """Return the layout in which the tiles of so many jobs are largest."""
+    most = max(1, (columns + GAP) // (LEAST_WIDTH + GAP))
+    found = [Grid(most, _wide(columns, most), LEAST_HEIGHT)]
+    for across in range(min(most, max(1, jobs)), 0, -1):
+        down = -(-max(1, jobs) // across)
+        height = min(TALLEST, (rows + 1) // down - 1)
+        if height >= LEAST_HEIGHT:
+            found.append(Grid(across, _wide(columns, across), height))
+    return max(found, key=lambda one: (one.height, one.width))
+
+
+def _wide(columns: int, across: int) -> int:
+    return (columns - GAP * (across - 1)) // across
+
+
+def lines(jobs: Sequence[WallJob], columns: int, rows: int, now: float, glyphs: Glyphs
+          ) -> list[Line]:  # fmt: skip
+    """Return the wall, with a blank row between tiles."""
+    layout = grid(len(jobs), columns, rows)
+    found: list[Line] = []
+    for first in range(0, len(jobs), layout.across):
+        tiles = [tile(one, layout.width, layout.height, now, glyphs)
+                 for one in jobs[first : first + layout.across]]  # fmt: skip
+        if found:
+            found.append(())
+        for parts in zip(*tiles, strict=True):
+            line: list[Span] = [*parts[0]]
+            for number, part in enumerate(parts[1:], 1):
+                line += [(" " * (number * (layout.width + GAP) - width(line)), ""), *part]
+            found.append(tuple(line))
+    return found
+
+
+def tile(one: WallJob, columns: int, height: int, now: float, glyphs: Glyphs) -> list[Line]:
+    """Return a tile of this size."""
+    job, counts = one.job, one.job.counts
+    look = signs.role(one.status)
+    bell = f" {glyphs.bell}" if one.is_followed else ""
+    head: list[Span] = [(f"{foreign(job.name)}{bell} ", "title"),
+                        *signs.mark(one.status, glyphs), (" ", "")]  # fmt: skip
+    head.append((glyphs.rule * max(0, columns - width(head)), look))
+    done, total = by_status(counts)["successful"], job.packages
+    numbers: list[Span] = [(f"{one.share:.0%}", "strong"),
+                           (f"  {signs.short(done)}/{signs.short(total)}", "plain")]  # fmt: skip
+    if words := _end(one, now):
+        numbers.append((f"  {words}", "plain"))
+    bar = tuple(signs.bar(counts, columns, glyphs, one.progress.percents / 100))
+    is_big = height >= BIG_HEIGHT and glyphs is not ASCII
+    body: list[Sequence[Span]] = [head]
+    if is_big:
+        body += _large(f"{one.share:.0%}", signs.tally(counts, blocked=job.blocked), look)
+    body += [bar] * (2 if is_big else 1)
+    body += [numbers, _rate(one, glyphs), _trouble(one, now, glyphs)]
+    body += [()] * (height - len(body))
+    return [fit(line, columns, ellipsis=glyphs.ellipsis) for line in body[:height]]
+
+
+def _large(text: str, tally: Sequence[Span], look: str) -> list[list[Span]]:
+    """Return a text in large digits, and beside each of its rows a number of packages."""
+    rows = [" ".join(DIGITS[sign][4 * row : 4 * row + 3] for sign in text) for row in range(3)]
+    words = [*tally[:3], ("", ""), ("", ""), ("", "")]
+    return [[(f" {row}   ", look), words[number]] for number, row in enumerate(rows)]
+
+
+def _end(one: WallJob, now: float) -> str:
+    if one.job.ended is not None:
+        return f"ended {clock(one.job.ended, now)}"
+    if one.end is None:
+        return ""
+    low, high = (clock(at, now, short=True) for at in (one.end.low, one.end.high))
+    middle = clock(one.end.middle, now, short=True)
+    return f"ends {middle}" + (f" ({low} to {high})" if low != high else "")
+
+
+def _rate(one: WallJob, glyphs: Glyphs) -> list[Span]:
+    counts = one.job.counts
+    spans: list[Span] = []
+    if running := by_status(counts)["launched"] - counts.get("unreachable", 0):
+        spans.append((f"{glyphs.states['running']} {signs.short(running)}  ", "live"))
+    for badge, look in signs.badges(counts, glyphs, one.job.acknowledged):
+        spans.append((f"{badge}  ", look))
+    if one.rate is not None:
+        spans.append((f"{per_minute(one.rate.ended, one.rate.seconds)} a minute", "plain"))
+    return spans
+
+
+def _trouble(one: WallJob, now: float, glyphs: Glyphs) -> list[Span]:
+    if (failed := one.trouble) is None:
+        return []
+    return [
+        (f"{glyphs.states['failed']} {clock(failed.ended, now, short=True)} ", "bad"),
+        (f"{foreign(failed.path)} ", "strong"), (foreign(failed.reason or ""), "bad"),
+        (f" {foreign(failed.node_name)}", "plain"),
+    ]  # fmt: skip
