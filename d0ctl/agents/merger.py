@@ -6,6 +6,7 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
+from d0ctl.agents import broker
 from d0ctl.agents.agent import Clock
 from d0ctl.agents.generator import texts
 from d0ctl.agents.splitter import split
@@ -49,6 +50,8 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     name = dataset["name"].removesuffix(SUFFIX)
     try:
         spec = rule.packages(loop, [], first, [name] * len(groups))
+        spec = broker.placed(store, task, spec, [row["id"] for group in groups for row in group],
+                             clock())  # fmt: skip
         return bool(merging.append(store, task, spec, groups, now=clock()))
     except (BadJobFile, Refused) as error:
         fault = error.faults[0] if isinstance(error, BadJobFile) else str(error)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
-from d0ctl.agents import closer, feeder, generator, merger, scouts, watchdog
+from d0ctl.agents import broker, closer, feeder, generator, merger, scouts, watchdog
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import D0Error
 from d0ctl.show.tasks import task_notes
@@ -29,6 +29,7 @@ AGENTS: Mapping[str, Agent] = {
     "feeder": Agent(feeder.STATUSES, feeder.act, feeder.wants),
     "generator": Agent(generator.STATUSES, generator.act, generator.wants),
     "merger": Agent(merger.STATUSES, merger.act, merger.wants),
+    "broker": Agent(broker.STATUSES, broker.act, broker.wants),
     "watchdog": Agent(watchdog.STATUSES, watchdog.act, watchdog.wants),
     "scouts": Agent(scouts.STATUSES, scouts.act, scouts.wants),
     "closer": Agent(closer.STATUSES, closer.act, closer.wants),

@@ -22,6 +22,11 @@ class Task(TypedDict):
     priority: int
     goal: Annotated[float | None, Meta(description="The fraction of files that it must process.")]
     packages: Annotated[int, Meta(description="Made so far.")]
+    destination: Annotated[
+        str | None,
+        Meta(description="The cluster where its outputs are merged, if d0ctl has chosen one."),
+    ]
+    destination_why: str | None
     files: Files
     submitted: Time
     ended: Time | None

@@ -71,6 +71,7 @@ def put(page: Sheet, task: TaskSummary, datasets: Sequence[DatasetView], now: fl
         ["files", progress(task)],
         ["packages", f"{task.made:,} made: d0ctl status {task.name}"],
         ["goal", f"{task.goal:.4g}" if task.goal is not None else ""],
+        ["merged at", f"`{task.destination}`: {task.destination_why}" if task.destination else ""],
         ["submitted", f"{moment(task.submitted, now)} by {task.originator}"],
         ["ended", moment(task.ended, now) if task.ended is not None else ""],
     ]

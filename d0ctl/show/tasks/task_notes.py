@@ -82,3 +82,8 @@ def agent_failed(agent: str, error: Exception) -> str:
     """Say that an agent could not work on a task."""
     kind = "" if isinstance(error, D0Error) else f"{type(error).__name__}: "
     return f"the {agent} failed: {kind}{error}"
+
+
+def no_destination(cluster: str) -> str:
+    """Say that the outputs of a task can be merged nowhere at present."""
+    return f"no node of cluster `{cluster}`, where its outputs are merged, takes packages"

@@ -9,6 +9,7 @@ from d0ctl.store.tasks import children, generation, state, throttler
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.tasks.throttler import Queue
 from d0ctl.store.tasks.views import DatasetView, datasets
+from d0ctl.store.tasks.views import task as summary
 from d0ctl.units import count, duration, listed
 
 MEANING = {
@@ -42,6 +43,10 @@ def why(store: Store, number: int, now: float) -> Explanation:
         found.commands.append("d0ctl daemon start")
     for one in datasets(store, number):
         found.facts += _of_dataset(one)
+    if (whole := summary(store, name)).destination:
+        found.facts.append(
+            f"its outputs are merged at `{whole.destination}`: {whole.destination_why}"
+        )
     if task.next_look > now:
         found.facts.append(f"the agents look at it again in {duration(task.next_look - now)}")
     if task.generates:

@@ -24,6 +24,8 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
     if times := eta.of_package(views_eta.package_times(store, one.id, now=now), now):
         explanation.facts.append(times)
     _expected_sizes(store, one, explanation)
+    if where := one_package.destination(store, one.id):
+        explanation.facts.append(f"its task merges at `{where[0]}`: {where[1]}")
     if one.request and one.phase != "killing" and not one.request.endswith(one.note or "\n"):
         explanation.facts.append(f"a request: {one.request}")
     if short := shortfall(store, one.id, one.path):

@@ -75,7 +75,7 @@ def append(
     return len(groups)
 
 
-def _on_nodes(line: LineSpec, nodes: tuple[str, ...]) -> LineSpec:
+def on_nodes(line: LineSpec, nodes: tuple[str, ...]) -> LineSpec:
     """Return a line whose packages run on these nodes; the line itself without any."""
     if not nodes:
         return line
@@ -125,7 +125,7 @@ class Adding:
     def __init__(
         self, store: Store, task: Task, spec: JobSpec, stage: int, made: int, now: float
     ) -> None:
-        lines = [_on_nodes(line, task.rules.nodes) for line in spec.stages[0].lines]
+        lines = [on_nodes(line, task.rules.nodes) for line in spec.stages[0].lines]
         self._store, self._stage, self._made, self._now = store, stage, made, now
         self._insertion = _Appending(store, task.job_id)
         expected = urgency(store, replace(spec, packages=MOST_EXACT + 1))

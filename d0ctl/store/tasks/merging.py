@@ -32,6 +32,12 @@ def mergeable(store: Store, dataset: int, limit: int) -> list[Row]:
     return store.rows("mergeable_contents", dataset=dataset, limit=limit)
 
 
+def in_merge(store: Store, task: Task, limit: int = 1_000) -> list[int]:
+    """Return files that packages are merging, some of them."""
+    return [row["id"] for one in datasets(store, task)
+            for row in store.rows("merging_contents", dataset=one["id"], limit=limit)]  # fmt: skip
+
+
 def unmerged(store: Store, task: Task) -> int:
     """Return how many processed input files have an output that could not be merged."""
     if not counts(store, task).get("failed"):

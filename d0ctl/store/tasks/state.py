@@ -49,6 +49,8 @@ class Task(Struct, frozen=True):
     is_ended: bool
     is_held: bool
     parent_id: int | None
+    destination: str | None
+    destination_nodes: str | None
 
 
 def task(store: Store, number: int) -> Task | None:

@@ -34,6 +34,9 @@ class TaskSummary(Struct, frozen=True):
     made: int
     ended: float | None
     goal: float | None
+    destination: str | None = None
+    """The cluster where its outputs are merged, if d0ctl has chosen one."""
+    destination_why: str | None = None
     files: Mapping[str, int] = {}
 
 

@@ -5,7 +5,7 @@ import json
 from msgspec.structs import replace
 
 from d0ctl.errors import NotFound
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
 from d0ctl.store.views.shapes.of_package import (
     Acknowledgement,
@@ -117,3 +117,8 @@ def failure_history(store: Store, package: int) -> list[Failures]:
 def events(store: Store, package: int) -> list[EventView]:
     """Return every change of phase of a package."""
     return [make(EventView, row) for row in store.rows("events", package=package)]
+
+
+def destination(store: Store, package: int) -> Row | None:
+    """Return where the task of a package has its outputs merged, if d0ctl chose its nodes."""
+    return store.row("destination_of_package", package=package)

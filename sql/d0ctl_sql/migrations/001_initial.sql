@@ -1557,6 +1557,9 @@ create table task (
     next_look  real not null default 0,    -- agents leave it alone until then
     made       integer not null default 0, -- packages so far
     partition  text,                       -- its share, and what its packages request
+    destination text,                      -- the cluster where its outputs are merged, if chosen
+    destination_nodes text,                -- the nodes there, as JSON
+    destination_why text,                  -- why there
     holder     text,                       -- the process that works on it, as in `lease`
     held_until real,                       -- when others may take it from a process that hangs
     ended      real

@@ -1,3 +1,9 @@
+-- name: merging_contents
+-- Files of a dataset that are being merged.
+select id from content indexed by content_in_status
+ where dataset_id = :dataset and status = 'merging'
+ limit :limit;
+
 -- name: mergeable_contents
 -- The next files of a dataset that are to be merged.
 select id, name, size, events, attempts

@@ -15,7 +15,8 @@ values (:task, :seq, :type, :name, :source, :source_id, :status, :now);
 select task.id, task.job_id, job.name, job.title, job.originator, job.priority, job.submitted,
        job.directory, job.source, job.parameters, job.hold, job.pause, task.parent_id, task.text,
        task.rules, task.measured, task.status, task.former, task.since, task.actor, task.note,
-       task.waits, task.next_look, task.made, task.holder, task.ended,
+       task.waits, task.next_look, task.made, task.holder, task.ended, task.destination,
+       task.destination_nodes,
        task_status.generates, task_status.is_ended, stage.id as stage_id,
        merging.id as merge_stage_id, merging.lines as merges
   from task
@@ -28,8 +29,8 @@ select task.id, task.job_id, job.name, job.title, job.originator, job.priority, 
 -- name: tasks
 -- Tasks by the names of their jobs, the newest first.
 select task.id, task.job_id, job.name, job.title, job.originator, job.priority, job.submitted,
-       task.status, task.since, task.note, task.waits, task.made, task.ended,
-       json_extract(task.rules, '$.goal') as goal
+       task.status, task.since, task.note, task.waits, task.made, task.ended, task.destination,
+       task.destination_why, json_extract(task.rules, '$.goal') as goal
   from job
   join task on task.job_id = job.id
  where job.visible = 1 and job.name glob :pattern
@@ -38,8 +39,8 @@ select task.id, task.job_id, job.name, job.title, job.originator, job.priority, 
 -- name: tasks_of_jobs
 -- The tasks of jobs.
 select task.id, task.job_id, job.name, job.title, job.originator, job.priority, job.submitted,
-       task.status, task.since, task.note, task.waits, task.made, task.ended,
-       json_extract(task.rules, '$.goal') as goal
+       task.status, task.since, task.note, task.waits, task.made, task.ended, task.destination,
+       task.destination_why, json_extract(task.rules, '$.goal') as goal
   from json_each(:jobs) as wanted
   join task on task.job_id = wanted.value
   join job on job.id = task.job_id;

@@ -1,0 +1,118 @@
+"""The task broker: the cluster where the outputs of a task are merged, if its task file names none.
+
+It is chosen by what its cache has of the files to merge, the room in the cache, the state of its
+nodes, and what these have to do already.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct
+
+from d0ctl.store.connection import Store, as_json
+from d0ctl.store.tasks.state import Task
+from d0ctl.units import count, listed, size
+
+MOST_NAMED = 3
+"""How many other clusters a reason names."""
+
+
+class Destination(Struct, frozen=True):
+    """A cluster that could get the merged files; sizes in bytes, None if not limited."""
+
+    id: int
+    name: str
+    nodes: tuple[str, ...]
+    cpus: int
+    packages: int
+    transfers: int
+    free: int | None
+    local: int = 0
+
+    @property
+    def backlog(self) -> float:
+        """How much waits or runs there for each CPU."""
+        return (self.packages + self.transfers) / max(1, self.cpus)
+
+    def against(self, needed: int) -> str | None:
+        """Return why it can't get files of so many bytes; None if it can."""
+        if not self.nodes:
+            return f"`{self.name}` has no node that takes packages"
+        if self.free is not None and self.free < needed - self.local:
+            return f"the cache of `{self.name}` has room for {size(self.free)}"
+        return None
+
+
+def choose(
+    store: Store, task: Task, contents: Sequence[int], able: Collection[str]
+) -> tuple[Destination, str] | None:
+    """Return the cluster where these files are merged, and why; None if there is no choice.
+
+    Only nodes that are `able` to run the packages count.
+    """
+    bytes_in = {row["cluster_id"]: int(row["bytes"]) for row in store.rows(
+        "bytes_in_clusters", contents=as_json(list(contents)), job=task.job_id)}  # fmt: skip
+    found = _destinations(store, bytes_in, able)
+    if len(found) < 2:
+        return None
+    needed = bytes_in[0]
+    against = {one.name: why for one in found if (why := one.against(needed)) is not None}
+    fit = [one for one in found if one.name not in against]
+    if not fit:
+        return None
+    best = max(fit, key=lambda one: _merit(one, needed))
+    others = [one for one in fit if one is not best]
+    return best, _reason(best, others, list(against.values()), needed)
+
+
+def _destinations(
+    store: Store, bytes_in: Mapping[int, int], able: Collection[str]
+) -> list[Destination]:
+    """Return the clusters, each with its nodes that are able and how much of the files it has."""
+    return [
+        Destination(row["id"], row["name"],
+                    tuple(name for name in json.loads(row["nodes"]) if name in able),
+                    row["cpus"], row["packages"], row["transfers"], row["free"],
+                    bytes_in.get(row["id"], 0))
+        for row in store.rows("destinations")
+    ]  # fmt: skip
+
+
+def _merit(one: Destination, needed: int) -> tuple[float, float, str]:
+    """Return what is compared: a tenth of the files weighs as much as a package for each CPU."""
+    part = one.local / needed if needed else 0.0
+    return part - min(one.backlog, 5.0) / 10, float(one.free or 0), one.name
+
+
+def _reason(
+    best: Destination, others: Sequence[Destination], against: Sequence[str], needed: int
+) -> str:
+    parts = [f"it has {size(best.local)} of {size(needed)} to merge"] if needed else []
+    parts.append(f"{count(best.packages, 'package')} and {count(best.transfers, 'transfer')} there")
+    if best.free is not None:
+        parts.append(f"room for {size(best.free)}")
+    named = [f"`{one.name}` has {size(one.local)} and {count(one.packages, 'package')}"
+             for one in others[:MOST_NAMED]]  # fmt: skip
+    return "; ".join([listed(parts), *named, *against[:MOST_NAMED]])
+
+
+def keep(store: Store, task: Task, where: Destination, why: str) -> None:
+    """Record where the files of a task are merged, in a transaction; packages that wait for nodes
+    of a former choice move.
+    """
+    nodes = as_json(list(where.nodes))
+    store.change("keep_destination", task=task.id, cluster=where.name, nodes=nodes, why=why)
+    if task.destination_nodes and task.destination_nodes != nodes:
+        store.change("move_destination", stage=task.merge_stage_id, nodes=nodes,
+                     former=task.destination_nodes)  # fmt: skip
+
+
+def is_gone(store: Store, task: Task) -> bool:
+    """Return whether no node takes packages any more where the files of a task are merged."""
+    if task.destination is None:
+        return False
+    chosen: Mapping[str, tuple[str, ...]] = {
+        row["name"]: json.loads(row["nodes"]) for row in store.rows("destinations")
+    }
+    mine = set(json.loads(task.destination_nodes or "[]"))
+    return not mine & set(chosen.get(task.destination, ()))
