@@ -12,6 +12,7 @@ from d0ctl_tui.terminal import Terminal
 from tests.cli.conftest import type_in
 from tests.support.building import production
 from tests.support.site import Site
+from tests.tasks import making
 from tests.tui.conftest import Desk, Open
 
 FOLDER = Path(__file__).with_name("screens")
@@ -46,6 +47,14 @@ SCREENS: dict[str, tuple[str | None, tuple[str, ...], tuple[int, int], Terminal]
     "retry": ("prod/1/2/1", ("R", "shift+tab", *RETRIED, "enter"), (100, 30), PLENTY),
 }
 
+TASK_SCREENS: dict[str, tuple[str | None, tuple[str, ...], tuple[int, int], Terminal]] = {
+    "task": ("reco", (), (120, 40), PLENTY),
+    "task-80x24": ("calib", (), (80, 24), PLENTY),
+    "task-verb": ("skim", ("K",), (80, 24), PLAIN),
+    "tasks": ("reco", ("J",), (120, 40), PLENTY),
+    "tasks-80x24": ("calib", ("J",), (80, 24), PLAIN),
+}
+
 NOW = 1_034_000_000.0
 """When all of it happens."""
 
@@ -64,7 +73,6 @@ def still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.parametrize("name", SCREENS)
 def test_a_screen_looks_as_it_did(site: Site, dashboard: Open, name: str) -> None:
-    start, keys, size, terminal = SCREENS[name]
     site.submit(production("done", lines=2))
     for path in ("1/1/1", "1/1/2", "1/2/1", "1/2/2", "2/1/1", "3/1/1"):
         site.finish(f"done/{path}")
@@ -72,6 +80,29 @@ def test_a_screen_looks_as_it_did(site: Site, dashboard: Open, name: str) -> Non
     site.finish("prod/1/1/1")
     site.fail("prod/1/2/1", stderr="opening raw-2\nFatal: corrupt block\n")
     site.launch("prod/1/3/1")
+    compare(dashboard, name, *SCREENS[name])
+
+
+@pytest.mark.parametrize("name", TASK_SCREENS)
+def test_tasks_look_as_they_did(site: Site, dashboard: Open, tmp_path: Path, name: str) -> None:
+    site.submit(production("prod"))
+    tens = "{files-per-package: 10, at-once: yes}"
+    making.submit(site.store, now=NOW, name="reco", split=tens, more="title: Reconstruction")
+    making.submit(site.store, now=NOW, name="skim", split="{scouts: 4, target-time: 1h}")
+    making.submit(site.store, tmp_path, NOW, name="calib", inputs="{raw: {csv: none.csv}}")
+    making.work(site.store, NOW)
+    for line in range(1, 4):
+        site.finish(f"reco/1/{line}/1")
+    site.finish("skim/1/1/1")
+    making.work(site.store, NOW)
+    compare(dashboard, name, *TASK_SCREENS[name])
+
+
+def compare(
+    dashboard: Open, name: str, start: str | None, keys: tuple[str, ...], size: tuple[int, int],
+    terminal: Terminal,
+) -> None:  # fmt: skip
+    """Compare a screen with its accepted picture, or draw that again."""
     kept = FOLDER / f"{name}.txt"
     expected = "" if os.environ.get("D0CTL_DRAW") else kept.read_text()
     seen: list[str] = []

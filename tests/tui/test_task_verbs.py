@@ -126,12 +126,13 @@ def test_the_palette_acts_on_the_task_of_the_row_or_asks_which(site: Site, dashb
     site.submit(production())
 
     async def script(desk: Desk) -> None:
-        desk.app.go_to("demo/1/1")
+        await desk.until(lambda: desk.main.tree_view.selector == "demo/1/1/1", "the start")
         await desk.press("colon")
         await desk.type("incexec")
         await desk.press("enter")
         await desk.sees("$ d0ctl task incexec demo", "would look up again the inputs of task")
         await desk.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.main, "the dialog is closed")
         desk.app.go_to("prod")
         await desk.press("colon")
         await desk.type("avalanche")
@@ -139,6 +140,20 @@ def test_the_palette_acts_on_the_task_of_the_row_or_asks_which(site: Site, dashb
         await desk.sees("task avalanche: which task", "running")
         await desk.press("enter")
         await desk.sees("task `demo` is running and waits for no scouts")
+
+    dashboard(script, start="demo/1/1", size=(100, 30))
+
+
+def test_the_search_finds_a_task_by_its_name(site: Site, dashboard: Open) -> None:
+    submit(site)
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("slash")
+        await desk.type("demo")
+        await desk.sees("task", "running")
+        await desk.press("enter")
+        await desk.until(lambda: desk.main.tree_view.selector == "demo", "its row")
 
     dashboard(script, start="prod", size=(100, 30))
 

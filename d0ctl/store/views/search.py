@@ -23,9 +23,10 @@ class Found(Struct, frozen=True):
 
 
 def jobs(store: Store, word: str) -> list[Found]:
-    """Jobs by name or title."""
+    """Jobs and tasks by name or title."""
     rows = store.rows("outline_search_jobs", word=word, limit=MOST)
-    return [Found("job", row["name"], row["title"]) for row in rows]
+    return [Found("task", row["name"], f"{row['task']}  {row['title']}") if row["task"]
+            else Found("job", row["name"], row["title"]) for row in rows]  # fmt: skip
 
 
 def stages(store: Store, word: str) -> list[Found]:

@@ -46,6 +46,7 @@ class TaskList(LineView):
     def show(self, tasks: list[TaskSummary], name: str | None) -> None:
         """Show other states of the tasks, with the cursor on the same one."""
         self.tasks = sorted(tasks, key=task_rows.urgency)
+        self.styles.max_height = self.line_count() + 1
         names = [task.name for task in self.tasks]
         if name in names:
             self.cursor = names.index(name)

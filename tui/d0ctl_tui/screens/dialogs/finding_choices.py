@@ -69,6 +69,7 @@ def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
 def _choice(screen: Reach, one: Found) -> Choice:
     actions: dict[str, Callable[[], object]] = {
         "job": partial(screen.go_to, one.name),
+        "task": partial(screen.go_to, one.name),
         "stage": partial(screen.go_to, one.name),
         "node": partial(screen.dashboard.show_nodes, one.name),
     }
