@@ -128,6 +128,7 @@ class Documents:
             done, total = statuses["successful"], sum(statuses.values())
             self.know(done, "of")
             self.know(total, "package", "packages")
+            self.know(total - done, "package", "packages")  # without success, when a job ended
             share = f"{100 * done / total:.0f}"
             self.ratios.update((f"{done}/{total}", f"{share}%"))
             self.know(share, "%")
