@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from d0ctl.errors import BadJobFile, Refused
+from d0ctl.show.tasks import task_card, task_why
 from d0ctl.store import Store
 from d0ctl.store.files.copies import remake
-from d0ctl.store.tasks import content_follower
+from d0ctl.store.tasks import content_follower, views
 from tests.support.jobs import NOW
 from tests.tasks import test_commands
 from tests.tasks.making import read, status_of, submit, work
@@ -112,6 +113,8 @@ def test_a_group_that_is_not_full_waits_for_the_end_of_the_others(store: Store) 
     end_running(store)
     work(store)
     assert status_of(store, task) == "prepared"
+    said = "6 files of dataset `output.unmerged` are being merged"
+    assert said in task_why.why(store, task, NOW).facts
     assert phases(store) == {"done": 6, "ready": 2}
     finish(store)
     assert [len(names) for names in sources(store)] == [4, 2]
@@ -141,6 +144,9 @@ def test_a_merge_that_fails_is_tried_in_smaller_groups_and_then_costs_its_files(
     said = "6 of 6 files were processed, outputs of 1 were not merged, less than the goal of 0.9"
     assert known(store, task).note == said
     assert states(store)["output.unmerged"] == {"finished": 5, "failed": 1}
+
+    said = "1 file not merged, 0 B: d0ctl file list 'demo:*'"
+    assert task_card.remaining("demo", views.remains(store, task)) == said
 
     act(store, "task retry")
     work(store)

@@ -11,15 +11,18 @@ from d0ctl.store.tasks import content_follower
 from tests.support.homes import make_home
 from tests.support.jobs import NOW
 from tests.tasks.making import submit
+from tests.tasks.test_merge import MERGE, end
 
 STEPS = st.lists(
     st.one_of(
-        st.just("agents"), st.just("follow"),
+        st.just("agents"), st.just("follow"), st.just("end"),
         st.tuples(st.integers(0, 50), st.integers(0, 50), st.booleans()),
     ),
     max_size=60,
 )  # fmt: skip
-"""Rounds of agents, of the follower alone, and changes of packages, by a user or by d0ctl."""
+"""Rounds of agents, of the follower alone, the success of all ready packages, and changes of
+packages, by a user or by d0ctl.
+"""
 
 DATASET = "select dataset_id, status, n from dataset_count where n > 0 order by 1, 2"
 FILES = "select dataset_id, status, count(*) from content group by 1, 2 order by 1, 2"
@@ -36,11 +39,22 @@ select content.id from content
 """
 """Files in a package that has ended."""
 
+LOOSE_MERGES = """
+select content.id from content
+  left join package on package.id = content.merge_id
+ where (content.status = 'merging'
+        and (package.id is null or package.phase in ('done', 'failed', 'canceled', 'dropped')))
+    or (content.status = 'prepared' and content.merge_id is not null)
+    or (content.merge_id is not null and content.status = 'finished' and package.phase <> 'done')
+"""
+"""Files that no package merges, or that have left theirs."""
+
 IDLE = """
 select package.id from package
  where phase not in ('done', 'failed', 'canceled', 'dropped')
    and not exists (select 1 from content where content.package_id = package.id and output = 0
                                            and status in ('picked', 'running'))
+   and not exists (select 1 from content where content.merge_id = package.id)
    and not exists (select 1 from event where event.package_id = package.id
                                          and event.old = 'dropped')
 """
@@ -76,21 +90,25 @@ def check(store: Store, files: int) -> None:
     assert rows(store, "select count(*) from content where output = 0") == [(files,)]
     assert rows(store, IN_TWO) == []
     assert rows(store, LOOSE) == []
+    assert rows(store, LOOSE_MERGES) == []
     assert rows(store, IDLE) == []
 
 
 @settings(max_examples=60)
-@given(steps=STEPS, size=st.integers(1, 4))
+@given(steps=STEPS, size=st.integers(1, 4), merges=st.booleans())
 def test_files_are_conserved_whatever_packages_do(
-    tmp_path_factory: Any, steps: list[Any], size: int
+    tmp_path_factory: Any, steps: list[Any], size: int, merges: bool
 ) -> None:
     home = make_home(tmp_path_factory.mktemp("walk") / "home")
     with open_store(home) as store:
         submit(store, inputs="{seeds: {range: [1, 8]}}",
-               split=f"{{files-per-package: {size}, attempts: 2}}")  # fmt: skip
+               split=f"{{files-per-package: {size}, attempts: 2}}",
+               more=MERGE.format(rules="files-per-merge: 2") if merges else "")  # fmt: skip
         for one in ["agents", "agents", *steps]:
             if one == "agents":
                 rounds.take(store, clock=lambda: NOW)
+            elif one == "end":
+                end(store)
             elif one == "follow":
                 content_follower.follow(store, now=NOW)
             else:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.store.tasks.views import DatasetView, TaskSummary
+from d0ctl.store.tasks.views import DatasetView, Remains, TaskSummary
 from d0ctl.taskfile.spec import TaskSpec
-from d0ctl.units import count, duration, listed, moment
+from d0ctl.units import count, duration, listed, moment, size
 
 NO_TASKS = "no tasks: d0ctl task submit FILE"
 
@@ -62,7 +62,21 @@ def why(one: TaskSummary) -> str:
     return one.waits or one.note or ""
 
 
-def put(page: Sheet, task: TaskSummary, datasets: Sequence[DatasetView], now: float) -> None:
+def remaining(name: str, remains: Remains) -> str:
+    """Return what is left of a task that has ended, and the command that tells more."""
+    parts = []
+    if remains.files:
+        files = count(remains.files, "file")
+        parts.append(f"{files} not merged, {size(remains.size)}: d0ctl file list '{name}:*'")
+    if remains.packages:
+        packages = count(remains.packages, "failed package")
+        parts.append(f"outputs of {packages}, {size(remains.left)}: d0ctl status {name}:failed")
+    return "; ".join(parts)
+
+
+def put(
+    page: Sheet, task: TaskSummary, datasets: Sequence[DatasetView], remains: Remains, now: float
+) -> None:
     """Add a task with its datasets."""
     page.head(f"task {task.name}", task.title)
     rows = [
@@ -74,6 +88,7 @@ def put(page: Sheet, task: TaskSummary, datasets: Sequence[DatasetView], now: fl
         ["merged at", f"`{task.destination}`: {task.destination_why}" if task.destination else ""],
         ["submitted", f"{moment(task.submitted, now)} by {task.originator}"],
         ["ended", moment(task.ended, now) if task.ended is not None else ""],
+        ["left", remaining(task.name, remains) if task.ended is not None else ""],
     ]
     page.table([[(name, "faint"), text] for name, text in rows if text])
     put_datasets(page, datasets)

@@ -19,10 +19,18 @@ MEANING = {
     "scouting": "its first packages measure what the others will need",
     "running": "packages are made of its files",
     "finishing": "no more packages are made, and those that exist end first",
-    "prepared": "its outputs are checked next",
+    "prepared": "its outputs are merged, if its file says so, and then checked",
     "aborting": "its packages end",
 }
 """What the agents do with a task, or wait for."""
+
+
+MERGES = {
+    "prepared": "to be merged",
+    "merging": "being merged",
+    "failed": "not made, or not merged",
+}
+"""What the statuses of files to merge mean."""
 
 
 def why(store: Store, number: int, now: float) -> Explanation:
@@ -61,6 +69,10 @@ def _of_dataset(one: DatasetView) -> Iterator[str]:
     if one.type in ("input", "lib") and one.status not in ("ready", "done"):
         why = f": {one.note}" if one.note else ""
         yield f"dataset `{one.name}` is {one.status}{why}"
+    if one.type.startswith("tmpl_"):
+        for status, said in MERGES.items():
+            if number := one.files.get(status):
+                yield f"{count(number, 'file')} of dataset `{one.name}` {_are(number)} {said}"
     for status in ("missing", "lost", "broken", "failed"):
         if (number := one.files.get(status)) and one.type == "input":
             yield f"{count(number, 'file')} of dataset `{one.name}` {_are(number)} {status}"

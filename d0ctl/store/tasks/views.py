@@ -133,6 +133,24 @@ def datasets(store: Store, number: int) -> list[DatasetView]:
             for row in state.datasets(store, number)]  # fmt: skip
 
 
+class Remains(Struct, frozen=True):
+    """What is left of a task besides its results; sizes in bytes."""
+
+    files: int
+    size: int
+    packages: int
+    left: int
+
+
+def remains(store: Store, number: int) -> Remains:
+    """Return the files that were not merged, and the kept outputs of failed packages."""
+    files = store.row("unmerged_files", task=number)
+    left = store.row("left_of_task", task=number)
+    assert files is not None
+    assert left is not None
+    return Remains(files["files"], files["size"], left["packages"], left["size"])
+
+
 def log(store: Store, number: int) -> list[Row]:
     """Return what has happened to a task."""
     return store.rows("task_log", task=number)

@@ -166,3 +166,22 @@ select count(*)
           from maker
           join event_range on event_range.package_id = maker.id
           join content on content.id = event_range.content_id and content.status = 'finished');
+
+-- name: unmerged_files
+-- The files of a task that were made to be merged, and were not, and their size.
+select count(*) as files, coalesce(sum(content.size), 0) as size
+  from dataset
+  join content on content.dataset_id = dataset.id
+   and (content.status = 'prepared'
+        or (content.status = 'failed' and content.merge_id is not null))
+ where dataset.task_id = :task and dataset.type in ('tmpl_output', 'tmpl_log');
+
+-- name: left_of_task
+-- Failed packages of a task whose outputs were kept on nodes, and the size of these.
+select count(*) as packages, coalesce(sum(attempt.left_size), 0) as size
+  from task
+  join job on job.id = task.job_id
+ cross join attempt indexed by attempt_left
+    on attempt.left_size is not null and attempt.ended >= job.submitted
+  join package on package.id = attempt.package_id and package.job_id = task.job_id
+ where task.id = :task;

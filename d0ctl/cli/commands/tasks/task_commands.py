@@ -15,7 +15,7 @@ from d0ctl.cli.terminal.output import emit, emit_json, say, sheet, show
 from d0ctl.show.tasks import task_card as card
 
 if TYPE_CHECKING:
-    from d0ctl.store.tasks.views import DatasetView, TaskSummary
+    from d0ctl.store.tasks.views import TaskSummary
     from d0ctl.taskfile.spec import TaskSpec
 
 app = group("Submit, show or change tasks, which process the files of datasets.", Actions)
@@ -113,18 +113,15 @@ def status(task: Name, json: options.Json = False) -> None:
     with session.reader() as store, store.reading():
         found = views.task(store, task)
         datasets = views.datasets(store, found.id)
+        remains = views.remains(store, found.id)
     if json:
         from d0ctl.cli.documents import task_card
 
         emit_json(task_card(found, datasets))
     else:
-        _show(found, datasets)
-
-
-def _show(task: "TaskSummary", datasets: "list[DatasetView]") -> None:
-    page = sheet()
-    card.put(page, task, datasets, time.time())
-    show(page)
+        page = sheet()
+        card.put(page, found, datasets, remains, time.time())
+        show(page)
 
 
 @app.command()
