@@ -2,6 +2,7 @@
 
 import json
 
+from d0ctl.agents import node_folder
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import D0Error
 from d0ctl.jobfile.sections.loop_sources import MAX_VALUES
@@ -96,7 +97,8 @@ def _look_up(store: Store, task: Task, dataset: Row, clock: Clock) -> str:
                 raise sources.Unavailable(why)
             added, changed = children.feed(store, dataset, is_mine)
         else:
-            found = sources.look_up(source, task.directory, known_names(store))
+            found = (node_folder.look_up(store, source) if "node" in source
+                     else sources.look_up(source, task.directory, known_names(store)))  # fmt: skip
             added, changed = feeding.feed(store, dataset["id"], found, is_mine)
     except sources.Unavailable as error:
         return _keep(store, task, dataset, "pending", clock(), clean(str(error)))

@@ -181,6 +181,8 @@ _ENTRY = shape.record(
     }
 )
 
+_IN_FOLDER = shape.record({"path": _text, "size": shape.whole, "time": shape.whole})
+
 _THING = shape.record(
     {
         "attempt": shape.maybe(shape.positive),
@@ -267,6 +269,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
         "message": _free_text,
     },
     "surveyed": {**_ANSWER, "entries": shape.many(_THING), "more": shape.boolean},
+    "files": {**_ANSWER, "entries": shape.many(_IN_FOLDER), "more": shape.boolean},
     "facts": {**_ANSWER, "facts": _facts},
     "benchmarked": {**_ANSWER, "rates": shape.record(dict.fromkeys(TASKS, _rate))},
     "pong": {**_ANSWER, "time": _time, "load": _span, "disk_free": shape.maybe(shape.whole)},

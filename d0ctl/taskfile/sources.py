@@ -33,10 +33,10 @@ from d0ctl.jobfile.yaml.parser import parse
 from d0ctl.plugins import PluginFailed, named
 from d0ctl.taskfile.split_rules import convert
 
-SOURCES = ("glob", "list", "lines", "csv", "catalogue", "range", "seeds", "cache", "task")
+SOURCES = ("glob", "list", "lines", "csv", "catalogue", "range", "seeds", "cache", "node", "task")
 """The keys of an input dataset that say where its files come from; only one is used."""
 
-MORE = ("type", "match", "unread", "dataset", "early-start")
+MORE = ("type", "match", "unread", "folder", "dataset", "early-start")
 """Its other keys."""
 
 
@@ -89,6 +89,7 @@ def read_source(name: str, node: Node, reading: Reading) -> tuple[str, Mapping[s
     for key in ("dataset", "early-start"):
         if key in found and sources[0] != "task":
             reading.fault(node.items[key][0].position, f"`{key}` is for files of a `task`")
+    _check_folder(node, found, reading)
     if "early-start" in found:
         scalar = reading.scalar(node.items["early-start"][1], "`early-start`")
         if scalar is not None:
@@ -96,6 +97,18 @@ def read_source(name: str, node: Node, reading: Reading) -> tuple[str, Mapping[s
     if sources[0] == "seeds" and not str(found["seeds"]).isdigit():
         reading.fault(value.position, "`seeds` takes how many there are, as in `seeds: 1000`")
     return kind, found
+
+
+def _check_folder(node: MappingNode, found: Mapping[str, Any], reading: Reading) -> None:
+    """Compare `node` with the nodes that there are; it and `folder` need each other."""
+    if ("node" in found) != ("folder" in found):
+        reading.fault(node.position, "`node` and `folder` belong together, as in "
+                      "`{node: farm01, folder: /data/raw}`")  # fmt: skip
+    known = reading.known.nodes
+    if "node" in found and known is not None and found["node"] not in known:
+        hint = did_you_mean(found["node"], known) or ": d0ctl node list"
+        reading.fault(node.items["node"][0].position,
+                      f"there is no node {shown(found['node'])}{hint}")  # fmt: skip
 
 
 def _plain(node: Node, reading: Reading) -> Any:

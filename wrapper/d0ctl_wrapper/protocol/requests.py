@@ -95,6 +95,7 @@ _CHECKS: "Dict[str, Dict[str, shape.Check]]" = {
     "list": {"id": _identifier, "attempt": shape.positive, "path": shape.string},
     "ask": {"id": _identifier, "attempt": shape.positive},
     "survey": {"id": _identifier},
+    "folder": {"id": _identifier, "path": shape.string, "match": shape.string},
     "stat": {"id": _identifier},
     "ping": {"id": _identifier},
     "benchmark": {"id": _identifier},

@@ -1,5 +1,6 @@
 """Listings of the folder of an attempt, and of all files under BASE."""
 
+import fnmatch
 import itertools
 import os
 import stat
@@ -99,6 +100,34 @@ def survey(paths: NodePaths, frame: Frame) -> "Iterator[Frame]":
     except OSError as error:
         where = to_text(os.fsencode(error.filename)) if error.filename else to_text(paths.base)
         yield {"kind": "fault", "message": "can't list `%s`: %s" % (where, error.strerror)}
+
+
+def folder(frame: Frame) -> "Iterator[Frame]":
+    """Yield the files of any folder of the node whose names match, in several frames.
+
+    If the folder can't be listed, a fault replaces the last frame.
+    """
+    answer = {"kind": "files", "id": frame["id"]}
+    top = os.path.expanduser(os.fsencode(frame["path"]))
+    try:
+        yield from in_parts(answer, "entries", _matching(top, frame["match"]), MOST_SURVEYED)
+    except OSError as error:
+        yield {"kind": "fault", "message": "can't list `%s`: %s" % (to_text(top), error.strerror)}
+
+
+def _matching(top: bytes, pattern: str) -> "Iterator[Frame]":
+    with os.scandir(top) as found:
+        names = sorted(entry.name for entry in found)
+    for name in names:
+        if not fnmatch.fnmatchcase(to_text(name), pattern):
+            continue
+        path = os.path.join(top, name)
+        try:
+            status = os.stat(path)
+        except OSError:  # removed meanwhile, or a link to nowhere
+            continue
+        if stat.S_ISREG(status.st_mode):
+            yield {"path": to_text(path), "size": status.st_size, "time": status.st_mtime_ns}
 
 
 def _survey_entries(paths: NodePaths, checksums: bool) -> "Iterator[Frame]":

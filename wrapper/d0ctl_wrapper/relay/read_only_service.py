@@ -29,6 +29,7 @@ class ReadOnlyService:
             "list": lambda frame: self.send(listing.listing(self.paths, frame)),
             "ask": self.status_requests.ask,
             "survey": self._survey,
+            "folder": self._folder,
             "stat": self._stat,
             "ping": self._ping,
             "benchmark": lambda frame: self.send(benchmark.answer(frame)),
@@ -67,6 +68,10 @@ class ReadOnlyService:
 
     def _survey(self, frame: Frame) -> None:
         for part in listing.survey(self.paths, frame):
+            self.send(part)
+
+    def _folder(self, frame: Frame) -> None:
+        for part in listing.folder(frame):
             self.send(part)
 
     def _stat(self, frame: Frame) -> None:
