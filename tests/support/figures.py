@@ -88,6 +88,8 @@ class Documents:
         match value:
             case dict():
                 self._counts(value)
+                if isinstance(priority := value.get("priority"), int):
+                    self.know(priority, before=str(value.get("originator")).partition("@")[0])
                 if isinstance(attempts := value.get("attempts"), list):
                     self.know(len(attempts), "attempt", "attempts", before="try")
                 for name, inner in value.items():

@@ -15,10 +15,11 @@ from d0ctl.store.views.activity import Failed
 from d0ctl.store.views.shapes import StageSummary
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
 from d0ctl_tui.draw import strips, tree_rows
-from d0ctl_tui.draw.columns import Columns, Need, heading
+from d0ctl_tui.draw.columns import Columns
 from d0ctl_tui.draw.estimate import Share, remaining
 from d0ctl_tui.draw.failure_groups import clusters
 from d0ctl_tui.draw.rates import Rates, plot
+from d0ctl_tui.draw.row_cells import RowContext
 from d0ctl_tui.read.snapshot import NodeLine, Snapshot
 
 COUNTS = st.dictionaries(st.sampled_from(list(map(str, Phase))), st.integers(1, 10**6))
@@ -152,8 +153,15 @@ def test_nodes_with_a_problem_come_first() -> None:
     assert [one.name for one in strips.ordered(NODES)] == ["b", "c", "a", "d"]
 
 
+def test_nodes_have_short_names_where_those_are_unique() -> None:
+    names = ("a1.site.org", "a2.site.org", "b.x", "b.y", "10.0.0.1", "plain")
+    found = Snapshot(nodes=tuple(node(name) for name in names)).short_names
+
+    assert found == {"a1.site.org": "a1", "a2.site.org": "a2"}
+
+
 def test_a_node_shows_waiting_apart_from_running_packages() -> None:
-    lines = strips.nodes((node("a", used=4, ahead=2, staging=1),), 60, 0.0, UNICODE)
+    lines = strips.nodes((node("a", used=4, ahead=2, staging=1),), {}, 60, 0.0, UNICODE)
 
     assert "4/4 +2 next +1 staging" in text(lines[0])
 
@@ -181,40 +189,6 @@ def test_a_group_of_failures_shows_the_message_of_the_latest() -> None:
     assert (found.message, found.last) == ("new", 9.0)
 
 
-def wanted(**more: int) -> Need:
-    """What a production with failures wants of the columns."""
-    fields = {"name": 24, "title": 60, "state": 12, "count": 9, "tally": 20, "about": 80, "time": 8}
-    return Need(**(fields | more))
-
-
-@pytest.mark.parametrize("columns", [30, 46, 70, 80, 110, 160])
-def test_the_columns_of_the_tree_fill_the_width_and_no_more(columns: int) -> None:
-    of = Columns.of(columns, wanted())
-    parts = [of.name, of.state, of.bar, of.count, of.tally, of.time]
-
-    assert sum(part + 2 for part in parts if part) - 2 < max(columns, 46)
-    assert of.name >= 12
-
-
-def test_a_name_and_the_reason_of_a_failure_have_room_at_120_columns() -> None:
-    of = Columns.of(71, wanted(tally=0))
-
-    assert of.name == 24
-    assert of.about >= len("exit-code  localhost")
-    assert Columns.of(71, wanted(name=12, title=40)).name >= 20
-
-
-def test_a_column_without_anything_in_it_is_left_out() -> None:
-    of = Columns.of(160, wanted(tally=0, time=0))
-
-    assert (of.tally, of.time) == (0, 0)
-    assert "end" not in text(heading(of))
-
-
-def test_titles_are_complete_on_a_wide_screen() -> None:
-    assert Columns.of(160, wanted(about=0)).name == 60
-
-
 def test_a_wide_last_cell_of_a_table_moves_to_the_next_line() -> None:
     row = [("exit-code", "bad"), ("last 03:54:48", "faint"), ("corrupt block at event 1000", "")]
     narrow, wide = Sheet(44, UNICODE), Sheet(80, UNICODE)
@@ -239,7 +213,7 @@ def test_a_row_of_a_stage_shows_its_limits_beside_its_packages() -> None:
     ready = {"ready": 4}
     row = StageSummary(id=1, seq=2, name="merge", require=0.97, lines=4, max_running=3, final=1,
                        counts=ready, blocked=False)  # fmt: skip
-    context = tree_rows.RowContext(0, UNICODE, 0.0)
+    context = RowContext(0, UNICODE, 0.0)
 
     drawn = text(tree_rows.draw(row, Columns.of(160, tree_rows.need(row, context)), context))
 

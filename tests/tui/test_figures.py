@@ -119,7 +119,7 @@ def test_each_figure_of_a_row_and_of_its_sheet_is_in_the_documents(
         if isinstance(counts := here.get("packages"), dict):
             assert f" {counts['successful']}/{sum(counts.values())} " in f"{row} "
 
-    dashboard(script, home=busy.home.root, start=path, size=(360, 80))
+    dashboard(script, home=busy.home.root, start=path, size=(520, 80))
 
 
 def everything(site: Site) -> Documents:
@@ -152,7 +152,7 @@ def test_the_figures_of_header_nodes_and_changes_are_in_the_documents(
         attempts = [one for package in packages(busy) for one in package["attempts"]]
         assert f"{sum(bool(one['ended']) for one in attempts)} ended" in desk.screen
 
-    dashboard(script, home=busy.home.root, size=(360, 80))
+    dashboard(script, home=busy.home.root, size=(240, 60))
 
 
 def packages(site: Site) -> list[Any]:

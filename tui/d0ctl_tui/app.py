@@ -58,10 +58,10 @@ class Dashboard(Past, Outside, Attention, App[None]):
     TITLE = "d0ctl"
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
-        (0, "-narrow"), (100, "-normal"), (170, "-wide"),
+        (0, "-narrow"), (100, "-normal"), (170, "-wide"), (250, "-vast"),
     ]  # fmt: skip
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012
-        (0, "-low"), (30, "-high"), (50, "-tall"),
+        (0, "-low"), (30, "-high"), (50, "-tall"), (80, "-huge"),
     ]  # fmt: skip
 
     def __init__(

@@ -110,6 +110,15 @@ def cut_front(text: str, columns: int, *, ellipsis: str = ELLIPSIS) -> str:
     return ellipsis + text
 
 
+def cut_middle(text: str, columns: int, *, ellipsis: str = ELLIPSIS) -> str:
+    """Cut the middle of a text that is too long, such as a name that ends with a number."""
+    tail = (columns - len(ellipsis)) // 2
+    if cell_len(text) <= columns or tail < 1:
+        return cut(text, columns, ellipsis=ellipsis)
+    head = _front(text, columns - len(ellipsis) - tail)
+    return head + ellipsis + cut_front(text, tail, ellipsis="")
+
+
 def pad(text: str, columns: int, *, right: bool = False, ellipsis: str = ELLIPSIS) -> str:
     """Cut or fill a text to exactly these columns, flush left or right."""
     text = cut(text, columns, ellipsis=ellipsis)

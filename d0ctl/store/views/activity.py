@@ -61,6 +61,19 @@ class Failed(Struct, frozen=True):
     acknowledged: bool = False
 
 
+class FailureGroup(Struct, frozen=True):
+    """Packages of a job that failed for one reason, with the latest of them."""
+
+    job: str
+    reason: str | None
+    n: int
+    nodes: int
+    node: str | None
+    ended: float | None
+    message: str | None
+    path: str
+
+
 class Straggler(Struct, frozen=True):
     """A package that runs much longer than expected; the times are in seconds."""
 
@@ -226,6 +239,15 @@ def failed(store: Store, jobs: Iterable[int], limit: int) -> list[Failed]:
     """Return the failed packages of some jobs."""
     rows = store.rows("outline_failed_packages", jobs=json.dumps(list(jobs)), limit=limit)
     return [make(Failed, row) for row in rows]
+
+
+def failure_groups(
+    store: Store, jobs: Iterable[int], window: int, limit: int
+) -> list[FailureGroup]:
+    """Return the failed packages of some jobs in groups, the largest first; of the first ones."""
+    wanted = json.dumps(list(jobs))
+    rows = store.rows("outline_failure_groups", jobs=wanted, window=window, limit=limit)
+    return [make(FailureGroup, row) for row in rows]
 
 
 def has_work(store: Store) -> bool:

@@ -274,6 +274,26 @@ select package.id, attempt.reason, attempt.node_name as node, binary.software, b
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
   left join binary on binary.package_id = package.id and binary.seq = attempt.binary;
 
+-- name: outline_failure_groups
+-- Failed packages that nobody has acknowledged, by job and reason, with the latest of each group;
+-- bounded.
+select grouped.*, job.name as job, package_path.path
+  from (select some.job_id, some.id, attempt.reason, count(*) as n,
+               count(distinct attempt.node_id) as nodes, attempt.node_name as node,
+               max(attempt.ended) as ended, attempt.message
+          from (select package.id, package.job_id, package.attempts
+                  from json_each(:jobs) as wanted
+                  cross join package indexed by package_in_phase
+                    on package.job_id = wanted.value and package.phase = 'failed'
+                 where not exists (select 1 from acknowledgement where package_id = package.id)
+                 limit :window) as some
+          left join attempt on attempt.package_id = some.id and attempt.number = some.attempts
+         group by some.job_id, attempt.reason
+         order by n desc, ended desc limit :limit) as grouped
+  join job on job.id = grouped.job_id
+  join package_path on package_path.package_id = grouped.id
+ order by grouped.n desc, grouped.ended desc;
+
 -- name: outline_search_files
 -- Files of a job whose names begin with a text, with their makers; bounded.
 select job.name as job, file.name, file.package_id as package, file.present, package.phase

@@ -1,5 +1,7 @@
 """How the columns of the tree share its width, by the needs of visible rows."""
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 from msgspec.structs import astuple
 
@@ -10,23 +12,55 @@ BAR, LONG_BAR = 8, 24
 NAME, TITLE = 24, 20
 """How many columns names and titles get before the other columns."""
 
-SHORT, ABOUT = 22, 60
+SHORT, LONGER, ABOUT = 22, 30, 60
+"""How many columns the details of a package get, one after another."""
+
+COUNTS, LEAST = 84, 10
+"""From this width on there are other counts, if they get so many columns."""
+
+ROOMY = 90
+"""From this width on, times have seconds, and there may be extra columns."""
+
+FIRST = ("node", "ran", "memory", "cpu")
+EXTRAS = (*FIRST, "researcher", "priority")
+"""The extra columns from left to right, and as they are added while there is room."""
+
+LEFT = ("node", "researcher")
+"""Extra columns with words."""
 
 
 class Need(Struct, frozen=True):
-    """How many columns the visible rows need: `title` is a name with its description."""
+    """How many columns the visible rows need.
+
+    `title` is a name with its description, `brief` a time without seconds, `remark` what there is
+    to say about a package besides its node. The last ones are the extra columns.
+    """
 
     name: int = 12
     title: int = 12
     state: int = 10
-    count: int = 4
+    count: int = 0
     tally: int = 0
     about: int = 0
+    remark: int = 0
     time: int = 0
+    brief: int = 0
+    node: int = 0
+    ran: int = 0
+    memory: int = 0
+    cpu: int = 0
+    researcher: int = 0
+    priority: int = 0
 
     def __or__(self, other: "Need") -> "Need":
         """Return the larger of each."""
         return Need(*map(max, astuple(self), astuple(other)))
+
+    @property
+    def extras(self) -> dict[str, int]:
+        """How wide each extra column with any contents is, its name included."""
+        widths = zip(EXTRAS, astuple(self)[-len(EXTRAS) :], strict=True)
+        return {name: max(width, len(name)) for name, width in widths if width}
 
 
 class Columns(Struct, frozen=True):
@@ -38,43 +72,74 @@ class Columns(Struct, frozen=True):
     count: int
     tally: int
     time: int
+    extras: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, columns: int, need: Need) -> "Columns":
         """Return the columns for a width; the last one stays blank."""
-        time = need.time if columns >= 64 else 0
+        time = 0 if columns < 64 else need.time if columns >= ROOMY else need.brief
         bar = BAR if columns >= 50 else 0
-        taken = need.state + need.count + 2 * GAP + 1
-        taken += sum(part + GAP for part in (bar, time) if part)
+        taken = need.state + GAP + 1 + _taken((bar, need.count, time))
         name = max(12, min(need.name, NAME, columns - taken))
         left = max(0, columns - taken - name)
-        tally = min(need.tally, left - GAP) if columns >= 84 and left > 10 + GAP else 0
-        left -= tally + GAP if tally else 0
-        rest = need.count + sum(part + GAP for part in (bar, tally) if part)
+        rest, tally, extras = need.count + bar, 0, {}
+        wanted = need.extras if columns >= ROOMY else {}
         titled = min(need.title, need.name + TITLE)
-        for about, called in ((SHORT, need.name), (SHORT, titled), (ABOUT, need.title)):
-            more = max(0, min(left, min(need.about, about) - rest)) if bar else 0
-            bar, rest, left = bar + more, rest + more, left - more
+        longer = LONGER if columns >= ROOMY else SHORT
+        steps: tuple[tuple[int, int, tuple[str, ...]], ...] = (
+            (SHORT, need.name, EXTRAS[:1]), (longer, need.name, FIRST),
+            (longer, titled, EXTRAS), (ABOUT, need.title, ()),
+        )  # fmt: skip
+        has_others = columns >= COUNTS and need.tally > 0
+        for about, called, added in steps:
+            remark = need.remark if "node" in extras else need.about
+            more = max(0, min(left, min(remark, about) - rest)) if bar else 0
+            left, rest = left - more, rest + more
+            if has_others and (tally or more > LEAST + GAP):
+                others = min(need.tally, tally + more - (0 if tally else GAP))
+                more -= others - tally + (0 if tally else GAP)
+                tally = others
+            bar += more
             more = max(0, min(left, called - name))
             name, left = name + more, left - more
-        if bar:
+            for extra in added:
+                if extra in wanted and extra not in extras and left >= wanted[extra] + GAP:
+                    extras[extra] = wanted[extra]
+                    left -= wanted[extra] + GAP
+            if has_others and called == titled and left > LEAST + GAP:
+                others = min(need.tally, left - GAP if not tally else tally + left)
+                left -= others - tally + (0 if tally else GAP)
+                rest, tally = rest + others - tally + (0 if tally else GAP), others
+        if bar and need.count:
             bar += max(0, min(left, LONG_BAR - bar))
-        return cls(name, need.state, bar, need.count, tally, time)
+        shown = tuple((extra, extras[extra]) for extra in EXTRAS if extra in extras)
+        return cls(name, need.state, bar, need.count, tally, time, shown)
 
     @property
     def about(self) -> int:
         """Return how many columns are left for details of a package."""
-        return self.count + sum(part + GAP for part in (self.bar, self.tally) if part)
+        return max(0, _taken((self.bar, self.count, self.tally)) - GAP)
+
+    def has(self, extra: str) -> bool:
+        """Return whether there is an extra column."""
+        return any(name == extra for name, _ in self.extras)
+
+
+def _taken(parts: Iterable[int]) -> int:
+    """Return how many columns the parts take that are not omitted, with the gaps after them."""
+    return sum(part + GAP for part in parts if part)
 
 
 def heading(columns: Columns, order: str = "", arrow: str = "") -> Line:
     """Return the names of the columns, with the order if it is not the usual one."""
     cells = [("name".rjust(6), columns.name), ("status", columns.state)]
     if columns.bar:
-        cells.append(("progress", columns.bar))
-    cells.append(("done".rjust(columns.count), columns.count))
+        cells.append(("progress" if columns.count else "about", columns.bar))
+    if columns.count:
+        cells.append(("done".rjust(columns.count), columns.count))
     if columns.tally:
         cells.append(("others", columns.tally))
+    cells += [(name if name in LEFT else name.rjust(room), room) for name, room in columns.extras]
     if columns.time:
         cells.append(("end".rjust(columns.time), columns.time))
     names = [word.strip() for word, _ in cells]

@@ -15,7 +15,7 @@ from d0ctl.store.nodes.leases import LEASE
 from d0ctl.units import count, moment
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw.rates import STRETCH_S, Rates, plot
-from d0ctl_tui.draw.tree_rows import clock
+from d0ctl_tui.draw.row_cells import clock
 from d0ctl_tui.read.snapshot import NodeLine, Snapshot
 
 ALWAYS = ("help", "quit", "back")
@@ -25,6 +25,9 @@ READ_ONLY: Line = ((" read-only ", "mark"),)
 """The mark of a dashboard that changes nothing, before the first line of every screen."""
 
 NO_NODES = "no nodes yet: d0ctl node add NAME [user@]host"
+
+NAME, WIDEST = 18, 32
+"""The most columns of the name of a node in a narrow strip, and of the gauge of its slots."""
 
 WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
 
@@ -46,21 +49,30 @@ def header(
         shown = foreign(stale.replace(f"{home}/", ""))
         return fit([*left, (f" {'stale: ' if snapshot.at else ''}{shown} ", "stale")], columns)
     place = f" {foreign(home.replace(str(Path.home()), '~', 1))} " if columns >= 150 else ""
-    problems: list[Span] = []
+    last = f"changed {moment(changed, snapshot.at)} " if changed else ""
+    base = [*left, (place, "faint"), (" ", "")]
+    driver, short = _driver(drivers, glyphs), _driver(drivers, glyphs, short=True)
+    words, numbers = _problems(snapshot, glyphs), _problems(snapshot, glyphs, short=True)
+    nodes, slots = _nodes_up(snapshot), _slots(snapshot)
+    for spans, clock_text in (
+        ([*driver, *nodes, *slots, *words], last), ([*driver, *nodes, *slots, *words], ""),
+        ([*short, *nodes, *slots, *words], ""), ([*short, *nodes, *words], ""),
+        ([*driver, *words], ""), ([*short, *words], ""), ([*short, *numbers], ""),
+    ):  # fmt: skip
+        if width(base) + width(spans) + len(clock_text) + bool(clock_text) <= columns:
+            return spread([*base, *spans], [(clock_text, "faint")], columns)
+    return fit([*numbers, ("  ", ""), *short], columns, ellipsis=glyphs.ellipsis)
+
+
+def _problems(snapshot: Snapshot, glyphs: Glyphs, *, short: bool = False) -> list[Span]:
+    """Return how many packages need a person, by phase."""
+    spans: list[Span] = []
     for phase, word in WORDS.items():
         if number := snapshot.needing_a_person(phase):
-            look = signs.role(phase)
-            problems += [
-                ("   ", ""),
-                (f"{glyphs.states[phase]} {signs.short(number)} {word}", look),
-            ]
-    last = f"changed {moment(changed, snapshot.at)} " if changed else ""
-    base = [*left, (place, "faint"), (" ", ""), *_driver(drivers, glyphs)]
-    for use, clock_text in ((_use(snapshot), last), (_use(snapshot), ""), ([], "")):
-        spans = [*base, *use, *problems]
-        if width(spans) + len(clock_text) + bool(clock_text) <= columns:
-            return spread(spans, [(clock_text, "faint")], columns)
-    return fit([*left, *(problems or base[1:])], columns, ellipsis=glyphs.ellipsis)
+            text = f"{glyphs.states[phase]} {signs.short(number)}"
+            spans += [("  " if short else "   ", ""),
+                      (text if short else f"{text} {word}", signs.role(phase))]  # fmt: skip
+    return spans
 
 
 def past_header(snapshot: Snapshot, at: float, columns: int, glyphs: Glyphs) -> Line:
@@ -78,33 +90,49 @@ def past_header(snapshot: Snapshot, at: float, columns: int, glyphs: Glyphs) -> 
     return spread(left, [(keys, "faint")], columns)
 
 
-def _use(snapshot: Snapshot) -> list[Span]:
-    """Return how many nodes are up, and how many slots of nodes that take packages are in use."""
+def _nodes_up(snapshot: Snapshot) -> list[Span]:
+    """Return how many nodes are up."""
     if not snapshot.nodes:
         return []
     up = sum(node.state == "up" for node in snapshot.nodes)
+    return [(f"   {up}/{count(len(snapshot.nodes), 'node')} up", "plain")]
+
+
+def _slots(snapshot: Snapshot) -> list[Span]:
+    """Return how many slots of nodes that take packages are in use."""
+    if not snapshot.nodes:
+        return []
     takers = snapshot.takers
     used, slots = sum(node.used for node in takers), sum(node.cpus for node in takers)
-    spans = [(f"   {up}/{count(len(snapshot.nodes), 'node')} up", "plain"),
-             (f"   {used}/{count(slots, 'slot')}", "plain")]  # fmt: skip
     staging = sum(node.staging for node in takers)
+    spans = [(f"   {used}/{count(slots, 'slot')}", "plain")]
     return [*spans, (f" +{staging} staging", "faint")] if staging else spans
 
 
-def _driver(drivers: Sequence[str], glyphs: Glyphs) -> Line:
+def _driver(drivers: Sequence[str], glyphs: Glyphs, *, short: bool = False) -> Line:
     if LEASE in drivers:
         return ((f"{glyphs.states['up']} daemon up", "good"),)
     if drivers:
-        return ((f"{glyphs.states['up']} `run` is driving", "good"),)
-    return ((f"{glyphs.states['down']} no daemon: nothing new starts", "warn"),)
+        words = "run" if short else "`run` is driving"
+        return ((f"{glyphs.states['up']} {words}", "good"),)
+    words = "no daemon" if short else "no daemon: nothing new starts"
+    return ((f"{glyphs.states['down']} {words}", "warn"),)
 
 
-def nodes(found: Sequence[NodeLine], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
-    """Return each node as a line: state, slots in use, load, last contact, problem."""
+def nodes(
+    found: Sequence[NodeLine], short: Mapping[str, str], columns: int, now: float, glyphs: Glyphs
+) -> list[Line]:
+    """Return each node as a line: state, slots in use, load, last contact, problem.
+
+    If their names leave too little room, they are the short ones.
+    """
     if not found:
         return [((f" {NO_NODES}", "faint"),)]
-    name = min(18, max(len(foreign(node.name)) for node in found))
-    return [_node(node, name, columns, now, glyphs) for node in found]
+    names = {node.name: foreign(node.name) for node in found}
+    if max(map(len, names.values())) > columns // 4:
+        names |= {name: foreign(part) for name, part in short.items()}
+    room = min(max(NAME, columns // 4), max(map(len, names.values())))
+    return [_node(node, pad(names[node.name], room), columns, now, glyphs) for node in found]
 
 
 NODE_ORDERS: Mapping[str, tuple[Callable[[NodeLine], Any], bool]] = {
@@ -127,15 +155,15 @@ def ordered(
     return sorted(by_name, key=key, reverse=largest_first is not reverse)
 
 
-def _node(node: NodeLine, name: int, columns: int, now: float, glyphs: Glyphs) -> Line:
+def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -> Line:
     look = signs.role(node.state)
     spans: list[Span] = [
         (f" {glyphs.states.get(node.state, ' ')} ", look),
-        (pad(foreign(node.name), name), "strong"),
+        (name, "strong"),
         (" ", ""),
     ]
     if columns >= 30:
-        spans += signs.gauge(node.used / max(1, node.cpus), min(16, columns // 5), glyphs)
+        spans += signs.gauge(node.used / max(1, node.cpus), min(WIDEST, columns // 5), glyphs)
     spans.append((f" {node.used}/{node.cpus}", "plain"))
     spans += [(f" +{node.ahead} next", "faint")] if node.ahead else []
     spans += [(f" +{node.staging} staging", "faint")] if node.staging else []

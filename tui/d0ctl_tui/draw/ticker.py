@@ -9,7 +9,7 @@ from d0ctl.show.drawing.spans import Line, Span, fit, foreign, spread, width
 from d0ctl.store.history.notable import Notable
 from d0ctl.store.views.activity import Event
 from d0ctl.units import count
-from d0ctl_tui.draw.tree_rows import clock
+from d0ctl_tui.draw.row_cells import clock
 
 PASSING = frozenset({"ready", "assigned", "starting", "staging-in", "transferring"})
 """Phases that end soon by themselves."""

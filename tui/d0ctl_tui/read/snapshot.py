@@ -1,5 +1,6 @@
 """The data around the tree, read at one moment: nodes, events, totals, needs of a person."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from msgspec import Struct, field
@@ -47,6 +48,14 @@ class Snapshot(Struct, frozen=True):
     def needing_a_person(self, phase: str) -> int:
         """Return how many packages of all jobs are in a phase that needs a person."""
         return sum(counts.get(phase, 0) for counts in self.needing.values())
+
+    @property
+    def short_names(self) -> dict[str, str]:
+        """The first part of each name of a node with a domain, if no other begins with it."""
+        first = {node.name: node.name.partition(".")[0] for node in self.nodes}
+        number = Counter(first.values())
+        return {name: part for name, part in first.items()
+                if part != name and number[part] == 1 and not part.isdigit()}  # fmt: skip
 
     @property
     def takers(self) -> list[NodeLine]:

@@ -19,7 +19,7 @@ from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns
 from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, Cluster, clusters
-from d0ctl_tui.draw.tree_rows import RowContext, clock
+from d0ctl_tui.draw.row_cells import RowContext, clock
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.outline import Outline
 from d0ctl_tui.read.tree_source import PAGE

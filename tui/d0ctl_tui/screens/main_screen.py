@@ -21,6 +21,7 @@ from d0ctl_tui.screens.site_strips import EventStrip, NodeStrip, RateStrip
 from d0ctl_tui.screens.view_keys import ViewKeys
 from d0ctl_tui.widgets.about_pane import AboutPane
 from d0ctl_tui.widgets.details import Details
+from d0ctl_tui.widgets.failure_pane import FailurePane
 from d0ctl_tui.widgets.looks import COMPONENTS, WITH
 from d0ctl_tui.widgets.status_lines import StatusLine
 from d0ctl_tui.widgets.tree import Tree
@@ -50,6 +51,8 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
             StatusLine("columns", self._heading, glyphs),
             StatusLine("footer", self._footer, glyphs, self._press),
         ]
+        self.broken = FailurePane(dashboard.source, lambda: dashboard.snapshot, glyphs)
+        self.events = EventStrip(dashboard, "events")
         self.strips = [NodeStrip(dashboard), EventStrip(dashboard), RateStrip(dashboard)]
 
     def compose(self) -> ComposeResult:
@@ -60,20 +63,22 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
             with Vertical(id="left"):
                 yield columns
                 yield self.tree_view
+                yield self.broken
             yield self.details
+            yield self.events
         with Horizontal(id="below"):
             yield from self.strips
         yield footer
 
     def on_mount(self) -> None:
         """Show everything."""
-        for strip in self.strips:
-            strip.can_focus = False
+        for pane in (*self.strips, self.broken, self.events, self.about.tail_pane):
+            pane.can_focus = False
         self.tree_view.focus()
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot.slots)
+        self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot)
         self.show_first_view(jobs_only=bool(self.start))
         if self.start:
             self.go_to(self.start)
@@ -99,8 +104,8 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
 
     def update(self) -> None:
         """Show the present state."""
-        self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot.slots)
-        for part in (*self.bands, *self.strips):
+        self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot)
+        for part in (*self.bands, *self.strips, self.broken, self.events):
             part.renew()
         self.about.show(self.tree_view.selector, soon=True)
 
@@ -164,6 +169,7 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         self.zoomed = not self.zoomed
         self.query_one("#left").display = not self.zoomed
         self.details.zoom(self.zoomed)
+        self.events.set_class(self.zoomed, "-zoomed")
         (self.about if self.zoomed else self.tree_view).focus()
         self.about.whole = self.zoomed
         self.about.renew()

@@ -37,7 +37,7 @@ class NodeList(LineView):
 
     def line(self, number: int, columns: int) -> Line:
         """Return a node."""
-        lines = strips.nodes(self.order(), columns, time.time(), self.glyphs)
+        lines = strips.nodes(self.order(), {}, columns, time.time(), self.glyphs)
         return lines[number] if number < len(lines) else EMPTY
 
     @property

@@ -16,8 +16,9 @@ class NodeStrip(Page):
         self.dashboard = dashboard
 
     def _list(self, columns: int) -> list[Line]:
-        order = strips.ordered(self.dashboard.snapshot.nodes)
-        return strips.nodes(order, columns, time.time(), self.glyphs)
+        shown = self.dashboard.snapshot
+        order = strips.ordered(shown.nodes)
+        return strips.nodes(order, shown.short_names, columns, time.time(), self.glyphs)
 
     def click_line(self, number: int, column: int) -> None:
         """Show the node."""
@@ -29,8 +30,8 @@ class NodeStrip(Page):
 class EventStrip(Page):
     """The latest changes, one line each: what matters, or all; a click goes to the package."""
 
-    def __init__(self, dashboard: AppInterface) -> None:
-        super().__init__("ticker", self._list, dashboard.glyphs, is_list=True)
+    def __init__(self, dashboard: AppInterface, id: str = "ticker") -> None:
+        super().__init__(id, self._list, dashboard.glyphs, is_list=True)
         self.dashboard = dashboard
 
     def _list(self, columns: int) -> list[Line]:

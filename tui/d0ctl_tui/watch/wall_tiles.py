@@ -12,7 +12,7 @@ from d0ctl.show.drawing.spans import Line, Span, fit, foreign, width
 from d0ctl.show.forecast.eta import per_minute
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
 from d0ctl.store.views.shapes import FailureView, JobSummary
-from d0ctl_tui.draw.tree_rows import clock
+from d0ctl_tui.draw.row_cells import clock
 
 LEAST_WIDTH, LEAST_HEIGHT, GAP = 38, 6, 2
 """The least columns and rows of a tile, and the columns between tiles."""

@@ -26,6 +26,7 @@ from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.widgets.status_lines import Page
+from d0ctl_tui.widgets.tail_pane import TailPane
 
 REST_S = 0.03
 """How long the cursor rests before its row is read, so that keys come first."""
@@ -52,6 +53,15 @@ class AboutPane(Page):
         self._timer: Timer | None = None
         self._read_at = 0.0
         self._tail_timer: Timer | None = None
+        self.tail_pane = TailPane(self._log, glyphs)
+
+    def renew(self) -> None:
+        """Draw again, and the end of the log."""
+        super().renew()
+        self.tail_pane.renew()
+
+    def _log(self) -> str | None:
+        return self.tail if isinstance(self.card, Package) else None
 
     @property
     def is_unread(self) -> bool:
@@ -131,7 +141,8 @@ class AboutPane(Page):
         match self.card:
             case Package() as card:
                 limits = WHOLE if self.whole else Limits()
-                package.draw(sheet, card, now, log=self.tail, limits=limits)
+                log = None if self.tail_pane.display else self.tail
+                package.draw(sheet, card, now, log=log, limits=limits)
             case Part() as card:
                 part.draw(sheet, card, now)
             case TaskPart() as card:

@@ -13,7 +13,7 @@ class Details(Vertical):
     """The details of the selected row, with a width that lasts while the dashboard is open."""
 
     def __init__(self, about: AboutPane) -> None:
-        super().__init__(about, id="right")
+        super().__init__(about, about.tail_pane, id="right")
         self._columns: int | None = None
         self._is_dragged = False
 

@@ -2,6 +2,7 @@
 
 import time
 from array import array
+from collections.abc import Mapping
 
 from textual import events
 
@@ -17,14 +18,16 @@ from d0ctl_tui.commands import TREE, bindings
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Estimates
-from d0ctl_tui.draw.tree_rows import Row, RowContext
-from d0ctl_tui.marks import MarkedList, Marks, beside, filtered, these
+from d0ctl_tui.draw.row_cells import RowContext
+from d0ctl_tui.draw.tree_rows import Row
+from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.outline import Outline, Path
+from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import PAGE, Source
-from d0ctl_tui.widgets.lines import LineView
+from d0ctl_tui.widgets.marking import Marking
 
 
-class Tree(LineView):
+class Tree(Marking):
     """Rows of the source by line. A filter shows packages only, each by its path."""
 
     BINDINGS = bindings(TREE)
@@ -45,6 +48,7 @@ class Tree(LineView):
         self._estimates = Estimates(source)
         self._ids: list[int] = []
         self._need = Need()
+        self._node_names: Mapping[str, str] = {}
 
     def line_count(self) -> int:
         """Return how many rows there are, visible or not."""
@@ -69,7 +73,8 @@ class Tree(LineView):
 
     def _row_context(self, number: int) -> tuple[Row | None, RowContext]:
         if self.filtered is not None:
-            context = RowContext(0, self.glyphs, self.now, False, self._is_marked(number), True)
+            context = RowContext(0, self.glyphs, self.now, False, self._is_marked(number), True,
+                                 nodes=self._node_names)  # fmt: skip
             return self.package_at(number), context
         path = self.outline.locate(number)
         context = RowContext(
@@ -79,6 +84,7 @@ class Tree(LineView):
             estimate=self._estimates.of(path, self.slots) if len(path) <= 2 else None,
             progress=self.source.progress(path) if len(path) <= 3 else RunningProgress(),
             kept=self.source.kept(path), followed=self.source.is_followed(path),
+            nodes=self._node_names,
         )  # fmt: skip
         return self.source.row(path), context
 
@@ -107,9 +113,10 @@ class Tree(LineView):
         super().on_resize(event)
         self.renew()
 
-    def refresh_rows(self, now: float, slots: int) -> None:
+    def refresh_rows(self, now: float, snapshot: Snapshot) -> None:
         """Read everything again: the list of jobs may have changed."""
-        self.now, self.slots = now, slots
+        self.now, self.slots = now, snapshot.slots
+        self._node_names = snapshot.short_names
         chosen = self.chosen if self.filtered is None else None
         self._found.clear()
         self._estimates.forget()
@@ -216,42 +223,6 @@ class Tree(LineView):
         self.outline.collapse_all()
         self.move_to(path[0] if path else 0)
 
-    def action_mark_all(self) -> None:
-        """Mark all siblings of this row, or all rows of a filter; a second time, none."""
-        whole, selector = self._whole(), self._markable
-        if whole is not None and selector is not None:
-            self.marks.toggle_whole(whole, selector, self._package_id())
-            self.renew()
-            self.post_message(RowChosen(self.chosen))
-
-    def _whole(self) -> MarkedList | None:
-        """Return all siblings of the row under the cursor, or all rows of the filter."""
-        if self.filtered is not None:
-            ids = self.filtered
-            return filtered(self.filter_selector, ids, lambda: self.source.paths(ids))
-        path = self.chosen
-        if path is None or isinstance(self.chosen_row, BinaryView):
-            return None
-        front = self.source.selector(path[:-1]) or ""
-        parent = self.outline.branch(path[:-1])
-        size = parent.size if parent else 0
-        if front:
-            return beside(front, [f"{front}/{number + 1}" for number in range(size)])
-        jobs = [self.source.selector((job,)) or "" for job in range(size)]
-        return these(jobs) if self.source.job_list.hides else beside("", jobs)
-
-    def _package_id(self) -> int | None:
-        row = self.chosen_row
-        return row.id if isinstance(row, PackageRow) else None
-
-    def action_mark(self) -> None:
-        """Mark the row, or remove its mark, and go to the next."""
-        if (selector := self._markable) is not None:
-            self.marks.toggle(selector, self._package_id())
-            self.move_to(self.cursor + 1)
-            self.renew()
-            self.post_message(RowChosen(self.chosen))
-
     def open_line(self, number: int, column: int | None = None) -> None:
         """Expand or collapse; for a package show all about it."""
         self.move_to(number)
@@ -274,26 +245,3 @@ class Tree(LineView):
     def on_mouse_down(self, _: events.MouseDown) -> None:
         """Take the focus."""
         self.focus()
-
-    def _is_marked(self, number: int) -> bool:
-        one = self.package_at(number) if self.marks else None
-        return one is not None and self.marks.covers(one.path, one.id)
-
-    def _is_marked_at(self, path: Path) -> bool:
-        row = self.source.row(path)
-        if isinstance(row, BinaryView):
-            return False
-        id = row.id if isinstance(row, PackageRow) else None
-        return self.marks.covers(self._name_of_mark(path) or "", id)
-
-    @property
-    def _markable(self) -> str | None:
-        """Return the name of a mark on the row under the cursor."""
-        return self._name_of_mark(self.chosen) if self.chosen else self.selector
-
-    def _name_of_mark(self, path: Path) -> str | None:
-        """Mark a line and its only package as the line, like the lines beside it."""
-        name = self.source.selector(path)
-        if name is None or not self.source.is_only(path) or name in self.marks.paths:
-            return name
-        return name.rpartition("/")[0]

@@ -120,6 +120,10 @@ class PackageRow(Struct, frozen=True):
     line: str | None
     acknowledged: str | None
     """Who has acknowledged its failure."""
+    measured: float | None
+    """When its last attempt ended; of a running one, when it reported the following."""
+    cpu: float | None
+    rss: int | None
 
 
 class OnlyPackage(PackageRow, frozen=True):

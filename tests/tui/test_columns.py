@@ -1,0 +1,76 @@
+"""How the columns of the tree share its width."""
+
+import pytest
+
+from d0ctl.show.drawing.signs import UNICODE
+from d0ctl.show.drawing.spans import text
+from d0ctl.store.views.shapes import LineSummary
+from d0ctl_tui.draw import tree_rows
+from d0ctl_tui.draw.columns import Columns, Need, heading
+from d0ctl_tui.draw.row_cells import RowContext
+
+
+def wanted(**more: int) -> Need:
+    """What a production with failures wants of the columns."""
+    fields = {"name": 24, "title": 60, "state": 12, "count": 9, "tally": 20, "about": 80,
+              "remark": 60, "time": 8, "brief": 5}  # fmt: skip
+    return Need(**(fields | more))
+
+
+@pytest.mark.parametrize("columns", [30, 46, 70, 80, 110, 160])
+def test_the_columns_of_the_tree_fill_the_width_and_no_more(columns: int) -> None:
+    of = Columns.of(columns, wanted())
+    parts = [of.name, of.state, of.bar, of.count, of.tally, of.time, *dict(of.extras).values()]
+
+    assert sum(part + 2 for part in parts if part) - 2 < max(columns, 46)
+    assert of.name >= 12
+
+
+def test_a_name_and_the_reason_of_a_failure_have_room_at_120_columns() -> None:
+    of = Columns.of(71, wanted(tally=0))
+
+    assert of.name == 24
+    assert of.about >= len("exit-code  localhost")
+    assert Columns.of(71, wanted(name=12, title=40)).name >= 20
+
+
+def test_a_column_without_anything_in_it_is_left_out() -> None:
+    of = Columns.of(160, wanted(tally=0, time=0))
+
+    assert (of.tally, of.time) == (0, 0)
+    assert "end" not in text(heading(of))
+
+
+def test_a_wide_tree_has_more_columns_of_what_is_there_and_times_with_seconds() -> None:
+    of = Columns.of(120, wanted(node=9, ran=6, cpu=4, researcher=8))
+    narrow = Columns.of(70, wanted(node=9, ran=6, cpu=4, researcher=8))
+
+    assert of.extras[0] == ("node", 9)
+    assert "memory" not in dict(of.extras)
+    assert (of.time, narrow.time, narrow.extras) == (8, 5, ())
+    assert dict(Columns.of(200, wanted(node=9, ran=6, cpu=4, researcher=8)).extras) == {
+        "node": 9, "ran": 6, "cpu": 4, "researcher": 10}  # fmt: skip
+
+
+def test_a_list_of_packages_alone_has_no_column_of_numbers() -> None:
+    of = Columns.of(70, wanted(count=0, tally=0))
+
+    assert of.count == 0
+    assert "done" not in text(heading(of))
+
+
+@pytest.mark.parametrize("columns", [20, 30, 44])
+def test_the_end_of_a_long_name_of_a_line_stays(columns: int) -> None:
+    counts = {"ready": 2}
+    row = LineSummary(id=1, seq=7, name="period-2026A-long-run-007", early_start=0, dropped=None,
+                      named=1, counts=counts, blocked=False)  # fmt: skip
+    context = RowContext(2, UNICODE, 0.0)
+    of = Columns(columns, 12, 0, 4, 0, 0)
+
+    drawn = text(tree_rows.draw(row, of, context))[:columns]
+
+    assert "7 p" in drawn and drawn.rstrip().endswith("7")
+
+
+def test_titles_are_complete_on_a_wide_screen() -> None:
+    assert Columns.of(160, wanted(about=0)).name == 60
