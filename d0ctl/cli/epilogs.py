@@ -36,6 +36,7 @@ EPILOGS = {
                 "3 nothing matches, 5 the database can't be read"),
     "report failures": ("reco001 --older-than 2h", READS),
     "report disk": ("farm", READS),
+    "report timeline": ("reco001", READS),
     "report metrics": ("-o /var/lib/prometheus/node-exporter/d0ctl.prom", "0 done, 4 the file "
                        "can't be written, 5 the database can't be read"),
     "report usage": ("--since 7d --html report.html", "0 done, 2 bad usage, 3 nothing matches, "

@@ -29,7 +29,7 @@ from tests.support.site import Site
 READS = {
     "validate", "rehearse", "wait", "status", "why", "history", "logs", "peek", "results", "top",
     "report failures",
-    "report usage", "report disk", "report metrics",
+    "report usage", "report disk", "report metrics", "report timeline",
     "policy show", "policy try", "file list", "node list",
     "cluster list", "researcher list", "throttle list", "store list", "store locate",
     "node check", "cluster check", "node login", "node logout",

@@ -1,6 +1,5 @@
 """Attempts over time as rows of blocks: the slots of nodes, or the lines of a job."""
 
-import heapq
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -10,6 +9,7 @@ from msgspec import Struct
 
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, foreign, pad
+from d0ctl.show.usage.slot_places import places
 from d0ctl.store.history.attempt_spans import AttemptSpan
 from d0ctl.store.views.activity import LEAST_STRAGGLING_S, STRAGGLING
 
@@ -58,29 +58,20 @@ def slots(spans: Iterable[AttemptSpan], now: float, begin: float) -> list[TimeRo
         nodes[one.node].append(one)
     rows: list[TimeRow] = []
     for node, there in sorted(nodes.items()):
-        places = _places(there, now)
+        taken = _places(there, now)
         busy = sum(_within(one, begin, now) for one in there)
-        share = busy / max(1e-9, (now - begin) * len(places))
-        for number, place in enumerate(places):
+        share = busy / max(1e-9, (now - begin) * len(taken))
+        for number, place in enumerate(taken):
             rows.append(TimeRow("" if number else node, "" if number else f"{share:.0%}", place))
     return rows
 
 
 def _places(spans: Sequence[AttemptSpan], now: float) -> list[list[AttemptSpan]]:
-    free: list[int] = []
-    busy: list[tuple[float, int]] = []
-    places: list[list[AttemptSpan]] = []
-    for one in spans:
-        while busy and busy[0][0] <= one.launched:
-            heapq.heappush(free, heapq.heappop(busy)[1])
-        if free:
-            number = heapq.heappop(free)
-        else:
-            number = len(places)
-            places.append([])
-        places[number].append(one)
-        heapq.heappush(busy, (now if one.ended is None else one.ended, number))
-    return places
+    numbers = places((one.launched, now if one.ended is None else one.ended) for one in spans)
+    found: list[list[AttemptSpan]] = [[] for _ in range(1 + max(numbers, default=-1))]
+    for number, one in zip(numbers, spans, strict=True):
+        found[number].append(one)
+    return found
 
 
 def _within(one: AttemptSpan, begin: float, now: float) -> float:

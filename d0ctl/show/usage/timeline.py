@@ -1,10 +1,10 @@
 """When nodes were busy, as SVG: a bar for each attempt, or the CPUs in use if there are many."""
 
-import heapq
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from d0ctl.show.usage.slot_places import places
 from d0ctl.store.views.usage import NodeStay
 from d0ctl.units import count, duration, iso
 
@@ -84,23 +84,14 @@ def _axis(first: float, last: float, bottom: float) -> Iterator[str]:
 def _slots(stays: Sequence[NodeStay], first: float, last: float, top: float
            ) -> tuple[float, list[str]]:  # fmt: skip
     """Draw each attempt in the first slot that is free when it begins."""
-    free: list[int] = []
-    busy: list[tuple[float, int]] = []
-    places, used = [], 0
-    for stay in sorted(stays, key=lambda one: (one.began, one.ended)):
-        while busy and busy[0][0] <= stay.began:
-            heapq.heappush(free, heapq.heappop(busy)[1])
-        if free:
-            slot = heapq.heappop(free)
-        else:
-            slot, used = used, used + 1
-        heapq.heappush(busy, (stay.ended, slot))
-        places.append((slot, stay))
+    ordered = sorted(stays, key=lambda one: (one.began, one.ended))
+    slots = places((one.began, one.ended) for one in ordered)
+    used = 1 + max(slots)
     lane = min(14.0, LANES / used)
     height = max(14.0, lane * used)
     shapes = [f'<rect x="{LEFT:g}" y="{top:g}" width="{RIGHT - LEFT:g}" height="{height:g}" '
               'class="ground"/>']  # fmt: skip
-    for slot, one in places:
+    for slot, one in zip(slots, ordered, strict=True):
         x = _x(one.began, first, last)
         width = max(0.8, _x(one.ended, first, last) - x)
         why = f" ({one.reason})" if one.reason else ""

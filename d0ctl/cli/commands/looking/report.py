@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.commands.looking.pages.metrics import metrics
+from d0ctl.cli.commands.looking.pages.timeline_report import timeline
 from d0ctl.cli.commands.looking.usage_report import usage
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, sheet, show
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from d0ctl.schedule.disk_profile import Profile
     from d0ctl.store.views.failure_counts import Alike, Report
 
-app = group("Report failures, usage, disk and metrics of a production.")
+app = group("Report failures, usage, disk, metrics and timelines.")
 
 _COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
              "input": "d0ctl why {0}"}  # fmt: skip
@@ -67,6 +68,7 @@ def failures(
 
 app.command("usage")(usage)
 app.command("metrics")(metrics)
+app.command("timeline")(timeline)
 
 
 @app.command()

@@ -1,0 +1,52 @@
+"""The page of `report timeline`: what the timeline of the dashboard shows, as text."""
+
+from collections.abc import Sequence
+
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.drawing.spans import Span
+from d0ctl.show.history import time_rows
+from d0ctl.show.history.time_rows import LABEL, Period
+from d0ctl.store.history.attempt_spans import AttemptSpan
+from d0ctl.units import count, duration
+
+MOST_ROWS = 200
+"""How many rows are drawn."""
+
+NOTHING = "nothing has run yet"
+
+MARGIN = 0.02
+"""The part of the time that is left free at the right."""
+
+
+def draw(sheet: Sheet, spans: Sequence[AttemptSpan], job: str | None, now: float) -> None:
+    """Draw the slots of nodes, or the lines of a job, from the first launch to the last end."""
+    if not spans:
+        sheet.say(NOTHING)
+        return
+    begin = min(one.launched for one in spans)
+    last = max(now if one.ended is None else one.ended for one in spans)
+    end = max(last + MARGIN * (last - begin), begin + 1.0)
+    period = Period(begin, end, max(1, sheet.columns - LABEL))
+    rows = time_rows.slots(spans, end, begin) if job is None else time_rows.lines(spans)
+    slow = time_rows.stragglers(spans, last)
+    of = "slots of nodes" if job is None else f"lines of {job}"
+    sheet.head(of, f"{count(len(spans), 'attempt')} in {duration(last - begin)}")
+    sheet.lines.append(time_rows.axis(period, period.columns, sheet.glyphs))
+    for row in rows[:MOST_ROWS]:
+        line = time_rows.draw(row, period, sheet.glyphs, time_rows.look_of_state, slow)
+        sheet.lines.append(line)
+    if len(rows) > MOST_ROWS:
+        sheet.add((f"and {count(len(rows) - MOST_ROWS)} more: d0ctl tui {job or ''}, then i",
+                   "faint"))  # fmt: skip
+    sheet.add(*_legend(sheet, has_slow=bool(slow)))
+
+
+def _legend(sheet: Sheet, *, has_slow: bool) -> list[Span]:
+    bar = sheet.glyphs.bar
+    words: list[Span] = [
+        (f"{bar['successful']} ran  ", "good"),
+        (f"{bar['failed']} failed  ", "bad"),
+    ]
+    if has_slow:
+        words.append((f"{bar['launched']} straggler  ", "warn"))
+    return [*words, (f"{sheet.glyphs.rest} was staged in", "faint")]

@@ -1,0 +1,72 @@
+"""`report timeline`: nodes or lines as rows, time as columns, as in the dashboard."""
+
+import re
+import time
+
+from d0ctl.show.usage.slot_places import places
+from tests.cli.conftest import Type
+from tests.support import rows
+from tests.support.building import production
+from tests.support.live import live
+from tests.support.site import Site
+
+
+def ran(site: Site) -> None:
+    """Two packages beside each other, an hour each, and a failed one after the first of them."""
+    site.submit(production())
+    now = time.time()
+    for path in ("prod/1/1/1", "prod/1/3/1"):
+        site.finish(path)
+    site.fail("prod/1/2/1")
+    spans = {"prod/1/1/1": (10, 6), "prod/1/3/1": (10, 5), "prod/1/2/1": (4, 1)}
+    for path, (begin, end) in spans.items():
+        began = now - 600 * begin
+        rows.change(site.store, "attempt", {"package_id": site.id_of(path)}, launched=began,
+                    started=began, ended=now - 600 * end)  # fmt: skip
+
+
+def test_an_attempt_takes_the_first_slot_that_is_free() -> None:
+    assert places([(0.0, 4.0), (1.0, 2.0), (2.0, 3.0), (4.0, 5.0)]) == [0, 1, 1, 0]
+    assert places([]) == []
+
+
+def test_nodes_have_a_row_for_each_slot(site: Site, d0ctl: Type) -> None:
+    ran(site)
+
+    head, axis, first, second, legend = d0ctl("report", "timeline").stdout.splitlines()
+
+    assert head.startswith("slots of nodes  3 attempts in 1 h 30 min")
+    assert "│" in axis
+    assert first.startswith(" localhost") and "█" in first and "▒" in first
+    assert "█" in second and "▒" not in second
+    assert legend.startswith("█ ran  ▒ failed")
+    assert max(map(len, (axis, first, second))) <= 100
+
+
+def test_a_job_has_a_row_for_each_line(site: Site, d0ctl: Type) -> None:
+    ran(site)
+
+    lines = d0ctl("report", "timeline", "prod").stdout.splitlines()
+
+    assert lines[0].startswith("lines of prod")
+    assert [line.split()[0] for line in lines[2:5]] == ["1/1", "1/2", "1/3"]
+    assert "▒" in lines[3]
+
+
+def test_on_a_terminal_it_is_as_wide_as_that(site: Site) -> None:
+    ran(site)
+
+    with live("report", "timeline", columns=140) as screen:
+        screen.expect("slots of nodes")
+
+        assert screen.end() == 0
+        lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in screen.raw.splitlines()]
+        assert 110 < max(map(len, lines)) <= 140
+
+
+def test_without_attempts_and_for_a_stage_it_says_so(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    assert "nothing has run yet" in d0ctl("report", "timeline").stdout
+    refused = d0ctl("report", "timeline", "prod/1")
+    assert (refused.exit_code, "`prod/1` is not one job" in refused.stderr) == (2, True)
