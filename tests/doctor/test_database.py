@@ -38,6 +38,10 @@ TASK = [
 ]
 """A task with a file."""
 
+SPLIT = [*TASK, "update content set status = 'picked', events = 20, next_event = 10",
+         "update task_cursor set event = 1000"]  # fmt: skip
+"""A task with a file that is split into ranges of events."""
+
 
 @pytest.mark.parametrize(
     ("rule", "subject", "detail", "statements"),
@@ -130,6 +134,11 @@ TASK = [
         ("dataset_files", "dataset raw", "file a is picked, and its package has ended",
          [*TASK, "update content set status = 'picked'",
           "update task_cursor set event = 1000"]),
+        ("event_ranges", "dataset raw",
+         "events 1 to 9 of file a are sent, and their package has ended",
+         [*SPLIT, "insert into event_range (content_id, dataset_id, first, last, status)"
+                  " values (1, 1, 1, 9, 'sent')"]),
+        ("split_files", "dataset raw", "file a is picked, and no range of its events is", SPLIT),
         ("texts", "table node", "localhost is no JSON", ["update node set facts = '{'"]),
         ("foreign_keys", "table package", "row 1 points at a missing line",
          ["delete from line where id = 1"]),

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 
 from d0ctl.agents import round as rounds
 from d0ctl.store import Store, open_store
+from d0ctl.store.checks import check
 from d0ctl.store.tasks import content_follower, feeding, state, views
 from tests.support.homes import make_home
 from tests.support.jobs import NOW
@@ -42,6 +43,9 @@ def give(store: Store, index: int, *phases: str) -> None:
             pass
 
 
+OF_TASKS = {"dataset_counts", "dataset_files", "event_ranges", "split_files"}
+"""What `doctor` checks of the files of tasks."""
+
 RUN = ("assigned", "starting", "running")
 DONE = (*RUN, "transferring", "done")
 
@@ -64,6 +68,7 @@ def test_ranges_follow_their_package_and_a_file_its_ranges(store: Store, tmp_pat
 
     give(store, 1, *RUN)
     assert [one[2] for one in ranges(store)] == ["running", "sent"]
+    assert {one.check for one in check.rule_faults(store)} & OF_TASKS == set()
     give(store, 1, "transferring")
     assert [one[2] for one in ranges(store)] == ["finished", "sent"]
     give(store, 1, "done")

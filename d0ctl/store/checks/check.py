@@ -51,6 +51,8 @@ AT_ONCE = (
     "check_texts",
     "check_dataset_counts",
     "check_dataset_files",
+    "check_event_ranges",
+    "check_split_files",
 )
 """Checked once: an index or a small table answers."""
 

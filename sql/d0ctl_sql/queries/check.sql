@@ -492,7 +492,41 @@ select 'dataset ' || dataset.name as subject,
   join content_status on content_status.output = dataset.output and content_status.is_used = 1
   join content indexed by content_in_status
     on content.dataset_id = dataset.id and content.status = content_status.name
+   and content.next_event is null
   left join package on package.id = content.package_id
  where (package.id is null or package.phase in ('done', 'failed', 'canceled', 'dropped'))
+   and (select event from task_cursor) >= (select coalesce(max(id), 0) from event)
+ limit 20;
+
+-- name: check_event_ranges
+-- Ranges of events that count as processed by packages that have ended, once all is read.
+select 'dataset ' || dataset.name as subject,
+       'events ' || event_range.first || ' to ' || event_range.last || ' of file ' || content.name
+           || ' are ' || event_range.status || ', and their package has ended' as detail
+  from dataset
+  join event_range_count as counted
+    on counted.content_id = 0 and counted.dataset_id = dataset.id and counted.n > 0
+   and counted.status in ('sent', 'running', 'finished')
+  join content indexed by content_in_status
+    on content.dataset_id = dataset.id and content.status in ('picked', 'running')
+   and content.next_event is not null
+  join event_range on event_range.content_id = content.id and event_range.status = counted.status
+  left join package on package.id = event_range.package_id
+ where (package.id is null or package.phase in ('done', 'failed', 'canceled', 'dropped'))
+   and (select event from task_cursor) >= (select coalesce(max(id), 0) from event)
+ limit 20;
+
+-- name: check_split_files
+-- Files that are split and count as processed, although no package processes their events.
+select 'dataset ' || dataset.name as subject,
+       'file ' || content.name || ' is ' || content.status || ', and no range of its events is'
+           as detail
+  from dataset
+  join content indexed by content_in_status
+    on content.dataset_id = dataset.id and content.status in ('picked', 'running')
+   and content.next_event is not null
+ where not exists (select 1 from event_range_count as counted
+                    where counted.content_id = content.id and counted.n > 0
+                      and counted.status in ('sent', 'running', 'finished'))
    and (select event from task_cursor) >= (select coalesce(max(id), 0) from event)
  limit 20;
