@@ -199,6 +199,18 @@ def test_an_incexec_merges_what_is_new(store: Store, tmp_path: Path) -> None:
     assert [len(names) for names in sources(store)] == [2, 1, 1]
 
 
+def test_outputs_of_ranges_of_events_are_merged(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "files.csv").write_text("file,events\nx:a,20\n")
+    task = submit(store, tmp_path, inputs="{raw: {csv: files.csv}}",
+                  split="{events-per-package: 10}",
+                  more=MERGE.format(rules="files-per-merge: 2"))  # fmt: skip
+    work(store)
+    finish(store)
+    assert status_of(store, task) == "done"
+    found = store.connection.execute("select status from event_range").fetchall()
+    assert [row[0] for row in found] == ["merged", "merged"]
+
+
 def test_a_paused_task_does_not_merge(store: Store) -> None:
     task = merging(store, "files-per-merge: 10")
     end(store)

@@ -13,6 +13,7 @@ from tests.support.homes import make_home
 from tests.support.jobs import NOW
 from tests.support.site import Site
 from tests.tasks.making import contents, read, status_of, submit, work
+from tests.tasks.test_merge import end
 from tests.tasks.test_walks import STEPS, rows, step
 
 FILES = "file,size,events\na.raw,10,25\nb.raw,10,5\nc.raw,10,4\n"
@@ -240,6 +241,8 @@ def test_events_are_conserved_whatever_packages_do(
                 rounds.take(store, clock=lambda: NOW)
             elif one == "follow":
                 content_follower.follow(store, now=NOW)
+            elif one == "end":
+                end(store)
             else:
                 step(store, *one)  # type: ignore[misc]
         while content_follower.follow(store, now=NOW):
