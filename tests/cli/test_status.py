@@ -256,3 +256,18 @@ def test_waiting_for_several_jobs_ends_well_only_if_all_do(
 
     assert waited.exit_code == code, waited.stdout
     assert "`a1` is successful" in waited.stdout
+
+
+def test_acknowledged_failures_are_counted_and_say_who_did_it(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    assert d0ctl("acknowledge", "prod/1/2/1", "--reason", "known").exit_code == 0
+
+    whole = document(d0ctl("status", "prod", "--json").stdout)
+    line = document(d0ctl("status", "prod/1/2", "--json").stdout)
+
+    assert (whole["acknowledged"], whole["stages"][0]["acknowledged"]) == (1, 1)
+    assert whole["phases"]["failed"] == 2
+    first, second = line["package_list"]
+    assert isinstance(first["acknowledged"], str) and second["acknowledged"] is None

@@ -60,6 +60,7 @@ class Job(TypedDict):
     pause: Pause | None
     finishing: Finish | None
     blocked: Annotated[int, Meta(description="Packages whose inputs will never be made.")]
+    acknowledged: Annotated[int, Meta(description="Failed packages that need nobody any more.")]
     packages: Statuses
     phases: Phases
 
@@ -80,6 +81,7 @@ class Stage(TypedDict):
     final: Annotated[bool, Meta(description="It runs last, even if others failed.")]
     require: Annotated[float, Meta(description="The part of what it reads that must succeed.")]
     max_running: int | None
+    acknowledged: Annotated[int, Meta(description="Failed packages that need nobody any more.")]
     packages: Statuses
     phases: Phases
 
@@ -114,6 +116,7 @@ class PackageRow(TypedDict):
     message: str | None
     percent: float | None
     eta: Time | None
+    acknowledged: Annotated[str | None, Meta(description="Who acknowledged its failure.")]
 
 
 class Packages(TypedDict):

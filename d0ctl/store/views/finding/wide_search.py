@@ -9,7 +9,7 @@ from d0ctl.errors import BadUsage
 from d0ctl.store.connection import Row, Store
 
 STEP = 20_000
-"""How many packages, files or attempts are looked at in a step, which takes 20 to 60 ms."""
+"""How many packages, files or attempts a step looks at: 10 ms, by a regular expression 200 ms."""
 
 MOST = 20
 """How many of each kind are found."""
