@@ -3,9 +3,11 @@
 import time
 from pathlib import Path
 
+from d0ctl.show.drawing.signs import ASCII, ROLES, UNICODE
 from d0ctl.store.tasks import state
 from d0ctl_tui.terminal import Terminal
 from tests.support.building import production
+from tests.support.rows import read
 from tests.support.site import Site
 from tests.tasks import making
 from tests.tui.conftest import Desk, Open
@@ -22,6 +24,12 @@ def moved(site: Site, task: int, status: str, note: str | None = None) -> None:
 def row_of(desk: Desk, name: str) -> str:
     """The row of a job in the tree."""
     return next((line for line in desk.lines("tree") if f" {name} " in line), "")
+
+
+def test_every_status_of_a_task_has_a_glyph_and_a_look(site: Site) -> None:
+    for (status,) in read(site.store, "task_status", "name"):
+        assert status in UNICODE.states and status in ROLES
+        assert ASCII.states[status].isascii()
 
 
 def test_the_row_of_a_task_counts_its_files_and_tells_why_it_does_not_go_on(
@@ -83,8 +91,10 @@ def test_a_task_without_glyphs_and_one_that_waits_for_its_input(
         await desk.until(lambda: "~ pending" in row_of(desk, "demo"), "it waits")
         assert "dataset `raw`" in row_of(desk, "demo")
         assert desk.screen.isascii()
+        await desk.sees("datasets", "raw     input   pending")
+        assert "its packages" not in desk.screen
 
-    dashboard(script, size=(80, 24), terminal=Terminal(ascii=True))
+    dashboard(script, size=(100, 60), terminal=Terminal(ascii=True))
 
 
 def test_the_screen_of_tasks_lists_those_first_that_may_need_a_person(

@@ -89,5 +89,6 @@ def draw(sheet: Sheet, card: TaskPart, now: float) -> None:
     task_card.put_datasets(sheet, card.datasets)
     sheet.head("changes of its status")
     task_card.put_history(sheet, card.changes[-MOST_CHANGES:], now, indent=2)
-    sheet.head("its packages")
-    job_part.draw(sheet, card.part, now)
+    if card.part.job.packages:
+        sheet.head("its packages")
+        job_part.draw(sheet, card.part, now)
