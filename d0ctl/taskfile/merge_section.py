@@ -32,6 +32,12 @@ def read_merge(
     if not any(field in found or field in given for field in limits):
         level.reading.fault(node.position, "`merge` needs `files-per-merge` or "
                             "`gigabytes-per-merge`")  # fmt: skip
+    for stage in recipe.stages[:1]:
+        for output in [one for line in stage.lines for package in line.packages
+                       for binary in package.binaries for one in binary.outputs]:  # fmt: skip
+            if output.fields.fixed.get("late"):
+                message = "late outputs can't be merged: their names are not known before"
+                level.reading.fault(output.position, message)
     entries = [
         entry for stage in recipe.stages if stage.name == MERGE_STAGE for line in stage.lines
         for package in line.packages for binary in package.binaries for entry in binary.inputs

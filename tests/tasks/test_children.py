@@ -9,9 +9,10 @@ from d0ctl.errors import BadJobFile, NotFound
 from d0ctl.show.tasks.task_why import why
 from d0ctl.store import Store
 from d0ctl.store.tasks import state
+from d0ctl.taskfile import reader
 from tests.support.jobs import NOW
 from tests.support.site import Site
-from tests.tasks.making import read, status_of, submit, work
+from tests.tasks.making import read, status_of, submit, text, work
 from tests.tasks.test_commands import act
 from tests.tasks.test_whole import submit as submit_file
 
@@ -134,6 +135,15 @@ def test_a_task_or_a_dataset_that_is_not_there_is_refused_at_the_submission(stor
     with pytest.raises(NotFound, match="task `reco` has no output dataset `hists`"):
         child(store, "{raw: {task: reco, dataset: hists}}")
     assert not state.counts(store, 2)
+
+
+def test_late_outputs_are_not_merged() -> None:
+    merge = 'merge: {files-per-merge: 2, run: x, inputs: ["{files}"], outputs: [all]}'
+    late = text(more=merge).replace(
+        '["out-{package.index}.txt"]', '[{file: "out-*.txt", late: yes}]'
+    )
+    with pytest.raises(BadJobFile, match="late outputs can't be merged"):
+        reader.read_text(late, "task.yaml", Path("/"))
 
 
 @pytest.mark.parametrize(
