@@ -27,7 +27,7 @@ def row_of(desk: Desk, name: str) -> str:
 
 
 def test_every_status_of_a_task_has_a_glyph_and_a_look(site: Site) -> None:
-    for (status,) in read(site.store, "task_status", "name"):
+    for (status,) in read(site.store, "task_status", "name", by="name"):
         assert status in UNICODE.states and status in ROLES
         assert ASCII.states[status].isascii()
 
