@@ -1,11 +1,11 @@
 """Files that are split into ranges of events."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
-from d0ctl.agents import round as rounds
 from d0ctl.store import Store, open_store
 from d0ctl.store.checks import check
 from d0ctl.store.tasks import content_follower, feeding, state, views
@@ -13,8 +13,7 @@ from tests.support.homes import make_home
 from tests.support.jobs import NOW
 from tests.support.site import Site
 from tests.tasks.making import contents, read, status_of, submit, work
-from tests.tasks.test_merge import end
-from tests.tasks.test_walks import STEPS, rows, step
+from tests.tasks.test_walks import STEPS, rows, walk
 
 FILES = "file,size,events\na.raw,10,25\nb.raw,10,5\nc.raw,10,4\n"
 
@@ -231,20 +230,12 @@ select content.id, content.status, (select group_concat(status || n) from event_
 @settings(max_examples=60)
 @given(steps=STEPS)
 def test_events_are_conserved_whatever_packages_do(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[object]
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Any]
 ) -> None:
     folder = tmp_path_factory.mktemp("walk")
     with open_store(make_home(folder / "home")) as store:
         split_task(store, folder, more=", attempts: 2")
-        for one in ["agents", "agents", *steps]:
-            if one == "agents":
-                rounds.take(store, clock=lambda: NOW)
-            elif one == "follow":
-                content_follower.follow(store, now=NOW)
-            elif one == "end":
-                end(store)
-            else:
-                step(store, *one)  # type: ignore[misc]
+        walk(store, steps)
         while content_follower.follow(store, now=NOW):
             pass
         assert rows(store, CONSERVED) == []

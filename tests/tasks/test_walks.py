@@ -82,6 +82,19 @@ def step(store: Store, package: int, choice: int, by_user: bool) -> None:
             )  # fmt: skip
 
 
+def walk(store: Store, steps: list[Any]) -> None:
+    """Take steps, after two rounds of the agents."""
+    for one in ["agents", "agents", *steps]:
+        if one == "agents":
+            rounds.take(store, clock=lambda: NOW)
+        elif one == "end":
+            end(store)
+        elif one == "follow":
+            content_follower.follow(store, now=NOW)
+        else:
+            step(store, *one)
+
+
 def check(store: Store, files: int) -> None:
     """Compare what the database says with what must always hold, once all changes are read."""
     while content_follower.follow(store, now=NOW):
@@ -104,14 +117,6 @@ def test_files_are_conserved_whatever_packages_do(
         submit(store, inputs="{seeds: {range: [1, 8]}}",
                split=f"{{files-per-package: {size}, attempts: 2}}",
                more=MERGE.format(rules="files-per-merge: 2") if merges else "")  # fmt: skip
-        for one in ["agents", "agents", *steps]:
-            if one == "agents":
-                rounds.take(store, clock=lambda: NOW)
-            elif one == "end":
-                end(store)
-            elif one == "follow":
-                content_follower.follow(store, now=NOW)
-            else:
-                step(store, *one)
+        walk(store, steps)
         if rows(store, "select 1 from content"):
             check(store, 8)
