@@ -65,6 +65,9 @@ def test_the_packages_of_a_stage_are_sorted_as_a_list(site: Site, dashboard: Ope
 
     async def script(desk: Desk) -> None:
         tree = desk.main.tree_view
+        await desk.press("s")
+        await desk.sees("package tries  largest first")
+        await desk.press("escape")
         await choose(desk, "s", "packages tries")
         await desk.until(lambda: tree.selector == "prod/1/2/1", "the failed one is the first")
         await desk.sees("by tries ↓", "prod/1: 6")

@@ -84,7 +84,7 @@ def test_the_search_says_how_far_it_is_and_stops_for_another_text(
     async def script(desk: Desk) -> None:
         box = Finder(desk.app, "find", lambda words: [], slow=True, deeper=deeper)
         desk.app.push_screen(box)
-        await desk.sees("nothing yet")
+        await desk.sees("type a text")
         await desk.type("a")
         await desk.sees("first a", "40% searched, esc stops")
         await desk.type("b")

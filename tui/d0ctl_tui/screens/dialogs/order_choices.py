@@ -36,7 +36,7 @@ def choices(
         new = sorting.by(order)
         about = "the other way round" if now else "largest first" if new.arrow == "↓" else ""
         if all(word in f"{kind} {order}".lower() for word in words.lower().split()):
-            found.append(Choice(order, about, sorting.arrow if now else "", kind=kind,
+            found.append(Choice(order, about, sorting.arrow if now else "", kind=kind[:7],
                                 do=partial(take, order, new.reverse)))  # fmt: skip
     return found
 

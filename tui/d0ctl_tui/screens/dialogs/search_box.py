@@ -180,7 +180,7 @@ class Finder(Dialog[Choice]):
         if self.is_mounted and words == self._typed:
             self._shown = words
             nothing = "searching ..." if self.deeper else f"nothing found for `{foreign(words)}`"
-            self.results.empty = nothing if words else "nothing yet"
+            self.results.empty = nothing if words else "type a text" if self.slow else "nothing yet"
             self.results.choices = found
             self.results.cursor = 0
             self.results.scroll_to(y=0, animate=False, immediate=True)
