@@ -190,7 +190,7 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
 
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""
-        self.find("search by path, name, word or ~REGEX",
+        self.find("search path, name, word, ~regex",
                   finding_choices.everywhere, deeper=finding_choices.deeper)  # fmt: skip
 
     def action_jumps(self) -> None:
