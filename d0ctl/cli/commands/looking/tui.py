@@ -1,6 +1,7 @@
 """`d0ctl tui`: the terminal dashboard."""
 
 import os
+import socket
 import sys
 from typing import Annotated
 
@@ -9,8 +10,8 @@ import typer
 from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import is_terminal, speaks_unicode
-from d0ctl.errors import BadUsage
+from d0ctl.cli.terminal.output import is_terminal, say, speaks_unicode
+from d0ctl.errors import BadUsage, Refused
 
 app = single()
 
@@ -20,6 +21,11 @@ POOR = ("linux", "vt100", "vt220", "ansi", "screen.linux")
 
 SLOW_S = 5.0
 """The time between two updates on a slow line, unless the user sets it."""
+
+THEMES = ("dark", "light", "colour-blind", "terminal")
+
+WEB_DRIVER = "textual.drivers.web_driver:WebDriver"
+"""What the server for browsers gives the dashboards that it starts instead of a terminal."""
 
 ESCAPE_MS = "25"
 """How long a lone escape waits for the rest of a longer key, unless the user sets it."""
@@ -51,27 +57,74 @@ def tui(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Change nothing, and open no other programs.")
     ] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="Show it in a browser on this machine, read-only.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65535,
+                          help="Port of `--web`; 0 takes a free one.")
+    ] = 0,
+    allow_actions: Annotated[
+        bool, typer.Option("--allow-actions", help="Let the browser change things, too.")
+    ] = False,
 ) -> None:  # fmt: skip
     """Watch jobs and nodes, and act on them, in the terminal."""
     if selector is not None and not (wanted := select.parse(selector)).is_one:
         raise BadUsage(f"`tui` opens at one place, and `{wanted}` selects several",
                        hint=f"d0ctl tui {wanted.job}")  # fmt: skip
-    if not all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)):
+    if (port or allow_actions) and not web:
+        raise BadUsage("--port and --allow-actions belong to --web", hint="d0ctl tui --web")
+    if theme is not None and theme not in THEMES:
+        raise BadUsage(f"there is no theme `{theme}`", hint=f"one of {', '.join(THEMES)}")
+    if web:
+        ways = {"--ascii": ascii, "--slow": slow, "--read-only": read_only or not allow_actions}
+        options = [word for word, given in ways.items() if given]
+        options += ["--theme", theme] if theme else []
+        options += ["--interval", str(interval)] if interval is not None else []
+        _serve([*options, *([selector] if selector else [])], port)
+        return
+    is_served = os.environ.get("TEXTUAL_DRIVER") == WEB_DRIVER
+    terminals = all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr))
+    if not terminals and not is_served:
         raise BadUsage("`tui` needs a terminal", hint="d0ctl status --watch")
     os.environ.setdefault("ESCDELAY", ESCAPE_MS)
     from d0ctl_tui.app import Dashboard
     from d0ctl_tui.terminal import Terminal
-    from d0ctl_tui.themes import NAMES, is_coarse
+    from d0ctl_tui.themes import is_coarse
 
-    if theme is not None and theme not in NAMES:
-        raise BadUsage(f"there is no theme `{theme}`", hint=f"one of {', '.join(NAMES)}")
     poor = os.environ.get("TERM", "") in POOR
     plain = poor or slow or bool(os.environ.get("NO_COLOR")) or theme == "terminal"
-    no_glyphs = ascii or poor or not speaks_unicode(sys.stdout)
+    no_glyphs = ascii or poor or not (is_served or speaks_unicode(sys.stdout))
     pause = interval if interval is not None else SLOW_S if slow else 0.0
     terminal = Terminal(
-        no_glyphs, plain, theme or "dark", is_coarse(), pause, slow, quiet, read_only
+        no_glyphs,
+        plain,
+        theme or "dark",
+        is_coarse() and not is_served,
+        pause,
+        slow,
+        quiet,
+        read_only,
     )
     dashboard = Dashboard(session.home(), terminal, session.actor(), selector)
     dashboard.run(mouse=not slow)
     raise typer.Exit(dashboard.return_code or 0)
+
+
+def _serve(options: list[str], port: int) -> None:
+    """Serve the dashboard with these options to a browser. Raises Refused."""
+    try:
+        from d0ctl_tui.web.server import serve
+    except ImportError:
+        raise Refused("what `--web` needs is not installed",
+                      hint="pip install 'd0ctl[web]'") from None  # fmt: skip
+    with session.reader():
+        home = session.home()
+    front = ["--home", str(home.root)]
+    front += ["--archive", home.archive] if home.archive else []
+    try:
+        listening = socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        raise Refused(f"can't listen on port {port}: {error.strerror}",
+                      hint="--port 0 takes a free one") from error  # fmt: skip
+    serve([sys.executable, "-m", "d0ctl", *front, "tui", *options], listening, say)
