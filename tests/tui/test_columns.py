@@ -52,6 +52,12 @@ def test_a_wide_tree_has_more_columns_of_what_is_there_and_times_with_seconds() 
         "node": 9, "ran": 6, "cpu": 4, "researcher": 10}  # fmt: skip
 
 
+def test_a_short_description_comes_before_more_details() -> None:
+    wide = Columns.of(118, wanted(name=13, title=17, tally=0, node=9, ran=6, memory=6))
+
+    assert wide.name >= 17
+
+
 def test_a_list_of_packages_alone_has_no_column_of_numbers() -> None:
     of = Columns.of(70, wanted(count=0, tally=0))
 

@@ -8,9 +8,9 @@ from msgspec.structs import astuple
 from d0ctl.show.drawing.spans import Line, Span, pad
 
 GAP = 2
-BAR, LONG_BAR = 8, 24
-NAME, TITLE = 24, 20
-"""How many columns names and titles get before the other columns."""
+BAR, LONG_BAR = 8, 16
+NAME, TITLE, ENDING = 24, 20, 8
+"""How many columns names and titles get before the other columns, and titles before details."""
 
 SHORT, LONGER, ABOUT = 22, 30, 60
 """How many columns the details of a package get, one after another."""
@@ -87,7 +87,7 @@ class Columns(Struct, frozen=True):
         titled = min(need.title, need.name + TITLE)
         longer = LONGER if columns >= ROOMY else SHORT
         steps: tuple[tuple[int, int, tuple[str, ...]], ...] = (
-            (SHORT, need.name, EXTRAS[:1]), (longer, need.name, FIRST),
+            (SHORT, need.name, EXTRAS[:1]), (longer, min(titled, need.name + ENDING), FIRST),
             (longer, titled, EXTRAS), (ABOUT, need.title, ()),
         )  # fmt: skip
         has_others = columns >= COUNTS and need.tally > 0

@@ -12,7 +12,7 @@ from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, wi
 from d0ctl.store.views.shapes import JobSummary, LineSummary, PackageRow, StageSummary
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl_tui.draw import package_rows, task_rows
-from d0ctl_tui.draw.columns import GAP, Columns, Need
+from d0ctl_tui.draw.columns import GAP, LONG_BAR, Columns, Need
 from d0ctl_tui.draw.row_cells import RowContext, adds, brief, clock, front, state, tail
 
 Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
@@ -78,7 +78,9 @@ def _group(
     else:
         if columns.bar:
             earned = context.progress.percents / 100
-            spans += [*signs.bar(counts, columns.bar, glyphs, earned), (" " * GAP, "")]
+            bar = min(columns.bar, LONG_BAR)
+            spans += signs.bar(counts, bar, glyphs, earned)
+            spans.append((" " * (columns.bar - bar + GAP), ""))
         done = pad(_done(counts, context), columns.count, right=True)
         spans.append((done + " " * GAP, "plain"))
         if columns.tally:
