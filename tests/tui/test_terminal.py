@@ -14,6 +14,7 @@ from statistics import median
 import pytest
 
 from tests.support.building import job, line, package, production
+from tests.support.live import LiveTerminal
 from tests.support.site import Site
 from tests.support.waiting import wait_until
 
@@ -238,3 +239,14 @@ def test_a_pager_that_does_not_exist_is_named(site: Site, terminal: Open) -> Non
     before = screen.type(b"|")
 
     screen.sees(b"`/no/pager` can't be started: No such file or directory", before)
+
+
+def test_the_dashboard_ends_with_its_terminal_even_if_no_signal_says_so(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("D0CTL_HOME", str(site.store.home.root))
+    terminal = LiveTerminal("tui")
+    terminal.expect("daemon")
+    os.close(terminal.descriptor)
+
+    assert terminal.process.wait(60) >= 0
