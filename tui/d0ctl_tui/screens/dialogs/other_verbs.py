@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 SEEN: Mapping[str, str] = {
     "status": "fold_all", "why": "view", "eta": "view", "history": "view", "task history": "tasks",
+    "report timeline": "timeline",
     "logs": "log", "peek": "peek", "report failures": "failures", "node list": "nodes",
     "task list": "tasks", "task status": "tasks", "task why": "tasks", "top": "nodes",
     "tui": "app.help",
