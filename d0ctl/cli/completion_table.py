@@ -65,7 +65,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "report failures": ("selectors",),
     "report usage": ("selectors",),
     "report metrics": (),
-    "report timeline": ("job_names",),
+    "report timeline": ("selectors",),
     "report disk": ("-",),
     "policy show": ("selectors",),
     "policy try": ("-",),
