@@ -25,9 +25,12 @@ class LiveTerminal:
     def __init__(self, *words: str, columns: int = 80, rows: int = 24) -> None:
         self.descriptor, theirs = pty.openpty()
         self.resize(columns, rows)
+        # A terminal has its own size, whatever that of the one where the tests were started.
+        others = {name: value for name, value in os.environ.items()
+                  if name not in ("COLUMNS", "LINES")}  # fmt: skip
         self.process = subprocess.Popen(
             [PROGRAM, *words], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-            env=os.environ | {"TERM": "xterm", "NO_COLOR": "1"},
+            env=others | {"TERM": "xterm", "NO_COLOR": "1"},
         )  # fmt: skip
         os.close(theirs)
         self._seen = b""
