@@ -7,9 +7,10 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from tests.support.site import Site
-from tests.support.site.commands import D0CTL, end_process
+from tests.support.site.commands import D0CTL, Done, end_process
 from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
@@ -77,3 +78,18 @@ def terminal(site: Site, *words: object) -> Iterator[Terminal]:
     finally:
         end_process(one.process)
         os.close(one.descriptor)
+
+
+def in_shell(site: Site, command: str, folder: Path | None = None) -> Done:
+    """Type a line in a shell, as a reader of the docs would; in the folder of jobs by default."""
+    site.daemons += command == "d0ctl daemon start"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder or site.jobs,
+        env=site.environment | {"PATH": f"{D0CTL.parent}:{site.environment['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)

@@ -1,16 +1,14 @@
 """Every command in README, typed in its order as a reader would."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.terminal import terminal
+from tests.e2e.terminal import in_shell, terminal
 from tests.support.archives import RECO, packed
 from tests.support.site import Site
-from tests.support.site.commands import D0CTL, Done
-from tests.support.site.machines import PATIENCE_S
+from tests.support.site.commands import Done
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -61,17 +59,7 @@ def type_it(site: Site, command: str) -> Done:
             screen.expect("trust this key?")
             screen.type("y\n")
             return Done(screen.end(), screen.text, "")
-    site.daemons += command == "d0ctl daemon start"
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=ROOT if "examples/" in command else site.jobs,
-        env=site.environment | {"PATH": f"{D0CTL.parent}:{site.environment['PATH']}"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
+    return in_shell(site, command, ROOT if "examples/" in command else site.jobs)
 
 
 @pytest.fixture

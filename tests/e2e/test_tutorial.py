@@ -1,13 +1,11 @@
 """The tutorial, typed in its order as a reader would."""
 
 import re
-import subprocess
 from pathlib import Path
 
-from tests.e2e.terminal import terminal
+from tests.e2e.terminal import in_shell, terminal
 from tests.support.site import Site
-from tests.support.site.commands import D0CTL, Done
-from tests.support.site.machines import PATIENCE_S
+from tests.support.site.commands import Done
 
 TUTORIAL = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text()
 
@@ -24,17 +22,7 @@ def type_it(site: Site, command: str) -> Done:
                 screen.expect(shown)
             screen.type("q")
             return Done(screen.end(), screen.text, "")
-    site.daemons += command == "d0ctl daemon start"
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=site.jobs,
-        env=site.environment | {"PATH": f"{D0CTL.parent}:{site.environment['PATH']}"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
+    return in_shell(site, command)
 
 
 def test_all_commands_of_the_tutorial_do_what_it_says(newcomer: Site) -> None:

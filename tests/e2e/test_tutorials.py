@@ -1,13 +1,11 @@
 """The tutorials of the farm and of the shift, typed in their order as a reader would."""
 
 import re
-import subprocess
 from pathlib import Path
 
-from tests.e2e.terminal import terminal
+from tests.e2e.terminal import in_shell, terminal
 from tests.support.site import Site
-from tests.support.site.commands import D0CTL, Done
-from tests.support.site.machines import PATIENCE_S
+from tests.support.site.commands import Done
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -20,17 +18,7 @@ def type_it(site: Site, command: str) -> Done:
             screen.expect("trust this key?")
             screen.type("y\n")
             return Done(screen.end(), screen.text, "")
-    site.daemons += command == "d0ctl daemon start"
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=site.jobs,
-        env=site.environment | {"PATH": f"{D0CTL.parent}:{site.environment['PATH']}"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
+    return in_shell(site, command)
 
 
 def commands(page: str) -> list[str]:
