@@ -31,7 +31,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     """Look up the datasets of a task that are due; return whether the task has another status."""
     if task.status in LATER:
         return _look_later(store, task, clock)
-    if why := children.why_not_yet(store, task):
+    if why := _why_not_yet(store, task):
         with store.writing():
             moved = task.status != "pending" and state.move(
                 store, task, "pending", now=clock(), note=why
@@ -39,6 +39,22 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
             state.wait(store, task, why, until=clock() + LONGEST_REST_S)
         return moved
     return _conclude(store, task, clock(), "; ".join(_look_up_due(store, task, clock)))
+
+
+def _why_not_yet(store: Store, task: Task) -> str | None:
+    """Return why a task does not begin yet because of its parent."""
+    parent = None if task.parent_id is None else state.task(store, task.parent_id)
+    if parent is None:
+        return None
+    return task_notes.not_yet(parent.name, parent.status, is_ended=parent.is_ended)
+
+
+def _why_no_files(store: Store, dataset: Row) -> str | None:
+    """Return why a dataset can't take the files of the task that makes them."""
+    row = children.maker(store, dataset)
+    if row is None:
+        return task_notes.NO_MAKER
+    return task_notes.not_yet(row["name"], row["status"], is_ended=bool(row["is_ended"]))
 
 
 def wants(store: Store, task: Task, now: float) -> bool:
@@ -93,7 +109,7 @@ def _look_up(store: Store, task: Task, dataset: Row, clock: Clock) -> str:
 
     try:
         if "task" in source:
-            if (why := children.why_no_files(store, dataset)) and not source.get("early-start"):
+            if (why := _why_no_files(store, dataset)) and not source.get("early-start"):
                 raise sources.Unavailable(why)
             added, changed = children.feed(store, dataset, is_mine)
         else:

@@ -25,6 +25,16 @@ def of_dataset(dataset: str, why: str) -> str:
     return f"dataset `{dataset}`: {why}"
 
 
+def not_yet(name: str, status: str, *, is_ended: bool) -> str | None:
+    """Say why a task does not go on because of another; None if that has ended well."""
+    if not is_ended:
+        return f"task `{name}` has not ended"
+    return None if status in ("done", "finished") else f"task `{name}` is {status}"
+
+
+NO_MAKER = "the task that makes its files was removed"
+
+
 def failed_scouts(failed: int, scouts: int) -> str:
     """Say how many scouts failed."""
     return f"{failed:,} of {count(scouts, 'scout')} failed"

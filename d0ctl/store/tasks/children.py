@@ -4,30 +4,14 @@ from collections.abc import Callable
 
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks.feeding import CHUNK
-from d0ctl.store.tasks.state import Task, size_of, task
+from d0ctl.store.tasks.state import Task, size_of
 
 
-def why_not_yet(store: Store, one: Task) -> str | None:
-    """Return why a task does not begin yet because of its parent."""
-    if one.parent_id is None:
-        return None
-    parent = task(store, one.parent_id)
-    assert parent is not None
-    return _why_not(parent.name, parent.status, parent.is_ended)
-
-
-def why_no_files(store: Store, dataset: Row) -> str | None:
-    """Return why a dataset can't take the files of the task that makes them."""
-    row = store.row("task_of_dataset", dataset=dataset["source_id"])
-    if row is None:
-        return "the task that makes its files was removed"
-    return _why_not(row["name"], row["status"], row["is_ended"])
-
-
-def _why_not(name: str, status: str, is_ended: bool) -> str | None:
-    if not is_ended:
-        return f"task `{name}` has not ended"
-    return None if status in ("done", "finished") else f"task `{name}` is {status}"
+def maker(store: Store, dataset: Row) -> Row | None:
+    """Return the name and the status of the task that makes the files of a dataset; None if it was
+    removed.
+    """
+    return store.row("task_of_dataset", dataset=dataset["source_id"])
 
 
 def feed(store: Store, dataset: Row, check: Callable[[], bool]) -> tuple[int, int]:
@@ -37,7 +21,7 @@ def feed(store: Store, dataset: Row, check: Callable[[], bool]) -> tuple[int, in
     transaction, is false. After an interruption the next call takes the rest.
     """
     number, source = dataset["id"], dataset["source_id"]
-    job = store.row("task_of_dataset", dataset=source)
+    job = maker(store, dataset)
     span = store.row("numbers_of_made_files", dataset=source)
     assert job is not None
     assert span is not None
