@@ -55,7 +55,7 @@ def read_text(
     name = _name(level, source)
     outputs = _outputs(level)
     inputs = _inputs(level)
-    rules = _rules(level, recipe, outputs)
+    rules = _rules(level, recipe, inputs, outputs)
     datasets = [*inputs, *with_intermediate(outputs, rules.merges)]
     _check_names(level, datasets)
     parent = level.scalar("parent")
@@ -122,7 +122,10 @@ def _check_names(level: Level, datasets: AnySequence[DatasetSpec]) -> None:
         level.reading.fault(level.position("inputs"), f"two datasets have the name {shown(name)}")
 
 
-def _rules(level: Level, recipe: JobRecipe, outputs: AnySequence[DatasetSpec]) -> Rules:
+def _rules(
+    level: Level, recipe: JobRecipe, inputs: AnySequence[DatasetSpec],
+    outputs: AnySequence[DatasetSpec],
+) -> Rules:  # fmt: skip
     reading = level.reading
     found: dict[str, Any] = read_rules(level.mapping("split"), reading)
     found.update(read_merge(level, recipe, outputs, found))
@@ -130,11 +133,16 @@ def _rules(level: Level, recipe: JobRecipe, outputs: AnySequence[DatasetSpec]) -
         found["goal"] = convert("goal", goal, FRACTION, reading)
     if "process" not in level:
         reading.fault(level.position("process"), "a task needs `process`, the work on its files")
-    entries = [
+    readers = [
         entry for stage in recipe.stages[:1] for line in stage.lines for package in line.packages
-        for binary in package.binaries for entry in binary.inputs
+        for binary in package.binaries for entry in binary.inputs if entry.group is not None
     ]  # fmt: skip
-    found["takes_files"] = any(entry.group is not None for entry in entries)
+    found["takes_files"] = bool(readers)
+    far = [one.source["node"] for one in inputs
+           if one.type == "input" and one.source is not None and "node" in one.source]  # fmt: skip
+    for entry in readers if far else ():
+        reading.fault(entry.position, f"files in a folder of a node stay there: use `{{files}}` in "
+                      f"`run` only, with `nodes: {far[0]}`")  # fmt: skip
     if (timeouts := level.get("timeouts")) is not None:
         found["timeouts"] = read_timeouts(timeouts, reading)
     found["attributes"] = {

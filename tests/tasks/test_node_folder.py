@@ -51,3 +51,15 @@ def test_a_wrong_folder_is_a_fault(source: str, fault: str) -> None:
         reader.read_text(text(inputs=f"{{raw: {source}}}"), "task.yaml", known=known)
 
     assert fault in str(caught.value.faults)
+
+
+def test_files_in_a_folder_of_a_node_are_no_inputs_of_packages() -> None:
+    source = "{raw: {node: farm01, folder: /data}}"
+    with pytest.raises(BadJobFile) as caught:
+        reader.read_text(text(inputs=source, files='["{files}"]'), "task.yaml",
+                         known=KnownNames(nodes=["farm01"]))  # fmt: skip
+
+    assert list(caught.value.faults) == [
+        "task.yaml:7:12: files in a folder of a node stay there: use `{files}` in `run` only,"
+        " with `nodes: farm01`"
+    ]
