@@ -54,7 +54,7 @@ def of_sqlite(path: Path, query: str) -> Rows:
     Raises BadSelection.
     """
     if not path.is_file():
-        raise BadSelection(f"there is no file `{path.name}` beside the job file")
+        raise BadSelection(f"there is no file `{path.name}` in `{path.parent}`")
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
             found = _ask(database, query)
@@ -85,7 +85,7 @@ def _csv(path: Path) -> tuple[Sequence[str], list[list[str]]]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header, *rows = [row for row in csv.reader(file, strict=True) if row] or [[]]
     except FileNotFoundError as error:
-        raise BadSelection(f"there is no file `{path.name}` beside the job file") from error
+        raise BadSelection(f"there is no file `{path.name}` in `{path.parent}`") from error
     except (OSError, ValueError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise BadSelection(f"`{path.name}` can't be read: {reason}") from error

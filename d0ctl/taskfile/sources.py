@@ -125,7 +125,7 @@ def look_up(
     """Return the files that there are now, in their order. Raises Unavailable, Unusable."""
     if "seeds" in source:
         return RangeValues(range(1, int(source["seeds"]) + 1), 0)
-    faults = Faults(None, "a dataset")
+    faults = Faults(None, "a task file")
     tree = parse(json.dumps(source), faults)
     assert isinstance(tree, MappingNode)
     reading = Reading(faults, directory, Scope(), known)

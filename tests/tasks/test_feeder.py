@@ -44,6 +44,29 @@ def test_a_dataset_without_files_is_pending_and_looked_up_again(
     assert contents(store).keys() == {"a.raw"}
 
 
+def test_a_list_that_is_missing_is_missed_beside_the_task_file(
+    store: Store, tmp_path: Path
+) -> None:
+    task = submit(store, tmp_path, inputs="{raw: {lines: files.txt}}")
+    work(store)
+
+    found = state.task(store, task)
+    assert found is not None
+    assert found.waits == "dataset `raw`: there is no file `files.txt` beside the task file"
+
+
+def test_an_input_that_is_missing_is_missed_beside_the_task_file(
+    store: Store, tmp_path: Path
+) -> None:
+    task = submit(store, tmp_path, files="[reco.sh]")
+    work(store)
+
+    found = state.task(store, task)
+    assert found is not None
+    assert found.status == "broken"
+    assert "no package makes `reco.sh`, and it is not beside the task file" in str(found.note)
+
+
 def test_a_csv_file_with_nonsense_breaks_the_task(store: Store, tmp_path: Path) -> None:
     (tmp_path / "files.csv").write_text("file,size\na.raw,12\nb.raw,many\n")
     task = submit(store, tmp_path, inputs="{raw: {csv: files.csv}}", files='["{files}"]')
@@ -76,6 +99,7 @@ def test_a_file_that_a_dataset_has_twice_breaks_the_task(store: Store, tmp_path:
         ({"more": "gaol: 97%"}, "did you mean `goal`"),
         ({"more": "stages: []"}, "a task has no key `stages`"),
         ({"run": "echo {flies}"}, "did you mean"),
+        ({"files": "[{list: far.txt}]"}, "no file `far.txt` beside the task file"),
     ],
 )
 def test_each_fault_has_its_position(parts: dict[str, Any], fault: str) -> None:

@@ -83,11 +83,12 @@ class OutsideInputs(Struct, frozen=True):
         if name.startswith("/"):
             return f"there is no file {shown(name)} on this host to pre-fetch"
         if is_pattern(name):
-            ways = f"`from: STAGE` with `match: {name}`, or `glob: {name}` beside the job file"
+            ways = f"`from: STAGE` with `match: {name}`, or `glob: {name}` {self.faults.beside}"
             return f"{shown(name)} is a pattern, which `file` does not take: write {ways}"
         hint = did_you_mean(name, self._names_near(name), cutoff=0.75)
         listed = f", which {shown(recipe.listed_in)} names" if recipe.listed_in else ""
-        return f"no package makes {shown(name)}{listed}, and it is not beside the job file{hint}"
+        here = self.faults.beside
+        return f"no package makes {shown(name)}{listed}, and it is not {here}{hint}"
 
     def _names_near(self, name: str) -> Iterator[str]:
         yield from self.outputs.numbers

@@ -112,9 +112,8 @@ def _read(scalar: Scalar, reading: Reading) -> list[str] | None:
     path = local_files.absolute(reading.directory, name)
     if not local_files.is_file(path):
         near_by = did_you_mean(name, local_files.beside(reading.directory, name))
-        reading.fault(
-            scalar.position, f"there is no file {shown(name)} beside the job file{near_by}"
-        )
+        message = f"there is no file {shown(name)} {reading.faults.beside}{near_by}"
+        reading.fault(scalar.position, message)
         return None
     try:
         read = local_files.lines_of(path)

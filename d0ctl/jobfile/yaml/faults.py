@@ -95,6 +95,11 @@ class Faults(Notes):
         """Whether a fault may hide an output, so that its readers are not at fault."""
         self.warnings = Notes(source, "warning: ")
 
+    @property
+    def beside(self) -> str:
+        """Where files are that the file names, such as `beside the job file`."""
+        return f"beside the {self.what.removeprefix('a ')}"
+
 
 class _Entry(Struct):
     message: str
