@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 
 from d0ctl.config import Home
@@ -74,15 +75,24 @@ class Desk:
     @property
     def screen(self) -> str:
         """The contents of the screen, by line."""
-        width, height = self.app.size
+        visible_screen_stack.set(self.app._background_screens)  # else a box is drawn over black
         strips = self.app.screen._compositor.render_strips()
-        del width
-        return "\n".join(strip.text.rstrip() for strip in strips[:height])
+        return "\n".join(strip.text.rstrip() for strip in strips[: self.app.size.height])
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether every screen has its size, the first its panes, and no box waits for a thread."""
+        return (
+            self.main._is_settled
+            and all(screen._compositor.size == self.app.size for screen in self.app.screen_stack)
+            and all(worker.is_finished for worker in self.app.workers)
+        )
 
     def lines(self, id: str) -> list[str]:
         """What one part of the screen shows."""
         part = self.app.screen.query_one(f"#{id}", LineView)
-        return [part.render_line(y).text.rstrip() for y in range(part.size.height)]
+        top = part.scroll_offset.y  # `render_line` would record that these are on the screen
+        return [part._strip(top + y).text.rstrip() for y in range(part.size.height)]
 
 
 Open = Callable[..., None]

@@ -124,12 +124,14 @@ def compare(
 
 
 async def settle(desk: Desk, is_expected: Callable[[], bool]) -> None:
-    """Return once nothing has changed for a while, a shorter one if it is as expected."""
-    before, since = "", time.monotonic()
-    while time.monotonic() - since < (0.3 if before and is_expected() else 1.0):
+    """Return once a drawn screen is as expected at several looks, or stays the same at many."""
+    looks: list[str] = []
+    while len(looks) < (3 if is_expected() else 40):
         await asyncio.sleep(0.1)
-        if desk.screen != before:
-            before, since = desk.screen, time.monotonic()
+        if not desk.is_drawn or set(looks) - {desk.screen}:
+            looks.clear()
+        else:
+            looks.append(desk.screen)
 
 
 def test_command_line_and_dashboard_say_the_same_of_a_package(
