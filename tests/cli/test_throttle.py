@@ -48,7 +48,8 @@ def test_the_site_file_puts_the_throttles_back(site: Site, d0ctl: Type, tmp_path
     assert d0ctl("site", "apply", str(file), "--yes").exit_code == 0
     d0ctl("throttle", "set", "job", "test-*", "--max-launches", "none", "--max-running", "4")
 
-    assert "~ setting throttles" in d0ctl("site", "diff", str(file)).stdout
+    changed = "~ setting throttles: job test-*.max-running 4 -> none"
+    assert changed in d0ctl("site", "diff", str(file)).stdout
     assert d0ctl("site", "apply", str(file), "--yes").exit_code == 0
     (entry,) = document(d0ctl("throttle", "list", "--json").stdout)["throttles"]
     assert (entry["max_launches"], entry["per"], entry["max_running"]) == (10, 60.0, None)

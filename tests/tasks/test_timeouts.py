@@ -32,7 +32,7 @@ def test_the_time_outs_of_the_site_hold_for_tasks_without_their_own(real_site: S
 
     changed = SITE.replace("2h", "4h")
     difference = str(real_site.d0ctl("site", "diff", real_site.write(changed, "site.yaml")))
-    assert "~ setting tasks" in difference
+    assert "~ setting tasks: timeouts.running.after 2h -> 4h" in difference
 
 
 @pytest.mark.parametrize(

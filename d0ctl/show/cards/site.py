@@ -1,6 +1,7 @@
 """The content of a site file, and the changes by applying it."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from d0ctl.sitefile.spec import Site
@@ -29,21 +30,45 @@ def differences(found: Sequence[Difference]) -> list[str]:
 
 
 def comparison(found: Sequence[Difference]) -> list[str]:
-    """Return these lines with the values of nodes and clusters, as they are and would be."""
+    """Return these lines with values, except those of software, as they are and would be."""
     lines = []
     for one, line in zip(found, differences(found), strict=True):
         pairs = [
             f"{key} {_word(key, was)} -> {_word(key, will)}"
-            for key, (was, will) in zip(one.keys, one.values, strict=True)
-            if one.kind in ("node", "cluster")
+            for name, value in zip(one.keys, one.values, strict=True)
+            for key, was, will in _pairs(one.kind, name, value)
         ]
         head = clean(f"{SIGNS[one.verb]} {one.kind} {one.name}")
         lines.append(f"{head}: {', '.join(pairs)}" if pairs else line)
     return lines or [SAME]
 
 
+def _pairs(kind: str, name: str, value: tuple[Any, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield what differs of a key, and its two values; of a section, each value that differs."""
+    if kind in ("node", "cluster"):
+        yield name, *value
+    if kind == "setting":
+        was, will = dict(_leaves(value[0])), dict(_leaves(value[1]))
+        for key in dict.fromkeys([*was, *will]):
+            if was.get(key) != will.get(key):
+                yield key, was.get(key), will.get(key)
+
+
+def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of a section with their keys, joined by dots."""
+    if not isinstance(value, Mapping):
+        yield key, value
+        return
+    for name, inner in value.items():
+        yield from _leaves(inner, f"{key}.{name}" if key else name)
+
+
 def _word(key: str, value: Any) -> str:
-    return "none" if value in (None, (), "", False) else clean(plain_text(key, value))
+    if value in (None, (), "", False):
+        return "none"
+    if isinstance(value, list):
+        return clean(json.dumps(value, ensure_ascii=False))
+    return clean(plain_text(key.rpartition(".")[2], value))
 
 
 def outcome(found: Sequence[Difference], *, would: bool) -> Iterator[str]:
