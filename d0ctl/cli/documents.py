@@ -11,7 +11,7 @@ from d0ctl.schedule.horizon import Horizon
 from d0ctl.select import parse
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.tasks.views import DatasetView, TaskSummary
+from d0ctl.store.tasks.views import DatasetView, Remains, TaskSummary
 from d0ctl.store.views import activity, browse, selection
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import Shortfall, short_packages
@@ -149,9 +149,13 @@ def task_document(one: TaskSummary) -> tasks.Task:
     return fill(tasks.Task, one, task=one.name, packages=one.made, files=dict(one.files))
 
 
-def task_card(one: TaskSummary, datasets: Sequence[DatasetView]) -> tasks.TaskCard:
-    """Return a task with its datasets."""
-    return {**task_document(one), "datasets": [dataset_document(each) for each in datasets]}
+def task_card(
+    one: TaskSummary, datasets: Sequence[DatasetView], remains: Remains
+) -> tasks.TaskCard:
+    """Return a task with its datasets, and with what it has left if it has ended."""
+    left = fill(tasks.Left, remains) if one.ended is not None else None
+    return {**task_document(one), "datasets": [dataset_document(each) for each in datasets],
+            "left": left}  # fmt: skip
 
 
 def dataset_document(one: DatasetView) -> tasks.Dataset:

@@ -51,10 +51,20 @@ class Tasks(TypedDict):
     tasks: list[Task]
 
 
+class Left(TypedDict):
+    """What a task has left on nodes besides its results."""
+
+    files: Annotated[int, Meta(description="Files that were not merged.")]
+    size: Annotated[int, Meta(description="Their bytes.")]
+    packages: Annotated[int, Meta(description="Failed packages whose outputs were kept.")]
+    left: Annotated[int, Meta(description="The bytes of these outputs.")]
+
+
 class TaskCard(Task):
     """A task with its datasets."""
 
     datasets: list[Dataset]
+    left: Annotated[Left | None, Meta(description="None until the task has ended.")]
 
 
 class TaskChange(TypedDict):

@@ -46,7 +46,8 @@ def one_task(state: State, task: str) -> tasks.TaskCard:
     """Return a task with its datasets, as `d0ctl task status TASK --json`."""
     with opening.reader(state.home) as store, store.reading():
         found = views.task(store, task)
-        return documents.task_card(found, views.datasets(store, found.id))
+        datasets, remains = views.datasets(store, found.id), views.remains(store, found.id)
+        return documents.task_card(found, datasets, remains)
 
 
 @get("/tasks/{task:str}/why", summary="Why a task has its status", operation_id="why_task",

@@ -117,7 +117,7 @@ def status(task: Name, json: options.Json = False) -> None:
     if json:
         from d0ctl.cli.documents import task_card
 
-        emit_json(task_card(found, datasets))
+        emit_json(task_card(found, datasets, remains))
     else:
         page = sheet()
         card.put(page, found, datasets, remains, time.time())
