@@ -107,6 +107,11 @@ LONGEST_S = 1e12
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
+def percent(part: float) -> str:
+    """Return a fraction as people read it, 0.97 as `97 %`."""
+    return f"{100 * part:.4g} %"
+
+
 def clean(text: str, *, lines: bool = False) -> str:
     """Make a text from outside harmless: control characters and escapes are shown, never sent.
 

@@ -58,6 +58,7 @@ def test_a_paused_task_makes_and_starts_nothing_until_it_is_resumed(
     store: Store, task: int
 ) -> None:
     assert act(store, "task pause") == ["paused task `demo`"]
+    assert views.log(store, task)[-1]["note"] == "paused by emmy"
     assert status_of(store, task) == "paused"
     assert store.connection.execute("select pause from job").fetchone()[0] == 1
     with pytest.raises(Refused, match="is paused, so it can't be paused"):

@@ -8,6 +8,7 @@ import d0ctl
 from d0ctl.errors import BadJobFile, NotFound
 from d0ctl.show.tasks import task_why
 from d0ctl.store import Store
+from d0ctl.store.tasks import views
 from tests.support.jobs import NOW
 from tests.tasks.making import submit, text, work
 
@@ -75,3 +76,21 @@ def test_a_task_that_does_not_exist_is_named_with_the_nearest_one(store: Store) 
 
     with pytest.raises(NotFound, match="there is no task `dmo`"):
         d0ctl.Task("dmo", home=store.home.root).summary  # noqa: B018
+
+
+def test_a_file_of_a_task_is_found_by_its_name_without_its_folder(
+    store: Store, tmp_path: Path
+) -> None:
+    for folder in ("2025", "2026"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "both.raw").touch()
+    (tmp_path / "2026" / "only.raw").touch()
+    task = submit(store, tmp_path, inputs="{raw: {glob: '*/*.raw'}}")
+    work(store)
+
+    assert views.file(store, task, "only.raw").name == "2026/only.raw"
+    with pytest.raises(NotFound, match=r"several files `both\.raw`") as ambiguous:
+        views.file(store, task, "both.raw")
+    assert "both.raw" in str(ambiguous.value.hint)
+    with pytest.raises(NotFound, match=r"no file `nly\.raw`"):
+        views.file(store, task, "nly.raw")

@@ -141,7 +141,7 @@ def test_a_merge_that_fails_is_tried_in_smaller_groups_and_then_costs_its_files(
     work(store)
 
     assert status_of(store, task) == "exhausted"
-    said = "6 of 6 files were processed, outputs of 1 were not merged, less than the goal of 0.9"
+    said = "6 of 6 files were processed, outputs of 1 were not merged, less than the goal of 90 %"
     assert known(store, task).note == said
     assert states(store)["output.unmerged"] == {"finished": 5, "failed": 1}
 

@@ -56,7 +56,7 @@ def test_a_goal_that_is_missed_exhausts_a_task(real_site: Site) -> None:
 
     card = real_site.json("task", "status", "goal")
     assert card["status"] == "exhausted"
-    assert card["note"] == "3 of 4 files were processed, less than the goal of 0.9"
+    assert card["note"] == "3 of 4 files were processed, less than the goal of 90 %"
 
 
 def test_files_of_a_folder_are_inputs_of_packages(real_site: Site) -> None:

@@ -52,9 +52,10 @@ def check(store: Store, task: Task, status: str, past: str) -> None:
         )
 
 
-def move(store: Store, plan: TaskPlan, by: Author) -> None:
+def move(store: Store, plan: TaskPlan, by: Author, past: str) -> None:
     """Give the task its status. Raises Refused if an agent has given it another meanwhile."""
-    if not state.move(store, plan.task, plan.status, now=by.now, actor=by.actor, note=by.note):
+    note = by.note_or(past)
+    if not state.move(store, plan.task, plan.status, now=by.now, actor=by.actor, note=note):
         raise Refused(f"task `{plan.task.name}` has just got another status",
                       hint="type it again")  # fmt: skip
 

@@ -29,7 +29,7 @@ def skip(store: Store, plan: TaskPlan, by: Author) -> None:
     """Skip the scouts."""
     state.change_rules(store, plan.task, replace(plan.task.rules, avalanche=True))
     if plan.status != plan.task.status:
-        _moving.move(store, plan, by)
+        _moving.move(store, plan, by, "scouts skipped")
 
 
 ACTION = Action(

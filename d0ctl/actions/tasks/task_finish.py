@@ -30,7 +30,7 @@ def plan(store: Store, request: NodeRequest[TaskFinishOptions], now: float) -> T
 
 def finish(store: Store, plan: TaskPlan, by: Author) -> None:
     """Make no more packages; its goal decides when the last one has ended."""
-    _moving.move(store, plan, by)
+    _moving.move(store, plan, by, "finished")
     if plan.request.options.hard:
         _moving.kill_packages(store, plan.task, by)
 

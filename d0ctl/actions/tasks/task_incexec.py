@@ -44,7 +44,7 @@ def look_again(store: Store, plan: TaskPlan, by: Author) -> None:
     if plan.task.status == "paused":
         state.look_when_resumed(store, plan.task)
     else:
-        _moving.move(store, plan, by)
+        _moving.move(store, plan, by, "inputs looked up again")
 
 
 ACTION = Action(

@@ -17,7 +17,7 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> TaskPlan:
 
 def kill(store: Store, plan: TaskPlan, by: Author) -> None:
     """Kill its packages; it is aborted when the last of them has ended."""
-    _moving.move(store, plan, by)
+    _moving.move(store, plan, by, "killed")
     _moving.kill_packages(store, plan.task, by)
 
 

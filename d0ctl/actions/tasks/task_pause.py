@@ -17,7 +17,7 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> TaskPlan:
 
 def pause(store: Store, plan: TaskPlan, by: Author) -> None:
     """Pause the task and its job; packages that run go on."""
-    _moving.move(store, plan, by)
+    _moving.move(store, plan, by, "paused")
     pauses.pause_jobs(store, [plan.task.job_id], running=False, **by._asdict())
 
 

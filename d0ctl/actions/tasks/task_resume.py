@@ -19,7 +19,7 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> TaskPlan:
 
 def resume(store: Store, plan: TaskPlan, by: Author) -> None:
     """Resume the task, and its job with it."""
-    _moving.move(store, plan, by)
+    _moving.move(store, plan, by, "resumed")
 
 
 ACTION = Action(

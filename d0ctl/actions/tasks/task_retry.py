@@ -32,7 +32,7 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> TaskPlan:
 def retry(store: Store, plan: TaskPlan, by: Author) -> None:
     """Make its unsuccessful files ready again, each with all its attempts."""
     feeding.try_again(store, plan.task.id, now=by.now)
-    _moving.move(store, plan, by)
+    _moving.move(store, plan, by, "retried")
 
 
 ACTION = Action(

@@ -6,7 +6,7 @@ from typing import Any
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.store.tasks.views import DatasetView, Remains, TaskSummary
 from d0ctl.taskfile.spec import TaskSpec
-from d0ctl.units import count, duration, listed, moment, size
+from d0ctl.units import count, duration, listed, moment, percent, size
 
 NO_TASKS = "no tasks: d0ctl task submit FILE"
 
@@ -84,7 +84,7 @@ def put(
         ["because", why(task)],
         ["files", progress(task)],
         ["packages", f"{task.made:,} made: d0ctl status {task.name}"],
-        ["goal", f"{task.goal:.4g}" if task.goal is not None else ""],
+        ["goal", percent(task.goal) if task.goal is not None else ""],
         ["merged at", f"`{task.destination}`: {task.destination_why}" if task.destination else ""],
         ["submitted", f"{moment(task.submitted, now)} by {task.originator}"],
         ["ended", moment(task.ended, now) if task.ended is not None else ""],

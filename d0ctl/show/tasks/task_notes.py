@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d0ctl.errors import D0Error
-from d0ctl.units import count, duration, size
+from d0ctl.units import count, duration, percent, size
 
 
 def looked_up(dataset: str, added: int, changed: int, ranges: int) -> str:
@@ -53,7 +53,7 @@ def measured(found: Mapping[str, Any]) -> str:
 
 def processed(finished: int, whole: int, missed: float | None = None, unmerged: int = 0) -> str:
     """Say how many files were processed, and which goal was missed."""
-    less = f", less than the goal of {missed:.4g}" if missed is not None else ""
+    less = f", less than the goal of {percent(missed)}" if missed is not None else ""
     not_merged = f", outputs of {unmerged:,} were not merged" if unmerged else ""
     return f"{finished:,} of {whole:,} files were processed{not_merged}{less}"
 

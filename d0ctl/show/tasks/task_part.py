@@ -18,7 +18,7 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import views
 from d0ctl.store.tasks.views import DatasetView, TaskJob, TaskSummary
 from d0ctl.store.views.shapes import JobSummary
-from d0ctl.units import count, duration
+from d0ctl.units import count, duration, percent
 
 PHASE_OF: Mapping[str, Phase] = {
     "finished": Phase.DONE, "running": Phase.RUNNING, "picked": Phase.ASSIGNED,
@@ -80,7 +80,7 @@ def draw(sheet: Sheet, card: TaskPart, now: float) -> None:
     sheet.add((task.name, "strong"), f"  task  {task.title}")
     since = duration(now - task.since)
     sheet.add(signs.mark(task.status, sheet.glyphs), f" for {since} · {task_card.progress(task)}")
-    goal = f"; goal {task.goal:.4g}" if task.goal is not None else ""
+    goal = f"; goal {percent(task.goal)}" if task.goal is not None else ""
     sheet.add((f"{count(task.made, 'package')} made{goal}", "faint"))
     if task.files:
         columns = min(job_part.BAR, sheet.columns)

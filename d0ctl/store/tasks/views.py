@@ -157,10 +157,15 @@ def log(store: Store, number: int) -> list[Row]:
 
 
 def file(store: Store, number: int, name: str) -> FileView:
-    """Return a file of a task by its name. Raises NotFound."""
+    """Return a file of a task by its name, or the last part of it. Raises NotFound."""
     row = store.row("content_named", task=number, name=name)
     if row is None:
-        raise NotFound(f"no dataset of the task has a file `{name}`", hint="d0ctl task list")
+        alike = store.rows("contents_in_folders", task=number, name=name)
+        if len(alike) == 1:
+            return file(store, number, alike[0]["name"])
+        named = f"several files `{name}`" if alike else f"no file `{name}`"
+        hint = f"for example `{alike[0]['name']}`" if alike else None
+        raise NotFound(f"the task has {named}", hint=hint)
     counted = {one["status"]: one["n"] for one in store.rows("ranges_of_file", content=row["id"])}
     return make(FileView, row, ranges=counted,
                 attempts=store.rows("attempts_of_file", content=row["id"], limit=LAST),

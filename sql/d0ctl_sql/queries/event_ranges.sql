@@ -252,6 +252,14 @@ select content.id, dataset.name as dataset, content.name, content.status, conten
  order by dataset.seq
  limit 1;
 
+-- name: contents_in_folders
+-- Two files of a task that have this name in some folder: all its files are looked at.
+select content.name
+  from dataset
+  join content on content.dataset_id = dataset.id and substr(content.name, -length(:name) - 1) = '/' || :name
+ where dataset.task_id = :task
+ limit 2;
+
 -- name: ranges_of_file
 -- How many ranges of events of a file have each status.
 select event_range_count.status, event_range_count.n
