@@ -12,6 +12,7 @@ from tests.support.building import production
 from tests.support.rows import change
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
+from tests.tui.test_ancestors import progress
 
 
 def jobs_of(desk: Desk) -> list[str | None]:
@@ -57,6 +58,47 @@ def test_jobs_are_sorted_by_a_column_and_the_same_again_reverses_it(
         await desk.until(lambda: jobs_of(desk) == ["alpha", "gamma", "beta"], "by priority")
 
     dashboard(script)
+
+
+def test_jobs_are_sorted_by_their_estimated_end_as_the_tree_shows_it(
+    site: Site, dashboard: Open
+) -> None:
+    for name, pace in (("quick", 60.0), ("slow", 7200.0), ("waits", None), ("over", 60.0)):
+        site.submit(production(name))
+        job = site.ask("select id from job where name = ?", name)[0][0]
+        change(site.store, "requirement", {"job_id": job}, pace=pace)
+    change(site.store, "job", {"name": "over"}, ended=time.time() - 60)
+
+    async def script(desk: Desk) -> None:
+        await choose(desk, "s", "jobs end")
+        expected = ["waits", "slow", "quick", "over"]
+        await desk.until(lambda: jobs_of(desk) == expected, "what ends last is first")
+        ends = [line.split()[-1] for line in (await desk.settled("tree"))[1:3]]
+        assert all(end.startswith("~") for end in ends), ends
+        progress(site, "quick/1/1/1", 10.0, 3 * 86_400.0)
+        expected = ["waits", "quick", "slow", "over"]
+        await desk.until(lambda: jobs_of(desk) == expected, "a package reports a later end")
+        await choose(desk, "s", "")
+        await desk.until(lambda: jobs_of(desk) == expected[::-1], "reversed")
+
+    dashboard(script, size=(170, 30))
+
+
+def test_running_packages_are_sorted_by_the_end_that_they_report(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    progress(site, "prod/1/2/1", 10.0, 7200.0)
+    progress(site, "prod/1/3/1", 10.0, 600.0)
+
+    async def script(desk: Desk) -> None:
+        await choose(desk, "s", "packages end")
+        await desk.sees("by end ↓")
+        rows = await desk.settled("tree")
+        assert [row.split()[1] for row in rows[:3]] == ["prod/1/2/1", "prod/1/3/1", "prod/1/1/1"]
+
+    dashboard(script, start="prod/1", size=(120, 30))
 
 
 def test_the_packages_of_a_stage_are_sorted_as_a_list(site: Site, dashboard: Open) -> None:

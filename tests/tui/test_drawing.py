@@ -12,11 +12,11 @@ from d0ctl.show.drawing.signs import ASCII, ROLES, UNICODE, bar, short, tally
 from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.views.activity import Failed
+from d0ctl.store.views.finding.job_ends import Share, remaining
 from d0ctl.store.views.shapes import StageSummary
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
 from d0ctl_tui.draw import strips, tree_rows
 from d0ctl_tui.draw.columns import Columns
-from d0ctl_tui.draw.estimate import Share, remaining
 from d0ctl_tui.draw.failure_groups import clusters
 from d0ctl_tui.draw.rates import Rates, plot
 from d0ctl_tui.draw.row_cells import RowContext

@@ -39,14 +39,6 @@ class Event(Struct, frozen=True):
     note: str | None
 
 
-class Pace(Struct, frozen=True):
-    """The recent run times of packages of a stage; None unless known for all kinds."""
-
-    stage: int
-    seconds: float | None
-    cpus: int
-
-
 class Failed(Struct, frozen=True):
     """A failed package, by the properties that failures can be grouped by."""
 
@@ -212,14 +204,6 @@ def recent_ends(store: Store) -> list[float]:
     """Return when packages ended recently."""
     after = last_event(store) - PAST
     return [row["at"] for row in store.rows("outline_recent_ends", after=after)]
-
-
-def paces(store: Store, job: int) -> dict[int, Pace]:
-    """Return the recent run times of the stages of a job, by their ids."""
-    return {
-        row["stage_id"]: Pace(row["stage_id"], None if row["unknown"] else row["pace"], row["cpus"])
-        for row in store.rows("outline_paces", job=job)
-    }
 
 
 def slots(store: Store) -> int:

@@ -12,8 +12,34 @@ select id from job
 -- How many jobs are visible.
 select count(*) from job where visible = 1;
 
+-- name: finding_shares
+-- The stages of some jobs with packages that can still run: how many, the recent run time of one if
+-- it is known of each of its requests, and their CPUs.
+with wanted as (select value as job_id from json_each(:jobs)),
+     kind as (select stage_id, max(cpus) as cpus,
+                     case when count(pace) = count(*) then max(pace) end as pace
+                from requirement where job_id in (select job_id from wanted) group by stage_id)
+select stage.job_id, stage.id as stage_id, sum(stage_count.n) as left,
+       kind.pace, coalesce(kind.cpus, 1) as cpus
+  from wanted
+  join stage on stage.job_id = wanted.job_id
+  join stage_count on stage_count.stage_id = stage.id and stage_count.n > 0
+   and stage_count.phase not in ('done', 'failed', 'canceled', 'dropped')
+  left join kind on kind.stage_id = stage.id
+ group by stage.id;
+
+-- name: finding_last_etas
+-- When the last running package of each of these jobs ends by its own report, if that is not over.
+select package.job_id, max(progress.eta) as eta
+  from json_each(:jobs) as wanted
+  join package indexed by package_in_phase
+    on package.job_id = wanted.value and package.phase = 'running'
+  join progress on progress.package_id = package.id and progress.eta > :now
+ group by package.job_id;
+
 -- name: finding_package_keys
--- What some packages are sorted by, of their last attempts.
+-- What some packages are sorted by, of their last attempts; the end of a running one is what it
+-- has reported.
 select package.id,
        case :by when 'path' then package.id
                 when 'name' then package.name
@@ -22,7 +48,10 @@ select package.id,
                 when 'reason' then case when package.phase = 'failed' then attempt.reason end
                 when 'tries' then package.attempts
                 when 'start' then attempt.started
-                when 'end' then attempt.ended
+                when 'end' then coalesce(
+                     attempt.ended,
+                     (select eta from progress where package_id = package.id and eta > :now
+                         and package.phase = 'running'))
                 when 'duration' then coalesce(attempt.ended, :now) - attempt.started
                 when 'CPU' then attempt.cpu
                 when 'memory' then attempt.rss end as value

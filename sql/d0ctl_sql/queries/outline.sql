@@ -144,11 +144,6 @@ select package.job_id, stage.seq as stage, line.seq as line, package.seq as pack
   join line on line.id = package.line_id
  where package.id = :package;
 
--- name: outline_paces
--- The recent run times of packages of each stage of a job, and their CPUs.
-select stage_id, max(pace) as pace, max(cpus) as cpus, count(*) - count(pace) as unknown
-  from requirement where job_id = :job group by stage_id;
-
 -- name: outline_node_use
 -- How many slots of each node run packages, and how many packages there wait for a slot or for
 -- inputs; packages that started early and wait for inputs, or only deliver outputs, take no slot.

@@ -8,9 +8,9 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cut_middle, fit, pad, width
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress
+from d0ctl.store.views.finding.job_ends import Estimate
 from d0ctl.units import moment
 from d0ctl_tui.draw.columns import GAP, LEFT, Columns
-from d0ctl_tui.draw.estimate import Estimate
 
 
 class RowContext(Struct, frozen=True):

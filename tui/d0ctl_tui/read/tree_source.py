@@ -14,7 +14,8 @@ from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.tasks import views as tasks
 from d0ctl.store.views import activity, one_package, outline
-from d0ctl.store.views.finding import job_list
+from d0ctl.store.views.finding import job_ends, job_list
+from d0ctl.store.views.finding.job_ends import Share
 from d0ctl.store.views.finding.job_list import JobList
 from d0ctl.store.views.shapes import JobSummary, LineSummary, OnlyPackage, PackageRow, StageSummary
 from d0ctl.store.views.shapes.of_package import BinaryView
@@ -179,9 +180,9 @@ class Source:
         none: list[str] = []
         return self.ask(lambda store: outline.paths(store, ids), none)
 
-    def paces(self, job: int) -> dict[int, activity.Pace]:
-        """Return how fast the stages of a job proceed."""
-        return self.ask(lambda store: activity.paces(store, job), {})
+    def shares(self, job: int) -> dict[int, Share]:
+        """Return the stages of a job that have something left, and how fast they proceed."""
+        return self.ask(lambda store: job_ends.shares(store, [job]).get(job, {}), {})
 
     def progress(self, path: Path) -> activity.RunningProgress:
         """Return the progress of the running packages of a job, stage or line."""

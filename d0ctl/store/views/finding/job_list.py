@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from d0ctl.model import Group, by_status
 from d0ctl.store.connection import Store
 from d0ctl.store.views import outline
+from d0ctl.store.views.finding.job_ends import with_estimates
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import listed
 
@@ -75,6 +76,8 @@ class JobList(Struct, frozen=True):
             key, largest_first = ORDERS[self.order]
             jobs = outline.jobs(store, found)
             known = [jobs[id] for id in found if id in jobs]
+            if self.order == "end":
+                known = with_estimates(store, known, now)
             ordered = sorted(known, key=key, reverse=largest_first is not self.reverse)
             return array("q", (job.id for job in ordered))
         if self.order == "age" and self.reverse:
