@@ -56,6 +56,8 @@ class Desk(Struct):
     dropbox: DropBox
     site: Site
     job: int | None = None
+    is_over: bool = False
+    """Whether all is done for which this process drives: pilots without packages end at once."""
     lead_s: float = 0.0
     """For how many seconds all nodes had work when packages were last scheduled."""
     needed_due: float = 0.0

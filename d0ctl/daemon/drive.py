@@ -23,6 +23,7 @@ from d0ctl.nodes.link import Site
 from d0ctl.nodes.transports.descriptors import allow_many
 from d0ctl.site_key import Signer
 from d0ctl.store import Store, open_store
+from d0ctl.store.clusters import pilots
 from d0ctl.store.damaged_pages import refuse_damage
 from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import contact, leases
@@ -38,6 +39,9 @@ CHECK_S = 1.0
 
 MOST_NEW = 20_000
 """After how many new objects the daemon searches them for cycles, which are rare."""
+
+PILOTS_S = 20.0
+"""How long a process without a daemon waits at its end for its pilots to end."""
 
 FORECAST_AFTER_S = 10.0
 """When caches are first forecast: messages that wait for a daemon come first."""
@@ -124,8 +128,24 @@ def _drive_without_daemon(
         loop = Loop(desk)
         while not stop.is_set():
             loop.turn(stop)
-            if is_done(desk.store) or leases.living_holder(desk.store, LEASE):
+            if leases.living_holder(desk.store, LEASE):
                 return
+            if is_done(desk.store):
+                _end_pilots(desk, loop, stop)
+                return
+
+
+def _end_pilots(desk: Desk, loop: Loop, stop: threading.Event) -> None:
+    """End the pilots without packages: they would keep their allocations, with no one to end them.
+
+    A batch system that does not answer keeps the process waiting for `PILOTS_S`.
+    """
+    desk.is_over = True
+    until = time.monotonic() + PILOTS_S
+    while not stop.is_set() and time.monotonic() < until:
+        if not any(pilots.has_idle(desk.store, cluster) for cluster in desk.batches):
+            return
+        loop.turn(stop)
 
 
 @contextmanager

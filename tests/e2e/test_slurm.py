@@ -3,7 +3,7 @@
 import signal
 from pathlib import Path
 
-from tests.e2e.pilots import WAITING, apply, began, begin, finish, pilots
+from tests.e2e.pilots import KEYS, WAITING, apply, began, begin, finish, pilots, write
 from tests.support.site import Site
 from tests.support.site.commands import EXAMPLES, fingerprint
 from tests.support.slurm import Slurm
@@ -270,3 +270,13 @@ def test_the_example_runs_there(batch: Site) -> None:
     assert len((batch.home.root / "results/slurm/all.txt").read_text().splitlines()) == 6
     usage = batch.json("report", "usage", "slurm")["by_node"]
     assert {one["node"].partition("-")[0] for one in usage} == {"batch"}
+
+
+def test_run_without_a_daemon_ends_its_pilots(batch: Site, engine: Slurm) -> None:
+    keys = KEYS.replace("idle: 2s", "idle: 1h")
+    write(batch, f"kind: slurm, {keys}, dir: {batch.folder}/pilots")
+
+    batch.ok("run", EXAMPLES / "hello/job.yaml")
+
+    wait_until(lambda: not engine.call("squeue", "--noheader"), what="no pilot is left")
+    assert "running" not in pilots(batch)

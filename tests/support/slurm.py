@@ -100,9 +100,15 @@ class Slurm:
 
     def clear(self) -> None:
         """End all jobs, which would outlive their node daemons; return when they are gone."""
-        for job in self.call("squeue", "--noheader", "--format=%A").split():
-            self.call("scancel", job)
-        wait_until(lambda: not self.call("squeue", "--noheader"), 60, "Slurm is idle")
+
+        def is_idle() -> bool:
+            # scancel does not know single jobs of an array by their own numbers
+            jobs = set(self.call("squeue", "--noheader", "--format=%F").split())
+            if jobs:
+                self.call("scancel", *jobs)
+            return not jobs
+
+        wait_until(is_idle, 60, "Slurm is idle")
 
     def __enter__(self) -> Self:
         key = self.folder / "munge/key"

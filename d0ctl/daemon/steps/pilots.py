@@ -226,7 +226,8 @@ def _close_and_end(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk
             batch.idle = {key: at for key, at in batch.idle.items() if key[0] != pilot.id}
             continue
         is_up = pilot.node_state == "up"
-        key, patience_s = (pilot.id, is_up), settings.idle if is_up else NEVER_UP_S
+        patience_s = 0.0 if desk.is_over else settings.idle if is_up else NEVER_UP_S
+        key = (pilot.id, is_up)
         idle_s = clock - batch.idle.setdefault(key, clock)
         if idle_s < patience_s and pilot.node is not None and not (closing and is_up):
             continue
@@ -259,7 +260,7 @@ def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
         return
     clock, settings, tools = time.monotonic(), system.pilots, batch.tools
     found = pilots.alive(desk.store, system.id)
-    demand = _demand(desk, system)
+    demand = 0.0 if desk.is_over else _demand(desk, system)
     queued = [pilot for pilot in found if pilot.state in ("submitted", "queued")]
     running = [pilot for pilot in found if pilot.state == "running" and not pilot.drained]
     fresh = [pilot for pilot in running if pilot.node_state != "up"]
@@ -278,7 +279,7 @@ def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
         command, script = tools.submit(settings, name, count)
         turn.after(batch.engine.ask, Question("submit", command, script, name))
     elif clock >= batch.queue_due and (found or pilots.any_direct(desk.store, system.id)):
-        batch.queue_due = clock + settings.poll
+        batch.queue_due = clock if desk.is_over else clock + settings.poll
         batch.engine.ask(Question("queue", tools.QUEUE))
 
 

@@ -179,6 +179,15 @@ def keeps_needed_file(store: Store, node: int) -> bool:
     return store.row("keeps_needed_file", node=node) is not None
 
 
+def has_idle(store: Store, cluster: int) -> bool:
+    """Return whether a pilot has no packages, and no file that is needed elsewhere."""
+    return any(
+        pilot.packages == 0
+        and (pilot.node_id is None or not keeps_needed_file(store, pilot.node_id))
+        for pilot in alive(store, cluster)
+    )
+
+
 def direct_node(store: Store, cluster: int) -> Row | None:
     """Return the node that stands for a batch system, if packages may have jobs of their own."""
     return store.row("direct_node", cluster=cluster)
