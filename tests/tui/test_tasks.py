@@ -91,7 +91,7 @@ def test_a_task_without_glyphs_and_one_that_waits_for_its_input(
         await desk.until(lambda: "~ pending" in row_of(desk, "demo"), "it waits")
         assert "dataset `raw`" in row_of(desk, "demo")
         assert desk.screen.isascii()
-        await desk.sees("datasets", "raw     input   pending")
+        await desk.sees("datasets", "raw     pending")
         assert "its packages" not in desk.screen
 
     dashboard(script, size=(100, 60), terminal=Terminal(ascii=True))

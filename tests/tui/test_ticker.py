@@ -38,6 +38,18 @@ def test_what_matters_are_failures_people_nodes_and_ends_of_jobs(site: Site) -> 
     assert len(notable.latest(site.store, 2, until=now + 3)) == 2
 
 
+def test_a_job_that_ended_well_with_dropped_packages_did_not_fail(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    rows.change(site.store, "package", {"phase": "ready"}, phase="dropped")
+    rows.change(site.store, "package", {"phase": "waiting"}, phase="dropped")
+    rows.change(site.store, "job", ended=time.time())
+
+    (end, *_) = notable.latest(site.store, 10, until=time.time() + 9)
+
+    assert (end.what, end.state, end.left) == ("job", "done", 0)
+
+
 def test_a_failure_that_is_tried_again_says_so(site: Site) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")

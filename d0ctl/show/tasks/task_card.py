@@ -14,6 +14,9 @@ ORDER = ("finished", "running", "picked", "ready", "partial", "failed", "missing
          "defined", "prepared", "merging")  # fmt: skip
 """The statuses of files, as they are listed."""
 
+NARROW = 60
+"""On so few columns the types of datasets are left out."""
+
 
 def submitted(name: str) -> str:
     """Say that a task was submitted."""
@@ -97,8 +100,10 @@ def put(
 def put_datasets(page: Sheet, datasets: Sequence[DatasetView]) -> None:
     """Add the datasets of a task with the numbers of their files."""
     page.head("datasets")
+    is_narrow = page.columns < NARROW
     page.table([
-        [(one.name, "strong"), one.type, one.status, files(one.files), one.note or ""]
+        [(one.name, "strong"), "" if is_narrow else one.type, one.status, files(one.files),
+         one.note or ""]
         for one in datasets
     ])  # fmt: skip
     if split := [one for one in datasets if one.ranges]:

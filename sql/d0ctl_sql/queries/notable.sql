@@ -32,16 +32,20 @@ select drained_at, name, 'drained', drain_note
  limit :limit;
 
 -- name: notable_jobs
--- The jobs that ended last until a time.
-select job.ended as at, job.name as subject, iif(sum(stage_count.n) > 0, 'failed', 'done') as state,
-       coalesce(sum(stage_count.n), 0) as left
-  from (select * from job
-         where ended <= :until and visible = 1
-         order by ended desc
-         limit :limit) as job
-  join stage on stage.job_id = job.id
-  left join stage_count on stage_count.stage_id = stage.id and stage_count.phase <> 'done'
- group by job.id;
+-- The jobs that ended last until a time, and how many of their packages did not end well.
+select at, subject, left, case when left > 0 then 'failed' when done > 0 then 'done'
+                               else 'dropped' end as state
+  from (select job.ended as at, job.name as subject,
+               total(stage_count.n) filter (where stage_count.phase = 'done') as done,
+               cast(total(stage_count.n) filter (
+                    where stage_count.phase not in ('done', 'dropped')) as integer) as left
+          from (select * from job
+                 where ended <= :until and visible = 1
+                 order by ended desc
+                 limit :limit) as job
+          join stage on stage.job_id = job.id
+          left join stage_count on stage_count.stage_id = stage.id
+         group by job.id);
 
 -- name: followed_jobs
 -- Some jobs: how many packages are done and failed, when they ended, and the last failure.
