@@ -26,15 +26,16 @@ class Agent(NamedTuple):
 
 
 AGENTS: Mapping[str, Agent] = {
+    "watchdog": Agent(watchdog.STATUSES, watchdog.act, watchdog.wants),
     "feeder": Agent(feeder.STATUSES, feeder.act, feeder.wants),
     "generator": Agent(generator.STATUSES, generator.act, generator.wants),
     "merger": Agent(merger.STATUSES, merger.act, merger.wants),
     "broker": Agent(broker.STATUSES, broker.act, broker.wants),
-    "watchdog": Agent(watchdog.STATUSES, watchdog.act, watchdog.wants),
     "scouts": Agent(scouts.STATUSES, scouts.act, scouts.wants),
     "closer": Agent(closer.STATUSES, closer.act, closer.wants),
 }
-"""The agents that work on one task at a time, in the order of a task's life."""
+"""The agents that work on one task at a time, in the order of a task's life. The watchdog is first:
+others leave a task that waits for a time, and it is not due any more in that round."""
 
 REST_S = 10.0
 """How long a task is left alone after an error."""

@@ -8,7 +8,6 @@ from d0ctl.show.tasks import task_notes
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause
-from d0ctl.store.nodes.site import setting
 from d0ctl.store.tasks import feeding, state
 from d0ctl.store.tasks.state import Task
 from d0ctl.taskfile.timeouts import STATUSES as STATUSES
@@ -20,18 +19,10 @@ NEW = {"pause": "paused", "finish": "finishing", "kill": "aborting", "look": "de
 
 def wants(store: Store, task: Task, now: float) -> bool:
     """Return whether a task has had its status for too long, and nothing was done about it."""
-    rule = _rule(store, task)
+    rule = state.timeout(store, task)
     if rule is None or now < task.since + rule["after"]:
         return False
     return _new(store, task, rule) is not None or not state.was_said(store, task)
-
-
-def _rule(store: Store, task: Task) -> Mapping[str, Any] | None:
-    """Return the time-out of the status of a task: that of its task file, else of the site file."""
-    own = task.rules.timeouts.get(task.status)
-    of_site = (setting(store, "tasks") or {}).get("timeouts", {})
-    found: Mapping[str, Any] | None = own or of_site.get(task.status)
-    return found
 
 
 def _new(store: Store, task: Task, rule: Mapping[str, Any]) -> str | None:
@@ -43,7 +34,7 @@ def _new(store: Store, task: Task, rule: Mapping[str, Any]) -> str | None:
 def act(store: Store, task: Task, clock: Clock) -> bool:
     """Act on a task that has had its status for too long; return whether it has another."""
     now = clock()
-    rule = _rule(store, task)
+    rule = state.timeout(store, task)
     if rule is None or not wants(store, task, now):
         return False
     new = _new(store, task, rule)

@@ -12,6 +12,14 @@ STAGE, MERGE_STAGE = "process", "merge"
 
 USUAL_SCOUTS = 10
 
+HOUR, DAY = 3600.0, 86400.0
+
+USUAL_TIMEOUTS: Mapping[str, float] = {
+    "defined": HOUR, "pending": DAY, "ready": DAY, "scouting": DAY, "running": 30 * DAY,
+    "paused": 7 * DAY, "finishing": 7 * DAY, "prepared": DAY, "aborting": DAY,
+}  # fmt: skip
+"""For how many seconds a task may have a status before its history says so, without `timeouts`."""
+
 
 class Rules(Struct, frozen=True, omit_defaults=True):
     """How a task is split and how it goes on; sizes in bytes, times in seconds."""

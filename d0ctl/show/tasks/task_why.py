@@ -49,6 +49,9 @@ def why(store: Store, number: int, now: float) -> Explanation:
     if not any_driver(store):
         found.facts.append("no process drives packages and tasks")
         found.commands.append("d0ctl daemon start")
+    rule = state.timeout(store, task)
+    if rule is not None and now >= task.since + rule["after"]:
+        found.facts.append(f"it may need you: it is {task.status} for {duration(now - task.since)}")
     for one in datasets(store, number):
         found.facts += _of_dataset(one)
     if (whole := summary(store, name)).destination:

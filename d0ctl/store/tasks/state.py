@@ -10,7 +10,8 @@ from msgspec import Struct
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.jobs import pause
 from d0ctl.store.nodes.holder import holder, is_dead
-from d0ctl.taskfile.spec import Rules
+from d0ctl.store.nodes.site import setting
+from d0ctl.taskfile.spec import USUAL_TIMEOUTS, Rules
 
 LONGEST_HOLD_S = 600.0
 """After this time another process may take a task from one that hangs."""
@@ -171,6 +172,17 @@ def choose_packages(store: Store, one: Task) -> None:
 def unassign(store: Store, one: Task, *, actor: str, note: str | None, now: float) -> None:
     """assigned -> ready: take the packages of a task from their nodes, if not launched."""
     store.change("unassign_job", job=one.job_id, actor=actor, note=note, now=now)
+
+
+def timeout(store: Store, one: Task) -> Mapping[str, Any] | None:
+    """Return how long a task may have its status, and what happens `after` that.
+
+    It is that of its task file, else that of the site file, else the usual one.
+    """
+    usual = USUAL_TIMEOUTS.get(one.status)
+    of_site = (setting(store, "tasks") or {}).get("timeouts", {})
+    found: Mapping[str, Any] | None = one.rules.timeouts.get(one.status) or of_site.get(one.status)
+    return found or (None if usual is None else {"after": usual})
 
 
 def may_move(store: Store, old: str, new: str) -> bool:
