@@ -4,7 +4,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 
 from d0ctl.errors import D0Error, NodeUnreachable
@@ -23,7 +23,7 @@ from d0ctl.nodes.stream_ends import (
     order,
     sent,
     size_of,
-    start,
+    standing,
     wanted,
 )
 from d0ctl.nodes.transports.download import Limits
@@ -46,10 +46,9 @@ def fetch(copies: Sequence[Copy], source: Courier) -> list[Outcome]:
     with ExitStack() as stack:
         for aside in asides:
             stack.callback(aside.unlink, missing_ok=True)
-        feed = stack.enter_context(closing(start(link.transport, link, "send")))
-        end = End(feed, link.base)
-        with bounded(size, feed), faults(end):
-            answers = _receive(end, copies, asides)
+        feed = stack.enter_context(standing(link, file_stream.SENDS))
+        with bounded(size, feed.pipe), faults(feed):
+            answers = _receive(feed, copies, asides)
         whole = [
             (copy, aside)
             for copy, aside, answer in zip(copies, asides, answers, strict=True)
@@ -66,7 +65,6 @@ def _receive(feed: End, copies: Sequence[Copy], asides: Sequence[Path]) -> list[
     """Write received bytes to the files aside, and check their checksums."""
     nonce = secrets.token_hex(16)
     feed.pipe.write(order(nonce, feed.base, sent(copies, {})))
-    feed.pipe.finish()
     feed.skip_greeting(nonce)
     return [_receive_one(feed, *pair) for pair in zip(copies, asides, strict=True)]
 
@@ -113,16 +111,14 @@ def bring(copies: Sequence[Copy], target: Courier) -> list[Outcome]:
 def _bring(copies: Sequence[Copy], target: Courier) -> list[Outcome]:
     link = target.open_link()
     nonce = secrets.token_hex(16)
-    with closing(start(link.transport, link, "receive")) as sink:
-        end = End(sink, link.base)
-        with bounded(size_of(copies), sink), faults(end):
-            sink.write(order(nonce, end.base, wanted(copies)))
-            offsets = offsets_of(end, nonce)
-            sink.write(file_stream.greet(nonce))
+    with standing(link, file_stream.RECEIVES) as sink:
+        with bounded(size_of(copies), sink.pipe), faults(sink):
+            sink.pipe.write(order(nonce, sink.base, wanted(copies)))
+            offsets = offsets_of(sink, nonce)
+            sink.pipe.write(file_stream.greet(nonce))
             for number, copy in enumerate(copies):
-                _send_one(end, copy, offsets.get(number, 0))
-            sink.finish()
-            answers = answers_of(end, copies)
+                _send_one(sink, copy, offsets.get(number, 0))
+            answers = answers_of(sink, copies)
     return [_brought(*pair) for pair in zip(copies, answers, strict=True)]
 
 

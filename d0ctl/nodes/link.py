@@ -87,6 +87,8 @@ class Link:
         """Which of a courier's links this is."""
         self.program = ""
         """The command that runs the wrapper's code there, without its last word."""
+        self.idle: deque[tuple[float, Stream]] = deque()
+        """Ends of streams of files that wait for an order, and since when."""
         self._stream = stream
         self._sending = threading.Lock()
         self._whole: deque[bytes] = deque()

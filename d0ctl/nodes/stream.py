@@ -25,11 +25,17 @@ from d0ctl.nodes.stream_ends import (
     outcome,
     sent,
     size_of,
+    standing,
     start,
     wanted,
 )
-from d0ctl.nodes.transports.bulk import both
+from d0ctl.nodes.transports import bulk
 from d0ctl.nodes.transports.transport import IO_TIMEOUT_S
+from d0ctl_wrapper.protocol import file_stream
+from d0ctl_wrapper.protocol.checks import json_text
+
+MOST_READ = 1 << 20
+"""The most bytes that are passed on at once."""
 
 
 def carry(
@@ -50,14 +56,18 @@ def carry(
         except NoLogin as error:
             note(LoginTried(login.caller.node, login.callee.node, str(error)))
     here, there = source.open_link(), target.open_link()
+    size = size_of(copies)
     with ExitStack() as stack:
-        size = size_of(copies)
-        ends = (source, here.transport), (target, there.transport)
-        sender, receiver = stack.enter_context(both(ends, size))
-        sink = stack.enter_context(closing(start(receiver, there, "receive")))
-        feed = stack.enter_context(closing(start(sender, here, "send")))
-        with bounded(size, feed, sink):
-            answers = _carry(copies, End(feed, here.base), End(sink, there.base))
+        if size < bulk.BULK:
+            sink = stack.enter_context(standing(there, file_stream.RECEIVES))
+            feed = stack.enter_context(standing(here, file_stream.SENDS))
+        else:
+            reached = (source, here.transport), (target, there.transport)
+            sender, receiver = stack.enter_context(bulk.both(reached, size))
+            sink = End(stack.enter_context(closing(start(receiver, there, "receive"))), there.base)
+            feed = End(stack.enter_context(closing(start(sender, here, "send"))), here.base)
+        with bounded(size, feed.pipe, sink.pipe):
+            answers = _carry(copies, feed, sink, is_last=size >= bulk.BULK)
     return [outcome(*pair, source, here) for pair in zip(copies, answers, strict=True)]
 
 
@@ -96,16 +106,21 @@ def _connect(copies: Sequence[Copy], feed: End, sink: End, login: Login, *, is_p
     login.check(caller.line())
 
 
-def _carry(copies: Sequence[Copy], feed: End, sink: End) -> list[Frame]:
+def _carry(copies: Sequence[Copy], feed: End, sink: End, *, is_last: bool) -> list[Frame]:
     """Send the orders, pass on the bytes, and return the answers of the receiver."""
     nonce = secrets.token_hex(16)
     with faults(feed, sink):
         sink.pipe.write(order(nonce, sink.base, wanted(copies)))
         offsets = offsets_of(sink, nonce)
         feed.pipe.write(order(nonce, feed.base, sent(copies, offsets)))
-        feed.pipe.finish()
-        _copy_bytes(feed.pipe, sink.pipe)
-        sink.pipe.finish()
+        if is_last:
+            feed.pipe.finish()
+            _copy_bytes(feed.pipe, sink.pipe)
+            sink.pipe.finish()
+        else:
+            feed.skip_greeting(nonce)
+            sink.pipe.write(file_stream.greet(nonce))
+            _copy_files(feed, sink, len(copies))
         return answers_of(sink, copies)
 
 
@@ -116,3 +131,25 @@ def _copy_bytes(feed: Pipe, sink: Pipe) -> None:
         return
     while data := feed.read(IO_TIMEOUT_S):
         sink.write(data)
+
+
+def _copy_files(feed: End, sink: End, files: int) -> None:
+    """Pass on so many files. Raises ValueError if the sender goes on behind them."""
+    line, left = b"", 0
+    while files or left:
+        data = feed.read(MOST_READ)
+        sink.pipe.write(data)
+        at = 0
+        while at < len(data):
+            if left:
+                step = min(left, len(data) - at)
+                at, left = at + step, left - step
+                continue
+            end = data.find(b"\n", at)
+            line += data[at:] if end < 0 else data[at:end]
+            if len(line) > file_stream.LONGEST_LINE or not files:
+                raise ValueError("goes on behind its files")
+            if end < 0:
+                break
+            left = file_stream.ENTRY(json_text.decode_bounded(line))["size"]
+            line, files, at = b"", files - 1, end + 1

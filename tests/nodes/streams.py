@@ -4,12 +4,16 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import d0ctl_wrapper
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier
 from d0ctl_wrapper.protocol import file_stream
+from tests.support.sshd import Sshd
+from tests.support.waiting import descendants, proc
 
 
 def made(courier: Courier, name: str, data: bytes) -> Path:
@@ -52,3 +56,15 @@ def receive(copy: Copy, courier: Courier, sent: bytes) -> "subprocess.CompletedP
 def entry(size: int) -> bytes:
     """The line before a file."""
     return file_stream.encode({"size": size, "executable": False, "fault": "", "message": ""})
+
+
+def stream_processes(sshd: Sshd) -> list[int]:
+    """The processes on a node that wait for orders to send or receive."""
+    return sorted(_waiting(sshd))
+
+
+def _waiting(sshd: Sshd) -> Iterator[int]:
+    for one in descendants(sshd.pid):
+        with suppress(OSError):
+            if proc(one.number, "cmdline").endswith(b"\0streams\0"):
+                yield one.number

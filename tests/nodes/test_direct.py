@@ -53,7 +53,7 @@ def carried(
 def test_files_go_directly_and_the_key_is_gone(
     nodes: Nodes, sshds: list[Sshd], monkeypatch: pytest.MonkeyPatch, caller: int
 ) -> None:
-    monkeypatch.setattr(stream, "_copy_bytes", None)
+    monkeypatch.setattr(stream, "_copy_files", None)
     for sshd in sshds:
         (sshd.home / ".ssh").mkdir()
         (sshd.home / ".ssh" / "authorized_keys").write_text("# mine, without an end")

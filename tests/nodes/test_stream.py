@@ -13,11 +13,14 @@ from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes import carry, stream, stream_ends
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier_reports import FileFacts
+from d0ctl.nodes.stream_ends import End
 from d0ctl.nodes.transports.download import NoSpace, Oversized, WrongFile
+from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl.nodes.transports.ssh import FabricTransport
 from tests.nodes.conftest import Nodes
-from tests.nodes.streams import copy_of, entry, large, leftovers, made, receive
+from tests.nodes.streams import copy_of, entry, large, leftovers, made, receive, stream_processes
 from tests.support.sshd import Sshd
+from tests.support.waiting import wait_until
 
 
 def carried(copies: Sequence[Copy], nodes: Nodes) -> list[FileFacts | D0Error]:
@@ -181,13 +184,13 @@ def test_an_end_that_hangs_ends_the_stream(
     monkeypatch.setattr(stream_ends, "SLOWEST", 1e12)
     data = large()
     copy = copy_of(made(nodes[0], "large", data), nodes[1], data)
-    pass_on = stream._copy_bytes
+    pass_on = stream._copy_files
 
     def freeze_first(*pipes: Any) -> None:
         sshds[end].freeze()
         pass_on(*pipes)
 
-    monkeypatch.setattr(stream, "_copy_bytes", freeze_first)
+    monkeypatch.setattr(stream, "_copy_files", freeze_first)
     with pytest.raises(D0Error):
         carried([copy], nodes)
 
@@ -202,3 +205,43 @@ def test_a_target_that_hangs_up_ends_the_stream(nodes: Nodes, tmp_path: Path) ->
 
     with pytest.raises(NodeUnreachable, match="`n2` is out of contact"):
         carried([copy], nodes)
+
+
+def test_streams_one_after_another_have_the_same_ends(nodes: Nodes, sshds: list[Sshd]) -> None:
+    copies = [copy_of(made(nodes[0], name, b"text"), nodes[1], b"text") for name in "abc"]
+    back = copy_of(made(nodes[1], "d", b"back"), nodes[0], b"back")
+    Path(copies[1].source).unlink()
+
+    (first,), ends = carried(copies[:1], nodes), [stream_processes(sshd) for sshd in sshds]
+    (gone,), (other,) = carried(copies[1:2], nodes), carried([back], (nodes[1], nodes[0]))
+    (last,) = carried(copies[2:], nodes)
+
+    assert isinstance(gone, NotFound)
+    assert all(isinstance(facts, FileFacts) for facts in (first, other, last))
+    assert [len(pids) for pids in ends] == [1, 1]
+    assert [stream_processes(sshd) for sshd in sshds] == ends
+
+
+def test_an_end_that_waited_for_long_is_not_used_again(
+    nodes: Nodes, sshds: list[Sshd], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copies = [copy_of(made(nodes[0], name, b"text"), nodes[1], b"text") for name in "ab"]
+    (first,), (former,) = carried(copies[:1], nodes), stream_processes(sshds[1])
+    monkeypatch.setattr(stream_ends, "IDLE_S", 0.0)
+
+    (second,) = carried(copies[1:], nodes)
+
+    assert isinstance(first, FileFacts) and isinstance(second, FileFacts)
+    wait_until(lambda: former not in stream_processes(sshds[1]), 60, "the former end is gone")
+    assert len(nodes[1].open_link().idle) == 1
+
+
+def test_a_sender_that_goes_on_behind_its_files_ends_the_stream(tmp_path: Path) -> None:
+    (tmp_path / "sent").write_bytes(entry(1) + b"x" + entry(0))
+    machine = LocalTransport("here")
+    feed, sink = machine.start(f"cat {tmp_path}/sent"), machine.start("cat >/dev/null")
+
+    with pytest.raises(ValueError, match="goes on behind its files"):
+        stream._copy_files(End(feed, "/"), End(sink, "/"), 1)
+
+    machine.close()

@@ -14,6 +14,8 @@ def main() -> None:
         from d0ctl_wrapper.host.file_sender import main as run
     elif words == ["receive"]:
         from d0ctl_wrapper.host.file_receiver import main as run
+    elif words == ["streams"]:
+        run = take_orders
     elif words[:1] == ["store"] and len(words) > 3:
         from d0ctl_wrapper.stores import main as run
     elif words[:1] == ["arrive"] and len(words) == 2:
@@ -23,8 +25,24 @@ def main() -> None:
 
         sys.exit(arrive(os.fsencode(words[1])))
     else:
-        sys.exit("usage: python3 -I -S PATH relay|send|receive|arrive SOCKET|store ...")
+        sys.exit("usage: python3 -I -S PATH relay|send|receive|streams|arrive SOCKET|store ...")
     sys.exit(run())
+
+
+def take_orders() -> int:
+    """Carry out orders of streams of files until stdin ends or one breaks; return the exit code."""
+    from d0ctl_wrapper.host import file_receiver, file_sender
+    from d0ctl_wrapper.protocol import file_stream
+
+    ends = {file_stream.SENDS: file_sender.main, file_stream.RECEIVES: file_receiver.main}
+    code = 0
+    while not code:
+        file_stream.alive()
+        word = sys.stdin.buffer.readline(file_stream.LONGEST_LINE)
+        if not word:
+            break
+        code = ends[word]()
+    return code
 
 
 if __name__ == "__main__":

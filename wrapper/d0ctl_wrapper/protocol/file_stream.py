@@ -28,6 +28,9 @@ CIPHERS = (
 SILENCE_S = 120
 """The seconds without a byte after which a process at an end of a stream ends."""
 
+SENDS, RECEIVES = b"send\n", b"receive\n"
+"""The lines before an order to an end that takes several: what it does."""
+
 GONE, SPOILT, OTHER = "gone", "spoilt", "other"
 """Kinds of faults: there is no such file, it is another file, and everything else."""
 
