@@ -91,8 +91,8 @@ class Desk:
     def lines(self, id: str) -> list[str]:
         """What one part of the screen shows."""
         part = self.app.screen.query_one(f"#{id}", LineView)
-        top = part.scroll_offset.y  # `render_line` would record that these are on the screen
-        return [part._strip(top + y).text.rstrip() for y in range(part.size.height)]
+        # `render_line` would record that these are on the screen
+        return [part.strip_at(y).text.rstrip() for y in range(part.size.height)]
 
 
 Open = Callable[..., None]

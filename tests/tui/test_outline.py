@@ -45,6 +45,25 @@ def test_every_line_is_that_of_a_naive_walk(root: Branch) -> None:
     assert [made.line_of(path) for path in rows] == list(range(len(rows)))
 
 
+@given(branches(), st.integers(0, 200), st.integers(0, 5))
+def test_pinned_rows_are_the_ancestors_of_the_row_below_them(
+    root: Branch, where: int, most: int
+) -> None:
+    rows, made = walk(root), outline(root)
+    if not rows:
+        return
+    top = where % len(rows)
+
+    pinned = [rows[line] for line in made.pinned(top, most)]
+
+    first = rows[top + len(pinned)]
+    ancestors = [first[: depth + 1] for depth in range(len(first) - 1)]
+    assert pinned == ancestors[: len(pinned)] and len(pinned) <= most
+    if pinned != ancestors and len(pinned) < most:  # one more would be one too many
+        below = rows[top + len(pinned) + 1 :]
+        assert not below or len(below[0]) - 1 <= len(pinned)
+
+
 @given(branches(), st.lists(st.tuples(st.booleans(), st.integers(0, 200), st.integers(0, 5))))
 def test_expanding_and_collapsing_keep_the_lines_true(
     root: Branch, deeds: list[tuple[bool, int, int]]

@@ -78,6 +78,21 @@ class Outline:
                 branch, line = branch.open[ordinal], line + 1
         return line
 
+    def pinned(self, top: int, most: int) -> list[int]:
+        """Return the lines of rows that replace the first ones below `top`, but no more than these.
+
+        They are the ancestors of the row below them, the outer ones if there are too many.
+        """
+        if top >= self.height:
+            return []
+        count, row = 0, self.locate(top)
+        while count < min(most, len(row) - 1, self.height - 1 - top):
+            below = self.locate(top + count + 1)
+            if len(below) - 1 <= count:  # a row further out, which has fewer ancestors
+                break
+            count, row = count + 1, below
+        return [self.line_of(row[: depth + 1]) for depth in range(count)]
+
     def branch(self, path: Path) -> Branch | None:
         """Return the branch of a row; None if it is not expanded."""
         branch: Branch | None = self.root

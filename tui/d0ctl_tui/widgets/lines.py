@@ -1,5 +1,7 @@
 """A list of any length that draws only visible lines, and sends only their changes."""
 
+from collections.abc import Sequence
+
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -61,14 +63,28 @@ class LineView(ScrollView, can_focus=True):
         """Return the contents of a line."""
         raise NotImplementedError
 
+    @property
+    def most_pinned(self) -> int:
+        """How many rows lines that do not scroll may take."""
+        return 0
+
+    def pinned(self, top: int) -> Sequence[int]:
+        """Return the lines that are shown instead of the first ones when scrolled to `top`."""
+        return ()
+
+    def line_at(self, y: int) -> int:
+        """Return which line a row of the screen shows, counted from the top."""
+        top = self.scroll_offset.y
+        pinned = self.pinned(top)
+        return pinned[y] if y < len(pinned) else top + y
+
     def renew(self) -> None:
         """Draw all visible lines again, and send those that changed."""
         if not self.is_mounted:
             return
         self._measure()
-        top = self.scroll_offset.y
         for row in range(self.size.height):
-            old, new = self._drawn.get(row), self._strip(top + row)
+            old, new = self._drawn.get(row), self.strip_at(row)
             if old is None or old != new:
                 self.refresh(_difference(old, new, row, self.size.width))
 
@@ -85,9 +101,8 @@ class LineView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Return one visible line, counted from the top."""
-        strip = self._strip(self.scroll_offset.y + y)
-        self._drawn[y] = strip
-        return strip
+        self._drawn[y] = self.strip_at(y)
+        return self._drawn[y]
 
     def notify_style_update(self) -> None:
         """Compute the styles of another theme."""
@@ -114,9 +129,8 @@ class LineView(ScrollView, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """Select a clicked line; open it at the second click."""
         place = event.get_content_offset(self)
-        if place is None or self.scroll_offset.y + place.y >= self.line_count():
+        if place is None or (number := self.line_at(place.y)) >= self.line_count():
             return
-        number = self.scroll_offset.y + place.y
         if self.has_cursor and event.chain > 1:
             self.open_line(number, place.x)
             return
@@ -140,7 +154,7 @@ class LineView(ScrollView, can_focus=True):
 
     def action_page(self, by: int) -> None:
         """Move by a page."""
-        self.action_cursor(by * max(1, self.size.height - 1))
+        self.action_cursor(by * max(1, self.size.height - 1 - self.most_pinned))
 
     def action_half(self, by: int) -> None:
         """Move by half a page."""
@@ -175,14 +189,17 @@ class LineView(ScrollView, can_focus=True):
             self.cursor = max(0, count - 1)
 
     def _show_cursor(self) -> None:
-        top, height = self.scroll_offset.y, self.size.height
-        if not height or top <= self.cursor < top + height:
+        if not (height := self.size.height):
             return
-        wanted = self.cursor if self.cursor < top else self.cursor - height + 1
-        self.scroll_to(y=wanted, animate=False, immediate=True, force=True)
+        top = min(max(self.scroll_offset.y, self.cursor - height + 1), self.cursor)
+        while top + len(self.pinned(top)) > self.cursor:
+            top -= 1
+        if top != self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False, immediate=True, force=True)
 
-    def _strip(self, number: int) -> Strip:
-        columns = self.size.width
+    def strip_at(self, y: int) -> Strip:
+        """Return what is drawn on a row of the screen, counted from the top."""
+        number, columns = self.line_at(y), self.size.width
         lines = self.line_count()
         there = 0 <= number < lines
         line = self.line(number, columns) if there else EMPTY
@@ -192,7 +209,9 @@ class LineView(ScrollView, can_focus=True):
         if spare > 0:
             line = (*line, (" " * spare, ""))
         lit = there and self.has_cursor and number == self.cursor
-        over = "" if not lit else "cursor" if self.is_lit else "blurred"
+        over = "pinned" if number != self.scroll_offset.y + y else ""
+        if lit:
+            over = "cursor" if self.is_lit else "blurred"
         if self.glyphs is ASCII:
             line = tuple((in_ascii(text), look) for text, look in line)
         strip = Strip([Segment(text, self.style_of(look, over)) for text, look in merged(line)])
@@ -200,7 +219,7 @@ class LineView(ScrollView, can_focus=True):
 
     def style_of(self, look: str, over: str = "") -> Style:
         """Return the style of a look in the present theme, on a line that has a look itself."""
-        readable = "plain" if over and look == "faint" else look
+        readable = "plain" if over not in ("", "pinned") and look == "faint" else look
         key = readable or "plain", over
         if key not in self._styles:
             style = self.rich_style

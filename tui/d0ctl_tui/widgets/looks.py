@@ -2,7 +2,7 @@
 
 LOOKS = (
     *("plain", "faint", "strong", "title", "good", "bad", "warn", "live"),
-    *("key", "mark", "match", "command", "cursor", "blurred", "stale"),
+    *("key", "mark", "match", "command", "cursor", "blurred", "pinned", "stale"),
 )
 """The looks that a piece of text can have."""
 

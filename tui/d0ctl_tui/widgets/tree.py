@@ -2,7 +2,7 @@
 
 import time
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from textual import events
 
@@ -25,6 +25,12 @@ from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import PAGE, Source
 from d0ctl_tui.widgets.marking import Marking
+
+DEPTH = 4
+"""A binary has so many ancestors."""
+
+LEAST_ROWS = 8
+"""In a tree of fewer rows, ancestors scroll off."""
 
 
 class Tree(Marking):
@@ -91,17 +97,29 @@ class Tree(Marking):
     def renew(self) -> None:
         """Draw all visible rows again, and fit the columns."""
         if self.is_mounted:
-            self._measure_columns(self.scroll_offset.y)
+            self._measure_columns()
         super().renew()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Fit the columns to other rows."""
-        self._measure_columns(round(new_value))
+        self._measure_columns()
         super().watch_scroll_y(old_value, new_value)
 
-    def _measure_columns(self, top: int) -> None:
-        need = self._need
-        for number in range(top, min(top + self.size.height, self.line_count())):
+    @property
+    def most_pinned(self) -> int:
+        """How many rows ancestors may take: none in a low tree, or if nothing is expanded."""
+        if self.filtered is not None or not self.outline.root.open:
+            return 0
+        return min(DEPTH, self.size.height // 4) if self.size.height >= LEAST_ROWS else 0
+
+    def pinned(self, top: int) -> Sequence[int]:
+        """Return the lines of ancestors that have scrolled off."""
+        most = self.most_pinned
+        return self.outline.pinned(top, most) if most else ()
+
+    def _measure_columns(self) -> None:
+        need, count = self._need, self.line_count()
+        for number in map(self.line_at, range(min(self.size.height, count))):
             need |= tree_rows.need(*self._row_context(number))
         if need != self._need:
             self._need = need
