@@ -88,7 +88,19 @@ def line(line: LineSummary) -> jobs.Line:
 
 def package_row(row: PackageRow, now: float) -> jobs.PackageRow:
     """Return a package in a list."""
-    return fill(jobs.PackageRow, row, eta=iso(known_eta(row.phase, row.eta, now)))
+    eta = iso(known_eta(row.phase, row.eta, now))
+    return fill(jobs.PackageRow, row, eta=eta, acknowledged=_acknowledged(row))
+
+
+def _acknowledged(one: PackageRow | FailureView) -> jobs.Acknowledgement | None:
+    if one.acknowledged is None:
+        return None
+    return acknowledgement(one.acknowledged, one.acknowledged_at, one.acknowledged_because)
+
+
+def acknowledgement(by: str, at: float | None, reason: str | None) -> jobs.Acknowledgement:
+    """Return who acknowledged a failure, when and why."""
+    return {"by": by, "at": iso(at), "reason": reason}
 
 
 def job_card(store: Store, one: JobSummary, now: float) -> jobs.JobCard:
@@ -141,7 +153,8 @@ def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
 
 def failure(one: FailureView) -> jobs.Failure:
     """Return a failed package with the attempt that says why."""
-    return fill(jobs.Failure, one, attempt=one.number, node=one.node_name)
+    return fill(jobs.Failure, one, attempt=one.number, node=one.node_name,
+                acknowledged=_acknowledged(one))  # fmt: skip
 
 
 def task_document(one: TaskSummary) -> tasks.Task:

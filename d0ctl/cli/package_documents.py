@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from typing import Any
 
-from d0ctl.cli.documents import shortfall, time_range
+from d0ctl.cli.documents import acknowledgement, shortfall, time_range
 from d0ctl.cli.schemas import packages
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.model import known_eta
@@ -45,9 +45,11 @@ def package(store: Store, one: PackageView, now: float) -> packages.Package:
     """Return all about a package."""
     times = eta.package_times(store, one.id, now=now)
     lacks = find_shortfall(store, one.id, one.path)
+    seen = one_package.acknowledgement(store, one.id)
     return fill(
         packages.Package,
         one,
+        acknowledged=None if seen is None else acknowledgement(seen.actor, seen.at, seen.note),
         package=one.seq,
         asked=fill(packages.PackageRequests, one),
         attempts=[attempt(each) for each in one_package.attempts(store, one.id)],

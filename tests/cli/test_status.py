@@ -270,4 +270,31 @@ def test_acknowledged_failures_are_counted_and_say_who_did_it(site: Site, d0ctl:
     assert (whole["acknowledged"], whole["stages"][0]["acknowledged"]) == (1, 1)
     assert whole["phases"]["failed"] == 2
     first, second = line["package_list"]
-    assert isinstance(first["acknowledged"], str) and second["acknowledged"] is None
+    seen = first["acknowledged"]
+    assert (seen["reason"], sorted(seen), second["acknowledged"]) == (
+        "known",
+        ["at", "by", "reason"],
+        None,
+    )
+    assert line["acknowledged"] == 1
+    assert document(d0ctl("status", "prod/1/2/1", "--json").stdout)["acknowledged"] == seen
+    assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["acknowledged"] is None
+    failed = {one["path"]: one["acknowledged"] for one in whole["failed"]}
+    assert failed == {"prod/1/1/1": None, "prod/1/2/1": seen}
+
+
+def test_the_report_of_failures_says_which_are_acknowledged(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    assert d0ctl("acknowledge", "prod/1/2/1", "--reason", "known").exit_code == 0
+
+    report = document(d0ctl("report", "failures", "--json").stdout)
+    seen = document(d0ctl("status", "prod/1/2/1", "--json").stdout)["acknowledged"]
+    (group,) = report["by_reason"]
+
+    assert (report["acknowledged"], group["acknowledged"], group["packages"]) == (1, 1, 2)
+    samples = [one["sample"] for one in (*report["by_node"], *report["by_reason"])]
+    known = {"prod/1/1/1": None, "prod/1/2/1": seen}
+    assert [one["acknowledged"] for one in samples] == [known[one["path"]] for one in samples]
+    assert "2 packages  1 acknowledged" in d0ctl("report", "failures").stdout

@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from d0ctl.cli.schemas.jobs import Failure, Time
+from d0ctl.cli.schemas.jobs import AttemptFailure, Time
 from d0ctl.cli.schemas.packages import Note
 
 Event = TypedDict(
@@ -24,7 +24,7 @@ class Reason(TypedDict):
     last: Time | None
 
 
-class FailedAttempt(Failure):
+class FailedAttempt(AttemptFailure):
     """A failed attempt."""
 
     outcome: str

@@ -42,6 +42,14 @@ class Finish(Hold):
     how: str
 
 
+class Acknowledgement(TypedDict):
+    """Who acknowledged a failure, when and why."""
+
+    by: str
+    at: Time | None
+    reason: str | None
+
+
 class Job(TypedDict):
     """A job in the list of all."""
 
@@ -94,6 +102,7 @@ class Line(TypedDict):
     status: Group
     early_start: Annotated[bool, Meta(description="Its first package starts at its first input.")]
     dropped: Time | None
+    acknowledged: Annotated[int, Meta(description="Failed packages that need nobody any more.")]
     packages: Statuses
     phases: Phases
 
@@ -116,7 +125,7 @@ class PackageRow(TypedDict):
     message: str | None
     percent: float | None
     eta: Time | None
-    acknowledged: Annotated[str | None, Meta(description="Who acknowledged its failure.")]
+    acknowledged: Acknowledgement | None
 
 
 class Packages(TypedDict):
@@ -125,8 +134,8 @@ class Packages(TypedDict):
     packages: list[PackageRow]
 
 
-class Failure(TypedDict):
-    """A failed package with the attempt that says why."""
+class AttemptFailure(TypedDict):
+    """Why an attempt failed."""
 
     path: str
     attempt: int
@@ -138,6 +147,12 @@ class Failure(TypedDict):
     exit_code: int | None
     signal: int | None
     stderr: str | None
+
+
+class Failure(AttemptFailure):
+    """A failed package with the attempt that says why."""
+
+    acknowledged: Acknowledgement | None
 
 
 class Shortfall(TypedDict):

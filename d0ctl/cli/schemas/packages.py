@@ -4,7 +4,7 @@ from typing import Annotated, Any, TypedDict
 
 from msgspec import Meta
 
-from d0ctl.cli.schemas.jobs import Shortfall, Time, TimeRange
+from d0ctl.cli.schemas.jobs import Acknowledgement, Shortfall, Time, TimeRange
 
 
 class Progress(TypedDict):
@@ -200,6 +200,7 @@ class Package(TypedDict):
     actor: str | None
     changed: Time | None
     not_before: Annotated[Time | None, Meta(description="Until when it cools off or is held.")]
+    acknowledged: Acknowledgement | None
     restarts: int
     cpus: int
     priority: int | None

@@ -4,7 +4,9 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from msgspec import Meta
 
-from d0ctl.cli.schemas.jobs import Time
+from d0ctl.cli.schemas.jobs import Acknowledgement, Time
+
+Acknowledged = Annotated[int, Meta(description="Packages whose failure is acknowledged.")]
 
 
 class Sample(TypedDict):
@@ -15,6 +17,7 @@ class Sample(TypedDict):
     reason: str | None
     message: str | None
     node: str
+    acknowledged: Acknowledgement | None
 
 
 class Alike(TypedDict):
@@ -22,6 +25,7 @@ class Alike(TypedDict):
 
     count: int
     packages: int
+    acknowledged: Acknowledged
     cpu_hours: float
     last: Time | None
     sample: Sample
@@ -73,6 +77,7 @@ class Failures(TypedDict):
     packages: int
     failed: Annotated[int, Meta(description="Attempts of packages that are failed now.")]
     tried_again: int
+    acknowledged: Acknowledged
     cpu_hours: float
     blamed: list[Blame]
     by_reason: list[ByReason]

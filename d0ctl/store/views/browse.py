@@ -148,11 +148,21 @@ def lines(
     counts: dict[int, dict[str, int]] = {}
     for row in store.rows("lines_counts", **page):
         counts.setdefault(row["line_id"], {})[row["phase"]] = row["n"]
+    known = acknowledged(store, stage, first, last)
     return [
         make(LineSummary, row, counts=counts.get(row["id"], {}),
+             acknowledged=known.get(row["id"], 0),
              blocked=job.blocked or is_stuck(counts.get(row["id"], {})))
         for row in store.rows("lines", **page)
     ]  # fmt: skip
+
+
+def acknowledged(store: Store, stage: StageSummary, first: int, last: int) -> dict[int, int]:
+    """Return how many failures are acknowledged, by the lines of a page that have any."""
+    if not stage.acknowledged:
+        return {}
+    rows = store.rows("outline_lines_acknowledged", stage=stage.id, first=first, last=last)
+    return {row["line_id"]: row["n"] for row in rows}
 
 
 def is_stuck(counts: Counts) -> bool:

@@ -11,6 +11,7 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import FailureView
+from d0ctl.store.views.shapes.of_package import Acknowledgement
 
 GROUPS = ("reason", "node", "software", "input")
 """Properties that failures may share, the most significant first."""
@@ -38,6 +39,7 @@ class Sample(Struct, frozen=True):
     reason: str | None
     message: str | None
     node: str
+    acknowledged: Acknowledgement | None
 
 
 class Alike(Struct, frozen=True):
@@ -48,6 +50,7 @@ class Alike(Struct, frozen=True):
     packages: int
     wasted: float
     last: float
+    acknowledged: int
     sample: Sample
 
 
@@ -59,6 +62,7 @@ class Report(Struct, frozen=True):
     wasted: float
     failed: int
     again: int
+    acknowledged: int
     groups: dict[str, list[Alike]]
     blamed: list[Blame]
 
@@ -83,7 +87,7 @@ def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -
         for group in GROUPS
     }
     return Report(whole["count"], whole["packages"], whole["wasted"], whole["failed"],
-                  whole["again"], groups, blamed)  # fmt: skip
+                  whole["again"], whole["acknowledged"], groups, blamed)  # fmt: skip
 
 
 def _take_in(store: Store, wanted: Selector, scope: dict[str, int | None], now: float) -> None:
@@ -128,8 +132,10 @@ def _shares(store: Store, kind: str, scope: Mapping[str, int | None]) -> list[Sh
 def _alike(store: Store, row: Row) -> Alike:
     one = store.row("failure_sample", attempt=row["sample"])
     assert one is not None
-    sample = Sample(one["path"], one["number"], one["reason"], one["message"], one["node_name"])
-    return Alike(row["name"], row["count"], row["packages"], row["wasted"], row["last"], sample)
+    seen = Acknowledgement(one["at"], one["actor"], one["note"]) if one["actor"] else None
+    sample = Sample(one["path"], one["number"], one["reason"], one["message"], one["node_name"],
+                    seen)  # fmt: skip
+    return make(Alike, row, sample=sample)
 
 
 def reasons_of_job(store: Store, job: int) -> list[Row]:

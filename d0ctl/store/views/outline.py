@@ -10,7 +10,7 @@ from d0ctl.select import Selector
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
-from d0ctl.store.views.browse import is_blocked, is_stuck
+from d0ctl.store.views.browse import acknowledged, is_blocked, is_stuck
 from d0ctl.store.views.selection import choose
 from d0ctl.store.views.shapes import (
     JobSummary,
@@ -78,12 +78,11 @@ def lines(
     else:
         counts = _counts(store.rows("outline_lines_counts", window=COUNTED, **page), "line_id")
     only = _only_packages(store, there, counts)
-    known = store.rows("outline_lines_acknowledged", **page) if stage.acknowledged else []
-    acknowledged = {row["line_id"]: row["n"] for row in known}
+    known = acknowledged(store, stage, first, last)
     return [
         only.get(row["id"])
         or make(LineSummary, row, counts=counts.get(row["id"], {}),
-                acknowledged=acknowledged.get(row["id"], 0),
+                acknowledged=known.get(row["id"], 0),
                 blocked=job.blocked or is_stuck(counts.get(row["id"], {})))
         for row in there
     ]  # fmt: skip

@@ -562,6 +562,7 @@ create view package_row as
            package.request, package.attempts, package.note, package.changed,
            node.name as node, attempt.started, attempt.ended, attempt.reason, attempt.message,
            progress.percent, progress.eta, progress.line, acknowledgement.actor as acknowledged,
+           acknowledgement.at as acknowledged_at, acknowledgement.note as acknowledged_because,
            coalesce(attempt.ended, progress.at) as measured,
            coalesce(attempt.cpu, progress.cpu) as cpu, coalesce(attempt.rss, progress.rss) as rss,
            job.name || '/' || stage.seq || '/' || line.seq || '/' || package.seq as path

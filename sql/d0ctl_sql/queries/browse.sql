@@ -237,11 +237,14 @@ select latest.ended, latest.number, latest.reason, latest.message, latest.exit_c
 -- The last attempts of chosen packages that have failed, the latest first; bounded.
 select package_path.path, package.name, attempt.number, attempt.ended, attempt.reason,
        attempt.message, attempt.exit_code, attempt.signal, attempt.node_name, attempt.binary,
-       attempt.stderr
+       attempt.stderr,
+       acknowledgement.actor as acknowledged, acknowledgement.at as acknowledged_at,
+       acknowledgement.note as acknowledged_because
   from chosen
   join package on package.id = chosen.package_id and package.phase = 'failed'
   join attempt on attempt.package_id = package.id and attempt.number = package.attempts
   join package_path on package_path.package_id = package.id
+  left join acknowledgement on acknowledgement.package_id = package.id
  order by attempt.ended desc, attempt.id desc
  limit :limit;
 
@@ -306,7 +309,9 @@ own as (
      where job_id = :job and phase = 'failed' order by id desc limit 500)
 select package_path.path,
        package.name, attempt.number, attempt.ended, attempt.reason, attempt.message,
-       attempt.exit_code, attempt.signal, attempt.node_name, attempt.binary, attempt.stderr
+       attempt.exit_code, attempt.signal, attempt.node_name, attempt.binary, attempt.stderr,
+       acknowledgement.actor as acknowledged, acknowledgement.at as acknowledged_at,
+       acknowledgement.note as acknowledged_because
   from (select package_id from latest join attempt on attempt.id = latest.id
          union select id from own) as some
   join package on package.id = some.package_id
@@ -314,6 +319,7 @@ select package_path.path,
               and (:stage is null or package.stage_id = :stage)
   join attempt on attempt.package_id = package.id and attempt.number = package.attempts
   join package_path on package_path.package_id = package.id
+  left join acknowledgement on acknowledgement.package_id = package.id
  order by attempt.ended desc, attempt.id desc
  limit :limit;
 

@@ -34,17 +34,21 @@ delete from failing
 select count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
        count(case when package.phase = 'failed' then 1 end) as failed,
-       count(case when attempt.answer in ('resubmit', 'restart') then 1 end) as again
+       count(case when attempt.answer in ('resubmit', 'restart') then 1 end) as again,
+       count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
-  join package on package.id = attempt.package_id;
+  join package on package.id = attempt.package_id
+  left join acknowledgement on acknowledgement.package_id = package.id;
 
 -- name: failures_by_reason
 -- The collected failures by reason, with the latest of each.
 select failing.reason as name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
-       max(attempt.ended) as last, attempt.id as sample
+       max(attempt.ended) as last, attempt.id as sample,
+       count(distinct acknowledgement.package_id) as acknowledged
   from failing cross join attempt on attempt.id = failing.attempt_id
+  left join acknowledgement on acknowledgement.package_id = attempt.package_id
  group by failing.reason order by count desc, name limit :limit;
 
 -- name: failures_by_node
@@ -52,8 +56,10 @@ select failing.reason as name, count(*) as count, count(distinct attempt.package
 select attempt.node_name as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
-       max(attempt.ended) as last, attempt.id as sample
+       max(attempt.ended) as last, attempt.id as sample,
+       count(distinct acknowledgement.package_id) as acknowledged
   from failing cross join attempt on attempt.id = failing.attempt_id
+  left join acknowledgement on acknowledgement.package_id = attempt.package_id
  group by attempt.node_name order by count desc, name limit :limit;
 
 -- name: failures_by_software
@@ -62,9 +68,11 @@ select attempt.node_name as name, count(*) as count,
 select coalesce(binary.software, '(no software)') as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
-       max(attempt.ended) as last, attempt.id as sample
+       max(attempt.ended) as last, attempt.id as sample,
+       count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
+  left join acknowledgement on acknowledgement.package_id = attempt.package_id
   join binary on binary.package_id = attempt.package_id and binary.seq = coalesce(attempt.binary, 1)
  group by 1 order by count desc, name limit :limit;
 
@@ -72,9 +80,11 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
 -- The collected failures by the files that the packages read.
 select file.name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
-       max(attempt.ended) as last, attempt.id as sample
+       max(attempt.ended) as last, attempt.id as sample,
+       count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
+  left join acknowledgement on acknowledgement.package_id = attempt.package_id
   join input on input.package_id = attempt.package_id and input.own = 0
             and input.binary = coalesce(attempt.binary, input.binary)
   join file on file.id = input.file_id
@@ -83,10 +93,12 @@ select file.name, count(*) as count, count(distinct attempt.package_id) as packa
 -- name: failure_sample
 -- One failure, as an example of others.
 select package_path.path,
-       attempt.number, attempt.reason, attempt.message, attempt.node_name
+       attempt.number, attempt.reason, attempt.message, attempt.node_name,
+       acknowledgement.actor, acknowledgement.at, acknowledgement.note
   from attempt
   join package on package.id = attempt.package_id
   join package_path on package_path.package_id = package.id
+  left join acknowledgement on acknowledgement.package_id = package.id
  where attempt.id = :attempt;
 
 -- name: shares_of_nodes

@@ -106,6 +106,7 @@ def _document(found: "Report") -> dict[str, Any]:
         "packages": found.packages,
         "failed": found.failed,
         "tried_again": found.again,
+        "acknowledged": found.acknowledged,
         "cpu_hours": _hours(found.wasted),
         "blamed": [_blame(one) for one in found.blamed],
         **{f"by_{name}": [_entry(name, one) for one in rows]
@@ -120,9 +121,14 @@ def _blame(one: "Blame") -> Any:
 
 
 def _entry(group: str, one: "Alike") -> dict[str, Any]:
+    from d0ctl.cli.documents import acknowledgement
+
+    seen = one.sample.acknowledged
+    known = None if seen is None else acknowledgement(seen.actor, seen.at, seen.note)
     return {group: one.name, "count": one.count, "packages": one.packages,
-            "cpu_hours": _hours(one.wasted), "last": iso(one.last),
-            "sample": asdict(one.sample)}  # fmt: skip
+            "acknowledged": one.acknowledged, "cpu_hours": _hours(one.wasted),
+            "last": iso(one.last),
+            "sample": {**asdict(one.sample), "acknowledged": known}}  # fmt: skip
 
 
 def _command(one: "Blame", found: "Report") -> str:
@@ -168,6 +174,7 @@ def _row(one: "Alike", now: float) -> list[Cell]:
     sample = one.sample
     return [
         one.name, count(one.count, "failure"), count(one.packages, "package"),
+        f"{one.acknowledged:,} acknowledged" if one.acknowledged else "",
         f"{_hours(one.wasted):,.2f} CPU h", f"last {moment(one.last, now)}",
         f"{sample.path}: {cause(sample.reason, _cut(sample.message))}",
     ]  # fmt: skip

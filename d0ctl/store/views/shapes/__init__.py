@@ -120,6 +120,8 @@ class PackageRow(Struct, frozen=True):
     line: str | None
     acknowledged: str | None
     """Who has acknowledged its failure."""
+    acknowledged_at: float | None
+    acknowledged_because: str | None
     measured: float | None
     """When its last attempt ended; of a running one, when it reported the following."""
     cpu: float | None
@@ -149,6 +151,9 @@ class FailureView(Struct, frozen=True):
     node_name: str
     binary: int | None
     stderr: str | None
+    acknowledged: str | None
+    acknowledged_at: float | None
+    acknowledged_because: str | None
 
 
 class ActionView(Struct, frozen=True):
