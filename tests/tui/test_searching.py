@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from d0ctl.errors import BadUsage
 from d0ctl.store.views.finding import wide_search
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
 from tests.support.building import job, line, package, production
@@ -48,6 +49,15 @@ def test_a_regular_expression_finds_files_and_messages_and_its_faults_are_report
         await desk.sees("prod/1/5/1")
 
     dashboard(script)
+
+
+def test_a_regular_expression_that_would_take_for_ever_is_given_up(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", detail=f"{'a' * 60}b")
+    (pattern,) = wide_search.patterns("~(a|aa)+$")
+
+    with pytest.raises(BadUsage, match="takes too long"):
+        list(wide_search.search(site.store, pattern))
 
 
 def test_a_node_leads_to_what_ran_there(site: Site, dashboard: Open) -> None:

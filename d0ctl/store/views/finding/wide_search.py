@@ -26,6 +26,11 @@ LEAST_LETTERS = 3
 LONGEST = 2_000
 """A regular expression looks at so many characters of a text."""
 
+LONGEST_S = 0.1
+"""How long a regular expression may take for a text: `(a|aa)+$` may take for ever, and the `re` of
+Python would stop the whole dashboard with it.
+"""
+
 EXPRESSION = "~"
 """A regular expression begins with this."""
 
@@ -56,15 +61,28 @@ class Progress(Struct, frozen=True):
 def patterns(words: str) -> list[Pattern]:
     """Return what to look for, the next if nothing is found. Raises BadUsage."""
     if words.startswith(EXPRESSION):
-        try:
-            expression = re.compile(words[1:], re.IGNORECASE)
-        except re.error as error:
-            raise BadUsage(f"`{words[1:]}` is not a regular expression: {error}") from error
-        return [Pattern(None, lambda text: expression.search(text[:LONGEST]) is not None)]
+        return [Pattern(None, _expression(words[1:]))]
     found = [_parts([words])]
     if len(words) >= LEAST_LETTERS:
         found.append(_parts([one for one in words if one != " "]))
     return found
+
+
+def _expression(words: str) -> Callable[[str], bool]:
+    import regex  # when it is asked for: it takes 20 ms
+
+    try:
+        expression = regex.compile(words, regex.IGNORECASE)
+    except regex.error as error:
+        raise BadUsage(f"`{words}` is not a regular expression: {error}") from error
+
+    def fits(text: str) -> bool:
+        try:
+            return expression.search(text[:LONGEST], timeout=LONGEST_S) is not None
+        except TimeoutError as error:
+            raise BadUsage(f"`{words}` takes too long: use fewer `*` and `+`") from error
+
+    return fits
 
 
 def _parts(parts: Sequence[str]) -> Pattern:
