@@ -62,6 +62,39 @@ def test_a_file_that_is_replaced_while_its_output_is_merged(store: Store, tmp_pa
     assert states(store)["output.unmerged"] == {"finished": 2}
 
 
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_merge_that_succeeds_although_it_was_killed_for_a_replaced_file_is_merged_again(
+    store: Store, tmp_path: Path, is_before: bool
+) -> None:
+    task = with_files(store, tmp_path, MERGE.format(rules="files-per-merge: 2"))
+    end(store)
+    work(store)
+    end(store, "running")  # the package that merges
+    (tmp_path / "a.raw").write_text("another")
+    act(store, "task incexec")
+    work(store)
+
+    def succeed() -> None:
+        store.connection.execute("update package set phase = 'done' where phase = 'killing'")
+        store.connection.execute("update file set present = 1 where present = 0 and package_id in"
+                                 " (select id from package where phase = 'done')")  # fmt: skip
+        work(store)
+
+    if is_before:  # the package of the new version
+        succeed()
+    end(store)
+    if not is_before:
+        succeed()
+    work(store)
+    assert phases(store) == {"done": 2, "ready": 1}
+    assert states(store)["output.unmerged"] == {"merging": 2}
+    assert status_of(store, task) in ("running", "prepared")
+
+    finish(store)
+    assert phases(store) == {"done": 3}
+    assert status_of(store, task) == "done"
+
+
 def test_a_file_that_failed_and_is_replaced_goes_into_another_package(
     store: Store, tmp_path: Path
 ) -> None:

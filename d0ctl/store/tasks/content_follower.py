@@ -1,6 +1,7 @@
 """Files of datasets follow their packages, by the history of changes and in batches."""
 
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import retry
 from d0ctl.store.tasks import event_ranges
 
 BATCH = 5_000
@@ -23,8 +24,25 @@ def follow(store: Store, *, now: float, limit: int = BATCH) -> bool:
         store.change("clear_chosen")
         store.change("choose_moved", after=after, upto=upto)
         if store.value("count_chosen"):
+            if _merge_again(store, now):
+                store.change("choose_moved", after=after, upto=upto)
             _follow_chosen(store, now)
         store.change("keep_task_cursor", event=upto)
+    return True
+
+
+def _merge_again(store: Store, now: float) -> bool:
+    """Make packages again that have merged an old version of a file; return whether there are any.
+
+    They were killed when the file was replaced, but had ended before that.
+    """
+    store.change("choose_mergers")
+    store.change("clear_repackaged")
+    if not store.change("choose_outdated_merges"):
+        return False
+    store.change("clear_chosen")
+    store.change("choose_needed")
+    retry.make_again(store, actor="d0ctl", note="it has merged an old version of a file", now=now)
     return True
 
 

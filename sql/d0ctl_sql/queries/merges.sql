@@ -35,6 +35,24 @@ select distinct content.merge_id
   from chosen join content on content.package_id = chosen.package_id
  where content.merge_id is not null;
 
+-- name: choose_outdated_merges
+-- Select the chosen packages that have merged an output which was made again since they began.
+insert or ignore into needed (package_id)
+select merging.id
+  from chosen
+  join package as merging on merging.id = chosen.package_id and merging.phase = 'done'
+ where exists (select 1
+                 from content
+                 join package as maker on maker.id = content.package_id and maker.phase = 'done'
+                where content.merge_id = merging.id
+                  and (select max(id) from event where package_id = maker.id and new = 'done')
+                    > (select max(id) from event
+                        where package_id = merging.id and new = 'assigned'));
+
+-- name: choose_needed
+-- Choose the selected packages.
+insert or ignore into chosen (package_id) select package_id from needed;
+
 -- name: merge_outputs_again
 -- prepared -> merging: they were made again for the package that merges them.
 update content set status = 'merging'
