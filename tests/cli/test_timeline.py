@@ -6,7 +6,7 @@ import time
 from d0ctl.show.usage.slot_places import places
 from tests.cli.conftest import Type
 from tests.support import rows
-from tests.support.building import production
+from tests.support.building import document, production
 from tests.support.live import live
 from tests.support.site import Site
 
@@ -51,6 +51,26 @@ def test_a_job_has_a_row_for_each_line(site: Site, d0ctl: Type) -> None:
     assert lines[0].startswith("lines of prod")
     assert [line.split()[0] for line in lines[2:5]] == ["1/1", "1/2", "1/3"]
     assert "▒" in lines[3]
+
+
+def test_its_document_has_each_attempt_in_its_row(site: Site, d0ctl: Type) -> None:
+    ran(site)
+
+    nodes = document(d0ctl("report", "timeline", "--json").stdout)
+    job = document(d0ctl("report", "timeline", "prod", "--json").stdout)
+
+    assert [(one["row"], one["slot"], [each["path"] for each in one["attempts"]])
+            for one in nodes["rows"]] == [
+        ("localhost", 1, ["prod/1/1/1", "prod/1/2/1"]), ("localhost", 2, ["prod/1/3/1"]),
+    ]  # fmt: skip
+    attempts = [each for one in nodes["rows"] for each in one["attempts"]]
+    assert nodes["begin"] == min(one["launched"] for one in attempts)
+    assert nodes["end"] == max(one["ended"] for one in attempts)
+    assert [one["outcome"] for one in attempts] == ["successful", "failed", "successful"]
+    assert [(one["row"], one["slot"]) for one in job["rows"]] == [
+        ("1/1", None), ("1/2", None), ("1/3", None),
+    ]  # fmt: skip
+    assert (job["job"], nodes["job"]) == ("prod", None)
 
 
 def test_on_a_terminal_it_is_as_wide_as_that(site: Site) -> None:

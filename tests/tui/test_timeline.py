@@ -41,9 +41,12 @@ def test_attempts_at_the_same_time_are_in_slots_and_a_free_slot_is_used_again() 
 
     rows = slots(spans, 10, 0)
 
-    assert [(row.name, row.about, [one.path for one in row.spans]) for row in rows] == [
-        ("n1", "90%", ["a/1/1/1", "a/1/3/1"]), ("", "", ["a/1/2/1"]), ("n2", "10%", ["a/1/4/1"]),
+    assert [(row.of, row.slot, row.busy, [one.path for one in row.spans]) for row in rows] == [
+        ("n1", 1, 0.9, ["a/1/1/1", "a/1/3/1"]), ("n1", 2, 0.9, ["a/1/2/1"]),
+        ("n2", 1, 0.1, ["a/1/4/1"]),
     ]  # fmt: skip
+    labels = [text(draw(row, TEN, UNICODE, look_of_state, set()))[:LABEL].split() for row in rows]
+    assert labels == [["n1", "90%"], [], ["n2", "10%"]]
 
 
 def test_a_row_shows_staging_runs_failures_and_gaps() -> None:
@@ -52,7 +55,7 @@ def test_a_row_shows_staging_runs_failures_and_gaps() -> None:
     assert text(draw(row, TEN, UNICODE, look_of_state, set()))[LABEL:] == " ─██  ─▒▒ "
     assert text(draw(row, TEN, ASCII, look_of_state, set()))[LABEL:] == " .##  .xx "
     assert text(draw(row, TEN, ASCII, look_of_state, set(row.spans)))[LABEL:] == " .>>  .xx "
-    assert row.name == "1/1"
+    assert row.of == "1/1"
 
 
 def test_an_attempt_that_runs_reaches_to_the_edge_and_is_found_there() -> None:

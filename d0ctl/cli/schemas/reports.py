@@ -86,6 +86,36 @@ class Failures(TypedDict):
     by_input: list[ByInput]
 
 
+class TimelineAttempt(TypedDict):
+    """An attempt on its node; without an end it is still going on."""
+
+    path: str
+    node: str
+    launched: Time | None
+    started: Time | None
+    ended: Time | None
+    outcome: str | None
+    reason: str | None
+    straggler: Annotated[bool, Meta(description="It takes, or took, much longer than its stage.")]
+
+
+class TimelineRow(TypedDict):
+    """A slot of a node, or a line of a job, with its attempts by launch."""
+
+    row: Annotated[str, Meta(description="The node, or STAGE/LINE.")]
+    slot: Annotated[int | None, Meta(description="The number of the slot; null for a line.")]
+    attempts: list[TimelineAttempt]
+
+
+class Timeline(TypedDict):
+    """When and where the last attempts ran, from the first launch to the last end, or now."""
+
+    job: str | None
+    begin: Time | None
+    end: Time | None
+    rows: list[TimelineRow]
+
+
 class Used(TypedDict):
     """What some attempts took."""
 

@@ -27,11 +27,15 @@ PERIODS = (60, 300, 900, 3600, 10_800, 43_200, 86_400, 259_200, 604_800, 2_592_0
 
 
 class TimeRow(Struct, frozen=True):
-    """A slot or a line: its name, and its attempts by launch."""
+    """A slot, by its number, of a node, or a line: its attempts by launch.
 
-    name: str
-    about: str
+    `busy` is the share of the slots of its node in use.
+    """
+
+    of: str
     spans: list[AttemptSpan]
+    slot: int | None = None
+    busy: float = 0.0
 
 
 class Period(Struct, frozen=True):
@@ -61,8 +65,7 @@ def slots(spans: Iterable[AttemptSpan], now: float, begin: float) -> list[TimeRo
         taken = _places(there, now)
         busy = sum(_within(one, begin, now) for one in there)
         share = busy / max(1e-9, (now - begin) * len(taken))
-        for number, place in enumerate(taken):
-            rows.append(TimeRow("" if number else node, "" if number else f"{share:.0%}", place))
+        rows += [TimeRow(node, place, 1 + number, share) for number, place in enumerate(taken)]
     return rows
 
 
@@ -84,8 +87,7 @@ def lines(spans: Iterable[AttemptSpan]) -> list[TimeRow]:
     found: dict[tuple[int, int], list[AttemptSpan]] = defaultdict(list)
     for one in spans:
         found[one.stage, one.line].append(one)
-    return [TimeRow(f"{stage}/{line}", "", there)
-            for (stage, line), there in sorted(found.items())]  # fmt: skip
+    return [TimeRow(f"{stage}/{line}", there) for (stage, line), there in sorted(found.items())]
 
 
 def stragglers(spans: Sequence[AttemptSpan], now: float) -> set[AttemptSpan]:
@@ -139,8 +141,10 @@ def draw(
             cells[column] = (sign, look(one))
             if one.outcome == "failed":
                 failed.add(column)
-    name = pad(foreign(row.name), LABEL - 5 - 1, ellipsis=glyphs.ellipsis)
-    return ((f" {name}", "strong"), (pad(row.about, 4, right=True) + " ", "faint"), *cells)
+    name = "" if (row.slot or 1) > 1 else foreign(row.of)
+    about = f"{row.busy:.0%}" if row.slot == 1 else ""
+    name = pad(name, LABEL - 5 - 1, ellipsis=glyphs.ellipsis)
+    return ((f" {name}", "strong"), (pad(about, 4, right=True) + " ", "faint"), *cells)
 
 
 def _block(one: AttemptSpan, slow: set[AttemptSpan]) -> str:

@@ -23,8 +23,7 @@ def draw(sheet: Sheet, spans: Sequence[AttemptSpan], job: str | None, now: float
     if not spans:
         sheet.say(NOTHING)
         return
-    begin = min(one.launched for one in spans)
-    last = max(now if one.ended is None else one.ended for one in spans)
+    begin, last = extent(spans, now)
     end = max(last + MARGIN * (last - begin), begin + 1.0)
     period = Period(begin, end, max(1, sheet.columns - LABEL))
     rows = time_rows.slots(spans, end, begin) if job is None else time_rows.lines(spans)
@@ -39,6 +38,12 @@ def draw(sheet: Sheet, spans: Sequence[AttemptSpan], job: str | None, now: float
         sheet.add((f"and {count(len(rows) - MOST_ROWS)} more: d0ctl tui {job or ''}, then i",
                    "faint"))  # fmt: skip
     sheet.add(*_legend(sheet, has_slow=bool(slow)))
+
+
+def extent(spans: Sequence[AttemptSpan], now: float) -> tuple[float, float]:
+    """Return the first launch and the last end, which is now if something still runs."""
+    ends = (now if one.ended is None else one.ended for one in spans)
+    return min((one.launched for one in spans), default=now), max(ends, default=now)
 
 
 def _legend(sheet: Sheet, *, has_slow: bool) -> list[Span]:

@@ -1,19 +1,25 @@
 """`d0ctl report timeline`: nodes or lines of a job as rows, time as columns."""
 
 import time
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from d0ctl import select
-from d0ctl.cli import session
+from d0ctl.cli import options, session
+from d0ctl.cli.schemas import reports
+from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal import completion
-from d0ctl.cli.terminal.output import sheet, show, terminal_columns
+from d0ctl.cli.terminal.output import emit_json, sheet, show, terminal_columns
 from d0ctl.errors import BadUsage
 from d0ctl.show.drawing.sheet import ENDLESS
-from d0ctl.show.history import timeline_page
+from d0ctl.show.history import time_rows, timeline_page
+from d0ctl.show.history.time_rows import TimeRow
 from d0ctl.store.history import attempt_spans
+from d0ctl.store.history.attempt_spans import AttemptSpan
 from d0ctl.store.views import browse
+from d0ctl.units import iso
 
 WIDTH = 100
 """The width of the page if stdout is no terminal."""
@@ -25,7 +31,7 @@ Job = Annotated[
 ]  # fmt: skip
 
 
-def timeline(job: Job = None) -> None:
+def timeline(job: Job = None, json: options.Json = False) -> None:
     """Draw when and where packages ran, and how they ended."""
     now = time.time()
     wanted = None if job is None else select.parse(job)
@@ -34,7 +40,27 @@ def timeline(job: Job = None) -> None:
     with session.reader() as store, store.reading():
         known = None if wanted is None else browse.job(store, wanted.job)
         spans = attempt_spans.latest(store, None if known is None else known.id)
+    if json:
+        emit_json(_document(spans, None if known is None else known.name, now))
+        return
     columns = terminal_columns()
     page = sheet(WIDTH if columns == ENDLESS else columns)
     timeline_page.draw(page, spans, None if known is None else known.name, now)
     show(page)
+
+
+def _document(spans: Sequence[AttemptSpan], job: str | None, now: float) -> reports.Timeline:
+    begin, end = timeline_page.extent(spans, now)
+    rows = time_rows.slots(spans, end, begin) if job is None else time_rows.lines(spans)
+    slow = time_rows.stragglers(spans, now)
+    return {
+        "job": job,
+        "begin": iso(begin) if spans else None,
+        "end": iso(end) if spans else None,
+        "rows": [_row(one, slow) for one in rows],
+    }
+
+
+def _row(one: TimeRow, slow: set[AttemptSpan]) -> reports.TimelineRow:
+    attempts = [fill(reports.TimelineAttempt, each, straggler=each in slow) for each in one.spans]
+    return {"row": one.of, "slot": one.slot, "attempts": attempts}
