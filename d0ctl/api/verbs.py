@@ -480,7 +480,7 @@ class NodeVerbs(Acting):
         dry_run: bool = False,
         keep_going: bool = False,
     ) -> Done:
-        """Remove a node; files that only it has are made again if needed."""
+        """Remove a node; its only copies of files are made again."""
         return self._act("node remove", {}, reason, dry_run, keep_going)
 
     def resume(

@@ -14,7 +14,7 @@ from d0ctl.cli.global_options import finished
 from d0ctl.cli.session import settings
 from d0ctl.cli.terminal.errors import forget_output, reported_failures
 from d0ctl.cli.terminal.fast_typer import plain, reworded_usage_errors
-from d0ctl.errors import ExitCode
+from d0ctl.errors import BadUsage, ExitCode
 
 MODULES = {"import": "importing", "task": "task_commands", "serve": "serving"}
 """Modules that can't be named like their command: a keyword of Python, or another module's name."""
@@ -23,6 +23,14 @@ GROUPS = {heading: names for heading, (_, names) in HEADINGS.items()}
 """Every command by its heading in `--help`."""
 
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+
+ELSEWHERE = {
+    "ack": "acknowledge", "cancel": "kill", "cat": "logs", "delete": "remove", "forget": "remove",
+    "help": "--help", "info": "status", "jobs": "status", "list": "status", "log": "logs",
+    "ls": "status", "ps": "status", "queue": "status", "rerun": "retry", "rm": "remove",
+    "sacct": "history", "show": "status", "tail": "logs", "unhold": "release", "watch": "tui",
+}  # fmt: skip
+"""What people type who know other programs, and the command that does it here."""
 
 
 class Commands(TyperGroup):
@@ -37,6 +45,13 @@ class Commands(TyperGroup):
         if cmd_name not in self.commands:
             return None
         return _command(cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the typed command. Raises BadUsage for a name that it has elsewhere."""
+        ours = ELSEWHERE.get(args[0])
+        if ours and self.get_command(ctx, args[0]) is None:
+            raise BadUsage(f"no such command `{args[0]}`", hint=f"d0ctl {ours}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands in groups, each with its whole first sentence."""

@@ -118,7 +118,7 @@ def _unasked(row: Row) -> str:
     """Return why a node is not asked for its files."""
     if row["state"] == "down":
         return row["last_error"] or "it does not answer"
-    return "`d0ctl doctor --nodes` checks it"
+    return "`d0ctl doctor --nodes` does that"
 
 
 def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:

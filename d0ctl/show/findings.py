@@ -9,6 +9,8 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.why.production import Obstacle
 from d0ctl.units import count, listed
 
+MOST_NAMED = 3
+
 
 class Finding(Protocol):
     """A broken rule, and what repairs it."""
@@ -50,10 +52,10 @@ def draw(
         advice = f"repaired by `{finding.advice}`" if finding.heals else finding.advice
         text = f"{finding.check}: {finding.subject}: {finding.detail}"
         _item(sheet, "failed", text, f": {advice}" if advice else "")
-    unchecked = [f"`{name}` was not checked: {why}" for name, why in sorted(unseen.items())]
+    unchecked = [_unchecked(list(names), why) for why, names in _by_reason(unseen).items()]
     if findings:
         for text in unchecked:
-            _item(sheet, "unknown", f"node {text}")
+            _item(sheet, "unknown", text)
         return
     checked = listed([f"`{database}`", "the home around it", *_nodes(nodes)])
     if stop is None:
@@ -64,6 +66,22 @@ def draw(
 
 def _item(sheet: Sheet, state: str, text: str, advice: str = "") -> None:
     sheet.add(signs.glyph(state, sheet.glyphs), f" {text}", (advice, "faint"))
+
+
+def _by_reason(unseen: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, why in sorted(unseen.items()):
+        found.setdefault(why, []).append(name)
+    return found
+
+
+def _unchecked(names: list[str], why: str) -> str:
+    more = len(names) - MOST_NAMED
+    named = [f"`{name}`" for name in names[:MOST_NAMED]]
+    return (
+        f"{listed([*named, f'{more:,} more'] if more > 0 else named)}"
+        f" {'was' if len(names) == 1 else 'were'} not checked: {why}"
+    )
 
 
 def _nodes(names: Sequence[str]) -> list[str]:

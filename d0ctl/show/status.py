@@ -45,9 +45,12 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
     wanted = wanted and located(store, wanted)
     if wanted is None or is_overview(wanted):
         found = jobs_of(store, wanted)
-        jobs.draw(page, found, production(store, now=now), now, _ends(store, found, now))
+        all_jobs = production(store, now=now)
+        troubled = all_jobs.failures or {job.name for job in all_jobs.stopped}
+        jobs.draw(page, found, all_jobs, now, _ends(store, found, now))
         if found:
-            _next(page, f"d0ctl status {found[0].name}", f"d0ctl why {found[0].name}")
+            first = next((job.name for job in found if job.name in troubled), found[0].name)
+            _next(page, f"d0ctl status {first}", f"d0ctl why {first}")
     elif not wanted.is_one:
         _list(page, store, wanted, now)
     elif wanted.level in ("package", "binary"):

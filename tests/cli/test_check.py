@@ -244,3 +244,22 @@ def test_an_ended_job_exits_as_it_ended(site: Site, d0ctl: Type) -> None:
 
     assert d0ctl("status", "prod", "-q").exit_code == 0
     assert d0ctl("status", "bad", "-q").exit_code == 1
+
+
+def test_the_overview_names_the_job_with_failures(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    site.submit(production("later"))
+
+    assert d0ctl("status").stdout.endswith("d0ctl status prod    d0ctl why prod\n")
+
+
+def test_failures_that_are_acknowledged_need_nobody(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    assert document(d0ctl("status", "-q", "--json").stdout)["failed"] == 2
+
+    assert d0ctl("acknowledge", "prod/1/2/1", "--reason", "known").exit_code == 0
+
+    assert document(d0ctl("status", "-q", "--json").stdout)["failed"] == 1

@@ -10,7 +10,7 @@ import typer
 
 from d0ctl import __version__
 from d0ctl.actions import ACTIONS
-from d0ctl.cli.app import COMMANDS, GROUPS, app
+from d0ctl.cli.app import COMMANDS, ELSEWHERE, GROUPS, app
 from d0ctl.cli.epilogs import EPILOGS
 from d0ctl.config import Home
 from tests.cli.conftest import Type
@@ -97,6 +97,19 @@ def test_a_misspelt_command_is_guessed(d0ctl: Type) -> None:
     assert d0ctl("statu").stderr == (
         "d0ctl: no such command `statu`: did you mean `status`, `set-status`?\nd0ctl --help\n"
     )
+
+
+@pytest.mark.parametrize(("word", "ours"), ELSEWHERE.items())
+def test_a_word_of_other_programs_names_the_command_that_does_it_here(
+    d0ctl: Type, word: str, ours: str
+) -> None:
+    answer = d0ctl(word, "mc")
+
+    assert (answer.exit_code, answer.stderr) == (
+        2,
+        f"d0ctl: no such command `{word}`\nd0ctl {ours}\n",
+    )
+    assert ours in (*COMMANDS, "--help")
 
 
 def test_version_option_and_command_print_the_version(d0ctl: Type) -> None:

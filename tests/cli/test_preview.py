@@ -62,6 +62,18 @@ def test_the_preview_shows_inputs_outputs_and_nodes_of_each_stage(
     assert "1/2  n=2  sim.sh  ->  sim-2.txt" in seen
 
 
+def test_a_drained_node_is_not_among_those_where_a_job_runs(
+    site: Site, file: str, d0ctl: Type
+) -> None:
+    site.up()
+    assert d0ctl("node", "drain", "localhost").exit_code == 0
+
+    seen = d0ctl("submit", file, "--dry-run", "--force").stdout
+
+    assert "runs on  no node; not on localhost (drained)\n" in seen
+    assert "runs on  localhost" not in seen
+
+
 def test_a_rehearsal_submits_nothing(file: str, d0ctl: Type) -> None:
     d0ctl("submit", file, "--dry-run", "--force")
 

@@ -99,7 +99,8 @@ def _results(plan: RemovePlan, would: str) -> Iterator[str]:
     if plan.request.options.keep_results:
         yield f"{number} in results/ {would}moved to `JOB.1` or the next free number"
     else:
-        yield f"{number} in results/ {would}removed; --keep-results moves them aside instead"
+        instead = "; --keep-results moves them aside instead" if would else ""
+        yield f"{number} in results/ {would}removed{instead}"
 
 
 ACTION = Action(

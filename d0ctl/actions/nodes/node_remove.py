@@ -27,7 +27,7 @@ def describe(plan: Plan) -> Iterator[str]:
 
 ACTION = Action(
     name="node remove",
-    help="Remove a node; files that only it has are made again if needed.",
+    help="Remove a node; its only copies of files are made again.",
     example="farm02",
     past="removed",
     options=Options,

@@ -129,8 +129,10 @@ def reasons(fits: Sequence[Fit]) -> dict[str, str | None]:
 
 
 def _nodes(fits: Sequence[Fit]) -> str:
-    """Return which nodes could take the packages of a stage, and which never will."""
-    found = reasons(fits)
+    """Return which nodes take the packages of a stage, and which do not, or never will."""
+    drained = {name for fit in fits for name in fit.drained}
+    found = {name: why or ("drained" if name in drained else None)
+             for name, why in reasons(fits).items()}  # fmt: skip
     able = [name for name, why in found.items() if why is None]
     unable = {name: why for name, why in found.items() if why is not None}
     words = _some(able) if able else "no node"

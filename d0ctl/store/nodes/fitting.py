@@ -1,7 +1,7 @@
 """Which nodes can ever take packages with a request, or without help from a person."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -46,6 +46,11 @@ class Nodes:
         """Return the CPUs of some nodes together, as far as known."""
         wanted = set(names)
         return sum(view.node.room.cpus or 0 for view in self._views if view.name in wanted)
+
+    @property
+    def drained(self) -> set[str]:
+        """The nodes that take no new packages."""
+        return {view.name for view in self._views if view.node.drained}
 
     def against(self, requirement: Requirement) -> Mapping[str, str | None]:
         """Return why a node can never take packages with a requirement, by node; None if it can."""
@@ -124,7 +129,9 @@ class Fit(Struct, frozen=True):
     nodes: Mapping[str, str | None]
     """The reason against each node; None for one that could take them."""
     cpus: int
-    """The CPUs of the nodes that could take them, as far as known."""
+    """The CPUs of the nodes that take them now, as far as known."""
+    drained: Collection[str] = ()
+    """Nodes that could take them, and are drained."""
 
 
 def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
@@ -140,8 +147,9 @@ def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
     for (stage, *_), package in sorted(asked.items(), key=repr):
         requirement = requirement_of_spec(package, catalogue, id=0, ready=1, barred=barred)
         against = nodes.against(requirement)
-        found.append(Fit(stage, against, nodes.cpus(name for name in against
-                                                    if against[name] is None)))  # fmt: skip
+        able = {name for name, why in against.items() if why is None}
+        drained = able & nodes.drained
+        found.append(Fit(stage, against, nodes.cpus(able - drained), drained))
     return found
 
 

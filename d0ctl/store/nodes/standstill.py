@@ -68,7 +68,10 @@ class Overflow(NamedTuple):
 
 
 class Production(Struct, frozen=True):
-    """All jobs that have not ended, the nodes, and the number of failed packages by job."""
+    """All jobs that have not ended, the nodes, and failed packages by job.
+
+    Acknowledged failures are not counted.
+    """
 
     driven: bool
     nodes: list[NodeView]
