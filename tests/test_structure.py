@@ -40,12 +40,12 @@ OTHERS_WITH_SQL = {
 
 ONE_SUBJECT = """
     acknowledge app archive backup bad_nodes behind benchmark broker candidates catalogues
-    completion courier_reports daemon dagman dropbox errors estimates eta explanation failed_logs
-    failures file finish forecast guards history input_stream inputs intake inventory job jobs
-    late_outputs leases live_status log_rules logs mail mail_queue node nodes orders outline
-    outputs package pause peek pilot pilots plugins policy preview progress reader rehearse
-    replicas restore_line results retry run script selection shares site software spec standstill
-    status stores submit throttle wfcommons
+    completion courier_reports daemon dagman dropbox errors estimates eta event_queue
+    explanation failed_logs failures file finish forecast guards history input_stream inputs
+    intake inventory job jobs late_outputs leases live_status log_rules logs mail mail_queue
+    node nodes orders outline outputs package pause peek pilot pilots plugins policy preview
+    progress reader rehearse replicas restore_line results retry run script selection shares
+    site software spec standstill status stores submit throttle wfcommons
 """
 """Names of several modules: each of them is about the same thing, e.g. an action and its rows."""
 

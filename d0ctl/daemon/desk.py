@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from d0ctl.daemon.delivery import Delivery
     from d0ctl.daemon.line_maker import LineMaker
     from d0ctl.daemon.task_worker import TaskWorker
+    from d0ctl.event_queue.listener import Listener
 
 FORGET_ORDERS_S = 3600.0
 """How long a sent order is remembered."""
@@ -120,6 +121,8 @@ class Desk(Struct):
     """What works on tasks, once there are any."""
     delivery: "Delivery | None" = None
     """The threads that send mail and run the notification command, once there is something."""
+    listener: "Listener | None" = None
+    """The thread that takes events from a queue, if the site has one."""
     copier: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "copier"))
 
     def report(self, report: Report) -> None:

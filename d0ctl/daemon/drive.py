@@ -46,6 +46,9 @@ PILOTS_S = 20.0
 FORECAST_AFTER_S = 10.0
 """When caches are first forecast: messages that wait for a daemon come first."""
 
+END_S = 2.0
+"""How long the thread that takes events may need to end; it is left behind then."""
+
 NO_JOB = 0
 """The number of no job: nothing is scheduled."""
 
@@ -186,6 +189,8 @@ def _close(desk: Desk) -> None:
     contacts = {
         node: now - courier.silence_s for node, courier in desk.couriers.items() if courier.is_up
     }
+    if desk.listener is not None:
+        desk.listener.leave()
     for courier in desk.couriers.values():
         courier.leave()
     for courier in desk.couriers.values():
@@ -198,6 +203,8 @@ def _close(desk: Desk) -> None:
         desk.lines.end()
     if desk.tasks is not None:
         desk.tasks.end()
+    if desk.listener is not None:
+        desk.listener.join(END_S)
     desk.copier.shutdown(cancel_futures=True)
     if desk.store.is_in_place():
         with desk.store.writing():

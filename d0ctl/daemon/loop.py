@@ -10,7 +10,11 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct, field
 
 from d0ctl.daemon.desk import Desk
-from d0ctl.daemon.steps.apply_messages import apply_messages, settle_refused_ends
+from d0ctl.daemon.steps.apply_messages import (
+    apply_messages,
+    listen_for_events,
+    settle_refused_ends,
+)
 from d0ctl.daemon.steps.cleanup import (
     expire_outputs,
     foresee_caches,
@@ -68,6 +72,7 @@ SLOW_STEPS: tuple[Step, ...] = (
     record_contact, give_up_nodes, settle_refused_ends, rebroker, manage_software,
     drop_idle_transfers, spread_hot_inputs, expire_outputs, keep_capacities, foresee_caches,
     sweep_caches, take_inventories, archive_ended, queue_notifications, work_on_tasks,
+    listen_for_events,
 )  # fmt: skip
 """What a turn does in addition, once in `SLOW_S`."""
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from d0ctl.doctor.database import broken_for_long, broken_rules, half_jobs
 from d0ctl.doctor.dropbox import leftovers
+from d0ctl.doctor.event_queue import silent_queue
 from d0ctl.doctor.finding import ANEW, Finding
 from d0ctl.doctor.home import failing_turns, home_files
 from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
@@ -66,6 +67,7 @@ def _parts(store: Store, checksums: bool) -> list[Part]:
         lambda: deliveries(store, time.time()),
         lambda: in_transit(store),
         lambda: unreachable_stores(store),
+        lambda: silent_queue(store),
         lambda: copies_here(store, checksums=checksums),
     ]
 

@@ -91,10 +91,20 @@ def write(folder: Path, text: bytes) -> Path:
             file.flush()
             os.fsync(file.fileno())
         aside.rename(target)
+        _sync(target.parent)
     except OSError as error:
         aside.unlink(missing_ok=True)
         raise Refused(f"can't write into `{folder}`: {error.strerror}") from error
     return target
+
+
+def _sync(folder: Path) -> None:
+    """Have the names in a folder on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def make_key(home: Home) -> None:

@@ -27,7 +27,7 @@ def take(
 ) -> None:
     """Carry out the events of files, the oldest first, each in a transaction; refuse bad ones.
 
-    After a crash an event is read again, and refused because it was taken.
+    One that comes again, after a crash or from a queue, is removed without effect.
     """
     found: list[tuple[Event, str, str]] = []
     for name, text in files:
@@ -37,6 +37,10 @@ def take(
         except D0Error as error:
             _reject(box, name, text, error)
     for event, name, text in sorted(found, key=lambda one: (one[0].time, one[1])):
+        if taken_events.signature_of(store, event.id) == event.signature:
+            log.info("event %s of %s has come again", event.id, event.sender)
+            box.clear([name])
+            continue
         try:
             _carry_out(store, event, now)
         except DatabaseUnavailable:
@@ -73,14 +77,14 @@ def _carry_out(store: Store, event: Event, now: float) -> None:
         raise
     except D0Error:
         with store.writing():
-            taken_events.remember(store, event.id, now=now)
+            taken_events.remember(store, event.id, event.signature, now=now)
         raise
 
 
 def _remember(store: Store, event: Event, now: float) -> None:
     taken_events.forget(store, before=now - event_file.STALE_S - event_file.EARLY_S)
-    if not taken_events.remember(store, event.id, now=now):
-        raise Refused(f"event `{event.id}` was taken before")
+    if not taken_events.remember(store, event.id, event.signature, now=now):
+        raise Refused(f"another event with the id `{event.id}` was taken before")
 
 
 def _drain(store: Store, name: str, by: Author) -> None:

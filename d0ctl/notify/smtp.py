@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from d0ctl.errors import NotSent
 from d0ctl.jobfile.language.field_types import BadValueError
-from d0ctl.sitefile.mail import check_secret
+from d0ctl.sitefile.mail import read_login
 from d0ctl.units import clean
 
 TIMEOUT_S = 30.0
@@ -100,6 +100,8 @@ class Server:
     def __enter__(self) -> Self:
         try:
             self._smtp = self._connected()
+        except BadValueError as error:
+            raise NotSent(f"login: {error}") from error
         except (OSError, smtplib.SMTPException, ValueError) as error:
             raise NotSent(_error_text(error, self._where)) from error
         return self
@@ -133,7 +135,7 @@ class Server:
             if self._security == "starttls":
                 smtp.starttls(context=self._trust())
             if "login" in self._said:
-                smtp.login(*_login(Path(self._said["login"])))
+                smtp.login(*read_login(Path(self._said["login"])))
         except BaseException:
             smtp.close()
             raise
@@ -167,18 +169,6 @@ class Server:
             self._smtp.quit()
         except (OSError, smtplib.SMTPException):
             self._smtp.close()
-
-
-def _login(path: Path) -> tuple[str, str]:
-    """User and password, from a file with both on two lines that only its owner may read."""
-    try:
-        check_secret(path)
-        user, password, *_ = path.read_text().splitlines()
-    except (BadValueError, OSError) as error:
-        raise NotSent(f"login: {error}") from error
-    except ValueError as error:
-        raise NotSent(f"login: `{path}` needs two lines, the user and the password") from error
-    return user, password
 
 
 def _error_text(error: Exception, where: str) -> str:

@@ -42,7 +42,7 @@ _ADDRESS = re.compile(
 )
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.:-]{0,250}[A-Za-z0-9])?", re.ASCII)
 _SECURITY = words("starttls tls none")
-_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
+HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def is_address(text: str) -> bool:
@@ -76,6 +76,21 @@ def check_secret(path: Path) -> None:
         raise BadValueError(f"{shown(str(path))} is not a file")
     if stat.S_IMODE(mode) & 0o077:
         raise BadValueError(f"other users may read {shown(str(path))}: chmod go= {path}")
+
+
+def read_login(path: Path) -> tuple[str, str]:
+    """Return user and password, from two lines of a file that only its owner may read.
+
+    Raises BadValueError if it has none.
+    """
+    check_secret(path)
+    try:
+        user, password, *_ = path.read_text().splitlines()
+    except OSError as error:
+        raise BadValueError(f"{shown(str(path))} can't be read: {error.strerror}") from error
+    except ValueError as error:
+        raise BadValueError(f"{shown(str(path))} needs two lines, user and password") from error
+    return user, password
 
 
 def _secret(text: str) -> str:
@@ -213,7 +228,7 @@ def _check(level: Level, found: Mapping[str, Any]) -> None:
     if not ways and "host" not in level:
         message = "`mail` needs a `host`, a `command`, a `notifier` or a `webhook`"
         level.reading.fault(level.node.position, message)
-    is_unencrypted = found.get("security") == "none" and found.get("host") not in _HERE
+    is_unencrypted = found.get("security") == "none" and found.get("host") not in HERE
     if "login" in level and is_unencrypted:
         message = "with `security: none` the password would be sent unencrypted"
         level.reading.fault(level.position("login"), message)

@@ -41,6 +41,7 @@ from d0ctl.sitefile.mail import read_mail
 from d0ctl.sitefile.people.researchers import read_researchers
 from d0ctl.sitefile.people.shares import read_shares, read_throttles
 from d0ctl.sitefile.platforms import read_platforms
+from d0ctl.sitefile.queues.event_queue import read_event_queue
 from d0ctl.sitefile.transfer.stores import read_stores
 from d0ctl.taskfile.timeouts import read_timeouts
 from d0ctl.units import format_time
@@ -228,6 +229,7 @@ SETTINGS: Mapping[str, Callable[[Node, Reading], Any]] = {
     "merge": read_merge,
     "policy": read_policy,
     "mail": read_mail,
+    "event-queue": read_event_queue,
     "bad-nodes": read_bad_nodes,
     "exclusion": read_exclusion,
     "platforms": read_platforms,

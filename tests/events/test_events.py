@@ -122,13 +122,21 @@ def test_an_event_is_taken_once_also_if_it_was_refused(desk: Desk) -> None:
     put(desk, drain, "four.event")
     reasons = take(desk)
 
-    assert "event `node-up-1` was taken before" in reasons
-    assert "event `node-down-1` was taken before" in reasons
+    assert reasons == ["node `localhost` is not drained, so it can't be resumed"]
+    assert value(desk.store, "node", "drained") == 1
+
+
+def test_another_event_with_the_id_of_one_that_was_taken_is_rejected(desk: Desk) -> None:
+    assert send(desk, "node-down", "localhost") == []
+
+    assert send(desk, "node-up", "localhost") == [
+        "another event with the id `event-0001` was taken before"
+    ]
     assert value(desk.store, "node", "drained") == 1
 
 
 def test_ids_are_forgotten_when_their_events_would_be_stale(desk: Desk) -> None:
-    insert(desk.store, "taken_event", id="old", at=1.0)
+    insert(desk.store, "taken_event", id="old", signature="", at=1.0)
 
     send(desk, "node-down", "localhost")
 

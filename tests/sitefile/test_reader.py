@@ -51,6 +51,7 @@ transfer:
   root: {fetch: "xrdcp {source}", store: "xrdcp '{source}' {dest}"}
 bad-nodes: {failures: 0, pause: 1h, try-again: 30m, longest: 10m, patience: 1}
 exclusion: always
+event-queue: {topic: "a#", login: /no/login, security: none, client: "a b"}
 """
 
 TOLD = """\
@@ -97,6 +98,11 @@ at position 0
 28:67: `bad-nodes` has no key `patience`; it has `failures`, `pause`, `minimum-run`, \
 `try-again` and `longest`
 29:12: `exclusion` takes keys such as `completed`, not `always`
+30:14: `event-queue` needs a `host`
+30:22: `topic` takes a topic such as `d0ctl/events`, also with `+` and `#`, not `a#`
+30:28: with `security: none` the password would be sent unencrypted
+30:35: `login`: `/no/login` can't be read: No such file or directory
+30:70: `client` takes 1 to 64 letters, digits and `._-`, not `a b`
 """
 
 

@@ -44,6 +44,8 @@ GOOD: dict[str, Any] = {
              "grid-control": "e@f.org", "routes": {"lost": ["researcher", "nobody"]},
              "recipients": {"emmy": {"address": "emmy@example.org", "mode": "never", "rate": 5}},
              "digest": "5m", "command": ["/bin/true", "x"], "command-timeout": "1m"},
+    "event-queue": {"host": "mqtt.example.org", "port": 8883, "topic": "lab/+/events/#",
+                    "security": "tls", "client": "d0ctl-lab"},
     "bad-nodes": {"failures": "no", "pause": "10s"},
     "exclusion": {"completed": 10, "rate": "50%"},
     "tasks": {"timeouts": {"pending": "1d", "running": {"after": "7d", "action": "finish"}}},

@@ -77,6 +77,10 @@ sites = st.builds(
             "defaults": st.fixed_dictionaries(
                 {"looping": seconds, "nice": st.integers(0, 19), "transfer-idle": seconds}
             ),
+            "event-queue": st.fixed_dictionaries(
+                {"host": st.just("mqtt.example.org"), "topic": st.just("lab/#")},
+                optional={"port": st.integers(1, 65535), "client": st.just("lab-1")},
+            ),
             "bad-nodes": st.fixed_dictionaries(
                 {"failures": st.integers(0, 9), "minimum-run": st.sampled_from([60.0, 1800.0])}
             ),

@@ -16,6 +16,7 @@ from d0ctl.jobfile.sections.files import inputs
 from d0ctl.jobfile.spec import Acquire, Disposition, MailMode
 from d0ctl.sitefile import bad_nodes, fields, mail, nodes, settings
 from d0ctl.sitefile.people import shares
+from d0ctl.sitefile.queues import event_queue
 from d0ctl.taskfile import timeouts
 from d0ctl.units import listed
 
@@ -143,6 +144,9 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (settings.STREAMS, whole(1, 6)),
     (settings.PROCESSES, whole(1, 16)),
     (mail.HOST, {"type": ANY_SCALAR, "pattern": "^[A-Za-z0-9][A-Za-z0-9_.:-]*$"}),
+    (event_queue.TOPIC, {"type": ANY_SCALAR, "pattern": r"\S"}),
+    (event_queue.CLIENT, {"type": ANY_SCALAR, "pattern": "^[A-Za-z0-9._-]{1,64}$"}),
+    (event_queue.SECURITY, words(("tls", "none"))),
     (mail.PORT, whole(1, 65535)),
     (mail.SECURITY, words(("starttls", "tls", "none"))),
     (mail.CERTIFICATES, {"type": ("string", "null"), "pattern": "^/"}),

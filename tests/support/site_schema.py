@@ -14,6 +14,7 @@ from d0ctl.sitefile import (
     software,
 )
 from d0ctl.sitefile.people import researchers, shares
+from d0ctl.sitefile.queues import event_queue
 from d0ctl.sitefile.reader import SECTIONS
 from d0ctl.sitefile.transfer import stores
 from d0ctl.taskfile import timeouts
@@ -144,6 +145,8 @@ def site_schema() -> Schema:
         "merge": mapping(SCALAR),
         "policy": ref("policy"),
         "mail": section("Mail", mail.MAIL_KEYS, MAIL),
+        "event-queue": section("Event queue", event_queue.QUEUE_KEYS,
+                               {key: piece(kind) for key, kind in event_queue.QUEUE_KEYS.items()}),
         "bad-nodes": section("Bad nodes", bad_nodes.BAD_NODE_KEYS, bad),
         "shares": mapping({**record(level("Share", shares.SHARE_KEYS, SHARE)),
                            "type": ANY_OR_PART}, f"^{shares.PATH}$"),

@@ -1,6 +1,7 @@
 """Messages of wrappers: applied, or refused and settled."""
 
 import logging
+from typing import TYPE_CHECKING, Any
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
@@ -8,7 +9,11 @@ from d0ctl.model import Reason
 from d0ctl.sitefile.defaults import GRACE_S
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
+from d0ctl.store.nodes.site import setting, site_name
 from d0ctl.units import clean
+
+if TYPE_CHECKING:
+    from d0ctl.event_queue.listener import Listener
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +51,29 @@ def _take_events(desk: Desk, turn: Turn) -> None:
     from d0ctl.events.taking import take  # most homes get none
 
     take(desk.home, desk.store, desk.dropbox, turn.received.events, turn.now)
+
+
+def listen_for_events(desk: Desk, turn: Turn) -> None:
+    """Start, replace or end the thread that takes events from the queue of the site.
+
+    Only a daemon has one: the broker ends the connection of the first of two.
+    """
+    said = setting(desk.store, "event-queue") if desk.job is None else None
+    if desk.listener is not None and desk.listener.said != said:
+        desk.listener.leave()
+    if desk.listener is not None and not desk.listener.is_alive():
+        desk.listener = None
+    if said and desk.listener is None:
+        desk.listener = _listener(desk, said)
+        desk.listener.start()
+
+
+def _listener(desk: Desk, said: dict[str, Any]) -> "Listener":
+    from d0ctl.event_queue.listener import Listener  # most homes have none
+    from d0ctl.events import event_file
+
+    name, folder = f"d0ctl-{site_name(desk.store)}", desk.dropbox.folder
+    return Listener(said, name, desk.dropbox.new, lambda text: event_file.write(folder, text))
 
 
 def settle_refused_ends(desk: Desk, turn: Turn) -> None:

@@ -3,9 +3,15 @@
 from d0ctl.store.connection import Store
 
 
-def remember(store: Store, event: str, *, now: float) -> bool:
+def remember(store: Store, event: str, signature: str, *, now: float) -> bool:
     """Record that an event was taken; return whether it is new."""
-    return bool(store.change("remember_event", id=event, now=now))
+    return bool(store.change("remember_event", id=event, signature=signature, now=now))
+
+
+def signature_of(store: Store, event: str) -> str | None:
+    """Return the signature of an event that was taken; None if it was not."""
+    found = store.value("taken_signature", id=event)
+    return None if found is None else str(found)
 
 
 def forget(store: Store, *, before: float) -> None:

@@ -36,8 +36,9 @@ create table token (
 
 -- Events of other systems that were taken (docs/events.md): none is taken twice.
 create table taken_event (
-    id text primary key,
-    at real not null
+    id        text primary key,
+    signature text not null,               -- the same event may come twice, as from a queue
+    at        real not null
 ) strict, without rowid;
 
 create index taken_event_by_time on taken_event (at);

@@ -363,7 +363,11 @@ delete from token where name = :name;
 
 -- name: remember_event
 -- An event of another system was taken.
-insert into taken_event (id, at) values (:id, :now) on conflict do nothing;
+insert into taken_event (id, signature, at) values (:id, :signature, :now) on conflict do nothing;
+
+-- name: taken_signature
+-- The signature of an event that was taken.
+select signature from taken_event where id = :id;
 
 -- name: forget_events
 -- Forget events that are refused because of their age.

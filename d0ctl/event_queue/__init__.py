@@ -1,0 +1,1 @@
+"""The queue of events: an MQTT broker, and the thread that carries its messages to the disk."""

@@ -1,0 +1,1 @@
+"""Queues of other systems in the site file."""
