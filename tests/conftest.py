@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
+from tests.support.faketime import Clock
 from tests.support.homes import equip_nodes, make_home
 from tests.support.running_order import share_out
 from tests.support.site import Site
@@ -60,6 +61,13 @@ def real_site(tmp_path: Path) -> Iterator[Site]:
         yield site
     finally:
         site.close(kills=True)
+
+
+@pytest.fixture
+def clock(tmp_path: Path) -> Iterator[Clock]:
+    """A clock that jumps; name it before what starts processes, so that it outlives them."""
+    with Clock(tmp_path / "clock") as clock:
+        yield clock
 
 
 @pytest.hookimpl(wrapper=True)

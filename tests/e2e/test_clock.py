@@ -21,10 +21,9 @@ stages:
 """
 
 
-@pytest.fixture
-def clock(site: Site) -> Iterator[Clock]:
-    """The clock of a daemon, and of its node on this machine."""
-    clock = Clock(site.folder / "clock")
+@pytest.fixture(autouse=True)
+def daemon(clock: Clock, site: Site) -> Iterator[None]:
+    """A daemon with that clock, which its node on this machine has, too."""
     daemon = subprocess.Popen(
         [str(D0CTL), "daemon", "run"],
         cwd=site.jobs,
@@ -32,13 +31,13 @@ def clock(site: Site) -> Iterator[Clock]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    yield clock
+    yield
     end_process(daemon)
 
 
 @pytest.mark.parametrize("offset", ["+1d", "-1d"])
 def test_a_clock_jump_of_a_day_during_a_run_loses_nothing(
-    site: Site, clock: Clock, offset: str
+    clock: Clock, site: Site, offset: str
 ) -> None:
     record, go = site.folder / "record", site.folder / "go"
     site.submit(SLOW.format(record=record, go=go))
@@ -73,7 +72,7 @@ stages:
 
 @pytest.mark.parametrize("offset", ["+1h", "-1h"])
 def test_the_control_host_continues_after_its_clock_jumps(
-    site: Site, clock: Clock, offset: str
+    clock: Clock, site: Site, offset: str
 ) -> None:
     site.add("farm", cpus=4)
     site.alone()

@@ -12,9 +12,8 @@ from tests.wrapper.conftest import Connect
 
 @pytest.mark.parametrize("offset", ["+1d", "-1d"])
 def test_the_times_of_an_attempt_go_on_when_the_clock_jumps(
-    connect: Connect, tmp_path: Path, offset: str
+    clock: Clock, connect: Connect, tmp_path: Path, offset: str
 ) -> None:
-    clock = Clock(tmp_path / "clock")
     node = connect(environment=clock.environment)
     began = time.time()
     node.launch(launch(1, binary(script=f"until [ -e {tmp_path}/go ]; do sleep 0.02; done")))
