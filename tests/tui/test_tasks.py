@@ -140,3 +140,47 @@ def test_the_screen_of_tasks_says_how_to_submit_one(site: Site, dashboard: Open)
         await desk.until(lambda: desk.app.screen is desk.main, "the tree")
 
     dashboard(script, size=(80, 24))
+
+
+def test_tasks_that_ended_in_vain_need_a_person(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    now = time.time()
+    making.submit(site.store, now=now, name="good")
+    bad = making.submit(site.store, now=now, name="bad", files="[none.sh]")
+    making.work(site.store, now)
+    assert making.status_of(site.store, bad) == "broken"
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("✘ 1 failed", f"{UNICODE.states['broken']} 1 task ")
+        seen = ["good"]
+        for _ in range(2):
+            await desk.press("n")
+            await desk.until(lambda: desk.main.selector not in seen, "the next one")
+            seen.append(desk.main.selector or "")
+        assert set(seen) == {"good", "bad", "prod/1/2/1"}
+        await desk.press("N")
+        await desk.until(lambda: desk.main.selector == seen[1], "the one before")
+
+    dashboard(script, start="good", size=(140, 30))
+
+
+def test_a_task_of_the_past_is_shown_with_the_status_that_it_had(
+    site: Site, dashboard: Open
+) -> None:
+    begun = time.time() - 3600
+    task = making.submit(site.store, now=begun, split="{files-per-package: 10, at-once: yes}")
+    making.work(site.store, begun)
+    moved(site, task, "paused", "the disk is full")
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: "the disk is full" in row_of(desk, "demo"), "it is paused")
+        await desk.press("at")
+        await desk.type("30m")
+        await desk.press("enter")
+        await desk.sees("as it was")
+        await desk.until(lambda: "▶ running" in row_of(desk, "demo"), "it was running")
+        assert "demo  task" in row_of(desk, "demo")
+        assert "the disk is full" not in row_of(desk, "demo")
+
+    dashboard(script, size=(140, 30))

@@ -45,8 +45,11 @@ def progress(files: Mapping[str, int]) -> Counts:
 
 
 def counts(row: TaskJob) -> Counts:
-    """Return what the bar of a task shows: its scouts, as long as it has only these; else files."""
-    return row.counts if row.task.status == "scouting" else progress(row.task.files)
+    """Return what the bar of a task shows: its files; packages as long as they are scouts, and in
+    the past, of which files are not known.
+    """
+    is_of_packages = row.task.status == "scouting" or not row.task.files
+    return row.counts if is_of_packages else progress(row.task.files)
 
 
 def reason(task: TaskSummary) -> str:

@@ -1,8 +1,9 @@
 """The database as it was at an earlier moment, for a connection that only reads.
 
 Temporary tables take the place of those that change. SQLite finds them first, so every query of
-this connection reads the past. Phases, attempts, counts and events are exact. Definitions, files
-and nodes are those of the present.
+this connection reads the past. Phases, attempts, counts, events and statuses of tasks are exact.
+Definitions, files and nodes are those of the present; how many files of tasks had each status is
+not known.
 """
 
 import re

@@ -102,6 +102,11 @@ def with_tasks(store: Store, jobs: Mapping[int, JobSummary]) -> dict[int, TaskJo
             for id, one in of_jobs(store, jobs).items()}  # fmt: skip
 
 
+def needing_a_person(store: Store) -> dict[int, str]:
+    """Return the statuses of tasks that have ended in vain, by the ids of their jobs."""
+    return {row["job_id"]: row["status"] for row in store.rows("tasks_needing_a_person")}
+
+
 def _summaries(store: Store, rows: Sequence[Row]) -> list[TaskSummary]:
     files: dict[int, dict[str, int]] = {}
     wanted = as_json([row["id"] for row in rows])

@@ -82,6 +82,18 @@ create temp table node as select * from main.node;
 create unique index temp.node_id on node (id);
 update temp.node
    set state = 'unknown', load = null, contact = null, last_error = null, drained = 0;
+create temp table task_log as
+select * from main.task_log where at <= (select at from moment);
+create index temp.task_log_id on task_log (task_id, id);
+create temp table task as
+select * from main.task where job_id in (select id from temp.job);
+create unique index temp.task_id on task (id);
+update temp.task
+   set (status, since, actor, note) =
+       (select new, at, actor, note from temp.task_log
+         where task_id = task.id and old is not new order by id desc limit 1),
+       waits = null, ended = iif(ended > (select at from moment), null, ended);
+create temp table dataset_count as select * from main.dataset_count where false;
 create temp table action as
 select * from main.action where at <= (select at from moment);
 

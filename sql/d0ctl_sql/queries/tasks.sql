@@ -45,6 +45,13 @@ select task.id, task.job_id, job.name, job.title, job.originator, job.priority, 
   join task on task.job_id = wanted.value
   join job on job.id = task.job_id;
 
+-- name: tasks_needing_a_person
+-- The tasks that have ended in vain, and their statuses.
+select task.job_id, task.status
+  from json_each('["broken", "exhausted", "failed"]') as wanted
+ cross join task indexed by task_in_status on task.status = wanted.value
+  join job on job.id = task.job_id and job.visible = 1;
+
 -- name: input_counts_of_tasks
 -- How many files of the input datasets of tasks have each status.
 select dataset.task_id, dataset_count.status, sum(dataset_count.n) as n

@@ -1,7 +1,7 @@
 """The lines around the tree: header, nodes, events, rates, keys."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, foreign, pad, sprea
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.units import count, moment
 from d0ctl_tui.commands import Command
+from d0ctl_tui.draw import task_rows
 from d0ctl_tui.draw.rates import STRETCH_S, Rates, plot
 from d0ctl_tui.draw.row_cells import clock
 from d0ctl_tui.read.snapshot import NodeLine, Snapshot
@@ -65,25 +66,30 @@ def header(
 
 
 def _problems(snapshot: Snapshot, glyphs: Glyphs, *, short: bool = False) -> list[Span]:
-    """Return how many packages need a person, by phase."""
+    """Return how many packages need a person, by phase, and how many tasks do."""
     spans: list[Span] = []
+    for state, number, word in _needs(snapshot):
+        text = f"{glyphs.states[state]} {signs.short(number)}"
+        spans += [("  " if short else "   ", ""),
+                  (text if short else f"{text} {word}", signs.role(state))]  # fmt: skip
+    return spans
+
+
+def _needs(snapshot: Snapshot) -> Iterator[tuple[str, int, str]]:
+    """Yield what needs a person: a state with its glyph, how many, and the word for it."""
     for phase, word in WORDS.items():
         if number := snapshot.needing_a_person(phase):
-            text = f"{glyphs.states[phase]} {signs.short(number)}"
-            spans += [("  " if short else "   ", ""),
-                      (text if short else f"{text} {word}", signs.role(phase))]  # fmt: skip
-    return spans
+            yield phase, number, word
+    if number := len(snapshot.tasks):
+        worst = next(one for one in task_rows.WORST if one in snapshot.tasks.values())
+        yield worst, number, "task" if number == 1 else "tasks"
 
 
 def past_header(snapshot: Snapshot, at: float, columns: int, glyphs: Glyphs) -> Line:
     """Return the moment of the past that is shown, how many packages needed a person, the way."""
     moment_text = time.strftime("%a %Y-%m-%d %H:%M:%S", time.localtime(at))
     left: list[Span] = [(" d0ctl ", "title"), (f" as it was {moment_text} ", "stale")]
-    for phase, word in WORDS.items():
-        if number := snapshot.needing_a_person(phase):
-            left.append(
-                (f"   {glyphs.states[phase]} {signs.short(number)} {word}", signs.role(phase))
-            )
+    left += _problems(snapshot, glyphs)
     keys = ", earlier  . later  @ time  esc now "
     if width(left) + len(keys) + 1 > columns:
         return fit(left, columns, ellipsis=glyphs.ellipsis)

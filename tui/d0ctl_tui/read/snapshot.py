@@ -9,6 +9,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.history import notable
 from d0ctl.store.history.notable import Notable
 from d0ctl.store.nodes import registry
+from d0ctl.store.tasks import views as tasks
 from d0ctl.store.views import activity
 
 MOST_EVENTS = 60
@@ -45,6 +46,9 @@ class Snapshot(Struct, frozen=True):
     slots: int = 0
     needing: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
+    tasks: Mapping[int, str] = field(default_factory=dict)
+    """The statuses of tasks that need a person, by the ids of their jobs."""
+
     def needing_a_person(self, phase: str) -> int:
         """Return how many packages of all jobs are in a phase that needs a person."""
         return sum(counts.get(phase, 0) for counts in self.needing.values())
@@ -77,6 +81,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         failed,
         activity.slots(store),
         activity.needing_a_person(store),
+        tasks.needing_a_person(store),
     )
 
 

@@ -222,8 +222,7 @@ class Source:
             case []:
                 ids = self.jobs[first:last]
                 found = outline.jobs(store, ids)
-                if self.at is None:
-                    found |= tasks.with_tasks(store, found)
+                found |= tasks.with_tasks(store, found)
                 return [found.get(id) for id in ids]
             case [JobSummary() as job]:
                 return [*outline.stages(store, job, first + 1, last)]

@@ -1,6 +1,6 @@
-"""From one package that needs a person to the next, in the order of the tree."""
+"""From one package or task that needs a person to the next, in the order of the tree."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -30,6 +30,7 @@ class WalkStart(Struct, frozen=True):
 def next_problem(
     source: Source,
     needing: Mapping[int, Mapping[str, int]],
+    tasks: Collection[int],
     here: WalkStart,
     *,
     forward: bool,
@@ -37,8 +38,27 @@ def next_problem(
 ) -> Path | None:
     """Return the next one, across the end to the beginning; None if nothing needs a person.
 
-    By group, it is the first of the next stage, phase or reason.
+    By group, it is the first of the next stage, phase or reason. The row of a task, by its job, is
+    one of its own.
     """
+    package = _next_package(source, needing, here, forward=forward, by_group=by_group)
+    found: list[Path] = [(at,) for at, job in enumerate(source.jobs) if job in tasks]
+    found += [package] if package else []
+    begin = here.path or ()
+    if forward:
+        return min(found, key=lambda path: (path <= begin, path), default=None)
+    return max(found, key=lambda path: (path < begin, path), default=None)
+
+
+def _next_package(
+    source: Source,
+    needing: Mapping[int, Mapping[str, int]],
+    here: WalkStart,
+    *,
+    forward: bool,
+    by_group: bool,
+) -> Path | None:
+    """Return the next package, or the first of the next group."""
     order = [job for job in source.jobs if job in needing]
     if not order:
         return None

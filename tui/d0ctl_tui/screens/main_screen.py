@@ -206,8 +206,9 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
     def action_problem(self, by: int, each: bool = False) -> None:
         """Go to the next group of packages that need a person, or package, or to the one before."""
         here = walk.WalkStart(self.tree_view.chosen, self.tree_view.chosen_row)
-        needing, source = self.dashboard.snapshot.needing, self.dashboard.source
-        path = walk.next_problem(source, needing, here, forward=by > 0, by_group=not each)
+        snapshot, source = self.dashboard.snapshot, self.dashboard.source
+        path = walk.next_problem(source, snapshot.needing, snapshot.tasks, here, forward=by > 0,
+                                 by_group=not each)  # fmt: skip
         if path is None:
             where = " in the jobs that are listed" if source.job_list.hides else ""
             self.dashboard.show_notice(f"nothing needs a person{where}", "good")
