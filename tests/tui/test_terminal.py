@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -158,6 +159,29 @@ def test_a_terminal_of_256_colours_gets_no_others(site: Site, terminal: Open) ->
 
     assert b"48;5;233" in screen.read()
     assert b"48;2;" not in screen.read() and b"38;2;" not in screen.read()
+
+
+COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(?:[34][0-7]|9[0-7]|10[0-7]|[34]8;[0-9;]+)[m;]")
+
+
+@pytest.mark.parametrize(
+    ("variables", "paper"),
+    [(("TERM=xterm",), b"40"), (("TERM=linux",), b"40"), (("TERM=vt100",), b""),
+     (("TERM=xterm-256color", "NO_COLOR=1"), b""), (("TERM=linux", "NO_COLOR=1"), b"")],
+    ids=["xterm", "linux", "vt100", "no-color", "linux-no-color"],
+)  # fmt: skip
+def test_a_terminal_gets_the_colours_that_it_has(
+    site: Site, terminal: Open, variables: tuple[str, ...], paper: bytes
+) -> None:
+    site.submit(production())
+    screen = terminal("env", *variables, PROGRAM, "tui", "--theme", "light")
+    screen.sees(b"A production")
+    screen.sees(b"more")
+
+    found = COLOUR.findall(screen.read())
+    assert bool(found) == bool(paper), found
+    assert not re.search(rb"[34]8;[25];", screen.read())
+    assert re.search(rb"\x1b\[(?:[0-9;]*;)?%s[;m]" % (paper or b"7"), screen.read())
 
 
 @pytest.mark.parametrize(("options", "most"), [([], 1000), (["--slow"], 500)])

@@ -1,11 +1,15 @@
-"""Every look can be read on every ground, in true colour and in 256 colours."""
+"""Every look can be read on every ground, in true colour, in 256 colours and in sixteen."""
 
 import pytest
 from rich.color import Color, ColorSystem
+from rich.style import Style
+from rich.terminal_theme import TerminalTheme
 from textual.theme import Theme
 
 from d0ctl_tui.terminal import Terminal
-from d0ctl_tui.themes import COARSE, THEMES
+from d0ctl_tui.themes import ANSI, COARSE, NAMES, THEMES
+from d0ctl_tui.widgets.lines import LineView
+from d0ctl_tui.widgets.looks import LOOKS
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -15,14 +19,37 @@ LEAST = 4.5
 """The least contrast of text on every ground, as WCAG asks for small text."""
 
 
-def light(colour: str, coarse: bool) -> float:
+XTERM = TerminalTheme(
+    (0, 0, 0), (229, 229, 229),
+    [(0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0),
+     (0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229)],
+    [(127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0),
+     (92, 92, 255), (255, 0, 255), (0, 255, 255), (255, 255, 255)],
+)  # fmt: skip
+"""The sixteen colours of xterm, on black."""
+
+DIM = 2 / 3
+"""What terminals leave of the light of dim text."""
+
+
+def light(colour: str | Color, coarse: bool, *, ground: bool = False, left: float = 1.0) -> float:
     """How light a colour is, as WCAG reckons it, once the terminal shows it."""
-    shown = Color.parse(colour)
+    shown = Color.parse(colour) if isinstance(colour, str) else colour
     if coarse:
         shown = shown.downgrade(ColorSystem.EIGHT_BIT)
-    parts = [part / 255 for part in shown.get_truecolor()]
+    triplet = shown.get_truecolor(XTERM, foreground=not ground)
+    parts = [part * left / 255 for part in triplet]
     red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast_of(style: Style, coarse: bool) -> float:
+    """The contrast of text in this style with its background."""
+    default = Color.default()
+    left = DIM if style.dim else 1.0
+    lights = sorted((light(style.color or default, coarse, left=left),
+                     light(style.bgcolor or default, coarse, ground=True)))  # fmt: skip
+    return (lights[1] + 0.05) / (lights[0] + 0.05)
 
 
 def contrast(one: str, other: str, coarse: bool) -> float:
@@ -64,9 +91,61 @@ def test_there_are_the_same_themes_for_256_colours() -> None:
 
 
 def test_paper_and_cursor_differ_in_256_colours() -> None:
-    for theme in COARSE[:-1]:
+    for theme in (theme for theme in COARSE if not theme.ansi):
         shown = {light(ground, True) for ground in grounds(theme).values()}
         assert len(shown) >= 3 and light(grounds(theme)["paper"], True) != 0
+
+
+@pytest.mark.parametrize("key", ["escape", "K", "slash"], ids=["main", "plan", "search"])
+@pytest.mark.parametrize("kind", ["true", "256", "16"])
+def test_every_piece_of_text_on_a_screen_is_readable_in_every_theme(
+    site: Site, dashboard: Open, kind: str, key: str
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    names = [name for name in NAMES if (name in ANSI) == (kind == "16")]
+    rows = ("", "cursor", "blurred", "pinned")
+    seen: set[tuple[str, str, str]] = set()
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("✘ failed")
+        await desk.press(key)
+        await desk.until(lambda: (len(desk.app.screen_stack) > 1) == (key != "escape"), "the box")
+        for name in names:
+            desk.app.theme = name
+            await desk.hands.pause()
+            for view in desk.app.screen.query(LineView):
+                for look in set(LOOKS) - {*rows}:
+                    for row in rows:
+                        text = view.style_of(look, row)
+                        assert contrast_of(text, kind == "256") >= LEAST, (name, view, look, row)
+                        seen.add((name, look, row))
+
+    terminal = Terminal(plain=kind == "16", coarse=kind == "256", theme=names[0])
+    dashboard(script, start="prod/1/1/1", terminal=terminal)
+
+    assert len(seen) == len(names) * (len(LOOKS) - 3) * len(rows)
+
+
+@pytest.mark.parametrize("theme", ["terminal", "16-colour"])
+def test_themes_of_sixteen_colours_use_no_others_and_the_key_leads_from_one_to_the_other(
+    site: Site, dashboard: Open, theme: str
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("A production")
+        for name in (theme, *(other for other in ANSI if other != theme), theme):
+            assert desk.app.theme == name
+            for view in desk.app.screen.query(LineView):
+                for style in (view.style_of(look) for look in LOOKS):
+                    for colour in (style.color, style.bgcolor):
+                        assert colour is None or colour.number is None or colour.number < 16
+                        assert colour is None or colour.triplet is None
+            await desk.press("T")
+            await desk.hands.pause()
+
+    dashboard(script, terminal=Terminal(plain=True, theme=theme))
 
 
 @pytest.mark.parametrize("plain", [True, False])

@@ -91,7 +91,8 @@ class Dashboard(Past, Outside, Attention, App[None]):
         self._pause = max(SHORTEST_S, self.interval)
         for theme in themes.COARSE if terminal.coarse else themes.THEMES:
             self.register_theme(theme)
-        self.theme = "terminal" if terminal.plain else terminal.theme
+        is_fine = not terminal.plain or terminal.theme in themes.ANSI
+        self.theme = terminal.theme if is_fine else "terminal"
 
         self.set_class(terminal.ascii, "-ascii")
         self.set_class(terminal.plain, "-ansi")
@@ -290,9 +291,7 @@ class Dashboard(Past, Outside, Attention, App[None]):
 
     def action_next_theme(self) -> None:
         """Go to the next theme."""
-        if self.terminal.plain:
-            return
-        names = [name for name in themes.NAMES if name != "terminal"]
+        names = [name for name in themes.NAMES if (name in themes.ANSI) == self.terminal.plain]
         self.theme = names[(names.index(self.theme) + 1) % len(names)]
 
     def action_repaint(self) -> None:

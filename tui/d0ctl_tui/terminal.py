@@ -8,6 +8,7 @@ class Terminal(Struct, frozen=True):
 
     ascii: bool = False
     plain: bool = False
+    """Whether only the sixteen colours of every terminal are used."""
     theme: str = "dark"
     coarse: bool = False
     """Whether there are no more than 256 colours."""

@@ -58,10 +58,18 @@ SAFE = _theme("colour-blind", {
 
 TERMINAL = _theme("terminal", {
     "ink": "ansi_default", "paper": "ansi_default", "panel": "ansi_default",
-    "good": "ansi_green", "bad": "ansi_red", "warn": "ansi_yellow", "live": "ansi_cyan",
-    "faint": "ansi_default", "mark": "ansi_magenta", "command": "ansi_green",
-    "title": "ansi_blue", "line": "ansi_default", "cursor": "ansi_default",
+    "good": "ansi_green", "bad": "ansi_bright_red", "warn": "ansi_yellow", "live": "ansi_cyan",
+    "faint": "ansi_default", "mark": "ansi_bright_magenta", "command": "ansi_green",
+    "title": "ansi_default", "line": "ansi_default", "cursor": "ansi_default",
     "blurred": "ansi_default",
+}, dark=True, ansi=True)  # fmt: skip
+
+SIXTEEN = _theme("16-colour", {
+    "ink": "ansi_bright_white", "paper": "ansi_black", "panel": "ansi_black",
+    "good": "ansi_bright_green", "bad": "ansi_bright_red", "warn": "ansi_bright_yellow",
+    "live": "ansi_bright_cyan", "faint": "ansi_white", "mark": "ansi_bright_magenta",
+    "command": "ansi_green", "title": "ansi_cyan", "line": "ansi_white", "cursor": "ansi_blue",
+    "blurred": "ansi_black",
 }, dark=True, ansi=True)  # fmt: skip
 
 COARSE_DARK = _theme("dark", {
@@ -85,15 +93,19 @@ COARSE_SAFE = _theme("colour-blind", {
     "cursor": "#303030", "blurred": "#262626",
 }, dark=True)  # fmt: skip
 
-THEMES = (DARK, LIGHT, SAFE, TERMINAL)
+THEMES = (DARK, LIGHT, SAFE, TERMINAL, SIXTEEN)
 """All themes, in the order of the key."""
 
-COARSE = (COARSE_DARK, COARSE_LIGHT, COARSE_SAFE, TERMINAL)
+COARSE = (COARSE_DARK, COARSE_LIGHT, COARSE_SAFE, TERMINAL, SIXTEEN)
 """The same with the colours of a terminal with 256 colours."""
 
 NAMES = tuple(theme.name for theme in THEMES)
 
 
-def is_coarse() -> bool:
-    """Return whether the terminal has no more than 256 colours, by its environment."""
-    return Console().color_system != "truecolor"
+ANSI = (TERMINAL.name, SIXTEEN.name)
+"""Those of the sixteen colours that every terminal with colours has."""
+
+
+def colours() -> str | None:
+    """Return the colours of the terminal by its environment, as Rich calls them; None for none."""
+    return Console(force_terminal=True).color_system

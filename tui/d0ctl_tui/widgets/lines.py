@@ -18,6 +18,9 @@ from d0ctl_tui.commands import MOVE, bindings
 WHEEL = 3
 """How many lines a turn of the mouse wheel scrolls."""
 
+GROUNDED = ("match", "stale")
+"""Looks with backgrounds of their own, which the row of the cursor keeps."""
+
 PLAIN = {ELLIPSIS: ".", "·": "-", "→": ">", "↑": "^", "↓": "v"}
 """ASCII equivalents of signs in d0ctl's texts; all others become question marks."""
 
@@ -220,7 +223,7 @@ class LineView(ScrollView, can_focus=True):
     def style_of(self, look: str, over: str = "") -> Style:
         """Return the style of a look in the present theme, on a line that has a look itself."""
         readable = "plain" if over not in ("", "pinned") and look == "faint" else look
-        key = readable or "plain", over
+        key = readable or "plain", over if look not in GROUNDED else ""
         if key not in self._styles:
             style = self.rich_style
             for name in key:

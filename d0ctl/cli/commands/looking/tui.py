@@ -18,11 +18,12 @@ app = single()
 POOR = ("linux", "vt100", "vt220", "ansi", "screen.linux")
 """Terminals with few colours, and often with few glyphs."""
 
+COLOURLESS = ("vt100", "vt220")
 
 SLOW_S = 5.0
 """The time between two updates on a slow line, unless the user sets it."""
 
-THEMES = ("dark", "light", "colour-blind", "terminal")
+THEMES = ("dark", "light", "colour-blind", "terminal", "16-colour")
 
 WEB_DRIVER = "textual.drivers.web_driver:WebDriver"
 """What the server for browsers gives the dashboards that it starts instead of a terminal."""
@@ -37,7 +38,7 @@ def tui(
     theme: Annotated[
         str | None,
         typer.Option("--theme", metavar="NAME", envvar="D0CTL_THEME",
-                     help="dark, light, colour-blind or terminal (default: dark)."),
+                     help="dark, light, colour-blind, terminal or 16-colour."),
     ] = None,
     ascii: Annotated[
         bool, typer.Option("--ascii", help="Use only ASCII characters.")
@@ -90,17 +91,24 @@ def tui(
     os.environ.setdefault("ESCDELAY", ESCAPE_MS)
     from d0ctl_tui.app import Dashboard
     from d0ctl_tui.terminal import Terminal
-    from d0ctl_tui.themes import is_coarse
+    from d0ctl_tui.themes import ANSI, colours
 
-    poor = os.environ.get("TERM", "") in POOR
-    plain = poor or slow or bool(os.environ.get("NO_COLOR")) or theme == "terminal"
+    kind = os.environ.get("TERM", "")
+    poor = kind in POOR
+    fine = "truecolor" if is_served else colours()
+    if kind in COLOURLESS:
+        os.environ["NO_COLOR"] = "1"
+    bare = bool(os.environ.get("NO_COLOR")) or not fine
+    plain = bare or poor or slow or fine == "standard" or theme in ANSI
+    if bare or (plain and theme not in ANSI):
+        theme = "terminal" if bare or slow else "16-colour"
     no_glyphs = ascii or poor or not (is_served or speaks_unicode(sys.stdout))
     pause = interval if interval is not None else SLOW_S if slow else 0.0
     terminal = Terminal(
         no_glyphs,
         plain,
         theme or "dark",
-        is_coarse() and not is_served,
+        fine == "256",
         pause,
         slow,
         quiet,
