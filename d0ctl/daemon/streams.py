@@ -109,10 +109,10 @@ def run(
         except Exception as error:  # all of them are tried again
             outcomes = [error] * len(jobs)
         took_s = time.monotonic() - began
-        size = sum(outcome.size for outcome in outcomes if isinstance(outcome, FileFacts))
+        sizes = [outcome.size for outcome in outcomes if isinstance(outcome, FileFacts)]
         for job, outcome in zip(jobs, outcomes, strict=True):
             report(_ended(pair.target, job, outcome))
-        report(StreamEnded(pair.target, pair.source, size, took_s))
+        report(StreamEnded(pair.target, pair.source, sum(sizes), took_s, len(sizes)))
 
     pair = Pair(*(THIS_MACHINE if end is None else end.node for end in (source, target)))
     name = " to ".join("here" if end is None else end.address.name for end in (source, target))

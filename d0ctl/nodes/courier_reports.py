@@ -67,13 +67,14 @@ class TransferEnded(Struct, frozen=True):
 class StreamEnded(Struct, frozen=True):
     """The end of a stream of files to a node; the ends of its files were reported before.
 
-    `size` are the bytes of the files that arrived.
+    `size` are the bytes of the `files` that arrived.
     """
 
     node: int
     source: int
     size: int = 0
     took_s: float = 0.0
+    files: int = 1
 
 
 class LoginTried(Struct, frozen=True):

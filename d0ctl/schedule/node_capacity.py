@@ -129,15 +129,16 @@ class NodeCapacity(Struct):
         links: Links,
     ) -> Cost:
         """Return what a package costs here; `places` has the bytes of its inputs by cluster."""
-        transfer_s, rate = 0.0, None
+        transfer_s, rate, each_s = 0.0, None, 0.0
         if self.brings(files):
             cluster = self.node.cluster
             number = files.files - files.there.get(cluster, 0) if files is not None else 0
             lacking = max(places.values(), default=0) - places.get(cluster, 0)
             source = max((at for at in places if at != ANY), key=places.__getitem__, default=ANY)
             transfer_s = links.seconds(cluster, lacking, number, source)
-            rate = links.rate_of(source, cluster)
-        return Cost(transfer_s, self.wait_s(requirement), requirement.run_s(self.node.speed), rate)
+            rate, each_s = links.rate_of(source, cluster), links.file_s_of(source, cluster)
+        run_s = requirement.run_s(self.node.speed)
+        return Cost(transfer_s, self.wait_s(requirement), run_s, rate, each_s)
 
     def set_busy(self, busy: Iterable[Busy]) -> None:
         """Learn when its CPUs become free, from the packages there."""

@@ -2,6 +2,8 @@
 
 from collections import Counter, defaultdict
 
+import pytest
+
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import CopyJob, Transfer
 from d0ctl.daemon.steps.transfers import end_stream, end_transfers, note_login
@@ -105,15 +107,17 @@ def test_streams_and_single_transfers_show_how_fast_a_link_is(desk: Desk) -> Non
     with desk.store.writing():
         north, south = (registry.add(desk.store, Address(name, "ssh", name), cpus=1)
                         for name in ("north", "south"))  # fmt: skip
-        end_stream(desk, StreamEnded(south, north, 20_000_000, 4.0), now=100.0)
+        end_stream(desk, StreamEnded(south, north, 20_000_000, 4.0, 10), now=100.0)
         copy = sizes(10_000_000)[0].copy
         done = CopyJob(Transfer(1, 99, 0), copy)
         end_transfers(desk, [TransferEnded(south, done, None, facts=FileFacts(10_000_000, "x"),
                                            took_s=1.0)], now=100.0)  # fmt: skip
-        found = links.rates(desk.store)
+        found = links.speeds(desk.store)
         one, other = (registry.named(desk.store, name)["cluster_id"] for name in ("north", "south"))
 
-    assert (found[one, other], found[1, other]) == (5e6, 10e6)
+    (rate, file_s), (single_rate, single_s) = found[one, other], found[1, other]
+    assert 20e6 / rate + 10 * file_s == pytest.approx(4.0)
+    assert 10e6 / single_rate + single_s == pytest.approx(1.0)
 
 
 class Ready(Courier):

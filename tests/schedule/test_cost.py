@@ -118,7 +118,9 @@ def test_a_link_that_was_measured_goes_before_what_is_assumed() -> None:
 
 
 def test_the_backlog_of_a_slow_link_takes_as_long_as_that_link_needs() -> None:
-    links = queued(Links(file_s=0.0, rates={(3, 7): 1e6, (0, 7): 4e6}), {(3, 7): 5e6, (4, 7): 4e6})
+    links = queued(
+        Links(file_s=0.0, rates={(3, 7): 1e6, (0, 7): 4e6}), {(3, 7): (5e6, 1), (4, 7): (4e6, 1)}
+    )
 
     assert links.seconds(7, 0, 1) == 6.0
 

@@ -33,6 +33,7 @@ def test_a_ready_package_is_compared_on_the_nodes_that_could_take_it(site: Site)
         "transfer": 0.0,
         "wait": 0.0,
         "rate": None,
+        "per_file": 0.0,
         "run": 6000.0,
         "end": 6000.0,
     }

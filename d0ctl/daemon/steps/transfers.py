@@ -56,7 +56,10 @@ def note_login(desk: Desk, report: LoginTried, now: float) -> None:
 
 def end_stream(desk: Desk, report: StreamEnded, now: float) -> None:
     """Make room for another stream, wake transfers that waited for it, and record its rate."""
-    links.note(desk.store, report.source, report.node, report.size, report.took_s, now=now)
+    links.note(
+        desk.store, report.source, report.node, report.size, report.took_s, files=report.files,
+        now=now,
+    )  # fmt: skip
     desk.streams.end(Pair(report.source, report.node))
     copies.wake(desk.store, now=now, within=transfer_plan.BUSY_S)
     desk.wake.set()

@@ -11,13 +11,16 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.views.shapes import FailureView, JobSummary, PackageRow
-from d0ctl.units import count, duration, listed, moment
+from d0ctl.units import count, duration, listed, moment, size
 
 if TYPE_CHECKING:
     from d0ctl.store.views.activity import Straggler
 
 MOST = 5
 """How many files, nodes or packages an explanation names; the rest is counted."""
+
+LONG_S = 0.05
+"""From this time on, that of each file of a link is worth a mention."""
 
 MOST_STRAGGLERS = 3
 """How many stragglers a card names; it counts the rest."""
@@ -152,6 +155,12 @@ def transfer_text(name: str, tries: int, last_error: str | None) -> str:
     """Say that a file is being copied, with the tries that failed so far."""
     problem = f", {count(tries, 'try', 'tries')} so far: {last_error}" if last_error else ""
     return f"file `{name}` is being copied{problem}"
+
+
+def speed(rate: float, file_s: float) -> str:
+    """Say how fast files come: their bytes, and the time of each besides, if that is long."""
+    each = f" and {duration(file_s)} per file" if file_s >= LONG_S else ""
+    return f"{size(rate)}/s{each}"
 
 
 def named(rows: Sequence[Row], last: str = "and") -> str:

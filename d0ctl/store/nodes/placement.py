@@ -43,10 +43,13 @@ def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
 def links(store: Store) -> Links:
     """Return how fast files came to each cluster recently, and the bytes in transit to it."""
     waiting = {
-        (row["source_id"], row["cluster_id"]): row["bytes"]
+        (row["source_id"], row["cluster_id"]): (row["bytes"], row["files"])
         for row in store.rows("transfer_backlog")
     }
-    return queued(Links(rates=link_rates.rates(store)), waiting)
+    speeds = link_rates.speeds(store)
+    rates = {ends: rate for ends, (rate, _) in speeds.items()}
+    file_times = {ends: file_s for ends, (_, file_s) in speeds.items()}
+    return queued(Links(rates=rates, file_times=file_times), waiting)
 
 
 def places_of(store: Store, package: int) -> tuple[Mapping[int, int], InputCopies]:

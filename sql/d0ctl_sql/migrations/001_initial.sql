@@ -774,14 +774,17 @@ create table replica (
 
 create index replica_of_cluster on replica (cluster_id);
 
--- The rates of transfers from one cluster to another; old transfers count less and less; cluster 1
--- is this machine.
+-- What transfers from one cluster to another took: sums of products of their numbers of files, their
+-- bytes and their seconds; old transfers count less and less; cluster 1 is this machine.
 create table link_rate (
-    source_id  integer not null references cluster on delete cascade,
-    cluster_id integer not null references cluster on delete cascade,
-    bytes      real not null,
-    seconds    real not null check (seconds > 0),
-    at         real not null,
+    source_id     integer not null references cluster on delete cascade,
+    cluster_id    integer not null references cluster on delete cascade,
+    files_files   real not null check (files_files > 0),
+    files_bytes   real not null,
+    bytes_bytes   real not null check (bytes_bytes > 0),
+    files_seconds real not null,
+    bytes_seconds real not null,
+    at            real not null,
     primary key (source_id, cluster_id)
 ) strict, without rowid;
 

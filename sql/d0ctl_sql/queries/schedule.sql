@@ -139,9 +139,9 @@ select requirement.*
  where package.id = :package;
 
 -- name: transfer_backlog
--- How many bytes are in transit to each cluster, by the cluster that they come from; 0 if that is
--- unknown.
-select source_id, cluster_id, sum(bytes) as bytes
+-- How many bytes and files are in transit to each cluster, by the cluster that they come from; 0 if
+-- that is unknown.
+select source_id, cluster_id, sum(bytes) as bytes, count(*) as files
   from (select coalesce((select min(location.cluster_id) from location
                           where location.file_id = transfer.file_id), 0) as source_id,
                transfer.cluster_id, coalesce(file.size, 0) as bytes
@@ -151,30 +151,42 @@ select source_id, cluster_id, sum(bytes) as bytes
 
 -- name: link_between
 -- The record of transfers between the clusters of two nodes, or of this machine; null: none yet.
-select ends.source_id, ends.cluster_id, link_rate.bytes, link_rate.seconds, link_rate.at
+select ends.source_id, ends.cluster_id, link_rate.files_files, link_rate.files_bytes,
+       link_rate.bytes_bytes, link_rate.files_seconds, link_rate.bytes_seconds, link_rate.at
   from (select coalesce((select cluster_id from node where id = :source), 1) as source_id,
                coalesce((select cluster_id from node where id = :node), 1) as cluster_id) as ends
   left join link_rate on link_rate.source_id = ends.source_id
                      and link_rate.cluster_id = ends.cluster_id;
 
 -- name: keep_link
--- Record their rate until now.
-insert into link_rate (source_id, cluster_id, bytes, seconds, at)
-values (:source, :cluster, :bytes, :seconds, :now)
+-- Record what they took until now.
+insert into link_rate (source_id, cluster_id, files_files, files_bytes, bytes_bytes, files_seconds,
+                       bytes_seconds, at)
+values (:source, :cluster, :files_files, :files_bytes, :bytes_bytes, :files_seconds,
+        :bytes_seconds, :now)
 on conflict do update
-   set bytes = excluded.bytes, seconds = excluded.seconds, at = excluded.at;
+   set files_files = excluded.files_files, files_bytes = excluded.files_bytes,
+       bytes_bytes = excluded.bytes_bytes, files_seconds = excluded.files_seconds,
+       bytes_seconds = excluded.bytes_seconds, at = excluded.at;
 
--- name: rate_to_node
--- The rate at which files have come to the cluster of a node.
-select sum(link_rate.bytes) / sum(link_rate.seconds)
+-- name: link_to_node
+-- The record of transfers to the cluster of a node; nulls: none yet.
+select sum(link_rate.files_files) as files_files,
+       sum(link_rate.files_bytes) as files_bytes, sum(link_rate.bytes_bytes) as bytes_bytes,
+       sum(link_rate.files_seconds) as files_seconds,
+       sum(link_rate.bytes_seconds) as bytes_seconds
   from node join link_rate on link_rate.cluster_id = node.cluster_id
  where node.name = :node;
 
 -- name: link_rates
 -- The record of transfers from one cluster to another, and from all clusters (0) to each.
-select source_id, cluster_id, bytes, seconds from link_rate
+select source_id, cluster_id, files_files, files_bytes, bytes_bytes, files_seconds, bytes_seconds
+  from link_rate
  union all
-select 0, cluster_id, sum(bytes), sum(seconds) from link_rate group by cluster_id;
+select 0, cluster_id, sum(files_files), sum(files_bytes), sum(bytes_bytes), sum(files_seconds),
+       sum(bytes_seconds)
+  from link_rate
+ group by cluster_id;
 
 -- name: local_bytes
 -- For each package to place, the bytes of its inputs in each cluster, in cluster 0 those of all of

@@ -6,12 +6,12 @@ from d0ctl.schedule.candidates import costs
 from d0ctl.schedule.costs import Cost
 from d0ctl.schedule.place import WORTH
 from d0ctl.schedule.resources import Requirement
-from d0ctl.show.why.common import MOST
+from d0ctl.show.why.common import MOST, speed
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import room_of
-from d0ctl.units import duration, size
+from d0ctl.units import duration
 
 
 def compare(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> dict[str, Cost]:
@@ -29,7 +29,7 @@ def compare(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> 
         return {}
     subject.explanation.details["candidates"] = [
         {"node": name, "transfer": round(cost.transfer_s, 3), "wait": round(cost.wait_s, 3),
-         "rate": cost.rate and round(cost.rate),
+         "rate": cost.rate and round(cost.rate), "per_file": round(cost.file_s, 3),
          "run": cost.run_s and round(cost.run_s, 3), "end": round(cost.end_s, 3)}
         for name, cost in found.items()
     ]  # fmt: skip
@@ -53,7 +53,7 @@ def later(found: dict[str, Cost], free: Collection[str]) -> str | None:
 
 
 def _fact(name: str, cost: Cost) -> str:
-    by = "" if cost.rate is None else f" at {size(cost.rate)}/s"
+    by = "" if cost.rate is None else f" at {speed(cost.rate, cost.file_s)}"
     parts = [f"{duration(cost.transfer_s)} for its inputs{by}"] if cost.transfer_s else []
     parts += [f"CPUs free in {duration(cost.wait_s)}"] if cost.wait_s else []
     if cost.run_s is None:

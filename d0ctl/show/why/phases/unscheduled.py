@@ -1,7 +1,7 @@
 """Why a package is not launched: ready, cooling off, held, or assigned to a node."""
 
 from d0ctl.model import Phase
-from d0ctl.show.why.common import MOST, kept_back, transfer_text
+from d0ctl.show.why.common import MOST, kept_back, speed, transfer_text
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
 from d0ctl.show.why.subject import Subject, job_hold
@@ -9,7 +9,7 @@ from d0ctl.store.files import links
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.dependencies import Transfer
-from d0ctl.units import count, duration, iso, moment, size
+from d0ctl.units import count, duration, iso, moment
 
 
 def ready(subject: Subject) -> None:
@@ -84,8 +84,8 @@ def assigned(subject: Subject) -> None:
             f"{subject.name} will run on `{one.node}`, where {inputs} not yet present"
         )
         explanation.facts += [_fetch(file) for file in moving]
-        if rate := links.arriving(subject.store, one.node or ""):
-            subject.fact(f"recent transfers to `{one.node}` ran at {size(rate)}/s")
+        if recent := links.arriving(subject.store, one.node or ""):
+            subject.fact(f"recent transfers to `{one.node}` ran at {speed(*recent)}")
         explanation.commands += [
             f"d0ctl node check {file.source}" for file in moving if _is_away(file)
         ]
