@@ -38,7 +38,8 @@ def wants(store: Store, task: Task, now: float) -> bool:
 def measure(done: Sequence[Row], task: Task) -> dict[str, Any]:
     """Return what scouts needed: medians per file, and the largest memory.
 
-    `files` is how many files a package takes so that it runs for the target time.
+    `files` is how many files a package takes so that it runs for the target time; `events` is how
+    many events, if these decide how large packages are.
     """
     seconds = median([_per_file(row, "seconds") for row in done])
     wall = sum(row["seconds"] or 0.0 for row in done)
@@ -50,7 +51,11 @@ def measure(done: Sequence[Row], task: Task) -> dict[str, Any]:
         "cpu": sum(row["cpu"] or 0.0 for row in done) / wall if wall else None,
     }
     if task.rules.target_time is not None:
-        found["files"] = max(1, int(task.rules.target_time / max(seconds, 0.001)))
+        by_events = task.rules.events_per_package is not None and all(row["events"] for row in done)
+        if by_events:
+            seconds = median([float(row["seconds"] or 0.0) / row["events"] for row in done])
+        fitting = max(1, int(task.rules.target_time / max(seconds, 1e-9 if by_events else 0.001)))
+        found["events" if by_events else "files"] = fitting
     return found
 
 

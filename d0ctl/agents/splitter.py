@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
+from msgspec.structs import replace
+
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import event_ranges, generation
 from d0ctl.store.tasks.generation import Group
@@ -24,7 +26,8 @@ def groups(
     store: Store, task: Task, most: int, largest: int, present: Check, *, is_growing: bool
 ) -> list[Group]:
     """Return at most so many packages: ranges that failed, the rest of files, and other files."""
-    events = task.rules.events_per_package
+    rules = sized(task)
+    events = rules.events_per_package
     found: list[Group] = []
     if events is not None:
         found = [Group((row,), row["first"], row["last"] - row["first"] + 1, is_range=True)
@@ -34,8 +37,14 @@ def groups(
     if len(found) == most:
         return found
     rows = generation.pickable(store, task, min(most * largest + 1, MOST_ROWS))
-    rest = split(present(rows), task.rules, largest, is_growing=is_growing)
+    rest = split(present(rows), rules, largest, is_growing=is_growing)
     return [*found, *islice(rest, most - len(found))]
+
+
+def sized(task: Task) -> Rules:
+    """Return the rules of a task, with as many events per package as its scouts have found."""
+    events = task.measured.get("events")
+    return replace(task.rules, events_per_package=events) if events else task.rules
 
 
 def largest(task: Task) -> int:

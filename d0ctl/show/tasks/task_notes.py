@@ -42,11 +42,12 @@ def failed_scouts(failed: int, scouts: int) -> str:
 
 def measured(found: Mapping[str, Any]) -> str:
     """Say what scouts needed."""
-    memory, files = found["memory"], found.get("files")
+    memory, files, events = found["memory"], found.get("files"), found.get("events")
     parts = [
         f"{count(found['scouts'], 'scout')} took {duration(found['seconds'])} per file",
         f"{size(memory)} of memory" if memory else "",
         f"{count(files, 'file')} per package from now on" if files else "",
+        f"{count(events, 'event')} per package from now on" if events else "",
     ]
     return ", ".join(part for part in parts if part)
 

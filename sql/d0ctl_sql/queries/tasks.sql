@@ -609,12 +609,17 @@ update content set status = 'ready', package_id = null, tried_from = attempts
 update task set measured = :measured where id = :task;
 
 -- name: measured_scouts
--- What the packages of a task needed that were made so far, and how many files each processed.
+-- What the packages of a task needed that were made so far, and how many files and events each
+-- processed.
 select package.phase, attempt.ended - coalesce(attempt.started, attempt.launched) as seconds,
        attempt.cpu, attempt.rss,
        (select sum(file.size) from file where file.package_id = package.id) as output,
        (select count(*) from content
-         where content.package_id = package.id and content.output = 0) as files
+         where content.package_id = package.id and content.output = 0) as files,
+       coalesce((select sum(last - first + 1) from event_range
+                  where event_range.package_id = package.id),
+                (select sum(events) from content
+                  where content.package_id = package.id and content.output = 0)) as events
   from line
   join package on package.line_id = line.id
   left join attempt on attempt.id = package.attempt_id
