@@ -37,7 +37,7 @@ def test_a_database_that_vanishes_leaves_what_is_known_marked_as_stale(
         await desk.misses("stale: ")
         await desk.sees("▾ prod")
 
-    dashboard(script)
+    dashboard(script, draws=True)
 
 
 def test_a_database_that_is_replaced_is_read_anew(
@@ -61,7 +61,7 @@ def test_a_database_that_is_replaced_is_read_anew(
         await desk.sees("after  A production", "1 make")
         await desk.misses("before  A production")
 
-    dashboard(script)
+    dashboard(script, draws=True)
 
 
 def test_a_newer_schema_is_reported_and_the_rest_stays_as_it_was(
@@ -81,7 +81,7 @@ def test_a_newer_schema_is_reported_and_the_rest_stays_as_it_was(
         newer.rename(database)
         await desk.sees("was written by a newer d0ctl", "▾ prod")
 
-    dashboard(script)
+    dashboard(script, draws=True)
 
 
 def test_a_lock_that_is_held_long_does_not_stop_reading(site: Site, dashboard: Open) -> None:
@@ -93,7 +93,7 @@ def test_a_lock_that_is_held_long_does_not_stop_reading(site: Site, dashboard: O
             await desk.press("j", "l", "v", "escape", "G", "g")
             await desk.sees("▸ 1")
 
-    dashboard(script)
+    dashboard(script, draws=True)
 
 
 def test_a_job_removed_while_selected_disappears(site: Site, dashboard: Open) -> None:
@@ -108,7 +108,7 @@ def test_a_job_removed_while_selected_disappears(site: Site, dashboard: Open) ->
         await desk.press("j", "k", "l", "n", "t")
         await desk.sees("stays")
 
-    dashboard(script, start="goes/1/2/1")
+    dashboard(script, start="goes/1/2/1", draws=True)
 
 
 NAMES = (
@@ -133,7 +133,7 @@ def test_escapes_in_names_are_shown_and_not_executed(site: Site, dashboard: Open
             await desk.hands.resize_terminal(width, 24)
             await desk.sees("odd")
 
-    dashboard(script, start="odd/1/2/1", size=(160, 36))
+    dashboard(script, start="odd/1/2/1", size=(160, 36), draws=True)
 
 
 def test_ten_thousand_failures_at_once_are_grouped_and_walked(site: Site, dashboard: Open) -> None:
@@ -156,7 +156,7 @@ def test_ten_thousand_failures_at_once_are_grouped_and_walked(site: Site, dashbo
         await desk.press("escape", "n", "right_square_bracket")
         await desk.until(lambda: desk.main.tree_view.selector == "many/1/2/1")
 
-    dashboard(script)
+    dashboard(script, draws=True)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,13 @@ def test_any_size_and_a_resize_at_any_time_are_drawn(
         if plain:
             assert desk.screen.isascii()
 
-    dashboard(script, size=size, start="prod/1/2/1", terminal=Terminal(ascii=plain, plain=plain))
+    dashboard(
+        script,
+        size=size,
+        start="prod/1/2/1",
+        terminal=Terminal(ascii=plain, plain=plain),
+        draws=True,
+    )
 
 
 def test_a_clock_that_jumps_back_changes_no_more_than_times(
@@ -198,7 +204,7 @@ def test_a_clock_that_jumps_back_changes_no_more_than_times(
         site.finish("prod/1/2/1")
         await desk.sees("2/8")
 
-    dashboard(script)
+    dashboard(script, draws=True)
 
 
 def test_a_crash_says_where_its_traceback_is(tmp_path: Path, site: Site) -> None:

@@ -6,7 +6,6 @@ import time
 from typer.testing import CliRunner
 
 from d0ctl.cli.app import app
-from d0ctl_tui.widgets.lines import LineView
 from tests.support import rows
 from tests.support.building import production
 from tests.support.site import Site
@@ -67,8 +66,7 @@ def test_help_shows_every_key_and_fits_a_small_screen(site: Site, dashboard: Ope
     async def script(desk: Desk) -> None:
         await desk.press("question_mark")
         await desk.sees("one line up", "moving")
-        page = desk.app.screen.query_one("#words", LineView)
-        await desk.until(lambda: page.max_scroll_y, "its lines are counted")
+        await desk.settled("words")  # also its width, and so the number of its lines
         await desk.press("G")
         await desk.sees("quit")
         await desk.press("question_mark")
