@@ -4,6 +4,7 @@ import time
 
 from d0ctl.actions import apply, request
 from d0ctl.select import parse
+from tests.support import jobs
 from tests.support.building import job, line, package
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -129,3 +130,22 @@ def test_a_package_that_was_marked_in_a_filter_is_marked_in_the_tree(
         assert not desk.main.tree_view.marks
 
     dashboard(script, start="one/1/2")
+
+
+def test_a_binary_that_the_attempt_did_not_need_is_skipped(site: Site, dashboard: Open) -> None:
+    chain = jobs.package(jobs.binary(name="reco"), jobs.binary(name="ana"), jobs.binary(name="dst"))
+    site.submit(jobs.job("one", [chain]))
+    site.launch("one/1/1/1")
+    ran = {"binary": 2, "started": 100.0, "ended": 150.0, "exit_code": 0, "signal": None,
+           "cpu": 40.0, "rss": 1}  # fmt: skip
+    site.end("one/1/1/1", binaries=[ran], reason="exit-code", began=2, began_why="it is there")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("every change")
+        await desk.press("l")
+        await desk.sees("3 dst")
+        rows = await desk.settled("tree")
+        for name, state in (("1 reco", "skipped"), ("2 ana", "done"), ("3 dst", "waiting")):
+            assert state in next(row for row in rows if name in row)
+
+    dashboard(script, start="one/1/1", size=(160, 36))

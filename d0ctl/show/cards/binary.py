@@ -101,14 +101,10 @@ def list_all(sheet: Sheet, binaries: Sequence[BinaryView], last: int, now: float
     if len(binaries) == 1 and binaries[0].started is None:
         return
     sheet.head("binaries")
-    reached = max((one.seq for one in binaries if one.started is not None), default=0)
     sheet.table([
         [
             f"{binary.seq} {binary.name}",
-            signs.mark(
-                "skipped" if binary.started is None and binary.seq < reached else state(binary),
-                sheet.glyphs,
-            ),
+            signs.mark(state(binary), sheet.glyphs),
             *use(binary, now),
             (f"attempt {binary.attempt}" if binary.attempt not in (None, last) else "", "faint"),
         ]
@@ -119,7 +115,7 @@ def list_all(sheet: Sheet, binaries: Sequence[BinaryView], last: int, now: float
 def state(binary: BinaryView | BinaryRecord) -> str:
     """Return the state of a binary."""
     if binary.started is None:
-        return "waiting"
+        return "skipped" if isinstance(binary, BinaryView) and binary.is_skipped else "waiting"
     if binary.ended is None:
         return "running"
     return "failed" if binary.reason or binary.exit_code or binary.signal else "done"

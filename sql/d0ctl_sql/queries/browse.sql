@@ -160,7 +160,14 @@ select binary.seq, binary.name, binary.image, binary.stdin, binary.shell, binary
        binary_attempt.started,
        binary_attempt.ended, binary_attempt.exit_code, binary_attempt.signal,
        binary_attempt.reason, binary_attempt.cpu as cpu_time, binary_attempt.rss,
-       attempt.number as attempt
+       attempt.number as attempt,
+       binary_attempt.started is null
+       and exists (select 1
+                     from attempt as tried
+                     join binary_attempt as later on later.attempt_id = tried.id
+                    where tried.package_id = binary.package_id
+                      and later.seq > binary.seq
+                      and later.started is not null) as is_skipped
   from binary
   join package on package.id = binary.package_id
   left join binary_attempt

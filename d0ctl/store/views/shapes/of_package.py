@@ -101,6 +101,8 @@ class BinaryView(Struct, frozen=True):
     cpu_time: float | None
     rss: int | None
     attempt: int | None
+    is_skipped: int = 0
+    """Whether no attempt needed it, but a later one of the chain has run."""
 
 
 class BinaryRecord(Struct, frozen=True):
