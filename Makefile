@@ -16,7 +16,7 @@ EXAMPLES := 10000
 # Tests start hundreds of pythons; without its cache each compiles all of d0ctl again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-ssh demo-slurm test check bench chaos hostile soak mutants crates screens options schemas completions docs clean
+.PHONY: help demo demo-ssh demo-slurm test check bench chaos hostile soak mutants crates screens cast options schemas completions docs clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -76,6 +76,9 @@ crates: .venv/ready .cache/roc-validator/ready  ## have the public validator che
 
 screens: .venv/ready-to-test  ## take the pictures in docs/screens again
 	@$(python) -m tests.screens
+
+cast: .venv/ready-to-test  ## record the first production again, as a cast and as a picture that moves
+	@$(python) -m tests.screens.cast
 
 options: .venv/ready-to-test  ## write docs/options.md and docs/man again, from the help of every command
 	@$(python) -m tests.support.help_page

@@ -13,7 +13,10 @@ FAILS = "d0ctl run mc.yaml"
 
 
 def test_all_answers_work_in_their_order(newcomer: Site) -> None:
-    for kind, names in {"sh": ["sim.sh"], "yaml": ["mc.yaml", "retries.yaml"]}.items():
+    for kind, names in {
+        "sh": ["sim.sh"],
+        "yaml": ["mc.yaml", "table.yaml", "retries.yaml"],
+    }.items():
         texts = re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
         for text, name in zip(texts, names, strict=True):
             newcomer.write(text, name)
@@ -36,4 +39,4 @@ def test_all_answers_work_in_their_order(newcomer: Site) -> None:
 
 
 def test_there_are_enough_questions() -> None:
-    assert len(re.findall(r"^### \.\.\. .*\?$", PAGE, re.MULTILINE)) >= 20
+    assert len(re.findall(r"^### \.\.\. .*\?$", PAGE, re.MULTILINE)) >= 30

@@ -1,7 +1,10 @@
 """Run the productions, press keys, and write what is seen as SVG and as text."""
 
 import asyncio
+import base64
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +17,7 @@ from pathlib import Path
 from d0ctl.config import Home
 from d0ctl_tui.app import Dashboard
 from d0ctl_tui.terminal import Terminal
+from tests.support.browser import browser
 from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +63,14 @@ ENDED = (
     Shot("filtered", "reco001/1", ("f", "enter")),
     Shot("help", "reco001", ("question_mark",)),
     Shot("marks", "reco001/1/3", ("space", "space", "space", "a")),
+    Shot("timeline", "reco001", ("i",)),
+    Shot("wall", "reco001", ("Z",)),
+    Shot("tasks", "skim", ("J",)),
+    Shot("task", "skim"),
+    Shot("small", "reco001/1/4/1", (), (80, 24)),
+    Shot("large", "reco001/1/4/1", (), (120, 40)),
     Shot("wide", "reco001/1/9/1", (), (200, 60)),
+    Shot("huge", "reco001/1/9/1", (), (300, 100)),
     Shot("light", "reco001/1/4/1", (), (120, 36), Terminal(theme="light")),
     Shot("colour-blind", "reco001/1/4/1", (), (120, 36), Terminal(theme="colour-blind")),
     Shot("plain", "reco001/1/4/1", (), (80, 24), Terminal(ascii=True, plain=True)),
@@ -102,6 +113,37 @@ async def take(home: Home, shot: Shot) -> None:
     print(f"docs/screens/{shot.name}.svg")
 
 
+async def photograph(home: Home, profile: Path) -> None:
+    """Open the dashboard in a browser, and write what its page looks like."""
+    environment = os.environ | {"D0CTL_HOME": str(home.root)}
+    pipe = asyncio.subprocess.PIPE
+    server = await asyncio.create_subprocess_exec(
+        PROGRAM,
+        "tui",
+        "--web",
+        "reco001/1/4/1",
+        env=environment,
+        stdout=pipe,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        assert server.stdout is not None
+        link = ""
+        while not (found := re.search(r"http://\S+token=\S+", link)):
+            link = (await server.stdout.readline()).decode()
+            assert link, "the server has ended"
+        async with browser(profile, "1200,760") as page:
+            await page.open(found[0])
+            await page.sees("reco001", "corrupt block")
+            await asyncio.sleep(REST_S)
+            taken = await page.call("Page.captureScreenshot", format="png")
+        (FOLDER / "browser.png").write_bytes(base64.b64decode(taken["data"]))
+        print("docs/screens/browser.png")
+    finally:
+        server.send_signal(signal.SIGINT)
+        await server.wait()
+
+
 def ended(home: Home, job: str) -> Callable[[], bool]:
     """Whether nothing of a job moves any more."""
     words = '"ended": null'
@@ -120,6 +162,12 @@ def main() -> int:
         os.environ["HOME"] = folder
         d0ctl(home, "submit", str(ROOT / "tests/screens/reco.yaml"))
         wait_until(ended(home, "reco001"), 120, "reco001 ends")
+        d0ctl(home, "task", "submit", str(ROOT / "tests/screens/skim.yaml"))
+        wait_until(
+            lambda: '"finished"' in d0ctl(home, "task", "status", "skim", "--json"),
+            120,
+            "skim ends",
+        )
         zpeak = str(ROOT / "examples/zpeak/job.yaml")
         d0ctl(home, "submit", zpeak, "--set", f"python={sys.executable}")
         wait_until(
@@ -130,6 +178,7 @@ def main() -> int:
         wait_until(ended(home, "zpeak"), 240, "zpeak ends")
         for shot in ENDED:
             asyncio.run(take(home, shot))
+        asyncio.run(photograph(home, Path(folder) / "profile"))
     return 0
 
 
