@@ -43,7 +43,7 @@ CONTROL = "control"
 KINDS = ("slurm", "htcondor")
 
 KEYS_OF_KIND = {
-    "slurm": words("mode max-jobs partition qos constraint"),
+    "slurm": words("partition qos constraint"),
     "htcondor": words("requirements rank concurrency-limits event-log disk"),
 }
 """The keys that only one kind of batch system has."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.homes import equip_nodes, make_home
+from tests.support.htcondor import Pool
 from tests.support.site import Site
 from tests.support.slurm import Slurm
 
@@ -78,3 +79,18 @@ def batch(site: Site, engine: Slurm, tools: Path) -> Iterator[Site]:
     site.alone()
     yield site
     engine.clear()
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Pool:
+    """A pool of HTCondor's stand-ins, with a queue of its own."""
+    return Pool(tmp_path)
+
+
+@pytest.fixture
+def condor(site: Site, pool: Pool, tools: Path) -> Iterator[Site]:
+    """A site whose packages run in jobs of the pool only."""
+    site.variables = {"PATH": f"{tools}:{pool.variables['PATH']}"}
+    site.alone()
+    yield site
+    pool.clear()

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,18 +14,9 @@ from tests.support.waiting import wait_until
 
 
 @pytest.fixture
-def pool(tmp_path: Path) -> Pool:
-    """A pool with a queue of its own."""
-    return Pool(tmp_path)
-
-
-@pytest.fixture
-def batch(site: Site, pool: Pool, tools: Path) -> Iterator[Site]:
+def batch(condor: Site) -> Site:
     """A site whose packages run in jobs of the pool only."""
-    site.variables = {"PATH": f"{tools}:{pool.variables['PATH']}"}
-    site.alone()
-    yield site
-    pool.clear()
+    return condor
 
 
 def apply(batch: Site, more: str = "", idle: str = "10m") -> None:

@@ -14,8 +14,8 @@ import htcondor2
 import pytest
 
 from d0ctl.errors import D0Error
-from d0ctl.nodes.batch import htcondor
-from d0ctl.nodes.batch.tools import Job, Phase
+from d0ctl.nodes.batch import condor_states, htcondor
+from d0ctl.nodes.batch.tools import Job, Phase, Tasks
 from d0ctl.sitefile.spec import Pilots
 from tests.support.condor_tools import unquoted
 
@@ -75,6 +75,9 @@ def test_a_pilot_is_removed_at_its_wall_time_and_after_an_eviction() -> None:
     assert not decides(pilots, "periodic_remove", **running, JobCurrentStartDate=now - 600)
     assert decides(pilots, "periodic_remove", **running, JobCurrentStartDate=now - 4000)
     assert decides(pilots, "periodic_remove", JobStatus=1, NumJobStarts=1)
+    held: dict[str, int | str] = {"JobStatus": 5, "NumJobStarts": 1}
+    assert not decides(pilots, "periodic_remove", **held, EnteredCurrentStatus=now)
+    assert decides(pilots, "periodic_remove", **held, EnteredCurrentStatus=now - 4000)
 
 
 def test_a_pilot_runs_by_the_python_of_its_cluster(tmp_path: Path) -> None:
@@ -86,6 +89,60 @@ def test_a_pilot_runs_by_the_python_of_its_cluster(tmp_path: Path) -> None:
     done = subprocess.run(["/bin/sh", *words], capture_output=True, check=True)
 
     assert done.stdout == b"-I -S -c\n"
+
+
+TASKS = Tasks("/shared/bin/w.pyz", "/shared/base", (12, 40))
+
+
+def test_jobs_of_packages_take_their_attempts_from_a_table() -> None:
+    asked = Pilots("htcondor", cpus=3, memory=2**30, wall_time=90)
+    command, description = htcondor.submit_tasks(asked, "d0ctl-x-1-a.b", TASKS, htcondor.nice(70))
+    submit = htcondor2.Submit(description.decode())
+
+    assert command == "condor_submit -terse"
+    assert [one["D0ctlAttempt"] for one in submit.itemdata()] == ["12", "40"]
+    assert submit["MY.D0ctlPilot"] == '"d0ctl-x-1-a.b"'
+    assert (submit["request_cpus"], submit["request_memory"]) == ("3", "1024")
+    assert (submit["priority"], submit["MY.D0ctlSeconds"]) == ("20", "90")
+    assert "$(D0ctlAttempt)" in submit["arguments"]
+    assert "D0CTL_PILOT" not in description.decode()
+
+
+def test_the_job_of_a_package_starts_its_wrapper(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\nfor word do echo "$word"; done\necho $HOME\n')
+    python.chmod(0o755)
+    asked = Pilots("htcondor", python=str(python), wall_time=90)
+    text = htcondor.submit_tasks(asked, "x", TASKS, 0)[1].decode()
+    words = unquoted(htcondor2.Submit(text)["arguments"].replace("$(D0ctlAttempt)", "40"))
+
+    done = subprocess.run(["/bin/sh", *words], capture_output=True, check=True, text=True,
+                          env={"_CONDOR_SCRATCH_DIR": "/scratch"})  # fmt: skip
+
+    *options, program, path, base, attempt, seconds, home = done.stdout.splitlines()
+    assert options == ["-I", "-S", "-c"]
+    assert "import main;main()" in program
+    assert (path, base, attempt, seconds) == (TASKS.path, TASKS.base, "40", "90")
+    assert home == "/scratch"
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        (condor_states.TIME_LIMIT, "wall-time"),
+        ("removed: via condor_rm (by user root)", "killed"),
+        ("held: it used more memory than it requested (code 34, subcode 102)", "out-of-memory"),
+        ("held: it used more disk than it requested (code 34, subcode 104)", "disk-full"),
+        ("held: it ran for longer than allowed (code 46, subcode 0)", "wall-time"),
+        ("held: a user holds it (code 1, subcode 0)", "killed"),
+        ("held: new (code 99, subcode 0)", "platform-failure"),
+        ("evicted: Startd was shutdown", "platform-failure"),
+        ("it ended with exit code 0", "platform-failure"),
+        ("it is not in the queue any more", "platform-failure"),
+    ],
+)
+def test_the_end_of_a_job_is_a_reason(state: str, reason: str) -> None:
+    assert htcondor.reason(state) == reason
 
 
 def test_the_description_of_pilots_is_small() -> None:
@@ -137,6 +194,9 @@ def test_a_running_pilot_has_what_is_left_of_its_time() -> None:
         ({"JobStatus": 3, "LastJobStatus": 1, "RemoveReason":
           "The job attribute PeriodicRemove expression 'x' evaluated to TRUE"}, Phase.OVER,
          "evicted", ""),
+        ({"JobStatus": 3, "LastJobStatus": 5, "RemoveReason":
+          "The job attribute PeriodicRemove expression 'x' evaluated to TRUE"}, Phase.OVER,
+         "it was removed as it was held", ""),
         ({"JobStatus": 4, "ExitBySignal": False, "ExitCode": 127}, Phase.OVER,
          "it ended with exit code 127", ""),
         ({"JobStatus": 4, "ExitBySignal": True, "ExitSignal": 9}, Phase.OVER,

@@ -52,20 +52,25 @@ class Queue:
 
     def submit(self, text: str) -> str:
         """Add the jobs of a description; return their ids as `condor_submit -terse` does."""
-        *lines, last = text.splitlines()
-        keys = dict(line.split(" = ", 1) for line in lines)
-        count, cluster = int(last.removeprefix("queue ")), self.next
+        described, _, queued = text.partition("\nqueue ")
+        keys = dict(line.split(" = ", 1) for line in described.splitlines())
+        variable, _, table = queued.partition(" from (\n")
+        items = table.splitlines()[:-1] if table else [""] * int(queued)
+        count, cluster = len(items), self.next
         self.next += 1
         if 'OpSys == "none"' in keys["requirements"]:
             sys.exit("ERROR: no such system")
-        for proc in range(count):
+        for proc, item in enumerate(items):
             self.jobs.append({
                 "ClusterId": cluster, "ProcId": proc, "JobStatus": IDLE, "NumJobStarts": 0,
                 "D0ctlPilot": json.loads(keys["+D0ctlPilot"]),
                 "D0ctlSeconds": int(keys["+D0ctlSeconds"]),
                 "log": keys.get("log", ""),
-                "args": unquoted(keys["arguments"]),
-                "env": unquoted(keys["environment"].replace("$(ProcId)", str(proc))),
+                "args": unquoted(keys["arguments"].replace(f"$({variable})", item)),
+                "env": unquoted(keys.get("environment", '""').replace("$(ProcId)", str(proc))),
+                "JobPrio": int(keys.get("priority", "0")),
+                "JobBatchName": keys["batch_name"],
+                "RequestCpus": int(keys["request_cpus"]),
             })  # fmt: skip
         return f"{cluster}.0 - {cluster}.{count - 1}"
 
@@ -89,6 +94,8 @@ class Queue:
 
         They are stopped first, so that a wrapper can't report the death of its binary.
         """
+        if not ad["NumJobStarts"]:
+            return
         mark = f"{ad['env'][0]}\0".encode()
         stopped: set[int] = set()
         while more := {pid for pid in parents() if mark in environment(pid)} - stopped:
@@ -108,7 +115,7 @@ class Queue:
             if ad["JobStatus"] == IDLE and not ad["NumJobStarts"] and running < self.slots:
                 scratch = self.folder / f"dir_{ad['ClusterId']}_{ad['ProcId']}"
                 scratch.mkdir()
-                ad["env"].append(f"_CONDOR_SCRATCH_DIR={scratch}")
+                ad["env"].insert(0, f"_CONDOR_SCRATCH_DIR={scratch}")
                 job = subprocess.Popen(
                     ["/bin/sh", *ad["args"]], cwd=scratch, start_new_session=True,
                     env=dict(pair.split("=", 1) for pair in ad["env"]), stdin=subprocess.DEVNULL,

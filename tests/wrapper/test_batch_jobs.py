@@ -8,6 +8,7 @@ import pytest
 
 from d0ctl.nodes import ship
 from d0ctl.nodes.batch import slurm
+from d0ctl.nodes.batch.tools import Tasks
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.conftest import Connect
@@ -33,7 +34,8 @@ def begin(login: Client, tmp_path: Path) -> Iterator[Begin]:
     jobs: list[subprocess.Popen[bytes]] = []
 
     def start(attempt: int, seconds: int = HOUR) -> "subprocess.Popen[bytes]":
-        script = slurm.tasks("", str(path), str(login.base), [7, attempt], seconds)
+        tasks = Tasks(str(path), str(login.base), (7, attempt))
+        script = slurm.task_script("", tasks, seconds)
         job = subprocess.Popen(["/bin/sh", "-c", script], env={"SLURM_ARRAY_TASK_ID": "1"})
         jobs.append(job)
         return job

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import BatchDesk
 from d0ctl.daemon.turn import Turn
-from d0ctl.nodes.batch import slurm
 from d0ctl.nodes.batch.engine import Question
-from d0ctl.nodes.batch.tools import Job, Phase
+from d0ctl.nodes.batch.tools import Job, Phase, Tasks, Tools
 from d0ctl.nodes.courier import order_many
 from d0ctl.nodes.ship import file_name
 from d0ctl.policy import pilots as waits
@@ -63,49 +62,50 @@ def _settle(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node:
     if courier is None or not due:
         return
     batch.over.update((one.id, clock + SETTLE_AGAIN_S) for one in due)
-    turn.after(order_many, courier, {"kind": "over"}, [_end(system, one) for one in due])
+    turn.after(
+        order_many, courier, {"kind": "over"}, [_end(system, batch.tools, one) for one in due]
+    )
 
 
-def _end(system: BatchSystem, one: BatchJob) -> dict[str, object]:
+def _end(system: BatchSystem, tools: Tools, one: BatchJob) -> dict[str, object]:
     state = one.reason or ""
-    job = slurm.job_id(one.job or "", one.seq)
+    job = tools.job_id(one.job or "", one.seq)
     message = f"job {job} of `{system.name}` has ended: {state}"
-    return {"attempt": one.attempt, "reason": slurm.reason(state), "message": message}
+    return {"attempt": one.attempt, "reason": tools.reason(state), "message": message}
 
 
 def _submit(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node: Row) -> None:
     """Submit jobs for launched packages with the same request, at once."""
-    due = pilots.direct_due(desk.store, node["id"], slurm.LARGEST_ARRAY)
+    tools = batch.tools
+    due = pilots.direct_due(desk.store, node["id"], tools.LARGEST_ARRAY)
     if not due:
         return
-    settings, title, lower = _asked(system.pilots, due[0])
-    same = [one.attempt for one in due if _asked(system.pilots, one) == (settings, title, lower)]
+    settings, title, lower = first = _asked(system.pilots, due[0], tools)
+    same = [one.attempt for one in due if _asked(system.pilots, one, tools) == first]
     attempts = same[: batch.most]
     name = pilots.submit_direct(
         desk.store, system.id, desk.site.name, title, attempts, now=turn.now
     )
-    command, _ = slurm.submit(settings, name, len(attempts), lower)
-    path = f"{node['base']}/bin/{file_name()}"
-    seconds = math.ceil(settings.wall_time)
-    script = slurm.tasks(settings.python, path, node["base"], attempts, seconds)
+    tasks = Tasks(f"{node['base']}/bin/{file_name()}", node["base"], tuple(attempts))
+    command, script = tools.submit_tasks(settings, name, tasks, lower)
     # The queue is asked after them: until then it may list older jobs of the same name.
     batch.queue_due = max(batch.queue_due, time.monotonic() + EVERY_S)
     turn.after(batch.engine.ask, Question("submit", command, script, name))
 
 
-def _asked(settings: Pilots, one: Due) -> tuple[Pilots, str, int]:
-    """Return what the job of a package asks for, its name, and how much Slurm lowers it."""
+def _asked(settings: Pilots, one: Due, tools: Tools) -> tuple[Pilots, str, int]:
+    """Return what the job of a package asks for, its name, and how much it is lowered."""
     limit_s = settings.wall_time
     if one.wall_time is not None:
         limit_s = min(limit_s, 60.0 * math.ceil((one.wall_time + STAGING_S) / 60.0))
     asks = replace(settings, cpus=one.cpus, gpus=one.gpus, memory=one.memory or settings.memory,
                    wall_time=limit_s)  # fmt: skip
-    return asks, one.title, slurm.nice(one.priority)
+    return asks, one.title, tools.nice(one.priority)
 
 
 def accepted(batch: BatchDesk) -> None:
     """Let more jobs be submitted at once again."""
-    batch.most = min(slurm.LARGEST_ARRAY, 2 * batch.most)
+    batch.most = min(batch.tools.LARGEST_ARRAY, 2 * batch.most)
     batch.direct_due = 0.0
 
 
@@ -119,7 +119,7 @@ def refused(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, name:
     pilots.drop_direct(desk.store, found)
     node = pilots.direct_node(desk.store, system.id)
     courier = desk.courier(node["id"]) if node is not None else None
-    if found and courier is not None and slurm.is_impossible(error):
+    if found and courier is not None and batch.tools.is_impossible(error):
         why = {"reason": "launch-failed", "message": clean(error)}
         order = [{"attempt": one.attempt, **why} for one in found]
         turn.after(order_many, courier, {"kind": "over"}, order)
@@ -129,7 +129,11 @@ def refused(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, name:
 
 
 def follow(
-    desk: Desk, system: BatchSystem, asked: float, jobs: Mapping[tuple[str, int], Job]
+    desk: Desk,
+    system: BatchSystem,
+    tools: Tools,
+    asked: float,
+    jobs: Mapping[tuple[str, int], Job],
 ) -> tuple[dict[int, str], list[str], list[BatchJob]]:
     """Compare the queue with the jobs of single packages.
 
@@ -138,6 +142,8 @@ def follow(
     gone, cancel, found = dict[int, str](), list[str](), pilots.direct_jobs(desk.store, system.id)
     for one in found:
         job = jobs.get((one.batch, one.seq))
+        if job is not None and job.phase is Phase.STUCK:
+            cancel.append(job.id)
         if one.state == "ending":
             continue
         if job is None:
@@ -146,7 +152,7 @@ def follow(
             elif asked - one.submitted > waits.UNACCEPTED_S:
                 pilots.drop_direct(desk.store, [one])
         elif job.phase is Phase.WAITING and (one.state == "running" or not one.is_live):
-            cancel.append(slurm.job_id(job.array, job.index))
+            cancel.append(tools.job_id(job.array, job.index))
             if one.state == "running":
                 gone[one.id] = f"{job.state} again"
         elif job.phase in (Phase.WAITING, Phase.ALIVE):

@@ -123,7 +123,7 @@ def _follow(
         else:
             gone[pilot.id] = job.state
     _cancel_again(desk, batch, system, found, gone, jobs)
-    alone, cancel, over = direct_jobs.follow(desk, system, answer.asked, jobs)
+    alone, cancel, over = direct_jobs.follow(desk, system, batch.tools, answer.asked, jobs)
     gone |= alone
     if cancel:
         batch.engine.ask(Question("cancel", batch.tools.cancel(cancel)))

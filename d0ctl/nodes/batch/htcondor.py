@@ -11,7 +11,9 @@ from typing import Any
 
 from d0ctl.errors import D0Error
 from d0ctl.nodes.batch import condor_log
-from d0ctl.nodes.batch.tools import Job, Phase
+from d0ctl.nodes.batch.condor_states import HELD, IDLE, RUNNING, phase_of
+from d0ctl.nodes.batch.condor_states import reason as reason
+from d0ctl.nodes.batch.tools import PRIORITY, Job, Phase, Tasks
 from d0ctl.nodes.ship import PYTHONS
 from d0ctl.sitefile.spec import Pilots
 
@@ -29,46 +31,21 @@ _ATTRIBUTES = ",".join([
 ])  # fmt: skip
 
 QUEUE = f'condor_q -constraint "isString(D0ctlPilot)" -json -attributes {_ATTRIBUTES} && date +%s'
-"""Lists the user's pilots, and prints the time there, because their begin is a time there."""
+"""Lists the user's jobs of d0ctl, and prints the time there, as their begin is one."""
+
+LARGEST_ARRAY = 1000
+"""How many jobs are submitted at once."""
 
 MOST_LOG = 8 << 20
 """How many bytes of an event log are read, from its end."""
 
-IDLE, RUNNING, REMOVED, COMPLETED, HELD, TRANSFERRING, SUSPENDED = range(1, 8)
-"""Values of JobStatus."""
+HELD_S = 3600
+"""After this time HTCondor removes jobs that have run and are held: d0ctl's order may be lost."""
 
-BY_REQUEST = frozenset({1, 15, 16})
-"""Codes of holds that a user asked for and may release: a queued pilot waits for that."""
+_SUBMIT = "condor_submit -terse"
 
-HOLDS: Mapping[tuple[int, int], str] = {
-    (34, 102): "it used more memory than it requested",
-    (34, 104): "it used more disk than it requested",
-}
-HOLD_CODES: Mapping[int, str] = {
-    1: "a user holds it",
-    3: "a rule of the job holds it",
-    4: "its credentials are not valid",
-    6: "its machine can't start it",
-    12: "its output was not transferred",
-    13: "its input was not transferred",
-    14: "its folder can't be opened",
-    15: "it was submitted on hold",
-    16: "its input is being spooled",
-    19: "a hook of its machine failed",
-    21: "a rule of its machine holds it",
-    22: "its event log can't be written",
-    23: "its account does not exist there",
-    26: "a rule of the site holds it",
-    34: "it used more than it requested",
-    35: "its container image is not valid",
-    46: "it ran for longer than allowed",
-    47: "it ran for longer than allowed",
-}
-"""What the codes and subcodes of holds mean; for others there is only HTCondor's own text."""
-
-TIME_LIMIT = "it was removed at its `wall-time`"
-RULE = "The job attribute PeriodicRemove expression"
-"""How HTCondor begins the reason of a removal that the description of the job asked for."""
+_ATTEMPT = "D0ctlAttempt"
+"""The variable of a description that is the attempt of each job."""
 
 
 def version(tool: str) -> str:
@@ -80,6 +57,38 @@ def version(tool: str) -> str:
 
 def submit(pilots: Pilots, name: str, count: int) -> tuple[str, bytes]:
     """Return the command that submits `count` pilots at once, and the description for its stdin."""
+    own = {
+        "arguments": arguments(pilots.python),
+        "environment": f'"D0CTL_PILOT={name}.$(ProcId)"',
+    }
+    return _SUBMIT, f"{_description(pilots, name, own)}queue {count}\n".encode()
+
+
+def submit_tasks(asked: Pilots, name: str, tasks: Tasks, lower: int) -> tuple[str, bytes]:
+    """Return the command that submits jobs of packages at once, and the description for its stdin.
+
+    Each job takes the number of its attempt from a table.
+    """
+    own = {"arguments": task_arguments(asked, tasks), "priority": f"{-lower}"}
+    table = "".join(f"{attempt}\n" for attempt in tasks.attempts)
+    description = f"{_description(asked, name, own)}queue {_ATTEMPT} from (\n{table})\n"
+    return _SUBMIT, description.encode()
+
+
+def nice(priority: int) -> int:
+    """Return by how much a job comes after others of the user; HTCondor lets users raise it."""
+    return PRIORITY - priority
+
+
+def is_impossible(error: str) -> bool:
+    """Return whether a submission was refused as no machine meets the request; it never is.
+
+    Jobs that no machine fits stay in the queue, and `why` says so.
+    """
+    return False
+
+
+def _description(pilots: Pilots, name: str, own: Mapping[str, str]) -> str:
     seconds = math.ceil(pilots.wall_time)
     never_again = "(MY.NumJobStarts ?: 0) == 0"
     asked = {
@@ -95,8 +104,7 @@ def submit(pilots: Pilots, name: str, count: int) -> tuple[str, bytes]:
         "universe": "vanilla",
         "executable": "/bin/sh",
         "transfer_executable": "false",
-        "arguments": arguments(pilots.python),
-        "environment": f'"D0CTL_PILOT={name}.$(ProcId)"',
+        **own,
         "should_transfer_files": "YES",
         "when_to_transfer_output": "ON_EXIT",
         "transfer_output_files": '""',
@@ -112,10 +120,11 @@ def submit(pilots: Pilots, name: str, count: int) -> tuple[str, bytes]:
         "periodic_remove": (
             f"(JobStatus == {RUNNING} && time() - (JobCurrentStartDate ?: time()) > {seconds})"
             f" || (JobStatus == {IDLE} && (NumJobStarts ?: 0) > 0)"
+            f" || (JobStatus == {HELD} && (NumJobStarts ?: 0) > 0"
+            f" && time() - EnteredCurrentStatus > {HELD_S})"
         ),
     }
-    description = "".join(f"{key} = {value}\n" for key, value in lines.items())
-    return "condor_submit -terse", f"{description}queue {count}\n".encode()
+    return "".join(f"{key} = {value}\n" for key, value in lines.items())
 
 
 @cache
@@ -125,12 +134,26 @@ def arguments(python: str = "") -> str:
     So no file is left on the access point, and none is transferred.
     """
     program = zlib.compress((files("d0ctl_wrapper") / "pilot.py").read_bytes(), 9)
+    run = "import base64,sys,zlib;exec(zlib.decompress(base64.b64decode(sys.argv[1])))"
+    return _shell(python, run, base64.b64encode(program).decode())
+
+
+def task_arguments(asked: Pilots, tasks: Tasks) -> str:
+    """Return the arguments of the shell that runs an attempt from the shared folder."""
+    run = (
+        "import gc,sys;gc.disable();sys.path.insert(0,sys.argv.pop(1));"
+        "from d0ctl_wrapper.attempt.task import main;main()"
+    )
+    words = f"{tasks.path} {tasks.base} $({_ATTEMPT}) {math.ceil(asked.wall_time)}"
+    return _shell(asked.python, run, words, "export HOME=${HOME:-$_CONDOR_SCRATCH_DIR}; ")
+
+
+def _shell(python: str, program: str, words: str, first: str = "") -> str:
     pythons = " ".join((python,) if python else PYTHONS)
-    run = '"import base64,sys,zlib;exec(zlib.decompress(base64.b64decode(sys.argv[1])))"'
     script = (
-        "export PATH=${PATH:-/usr/local/bin:/usr/bin:/bin}; "
+        f"export PATH=${{PATH:-/usr/local/bin:/usr/bin:/bin}}; {first}"
         f"for python in {pythons}; do command -v $python >/dev/null 2>&1 "
-        f"&& exec $python -I -S -c {run} {base64.b64encode(program).decode()}; done; exit 127"
+        f'&& exec $python -I -S -c "{program}" {words}; done; exit 127'
     )
     doubled = script.replace("'", "''").replace('"', '""')
     return f"\"-c '{doubled}'\""
@@ -146,7 +169,7 @@ def submitted(output: str) -> str:
 
 
 def read_queue(output: str) -> list[Job]:
-    """Return the pilots of the queue. Raises D0Error if it is no queue."""
+    """Return the jobs of the queue. Raises D0Error if it is no queue."""
     text, _, clock = output.strip().rpartition("\n")
     if not (clock.isascii() and clock.isdigit()):
         raise D0Error(f"condor_q printed {output.strip()[-80:]!r}, not its jobs and the time")
@@ -163,52 +186,12 @@ def _ads(text: str) -> list[dict[str, Any]]:
 
 
 def _job(ad: Mapping[str, Any], now: int) -> Job:
-    phase, state, reason = _phase(ad)
+    phase, state, reason = phase_of(ad)
     began, seconds, left_s = ad.get("JobCurrentStartDate"), ad.get("D0ctlSeconds"), None
     if phase is Phase.ALIVE and isinstance(began, int) and isinstance(seconds, int):
         left_s = float(seconds - (now - began))
     return Job(ad["id"], str(ad["ClusterId"]), int(ad["ProcId"]), ad["D0ctlPilot"], state, left_s,
                reason, phase)  # fmt: skip
-
-
-def _phase(ad: Mapping[str, Any]) -> tuple[Phase, str, str]:
-    """Return how far a job has come, in which state it is, and what it waits for."""
-    status, has_run = ad.get("JobStatus"), bool(ad.get("NumJobStarts"))
-    if status == IDLE and has_run:
-        return Phase.STUCK, _evicted(ad), ""
-    if status == IDLE:
-        return Phase.WAITING, "idle", str(ad.get("LastRejMatchReason") or "not negotiated")
-    if status == HELD:
-        waits = ad.get("HoldReasonCode") in BY_REQUEST and not has_run
-        held = _held(ad)
-        return (Phase.WAITING, "held", held) if waits else (Phase.STUCK, held, "")
-    if status == REMOVED:
-        return Phase.OVER, _removed(ad), ""
-    if status == COMPLETED:
-        if ad.get("ExitBySignal"):
-            return Phase.OVER, f"it was ended by signal {ad.get('ExitSignal', 'unknown')}", ""
-        return Phase.OVER, f"it ended with exit code {ad.get('ExitCode', 'unknown')}", ""
-    words = {RUNNING: "running", TRANSFERRING: "transferring output", SUSPENDED: "suspended"}
-    return Phase.ALIVE, words.get(int(status or 0), f"status {status}"), ""
-
-
-def _held(ad: Mapping[str, Any]) -> str:
-    code, subcode = int(ad.get("HoldReasonCode", 0)), int(ad.get("HoldReasonSubCode", 0))
-    words = HOLDS.get((code, subcode)) or HOLD_CODES.get(code)
-    said = [part for part in (words, ad.get("HoldReason")) if part]
-    return f"held: {': '.join(said) or 'no reason'} (code {code}, subcode {subcode})"
-
-
-def _evicted(ad: Mapping[str, Any]) -> str:
-    reason = ad.get("VacateReason")
-    return f"evicted: {reason}" if reason else "evicted"
-
-
-def _removed(ad: Mapping[str, Any]) -> str:
-    reason = str(ad.get("RemoveReason") or "no reason")
-    if reason.startswith(RULE):
-        return _evicted(ad) if ad.get("LastJobStatus") == IDLE else TIME_LIMIT
-    return f"removed: {reason}"
 
 
 def job_id(array: str, index: int) -> str:
@@ -239,5 +222,5 @@ def read_accounts(output: str) -> dict[str, str]:
         ads = {ad["id"]: ad for ad in _ads(output)} if is_history else condor_log.jobs(output)
     except D0Error:
         return {}
-    ends = {job: _phase(ad) for job, ad in ads.items()}
+    ends = {job: phase_of(ad) for job, ad in ads.items()}
     return {job: end for job, (phase, end, _) in ends.items() if phase in (Phase.STUCK, Phase.OVER)}

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from d0ctl.errors import D0Error
-from d0ctl.nodes.batch.tools import Job, Phase
+from d0ctl.nodes.batch.tools import PRIORITY, Job, Phase, Tasks
 from d0ctl.nodes.ship import PYTHONS
 from d0ctl.sitefile.spec import Pilots
 
@@ -41,9 +41,6 @@ IMPOSSIBLE = (
     "More processors requested than permitted", "Requested time limit is invalid",
 )  # fmt: skip
 """Errors of sbatch that concern the request of a package, not all jobs."""
-
-PRIORITY = 50
-"""The priority of a job whose file names none."""
 
 NICE = 100
 """By how much a job is lowered for each number that its priority is below the default."""
@@ -160,24 +157,30 @@ def script(python: str = "") -> bytes:
     ).encode()
 
 
-def tasks(python: str, path: str, base: str, attempts: Sequence[int], seconds: int) -> bytes:
+def submit_tasks(asked: Pilots, name: str, tasks: Tasks, lower: int) -> tuple[str, bytes]:
+    """Return the command that submits an array whose jobs run these attempts, and its script."""
+    command, _ = submit(asked, name, len(tasks.attempts), lower)
+    return command, task_script(asked.python, tasks, math.ceil(asked.wall_time))
+
+
+def task_script(python: str, tasks: Tasks, seconds: int) -> bytes:
     """Return the batch script of an array whose jobs run these attempts, one each.
 
-    `path` is the wrapper in the shared folder `base`, `seconds` the time of a job. A package may be
-    short, so its python imports no more than it runs, collects no garbage.
+    `seconds` is the time of a job. A package may be short, so its python imports no more than it
+    runs, collects no garbage.
     """
     pythons = " ".join((python,) if python else PYTHONS)
     program = (
-        f"import gc, sys; gc.disable(); sys.path.insert(0, {path!r}); "
+        f"import gc, sys; gc.disable(); sys.path.insert(0, {tasks.path!r}); "
         "from d0ctl_wrapper.attempt.task import main; main()"
     )
     return (
         "#!/bin/sh\n"
-        f"set -- {' '.join(map(str, attempts))}\n"
+        f"set -- {' '.join(map(str, tasks.attempts))}\n"
         'shift "$SLURM_ARRAY_TASK_ID"\n'
         f"for python in {pythons}; do\n"
         '    command -v "$python" >/dev/null 2>&1 && exec "$python" -I -S -c'
-        f' {shlex.quote(program)} {base} "$1" {seconds}\n'
+        f' {shlex.quote(program)} {tasks.base} "$1" {seconds}\n'
         "done\n"
         "exit 127\n"
     ).encode()

@@ -8,6 +8,9 @@ from msgspec import Struct
 
 from d0ctl.sitefile.spec import Pilots
 
+PRIORITY = 50
+"""The priority of a job whose file names none."""
+
 
 class Phase(enum.Enum):
     """How far a job has come, whatever its batch system calls it."""
@@ -33,6 +36,14 @@ class Job(Struct, frozen=True):
     phase: Phase
 
 
+class Tasks(Struct, frozen=True):
+    """Attempts with jobs of their own: `path` is the wrapper in the shared folder `base`."""
+
+    path: str
+    base: str
+    attempts: tuple[int, ...]
+
+
 class Tools(Protocol):
     """The commands of a batch system, for the login shell of a login node, and their output.
 
@@ -45,11 +56,29 @@ class Tools(Protocol):
     QUEUE: str
     """Lists the user's jobs, which may include others than pilots."""
 
+    LARGEST_ARRAY: int
+    """How many jobs are submitted at once."""
+
     def version(self, tool: str) -> str:
         """Return the command with which a tool tells its version."""
 
     def submit(self, pilots: Pilots, name: str, count: int) -> tuple[str, bytes]:
         """Return the command that submits `count` pilots at once, and its stdin."""
+
+    def submit_tasks(self, asked: Pilots, name: str, tasks: Tasks, lower: int) -> tuple[str, bytes]:
+        """Return the command that submits jobs of attempts at once, and its stdin.
+
+        Each asks for what `asked` has; the batch system's priority of them is lowered.
+        """
+
+    def nice(self, priority: int) -> int:
+        """Return by how much the batch system should lower a job, by its priority here."""
+
+    def reason(self, state: str) -> str:
+        """Return why a package has failed whose job has ended in a state without it."""
+
+    def is_impossible(self, error: str) -> bool:
+        """Return whether a submission was refused as no machine meets the request."""
 
     def submitted(self, output: str) -> str:
         """Return the id of the array that was submitted. Raises D0Error."""

@@ -90,7 +90,7 @@ def _summary(what: str, found: Sequence[BatchJob]) -> str:
 
 def direct_job(row: Row) -> str:
     """Return what the job of a package does, and what it waits for."""
-    job = "" if row["job"] is None else f" {row['job']}_{row['seq']}"
+    job = "" if row["job"] is None else f" {row['job']}{SEPARATORS[row['kind']]}{row['seq']}"
     why = f": {waits_for(row['reason'])}" if row["reason"] else ""
     return f"its job{job} of `{row['cluster']}` {STATES[row['state']]}{why}"
 

@@ -87,7 +87,8 @@ select 1 from pilot where cluster_id = :cluster and attempt_id is not null limit
 
 -- name: direct_job_of
 -- The job of an attempt.
-select pilot.job, pilot.seq, pilot.state, pilot.reason, cluster.name as cluster
+select pilot.job, pilot.seq, pilot.state, pilot.reason, cluster.name as cluster,
+       cluster.pilots ->> 'kind' as kind
   from pilot join cluster on cluster.id = pilot.cluster_id
  where pilot.attempt_id = :attempt;
 
