@@ -64,8 +64,9 @@ def drawn(data: str) -> list[tuple[str, tuple[str, str, frozenset[str]]]]:
 
 @given(st.lists(SEQUENCES | OTHERS).map("".join))
 def test_lean_output_draws_the_same_in_no_more_bytes(data: str) -> None:
-    assert drawn(lean(data)) == drawn(data)
-    assert lean(lean(data)) == lean(data)
+    for to_paper in (False, True):
+        assert drawn(lean(data, to_paper)) == drawn(data)
+        assert lean(lean(data, to_paper), to_paper) == lean(data, to_paper)
 
 
 def test_a_long_blank_is_erased_only_on_the_paper_of_the_terminal() -> None:
@@ -73,6 +74,7 @@ def test_a_long_blank_is_erased_only_on_the_paper_of_the_terminal() -> None:
 
     assert lean(f"a{blank}b") == "a\x1b[30X\x1b[30Cb"
     assert lean(f"\x1b[48;5;17m{blank}b") == f"\x1b[48;5;17m{blank}b"
+    assert lean(f"\x1b[48;5;17m{blank}b", True) == "\x1b[48;5;17m\x1b[30X\x1b[30Cb"
     assert lean(f"\x1b[4m{blank}") == f"\x1b[4m{blank}"
 
 

@@ -27,10 +27,10 @@ ALTERNATE, NORMAL, CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 class Screen:
     """A pseudo-terminal with a program on it, and all that the program has written."""
 
-    def __init__(self, *words: str | Path, home: Path) -> None:
+    def __init__(self, *words: str | Path, home: Path, size: tuple[int, int] = (24, 80)) -> None:
         self.seen = b""
         self.ours, theirs = pty.openpty()
-        termios.tcsetwinsize(theirs, (24, 80))
+        termios.tcsetwinsize(theirs, size)
         self.program = subprocess.Popen(
             words, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
             preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),
@@ -68,8 +68,8 @@ def terminal(site: Site) -> Iterator[Open]:
     """Start programs on terminals of their own."""
     opened: list[Screen] = []
 
-    def start(*words: str | Path) -> Screen:
-        opened.append(Screen(*words, home=site.store.home.root))
+    def start(*words: str | Path, size: tuple[int, int] = (24, 80)) -> Screen:
+        opened.append(Screen(*words, home=site.store.home.root, size=size))
         return opened[-1]
 
     yield start
@@ -136,6 +136,25 @@ def test_the_first_picture_takes_less_than_ten_kilobytes(site: Site, terminal: O
     screen.sees(b"more")
 
     assert len(screen.read()) < 10_000
+
+
+@pytest.mark.parametrize("options", [[], ["--slow"]], ids=["fast", "slow"])
+@pytest.mark.parametrize("size", [(24, 80), (40, 120)], ids=["24x80", "40x120"])
+def test_the_first_picture_is_sent_from_the_top_and_without_its_blanks(
+    site: Site, terminal: Open, options: list[str], size: tuple[int, int]
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    words = ("env", "COLORTERM=truecolor", PROGRAM, "tui", "prod/1/2/1", *options)
+    screen = terminal(*words, size=size)
+    screen.sees(b"more")
+
+    seen = screen.read()
+    first = seen.index(b" d0ctl ")
+    parts = (b"A production", b"requests 1 CPU", b"  name", b"more")
+    assert [part for part in parts if part in seen[:first] or part not in seen] == []
+    assert b" " * 12 not in seen
+    assert len(seen) < size[0] * size[1] * (1.5 if options else 2.5)
 
 
 def test_a_slow_line_gets_sixteen_colours_and_no_mouse_within_the_budget(

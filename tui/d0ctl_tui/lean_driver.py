@@ -1,5 +1,7 @@
 """A driver of the terminal that sends as little as possible."""
 
+import curses
+import os
 import select
 import sys
 from contextlib import suppress
@@ -14,12 +16,22 @@ from d0ctl_tui.draw.lean_output import lean
 DriverType = TypeVar("DriverType", bound=Driver)
 
 
+def erases_to_paper() -> bool:
+    """Return whether the terminal, by its description, fills erased cells with the background."""
+    try:
+        curses.setupterm(os.environ.get("TERM", ""), sys.__stdout__.fileno())  # type: ignore[union-attr]
+        return curses.tigetflag("bce") > 0
+    except (curses.error, OSError, ValueError):  # no description, or no output
+        return False
+
+
 def lean_driver(driver: type[DriverType]) -> type[DriverType]:
     """Return a driver that sends the same in fewer bytes."""
+    to_paper = erases_to_paper()
 
     class LeanDriver(driver):  # type: ignore[valid-type, misc]
         def write(self, data: str) -> None:
-            super().write(lean(data))
+            super().write(lean(data, to_paper))
 
         def run_input_thread(self) -> None:
             Thread(target=self._end_with_terminal, name="hang-up", daemon=True).start()

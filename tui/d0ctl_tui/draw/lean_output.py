@@ -2,8 +2,8 @@
 
 Textual sends all of them for each piece of text, and resets them after it. That is more than
 half of the bytes of a screen with true colours, and noticeable on a slow line. Long blanks are
-erased instead of sent where they have the terminal's own paper; not every terminal erases to
-another one.
+erased instead of sent where they have the terminal's own paper, and where the terminal erases to
+another one, too.
 """
 
 import re
@@ -33,7 +33,7 @@ class TextStyle(NamedTuple):
 PLAIN = TextStyle()
 
 
-def lean(data: str) -> str:
+def lean(data: str, erases_to_paper: bool = False) -> str:
     """Return output that draws the same, and also leaves the terminal without colours."""
     pieces: list[str] = []
     shown = wanted = PLAIN
@@ -42,15 +42,17 @@ def lean(data: str) -> str:
         text = data[end : found.start()]
         end = found.end()
         if text:
-            shown = _add(pieces, text, shown, wanted)
+            shown = _add(pieces, text, shown, wanted, erases_to_paper)
         wanted = _after(wanted, found[1].split(";"))
     text = data[end:]
-    shown = _add(pieces, text, shown, wanted) if text else shown
+    shown = _add(pieces, text, shown, wanted, erases_to_paper) if text else shown
     pieces.append(_change(shown, wanted))
     return "".join(pieces)
 
 
-def _add(pieces: list[str], text: str, shown: TextStyle, wanted: TextStyle) -> TextStyle:
+def _add(
+    pieces: list[str], text: str, shown: TextStyle, wanted: TextStyle, erases_to_paper: bool
+) -> TextStyle:
     """Add a text in its look; moves of the cursor need none."""
     if _MOVES.fullmatch(text):
         pieces.append(text)
@@ -60,7 +62,8 @@ def _add(pieces: list[str], text: str, shown: TextStyle, wanted: TextStyle) -> T
     change = _change(shown, wanted)
     if pieces and not change:
         text = pieces.pop() + text
-    if wanted.paper == PLAIN.paper and not _SEEN_ON_BLANKS & wanted.attributes:
+    is_erased = erases_to_paper or wanted.paper == PLAIN.paper
+    if is_erased and not _SEEN_ON_BLANKS & wanted.attributes:
         text = _LONG_BLANK.sub(_erase, text)
     pieces += (change, text)
     return wanted

@@ -41,7 +41,7 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         super().__init__()
         self.dashboard = dashboard
         self.start = start
-        self.zoomed = self._is_settled = False
+        self.zoomed = self._is_settled = self._is_drawn = False
         glyphs = dashboard.glyphs
         self.tree_view = Tree(dashboard.source, glyphs)
         self.about = AboutPane(dashboard.source, glyphs, dashboard.interval)
@@ -96,11 +96,14 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         self.refresh()
 
     def _compositor_refresh(self) -> None:
-        if self._is_settled:
-            super()._compositor_refresh()
-        else:  # Textual would draw these as well as everything
+        if not self._is_drawn:  # Textual would draw these as well as everything
             self._dirty_widgets.clear()
             self._compositor._dirty_regions.clear()
+        if self._is_settled and not self._is_drawn:
+            self._is_drawn, self._repaint_required = True, False
+            self._compositor._dirty_regions.add(self._compositor.size.region)
+        if self._is_settled:
+            super()._compositor_refresh()
 
     def update(self) -> None:
         """Show the present state."""
