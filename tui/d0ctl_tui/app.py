@@ -3,7 +3,7 @@
 import gc
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,11 +14,10 @@ from textual.timer import Timer
 
 from d0ctl.config import Home
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
-from d0ctl.show.drawing.spans import Line, Span, fit, foreign, width
+from d0ctl.show.drawing.spans import Line, Span, foreign, width
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
 from d0ctl_tui.app_events import Changed, PathClicked, ReadFailed, ThreadResult
-from d0ctl_tui.commands import MAIN, SUB, Command
 from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.rates import Rates
 from d0ctl_tui.lean_driver import lean_driver
@@ -33,7 +32,7 @@ from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.run_action import PlannedAction
 from d0ctl_tui.screens.card import CardScreen
 from d0ctl_tui.screens.dialogs import ask_action
-from d0ctl_tui.screens.dialogs.help import Help
+from d0ctl_tui.screens.dialogs.key_line import KeyLine
 from d0ctl_tui.screens.dialogs.plan import PlanDialog
 from d0ctl_tui.screens.log import LogScreen
 from d0ctl_tui.screens.main_screen import MainScreen
@@ -51,7 +50,7 @@ SHARE = 6
 """Reads may take this fraction of the time, also on a slow disk."""
 
 
-class Dashboard(Past, Outside, Attention, App[None]):
+class Dashboard(KeyLine, Past, Outside, Attention, App[None]):
     """Everything of one home in a terminal."""
 
     CSS_PATH = Path(__file__).with_name("dashboard.tcss")
@@ -70,6 +69,7 @@ class Dashboard(Past, Outside, Attention, App[None]):
         super().__init__(ansi_color=True if terminal.plain else None)
         self.home = home
         self.terminal = terminal
+        self.set_keymap(dict(terminal.keys))
         self.actor = actor
         self.glyphs: Glyphs = ASCII if terminal.ascii else UNICODE
         self.source = Source(home)
@@ -183,20 +183,6 @@ class Dashboard(Past, Outside, Attention, App[None]):
         self.notice, self._notice_end = None, None
         self.show()
 
-    def foot(self, commands: Sequence[Command], columns: int, more: Sequence[Span] = ()) -> Line:
-        """Return the last line of a screen: a notice, else the keys."""
-        if self.notice is not None:
-            return fit([self.notice], columns, ellipsis=self.glyphs.ellipsis)
-        return strips.footer(commands, columns, more)
-
-    def press(
-        self, commands: Sequence[Command], columns: int, more: Sequence[Span], column: int
-    ) -> None:
-        """Do what the key at a column of the last line does."""
-        command = strips.command_at(commands, columns, more, column)
-        if command is not None and self.notice is None:
-            self.simulate_key(command.keys.split(",")[0])
-
     def on_path_clicked(self, message: PathClicked) -> None:
         """Go to the path on the main screen."""
         while self.screen is not self.main:
@@ -282,12 +268,6 @@ class Dashboard(Past, Outside, Attention, App[None]):
                 self.main.update()
 
         self.push_screen(PlanDialog(self, action), end)
-
-    def action_help(self) -> None:
-        """Show the keys of the screen in front."""
-        here = getattr(self.screen, "COMMANDS_HERE", None)
-        if not isinstance(self.screen, Help):
-            self.push_screen(Help(self, MAIN if here is None else (*here, *SUB)))
 
     def action_next_theme(self) -> None:
         """Go to the next theme."""

@@ -1,6 +1,6 @@
 """The methods of the dashboard that every screen may use."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from textual.app import App
@@ -18,12 +18,14 @@ from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.run_action import PlannedAction
+from d0ctl_tui.terminal import Terminal
 
 
 class AppInterface(Protocol):
     """The dashboard, as its screens know it."""
 
     home: Home
+    terminal: Terminal
     actor: str
     glyphs: Glyphs
     source: Source
@@ -41,6 +43,9 @@ class AppInterface(Protocol):
 
     def header(self, columns: int) -> Line:
         """Return the first line of every screen."""
+
+    def with_keys(self, commands: Iterable[Command]) -> tuple[Command, ...]:
+        """Return commands with the keys of the user."""
 
     def foot(self, commands: Sequence[Command], columns: int, more: Sequence[Span] = ()) -> Line:
         """Return the last line of a screen: a notice, else the keys."""

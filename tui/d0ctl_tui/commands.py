@@ -1,9 +1,11 @@
 """The table of commands, from which keys, palette and help are built."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 from textual.binding import Binding, BindingType
+from textual.keys import key_to_character
 
 from d0ctl.actions import ACTIONS
 
@@ -11,7 +13,8 @@ from d0ctl.actions import ACTIONS
 class Command(Struct, frozen=True):
     """A key (or several, separated by commas), the action that it starts, and its title.
 
-    `verb` is a verb of the command line; `foot` is its name in the last line of the screen.
+    `verb` is a verb of the command line; `foot` is its name in the last line of the screen, `name`
+    that in the file of the user, if it is not that of the verb or action.
     """
 
     keys: str
@@ -20,11 +23,23 @@ class Command(Struct, frozen=True):
     section: str
     foot: str = ""
     verb: str = ""
+    name: str = ""
+
+    @property
+    def id(self) -> str:
+        """Its name in the file of the user; commands of the same name have the same keys."""
+        return self.name or self.verb or self.action.removeprefix("app.").replace("_", "-")
 
     @property
     def key(self) -> str:
         """The key as people read it."""
-        return " ".join(NAMES.get(key, key) for key in self.keys.split(",")[:2])
+        return " ".join(NAMES.get(key) or sign_of(key) for key in self.keys.split(",")[:2])
+
+
+def sign_of(key: str) -> str:
+    """Return the character of a key; its name if that can't be seen."""
+    sign = key_to_character(key) or NAMES.get(key, "")
+    return sign if len(sign) == 1 and sign.isprintable() and sign != " " else key
 
 
 NAMES = {
@@ -38,31 +53,35 @@ NAMES = {
 }  # fmt: skip
 
 MOVE = (
-    Command("up,k", "cursor(-1)", "one line up", "move"),
-    Command("down,j", "cursor(1)", "one line down", "move"),
-    Command("pageup,ctrl+b", "page(-1)", "one page up", "move"),
-    Command("pagedown,ctrl+f", "page(1)", "one page down", "move"),
-    Command("ctrl+u", "half(-1)", "half a page up", "move"),
-    Command("ctrl+d", "half(1)", "half a page down", "move"),
+    Command("up,k", "cursor(-1)", "one line up", "move", name="line-up"),
+    Command("down,j", "cursor(1)", "one line down", "move", name="line-down"),
+    Command("pageup,ctrl+b", "page(-1)", "one page up", "move", name="page-up"),
+    Command("pagedown,ctrl+f", "page(1)", "one page down", "move", name="page-down"),
+    Command("ctrl+u", "half(-1)", "half a page up", "move", name="half-up"),
+    Command("ctrl+d", "half(1)", "half a page down", "move", name="half-down"),
     Command("home,g", "top", "to the first line", "move"),
     Command("end,G", "bottom", "to the last line", "move"),
 )
 
 TREE = (
-    Command("right,l", "unfold", "expand, or go to the first row below", "tree"),
-    Command("left,h", "fold", "collapse, or go to the parent", "tree"),
-    Command("enter", "open_line", "expand, collapse; a package in full", "tree", "open"),
-    Command("minus", "fold_all", "collapse everything", "tree"),
+    Command("right,l", "unfold", "expand, or go to the first row below", "tree", name="expand"),
+    Command("left,h", "fold", "collapse, or go to the parent", "tree", name="collapse"),
+    Command(
+        "enter", "open_line", "expand, collapse; a package in full", "tree", "open", name="open-row"
+    ),
+    Command("minus", "fold_all", "collapse everything", "tree", name="collapse-all"),
     Command("space", "mark", "mark, to act on several at once", "tree", foot="mark"),
     Command("asterisk", "mark_all", "mark the row and all its siblings", "tree"),
 )
 
 LOOK = (
     Command("n", "problem(1)", "next problem: other stage, state or reason", "look",
-            foot="next problem"),
-    Command("N", "problem(-1)", "the previous one", "look"),
-    Command("right_square_bracket", "problem(1, True)", "next package that needs a person", "look"),
-    Command("left_square_bracket", "problem(-1, True)", "the previous one", "look"),
+            foot="next problem", name="next-problem"),
+    Command("N", "problem(-1)", "the previous one", "look", name="previous-problem"),
+    Command("right_square_bracket", "problem(1, True)", "next package that needs a person", "look",
+            name="next-package"),
+    Command("left_square_bracket", "problem(-1, True)", "the previous one", "look",
+            name="previous-package"),
     Command("slash", "search", "search paths, nodes, files, reasons", "look", "search"),
     Command("f", "filter", "show only some packages or jobs", "look", foot="filter"),
     Command("s", "sort", "sort jobs or packages", "look", foot="sort"),
@@ -73,9 +92,10 @@ LOOK = (
     Command("t", "log", "the log of a package", "look", foot="log"),
     Command("v", "view", "the details on the whole screen", "look"),
     Command("i", "timeline", "nodes or lines over time", "look"),
-    Command("comma", "app.step(-1)", "as it was earlier; again: twice as far", "look"),
-    Command("full_stop", "app.step(1)", "as it was later, up to the present", "look"),
-    Command("at", "app.ask_moment", "as it was at a time", "look"),
+    Command("comma", "app.step(-1)", "as it was earlier; again: twice as far", "look",
+            name="earlier"),
+    Command("full_stop", "app.step(1)", "as it was later, up to the present", "look", name="later"),
+    Command("at", "app.ask_moment", "as it was at a time", "look", name="moment"),
     Command("apostrophe", "jumps", "places you have visited", "look"),
     Command("backspace", "back", "back to the previous place", "look"),
     Command("escape", "clear", "clear the filter, the marks, the past", "look"),
@@ -87,32 +107,34 @@ OUTSIDE = (
             "look"),
     Command("p", "peek", "the files in its folder", "look"),
     Command("equals_sign", "compare", "compare two attempts", "look"),
-    Command("vertical_line", "read_with('pager')", "the log in $PAGER", "look"),
-    Command("e", "read_with('editor')", "the log in $EDITOR", "look"),
+    Command("vertical_line", "read_with('pager')", "the log in $PAGER", "look", name="pager"),
+    Command("e", "read_with('editor')", "the log in $EDITOR", "look", name="editor"),
 )  # fmt: skip
 
 WATCH = (
-    Command("c", "app.all_changes", "list all changes, or only what matters", "look"),
+    Command("c", "app.all_changes", "list all changes, or only what matters", "look",
+            name="changes"),
     Command("Z", "app.wall", "the wall: a tile for each job", "look"),
-    Command("b", "app.follow", "notice when the job first fails or ends", "look"),
+    Command("b", "app.follow", "notice when the job first fails or ends", "look",
+            name="notices"),
 )  # fmt: skip
 
 ACT = (
-    Command("a", "act", "all actions on it", "act", foot="act"),
+    Command("a", "act", "all actions on it", "act", foot="act", name="actions"),
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name)
         for action in ACTIONS.values()
         if action.level in ("any", "line", "job")
     ),
-)
+)  # fmt: skip
 
 REST = (
     Command("colon,ctrl+p", "palette", "all commands, by name", "rest", foot="palette"),
-    Command("tab", "app.focus_next", "to the next pane", "rest"),
+    Command("tab", "app.focus_next", "to the next pane", "rest", name="next-pane"),
     Command("greater_than_sign", "wider", "wider details", "rest"),
-    Command("T", "app.next_theme", "another theme", "rest"),
-    Command("ctrl+l", "app.repaint", "draw the screen again", "rest"),
-    Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest"),
+    Command("T", "app.next_theme", "another theme", "rest", name="theme"),
+    Command("ctrl+l", "app.repaint", "draw the screen again", "rest", name="redraw"),
+    Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest", name="suspend"),
     Command("question_mark,f1", "app.help", "this help", "rest", foot="help"),
     Command("q", "app.quit", "quit", "rest", foot="quit"),
 )
@@ -121,40 +143,52 @@ MAIN = TREE + LOOK + OUTSIDE + WATCH + ACT + REST
 """The commands of the main screen, besides moving."""
 
 SUB = (
-    Command("escape,q,backspace", "app.pop_screen", "back", "rest", foot="back"),
-    Command("T", "app.next_theme", "another theme", "rest"),
-    Command("ctrl+l", "app.repaint", "draw the screen again", "rest"),
-    Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest"),
+    Command("escape,q,backspace", "app.pop_screen", "back", "rest", foot="back", name="leave"),
+    Command("T", "app.next_theme", "another theme", "rest", name="theme"),
+    Command("ctrl+l", "app.repaint", "draw the screen again", "rest", name="redraw"),
+    Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest", name="suspend"),
     Command("question_mark,f1", "app.help", "this help", "rest", foot="help"),
 )
 """The commands of every other screen."""
 
 TIMELINE = (
-    Command("left,h", "shift(-1)", "the cursor to an earlier time", "look"),
-    Command("right,l", "shift(1)", "the cursor to a later time", "look"),
-    Command("plus", "zoom(-1)", "a shorter time", "look", foot="zoom"),
-    Command("minus", "zoom(1)", "a longer time", "look"),
+    Command("left,h", "shift(-1)", "the cursor to an earlier time", "look", name="cursor-earlier"),
+    Command("right,l", "shift(1)", "the cursor to a later time", "look", name="cursor-later"),
+    Command("plus", "zoom(-1)", "a shorter time", "look", foot="zoom", name="zoom-in"),
+    Command("minus", "zoom(1)", "a longer time", "look", name="zoom-out"),
     Command("tab", "rows", "slots of nodes, or lines of the job", "look", foot="rows"),
-    Command("c", "colours", "colours of states, or of stages", "look", foot="colours"),
+    Command(
+        "c", "colours", "colours of states, or of stages", "look", foot="colours", name="colours"
+    ),
     Command("enter", "go", "go to the package", "look", foot="package"),
     Command("at", "moment", "show everything as it was at the cursor", "look", foot="as it was"),
-    Command("comma", "app.step(-1)", "as it was earlier", "look"),
-    Command("full_stop", "app.step(1)", "as it was later", "look"),
+    Command("comma", "app.step(-1)", "as it was earlier", "look", name="earlier"),
+    Command("full_stop", "app.step(1)", "as it was later", "look", name="later"),
 )
 
 FAILURES = (
-    Command("tab,right,l", "group(1)", "group by the next property", "look", foot="group by"),
-    Command("left,h", "group(-1)", "group by the previous property", "look"),
+    Command(
+        "tab,right,l",
+        "group(1)",
+        "group by the next property",
+        "look",
+        foot="group by",
+        name="next-grouping",
+    ),
+    Command(
+        "left,h", "group(-1)", "group by the previous property", "look", name="previous-grouping"
+    ),
     Command("enter", "open", "show the packages of a group, or go to a package", "look", "open"),
-    Command("space", "fold", "open or close a group", "look"),
+    Command("space", "fold", "open or close a group", "look", name="open-group"),
     Command("s", "sort", "sort the groups", "look", foot="sort"),
     Command("t", "log", "the log of a package", "look", foot="log"),
-    Command("a", "act", "all actions on it", "act", foot="act"),
+    Command("a", "act", "all actions on it", "act", foot="act", name="actions"),
 )
 
 NODES = (
     Command("enter", "go", "go to the package", "look", foot="open"),
-    Command("tab", "app.focus_next", "to the packages, and back", "look", foot="packages"),
+    Command("tab", "app.focus_next", "to the packages, and back", "look", foot="packages",
+            name="next-pane"),
     Command("s", "sort", "sort the nodes", "look", foot="sort"),
     Command("exclamation_mark", "shell", "a shell on the node", "look", foot="shell"),
     *(
@@ -176,8 +210,10 @@ TASKS = (
 )  # fmt: skip
 
 PEEK = (
-    Command("enter,right,l", "open", "open a folder or a file", "look", foot="open"),
-    Command("left,h", "up", "to the folder above", "look", foot="up"),
+    Command(
+        "enter,right,l", "open", "open a folder or a file", "look", foot="open", name="open-file"
+    ),
+    Command("left,h", "up", "to the folder above", "look", foot="up", name="folder-above"),
     Command("r", "reload", "read it again", "look", foot="again"),
 )
 
@@ -186,25 +222,46 @@ CARD = (Command("enter", "go", "go to its package", "look", foot="package"),)
 LOG = (
     Command("F", "follow", "follow the log", "look", foot="follow"),
     Command("slash", "find", "search forward", "look", foot="search"),
-    Command("n", "again(1)", "next match", "look", foot="next"),
-    Command("N", "again(-1)", "previous match", "look"),
+    Command("n", "again(1)", "next match", "look", foot="next", name="next-match"),
+    Command("N", "again(-1)", "previous match", "look", name="previous-match"),
     Command("w", "wrap", "wrap long lines, or cut them", "look", foot="wrap"),
-    Command("right,l", "sideways(1)", "further right in long lines", "look"),
-    Command("left,h", "sideways(-1)", "further left", "look"),
+    Command("right,l", "sideways(1)", "further right in long lines", "look", name="further-right"),
+    Command("left,h", "sideways(-1)", "further left", "look", name="further-left"),
     Command("r", "reload", "read the log again", "look", foot="again"),
     Command("s", "stream", "stdout or stderr", "look", foot="out/err"),
     Command("b", "binary", "the next binary of the chain", "look", foot="binary"),
     Command("a", "attempt", "the previous attempt", "look", foot="attempt"),
-    Command("vertical_line", "read_with('pager')", "the log in $PAGER", "look", foot="pager"),
-    Command("e", "read_with('editor')", "the log in $EDITOR", "look", foot="editor"),
+    Command(
+        "vertical_line",
+        "read_with('pager')",
+        "the log in $PAGER",
+        "look",
+        foot="pager",
+        name="pager",
+    ),
+    Command("e", "read_with('editor')", "the log in $EDITOR", "look", foot="editor", name="editor"),
     Command("y", "copy", "copy the path of the log", "look", foot="copy"),
 )
+
+
+SCREENS = {
+    "the main screen": (*MOVE, *MAIN), "the timeline": (*MOVE, *TIMELINE, *SUB),
+    "failures": (*MOVE, *FAILURES, *SUB), "nodes": (*MOVE, *NODES, *SUB),
+    "tasks": (*MOVE, *TASKS, *SUB), "the files of an attempt": (*MOVE, *PEEK, *SUB),
+    "a card": (*MOVE, *CARD, *SUB), "a log": (*MOVE, *LOG, *SUB),
+}  # fmt: skip
+"""The commands of each screen, whose keys can be set; a key there has one command."""
+
+
+def with_keys(commands: Iterable[Command], keys: Mapping[str, str]) -> tuple[Command, ...]:
+    """Return commands with the keys of the user, by name."""
+    return tuple(replace(one, keys=keys[one.id]) if one.id in keys else one for one in commands)
 
 
 def bindings(*tables: Iterable[Command]) -> list[BindingType]:
     """Return key bindings for commands."""
     return [
-        Binding(command.keys, command.action, command.title, show=False)
+        Binding(command.keys, command.action, command.title, show=False, id=command.id)
         for table in tables
         for command in table
     ]

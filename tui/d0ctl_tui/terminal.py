@@ -1,6 +1,11 @@
 """What the terminal can show, and how its user wants it."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
+
+CHOICES = ("others", "node", "ran", "memory", "cpu", "researcher", "priority", "end")
+"""The columns of the tree that can be left out, in the usual order."""
 
 
 class Terminal(Struct, frozen=True):
@@ -20,3 +25,7 @@ class Terminal(Struct, frozen=True):
     """Whether the bell, desktop notices and the title of the window are off."""
     read_only: bool = False
     """Whether nothing can be changed from here."""
+    columns: tuple[str, ...] = CHOICES
+    """The columns of the tree that are shown if there is room."""
+    keys: Mapping[str, str] = {}
+    """The keys of commands that are not the usual ones."""

@@ -1,11 +1,12 @@
 """How the columns of the tree share its width, by the needs of visible rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import astuple
 
 from d0ctl.show.drawing.spans import Line, Span, pad
+from d0ctl_tui.terminal import CHOICES
 
 GAP = 2
 BAR, LONG_BAR = 8, 16
@@ -75,9 +76,15 @@ class Columns(Struct, frozen=True):
     extras: tuple[tuple[str, int], ...] = ()
 
     @classmethod
-    def of(cls, columns: int, need: Need) -> "Columns":
-        """Return the columns for a width; the last one stays blank."""
-        time = 0 if columns < 64 else need.time if columns >= ROOMY else need.brief
+    def of(cls, columns: int, need: Need, chosen: Sequence[str] = CHOICES) -> "Columns":
+        """Return the columns for a width, of the chosen ones; the last one stays blank."""
+        time = (
+            0
+            if columns < 64 or "end" not in chosen
+            else need.time
+            if columns >= ROOMY
+            else need.brief
+        )
         bar = BAR if columns >= 50 else 0
         taken = need.state + GAP + 1 + _taken((bar, need.count, time))
         name = max(12, min(need.name, NAME, columns - taken))
@@ -90,7 +97,7 @@ class Columns(Struct, frozen=True):
             (SHORT, need.name, EXTRAS[:1]), (longer, min(titled, need.name + ENDING), FIRST),
             (longer, titled, EXTRAS), (ABOUT, need.title, ()),
         )  # fmt: skip
-        has_others = columns >= COUNTS and need.tally > 0
+        has_others = columns >= COUNTS and need.tally > 0 and "others" in chosen
         for about, called, added in steps:
             remark = need.remark if "node" in extras else need.about
             more = max(0, min(left, min(remark, about) - rest)) if bar else 0
@@ -102,8 +109,13 @@ class Columns(Struct, frozen=True):
             bar += more
             more = max(0, min(left, called - name))
             name, left = name + more, left - more
-            for extra in added:
-                if extra in wanted and extra not in extras and left >= wanted[extra] + GAP:
+            for extra in chosen:
+                if (
+                    extra in added
+                    and extra in wanted
+                    and extra not in extras
+                    and left >= wanted[extra] + GAP
+                ):
                     extras[extra] = wanted[extra]
                     left -= wanted[extra] + GAP
             if has_others and called == titled and left > LEAST + GAP:
@@ -112,7 +124,7 @@ class Columns(Struct, frozen=True):
                 rest, tally = rest + others - tally + (0 if tally else GAP), others
         if bar and need.count:
             bar += max(0, min(left, LONG_BAR - bar))
-        shown = tuple((extra, extras[extra]) for extra in EXTRAS if extra in extras)
+        shown = tuple((extra, extras[extra]) for extra in chosen if extra in extras)
         return cls(name, need.state, bar, need.count, tally, time, shown)
 
     @property

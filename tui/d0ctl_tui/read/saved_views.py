@@ -33,9 +33,14 @@ class SavedView(Struct, frozen=True, omit_defaults=True):
         return ", ".join(parts) or "all jobs"
 
 
+def folder() -> Path:
+    """Return the folder of what this user has set."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "d0ctl"
+
+
 def file() -> Path:
     """Return the file of the views of this user."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "d0ctl/views.json"
+    return folder() / "views.json"
 
 
 def load() -> Mapping[str, SavedView]:

@@ -43,7 +43,7 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         self.start = start
         self.zoomed = self._is_settled = self._is_drawn = False
         glyphs = dashboard.glyphs
-        self.tree_view = Tree(dashboard.source, glyphs)
+        self.tree_view = Tree(dashboard.source, glyphs, dashboard.terminal.columns)
         self.about = AboutPane(dashboard.source, glyphs, dashboard.interval)
         self.details = Details(self.about)
         self.bands = [

@@ -24,6 +24,7 @@ from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import PAGE, Source
+from d0ctl_tui.terminal import CHOICES
 from d0ctl_tui.widgets.marking import Marking
 
 DEPTH = 4
@@ -40,10 +41,11 @@ class Tree(Marking):
 
     has_cursor = True
 
-    def __init__(self, source: Source, glyphs: Glyphs) -> None:
+    def __init__(self, source: Source, glyphs: Glyphs, shown: Sequence[str] = CHOICES) -> None:
         super().__init__(id="tree", glyphs=glyphs)
         self.source = source
         self.outline = Outline()
+        self._shown = shown
         self.marks = Marks()
         self.filter_selector: Selector | None = None
         self.filter_name = ""
@@ -70,7 +72,7 @@ class Tree(Marking):
     @property
     def columns(self) -> Columns:
         """How the rows share the width; columns only grow, so that nothing jumps."""
-        return Columns.of(self.size.width, self._need)
+        return Columns.of(self.size.width, self._need, self._shown)
 
     def line(self, number: int, columns: int) -> Line:
         """Return a row."""

@@ -10,7 +10,7 @@ import typer
 from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import is_terminal, say, speaks_unicode
+from d0ctl.cli.terminal.output import emit, is_terminal, say, speaks_unicode
 from d0ctl.errors import BadUsage, Refused
 
 app = single()
@@ -58,6 +58,9 @@ def tui(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Change nothing, and open no other programs.")
     ] = False,
+    keys: Annotated[
+        bool, typer.Option("--keys", help="Print keys and settings, as a file of them is written.")
+    ] = False,
     web: Annotated[
         bool, typer.Option("--web", help="Show it in a browser on this machine, read-only.")
     ] = False,
@@ -84,6 +87,12 @@ def tui(
         options += ["--interval", str(interval)] if interval is not None else []
         _serve([*options, *([selector] if selector else [])], port)
         return
+    from d0ctl_tui.read import user_settings
+
+    own = user_settings.load()
+    if keys:
+        emit(user_settings.page(own))
+        return
     is_served = os.environ.get("TEXTUAL_DRIVER") == WEB_DRIVER
     terminals = all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr))
     if not terminals and not is_served:
@@ -93,6 +102,8 @@ def tui(
     from d0ctl_tui.terminal import Terminal
     from d0ctl_tui.themes import ANSI, colours
 
+    slow, theme = slow or own.slow, theme or own.theme
+    interval = own.interval if interval is None else interval
     kind = os.environ.get("TERM", "")
     poor = kind in POOR
     fine = "truecolor" if is_served else colours()
@@ -111,8 +122,10 @@ def tui(
         fine == "256",
         pause,
         slow,
-        quiet,
-        read_only,
+        quiet or not own.notices,
+        read_only or own.read_only,
+        own.columns,
+        own.keys,
     )
     dashboard = Dashboard(session.home(), terminal, session.actor(), selector)
     dashboard.run(mouse=not slow)

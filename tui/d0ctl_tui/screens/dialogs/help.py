@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, pad, width
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.commands import MOVE, Command, bindings
+from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.screens.dialogs.dialog import Dialog
 from d0ctl_tui.widgets.status_lines import Page
 
@@ -26,7 +26,7 @@ class Help(Dialog[None]):
 
     def __init__(self, dashboard: AppInterface, commands: Sequence[Command]) -> None:
         super().__init__(dashboard)
-        self.commands = [*commands, *MOVE]
+        self.commands = commands
         self.page = Page("words", self._draw, dashboard.glyphs)
 
     def body(self) -> ComposeResult:

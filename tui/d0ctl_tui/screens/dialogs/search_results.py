@@ -62,7 +62,7 @@ def _other_verbs(screen: Reach, low: Iterable[str]) -> list[Choice]:
     for verb, action in SEEN.items():
         command = next(one for one in MAIN if one.action == action)
         if all(word in f"{verb} {command.title}".lower() for word in low):
-            found.append(Choice(command.title, f"d0ctl {verb}", command.key, look="plain",
+            found.append(Choice(command.title, f"d0ctl {verb}", _key(screen, command), look="plain",
                                 do=partial(screen.run_command, command)))  # fmt: skip
     for verb, why in NOT_HERE.items():
         if all(word in verb for word in low):
@@ -129,9 +129,13 @@ def actions(screen: Reach, offered: Collection[str], words: str) -> list[Choice]
     ]
 
 
+def _key(screen: Reach, command: Command) -> str:
+    return screen.dashboard.with_keys([command])[0].key
+
+
 def _command(screen: Reach, command: Command) -> Choice:
     return Choice(
-        command.title, f"d0ctl {command.verb}" if command.verb else "", command.key,
+        command.title, f"d0ctl {command.verb}" if command.verb else "", _key(screen, command),
         look="plain", do=partial(screen.run_command, command),
     )  # fmt: skip
 
