@@ -7,6 +7,7 @@ import signal
 import time
 from typing import Any, Dict
 
+from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
 from d0ctl_wrapper.protocol.text import last_line, last_lines, signal_name, size, span
 
@@ -36,6 +37,9 @@ FULL_RECENTLY_S = 30.0
 LAST_LINES = 5
 """The lines at the end of a log in which a program says that the disk is full; some say more."""
 
+_NOT_STARTABLE = (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ENOEXEC, errno.EPERM)
+"""The errors of exec for a program that is missing or not executable."""
+
 
 class Failed(Exception):
     """The failure of an attempt: a reason of the closed list, a sentence, missing inputs."""
@@ -62,6 +66,13 @@ class MissingOutput(Failed):
     def __init__(self, name: str, detail: str) -> None:
         super().__init__("missing-output", detail)
         self.name = name
+
+
+def not_started(who: str, program: str, error: OSError) -> Failed:
+    """Return the failure of a binary whose program could not be started."""
+    reason = "software-missing" if error.errno in _NOT_STARTABLE else "launch-failed"
+    reason = "disk-full" if error.errno in FULL else reason
+    return Failed(reason, "can't start %s: %s: %s" % (who, program, error.strerror))
 
 
 _OF_WRITING = re.compile("space|disk|quota|writ|creat|open|sav|stor|copy|flush|I/O|output", re.I)

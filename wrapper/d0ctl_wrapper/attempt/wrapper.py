@@ -142,7 +142,7 @@ class Wrapper:
     def _prepare(self) -> None:
         """Stage in the inputs and wait for CPUs."""
         self.acquired = inputs.prepare(
-            self.folder, self.launch, self.slot, self._runner, self.chain.pause_point
+            self.folder, self.launch, self.slot, self._runner, self.chain.interruptions.pause_point
         )
         if self.acquired is not None:
             self.report.extras["staged"] = self.acquired.staged
@@ -183,7 +183,9 @@ class Wrapper:
         log = self.folder.file(b"transfer")
         rules = self.launch["transfer"]
         found = environment.of_binary(self.context.environment, self.folder, self.launch)
-        obeyed = TransferOrders(self.chain.pause_point, self.chain.watch_transfer, may_go_on)
+        obeyed = TransferOrders(
+            self.chain.interruptions.pause_point, self.chain.interruptions.watch_transfer, may_go_on
+        )
         return TransferRunner(self.tree, rules, found, log, obeyed)
 
     def _deliver(self) -> "Dict[str, Any]":
@@ -227,12 +229,12 @@ class Wrapper:
             if self.context.boot_id == ELSEWHERE:
                 sys.exit("the batch system ends this job, and tells why")
             failed = Failed("platform-failure", "the node ended the wrapper by SIGTERM")
-            self.chain.read_until = time.monotonic() + SHUTDOWN_S
+            self.chain.interruptions.read_until = time.monotonic() + SHUTDOWN_S
             try:
                 return self._failed(failed)
             except Terminated:
                 return {**failed.result(), **self._done()}
-        how = ending.end(self.folder, self.tree, self.chain.suspension)
+        how = ending.end(self.folder, self.tree, self.chain.interruptions.suspension)
         self.chain.record_end()
         detail = "ended on request: %s" % how
         result = {"outcome": "killed", "reason": "killed", "detail": detail, **self._done()}
@@ -243,7 +245,7 @@ class Wrapper:
         """Keep the outputs that exist and are large enough, and note the faults of others."""
         if self.kept:
             return {"outputs": self.kept, "partial": True}
-        self.chain.is_saving = True
+        self.chain.interruptions.is_saving = True
         self._find_late()
         wanted = [output for binary in self.launch["binaries"] for output in binary["outputs"]]
         whole = {output["name"] for output in wanted if self._is_whole(output)}

@@ -1,41 +1,36 @@
 """The chain of binaries of an attempt, run one after another."""
 
-import errno
-import math
 import os
 import signal
-import time
 from typing import Any, Dict, List, Tuple
 
 from d0ctl_wrapper import merge_types
 from d0ctl_wrapper.attempt import orders, verdict
 from d0ctl_wrapper.attempt.chain import late_outputs
 from d0ctl_wrapper.attempt.chain.hooks import Hooks
+from d0ctl_wrapper.attempt.chain.interruptions import Interruptions
 from d0ctl_wrapper.attempt.chain.resumption import Resumption
 from d0ctl_wrapper.attempt.deliver import outputs, unexpected
 from d0ctl_wrapper.attempt.digests import Digests
 from d0ctl_wrapper.attempt.guards import cpu_request
 from d0ctl_wrapper.attempt.guards.guards import Guards
 from d0ctl_wrapper.attempt.guards.log_rules import Rules
-from d0ctl_wrapper.attempt.intervals import Watch, Watcher
+from d0ctl_wrapper.attempt.intervals import Watch
 from d0ctl_wrapper.attempt.reporter import Reporter
 from d0ctl_wrapper.attempt.run import cores, script
 from d0ctl_wrapper.attempt.run.clock import Clock
-from d0ctl_wrapper.attempt.run.command_file import CommandFile
 from d0ctl_wrapper.attempt.run.detach import RelayContext
 from d0ctl_wrapper.attempt.run.environment import of_binary
-from d0ctl_wrapper.attempt.run.processes import ProcessTree, Terminated
+from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.attempt.run.progress import source
 from d0ctl_wrapper.attempt.run.progress_report import ChainRuntimes, ProgressReport
 from d0ctl_wrapper.attempt.run.script import SHELLS, Script, ScriptContext
-from d0ctl_wrapper.attempt.run.spawn import Command, spawn
+from d0ctl_wrapper.attempt.run.spawn import Command, be_nice, spawn
 from d0ctl_wrapper.attempt.run.startup import Startup
-from d0ctl_wrapper.attempt.run.suspend import POLL_S, Suspension
 from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.stage import software
 from d0ctl_wrapper.attempt.stage.input_list import InputList
 from d0ctl_wrapper.attempt.verdict import Failed, MissingOutput
-from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.protocol import text
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import remove, to_path, write
@@ -53,9 +48,6 @@ WATCH_AFTER_S = 0.05
 
 WAITING = "waiting for inputs"
 """The reason for which the clock of a binary that started early is stopped."""
-
-NOT_STARTABLE = (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ENOEXEC, errno.EPERM)
-"""The errors of exec for a program that is missing or not executable."""
 
 
 class Chain:
@@ -77,25 +69,19 @@ class Chain:
         self.inputs = {entry["name"]: entry for entry in launch["inputs"]}
         self.input_list = InputList(self.folder, launch, slot, self.inputs, tree.check)
         self.progress_file = self.folder.file(b"progress")
-        self.command = CommandFile(self.folder)
-        self.suspension: "Suspension | None" = None
+        self.interruptions = Interruptions(self.folder, tree, report, self.input_list)
         self.has_run = False
         """Whether any binary was started; none is in an attempt that only delivers outputs."""
-        self.is_saving = False
-        """Whether the outputs of a killed attempt are being kept."""
-        self.read_until = math.inf
-        """When reading files must end, by the monotonic clock."""
         self.startup: "Startup | None" = None
         self.guards = Guards(self.folder, launch, tree, report, self.inputs)
         self._slot = slot
         self._environment = of_binary(context.environment, self.folder, launch)
         self._software: "List[bytes | None]" = []
         self._is_open = False
-        self.resume = Resumption(
-            self.folder, launch, context.boot_id, report, Digests(self.pause_point)
-        )
+        digests = Digests(self.interruptions.pause_point)
+        self.resume = Resumption(self.folder, launch, context.boot_id, report, digests)
         self.script_context = ScriptContext(
-            self.folder, context.umask, tree, self._environment, self._watch_script
+            self.folder, context.umask, tree, self._environment, self.interruptions.watch_script
         )
         self.hooks = Hooks(self.script_context, launch, report)
 
@@ -127,33 +113,12 @@ class Chain:
     def _run_rest(self, rest: "List[Tuple[int, Binary]]") -> None:
         """Run the remaining binaries, within the startup script if there is one."""
         if self.startup is not None:
-            self.startup.begin(self._be_nice)
+            self.startup.begin(self.launch["nice"])
         for number, binary in rest:
             self.has_run = True
             self._run_binary(number, binary)
         if self.startup is not None:
             self.startup.finish()
-
-    def pause_point(self) -> None:
-        """Obey orders between two pieces of a file: answer, pause, or raise Terminated."""
-        self._check()
-        if orders.pause_asked(self.folder) is None:
-            return
-        self.report.state("suspended", "paused on request, while its files are read")
-        while orders.pause_asked(self.folder) is not None:
-            self.tree.rest(POLL_S)
-        self.report.state("running", "resumed")
-
-    def _check(self) -> None:
-        """Raise Terminated when the attempt has to end; not again while a kill keeps outputs."""
-        if time.monotonic() > self.read_until:
-            raise Terminated
-        try:
-            self.tree.check()
-        except Terminated:
-            kill = orders.kill_asked(self.folder)
-            if not (self.is_saving and kill is not None and kill.partial):
-                raise
 
     def record_end(self) -> None:
         """Record the end of a binary that was running when the chain was ended."""
@@ -184,7 +149,7 @@ class Chain:
             else None
         )
         # A binary that answers the command left by the last one would answer once, and too early.
-        self.command.clear()
+        self.interruptions.command.clear()
         pid = self._start(number, binary, who)
         self._is_open = True
         try:
@@ -214,7 +179,7 @@ class Chain:
         clock = Clock()
         if self.input_list.is_open:
             clock.stop(WAITING)
-        self.suspension = self.report.current = None
+        self.interruptions.suspension = self.report.current = None
         self.guards.begin(clock, binary)
         try:
             watch = lambda: self._watch(number, binary, who, rules, clock)  # noqa: E731
@@ -259,7 +224,7 @@ class Chain:
         self, number: int, binary: Binary, who: str, rules: "Rules | None", clock: Clock
     ) -> Watch:
         """Return the watch over a binary that has been started, by its running time."""
-        self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
+        suspension = self.interruptions.begin(clock)
         logs = self.folder.logs(b"%d" % number)
         progress = source(binary["progress"], self.progress_file, logs, self.folder.work)
         chain = ChainRuntimes(self.launch["binaries"])
@@ -268,10 +233,12 @@ class Chain:
             number, chain, progress, progress_clock, self._send_progress
         )
         self.report.current = progress_report
-        guards = self.guards.over(who, binary, logs, clock, progress_report, self.suspension)
+        guards = self.guards.over(who, binary, logs, clock, progress_report, suspension)
         by_rules = [rules.poll] if rules is not None else []
         by_inputs = [lambda: self._take_inputs(clock)] if self.input_list.is_open else []
-        return Watch([progress_report.poll, *by_inputs, *by_rules, *guards], self._obey)
+        return Watch(
+            [progress_report.poll, *by_inputs, *by_rules, *guards], self.interruptions.obey
+        )
 
     def _take_inputs(self, clock: Clock) -> float:
         """Accept delivered inputs; while a binary waits for more, its clock is stopped."""
@@ -279,31 +246,6 @@ class Chain:
         if not self.input_list.is_open:
             clock.resume(WAITING)
         return delay
-
-    def _watch_script(self, clock: Clock, watchers: "List[Watcher]") -> Watch:
-        """Return the watch over a hook or check, which can be paused like a binary."""
-        self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
-        return Watch(watchers, self._obey)
-
-    def watch_transfer(self, clock: Clock, watchers: "List[Watcher]") -> Watch:
-        """Return the watch over a transfer process; a pause stops it at once."""
-        self.suspension = Suspension(self.tree, self.command, clock, self.report.state)
-        return Watch(watchers, lambda: self._pause_or_resume(0.0))
-
-    def _obey(self) -> "float | None":
-        """Obey the orders of the control host for the running binary."""
-        self.input_list.take()
-        return self._pause_or_resume()
-
-    def _pause_or_resume(self, most: float = math.inf) -> "float | None":
-        """Pause or resume as ordered; the binary has at most `most` seconds to pause by itself."""
-        assert self.suspension is not None
-        grace = orders.pause_asked(self.folder)
-        if grace is None:
-            self.suspension.release("order")
-        else:
-            self.suspension.want("order", "paused on request", min(grace, most))
-        return self.suspension.proceed()
 
     def _send_progress(self, fields: "Dict[str, Any]") -> None:
         usage = self.tree.usage()
@@ -317,23 +259,12 @@ class Chain:
             os.umask(self.context.umask)
             pid = spawn(command)
         except OSError as error:
-            reason = "software-missing" if error.errno in NOT_STARTABLE else "launch-failed"
-            reason = "disk-full" if error.errno in FULL else reason
             program = text.one_line(binary["argv"][0] if binary["argv"] else "the shell")
-            detail = "can't start %s: %s: %s" % (who, program, error.strerror)
-            raise Failed(reason, detail)
+            raise verdict.not_started(who, program, error)
         finally:
             os.umask(0o077)
-        self._be_nice(pid)
+        be_nice(pid, self.launch["nice"])
         return pid
-
-    def _be_nice(self, pid: int) -> None:
-        """Lower the priority of a binary and its processes below that of the wrapper."""
-        level = min(19, os.getpriority(os.PRIO_PROCESS, 0) + int(self.launch["nice"]))
-        try:
-            os.setpriority(os.PRIO_PGRP, pid, level)
-        except OSError:
-            pass
 
     def _command(self, number: int, binary: Binary) -> Command:
         """Write the files that a binary needs, and return its command."""

@@ -50,6 +50,14 @@ def spawn(command: Command) -> int:
     )
 
 
+def be_nice(group: int, by: int) -> None:
+    """Lower the priority of a program and its processes below that of the wrapper."""
+    try:
+        os.setpriority(os.PRIO_PGRP, group, min(19, os.getpriority(os.PRIO_PROCESS, 0) + int(by)))
+    except OSError:
+        pass
+
+
 def find(name: bytes, environment: "Dict[bytes, bytes]") -> bytes:
     """Return the path of a program by the PATH of its environment, or raise OSError."""
     if b"/" in name:

@@ -16,7 +16,7 @@ from d0ctl_wrapper.attempt import verdict
 from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.attempt.run.script import ScriptContext
-from d0ctl_wrapper.attempt.run.spawn import Command, spawn
+from d0ctl_wrapper.attempt.run.spawn import Command, be_nice, spawn
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.protocol.paths import to_path, write
@@ -64,7 +64,7 @@ class Startup:
         self._from_chain = self._to_chain = -1
         self._read = b""
 
-    def begin(self, be_nice: "Callable[[int], None]") -> None:
+    def begin(self, nice: int) -> None:
         """Start the script, and wait until it calls the chain; raise Failed if it does not."""
         try:
             self._make_files()
@@ -72,7 +72,7 @@ class Startup:
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "software-missing"
             raise Failed(reason, "can't start %s: %s" % (self.who, error.strerror))
-        be_nice(self.pid)
+        be_nice(self.pid, nice)
         self._wait(self._answer)
         if self.has_ended:
             self._judge()
