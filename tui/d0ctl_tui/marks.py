@@ -70,6 +70,11 @@ class Marks(Struct):
         """Return the path of a single mark; None for several and for none."""
         return next(iter(self.paths)) if len(self.paths) == 1 and not self.wholes else None
 
+    @property
+    def names(self) -> set[str]:
+        """Return the paths of all marked rows."""
+        return self.paths.union(*(whole.names() for whole in self.wholes))
+
     def clear(self) -> None:
         """Remove all marks."""
         self.paths.clear()

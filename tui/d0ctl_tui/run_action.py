@@ -1,6 +1,7 @@
 """Actions of the dashboard: those of the command line."""
 
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, replace
 from typing import Any
@@ -12,11 +13,12 @@ from d0ctl.actions import ACTIONS, undo
 from d0ctl.actions.action import AnyRequest, NodeName, Target, Way
 from d0ctl.actions.option import fields_of, hint, read_words
 from d0ctl.config import Home
-from d0ctl.errors import BadUsage, D0Error, Refused
+from d0ctl.errors import BadUsage, D0Error, NotFound, Refused
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
+from d0ctl.units import count
 from d0ctl_tui.marks import DEPTHS, Marks
 
 
@@ -74,6 +76,61 @@ class PlannedAction(Struct, frozen=True):
             plan = actions.apply(store, self.request, actor=actor, note=reason or None,
                                  now=time.time(), seen=seen)  # fmt: skip
         return [*actions.report(plan), *filter(None, [undo.sentence(plan)])]
+
+
+class PlannedActions(PlannedAction, frozen=True):
+    """The same action on several tasks: those for which it is refused stay as they are."""
+
+    others: tuple[PlannedAction, ...]
+
+    @property
+    def _all(self) -> list[PlannedAction]:
+        return [PlannedAction(self.request), *self.others]
+
+    @property
+    def title(self) -> str:
+        """The action, and on how many tasks."""
+        return f"{self.request.name}: {count(len(self._all), 'task')}"
+
+    def switched(self) -> "PlannedActions":
+        """Return the same actions in their next way."""
+        return together([one.switched() for one in self._all])
+
+    def with_values(self, text: str) -> "PlannedActions":
+        """Return the same actions with values. Raises BadUsage."""
+        return together([one.with_values(text) for one in self._all])
+
+    def command(self, reason: str) -> str:
+        """Return the commands that do the same."""
+        return "; d0ctl ".join(
+            one.command(reason).removeprefix("d0ctl " if at else "")
+            for at, one in enumerate(self._all)
+        )
+
+    def preview(self, home: Home) -> list[str]:
+        """Return what each would do, or why it is refused. Raises D0Error if all are."""
+        return self._each(lambda one: one.preview(home))
+
+    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> list[str]:
+        """Do them, and return what was done. Raises D0Error if all are refused."""
+        return self._each(lambda one: one.apply(home, actor, reason, seen))
+
+    def _each(self, do: Callable[[PlannedAction], list[str]]) -> list[str]:
+        lines: list[str] = []
+        refused: list[D0Error] = []
+        for one in self._all:
+            try:
+                lines += do(one)
+            except (BadUsage, NotFound, Refused) as error:
+                refused.append(error)
+        if not lines:
+            raise refused[0]
+        return lines + [str(error) for error in refused]
+
+
+def together(all_of_them: Sequence[PlannedAction]) -> PlannedActions:
+    """Return actions on several tasks as one."""
+    return PlannedActions(all_of_them[0].request, tuple(all_of_them[1:]))
 
 
 def latest(home: Home) -> int | None:

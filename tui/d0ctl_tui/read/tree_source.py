@@ -2,7 +2,7 @@
 
 import time
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -146,6 +146,12 @@ class Source:
         if not name or "/" in name:
             return False
         return self.ask(lambda store: bool(tasks.tasks(store, name)), False)
+
+    def tasks_among(self, names: Collection[str]) -> list[str]:
+        """Return those of some paths that are of tasks, sorted."""
+        none: set[str] = set()
+        known = self.ask(lambda store: {one.name for one in tasks.tasks(store)}, none)
+        return sorted(known.intersection(names))
 
     def is_only(self, path: Path) -> bool:
         """Return whether a row shows a line and its only package."""

@@ -1,6 +1,6 @@
 """From a key or a line of the palette to the dialog of an action: ask for missing values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING
 from functools import partial
 
@@ -18,6 +18,7 @@ from d0ctl_tui.run_action import (
     level,
     misfit,
     target,
+    together,
 )
 from d0ctl_tui.screens.dialogs import search_results
 from d0ctl_tui.screens.dialogs.search_box import Choice, Find, Finder, QuestionBox
@@ -33,19 +34,24 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
         return
 
     task = marks.only if dashboard.source.is_task(marks.only) else None
+    several = [] if len(marks) < 2 else dashboard.source.tasks_among(marks.names)
 
     def take(choice: Choice | None) -> None:
         if choice is None:
             return
         verb = choice.about.removeprefix("d0ctl ")
-        if ACTIONS[verb].level == "task":
+        if several:
+            on_tasks(dashboard, verb, several, marks)
+        elif ACTIONS[verb].level == "task":
             on_other(dashboard, verb, task)
         else:
             on_rows(dashboard, verb, marks)
 
     words = marks.only or f"{len(marks):,} marked"
     offered = [] if task is None else applicable_to_task(dashboard.home, task)
-    for verb in applicable(dashboard.home, marks):
+    if several:
+        offered = [of_task(verb) for verb in ACTIONS if of_task(verb)]
+    for verb in () if several else applicable(dashboard.home, marks):
         if ACTIONS[verb].level != "task" and not (task is not None and of_task(verb)):
             offered.append(verb)
     find = partial(search_results.actions, screen, offered)
@@ -53,10 +59,14 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
 
 
 def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
-    """Show what an action would do to marked rows; to a task, if its row is the only one."""
-    if (own := of_task(verb)) and dashboard.source.is_task(marks.only):
-        on_other(dashboard, own, marks.only)
-        return
+    """Show what an action would do to marked rows; to tasks, if these are rows of tasks."""
+    if own := of_task(verb):
+        if dashboard.source.is_task(marks.only):
+            on_other(dashboard, own, marks.only)
+            return
+        if len(marks) > 1 and (several := dashboard.source.tasks_among(marks.names)):
+            on_tasks(dashboard, own, several, marks)
+            return
     wanted = marks.selection(level(verb))
     if wanted is None:
         dashboard.show_notice("nothing is selected")
@@ -64,6 +74,14 @@ def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
         dashboard.show_notice(too_high)
     else:
         _with_argument(dashboard, verb, wanted)
+
+
+def on_tasks(dashboard: AppInterface, verb: str, names: Sequence[str], marks: Marks) -> None:
+    """Show what an action would do to several tasks, if no other rows are marked."""
+    if len(names) < len(marks):
+        dashboard.show_notice("tasks and other rows are marked: mark only one kind")
+    else:
+        dashboard.plan(together([first_way(verb, target(verb, name)) for name in names]))
 
 
 def of_task(verb: str) -> str:
