@@ -1,5 +1,6 @@
 """The splitter: puts files, or ranges of their events, into packages by the rules of a task."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
@@ -66,13 +67,15 @@ def split(
     """
     group: list[Row] = []
     size = events = 0
+    most_bytes = rules.bytes_per_package or math.inf
+    most_events = rules.events_per_package or math.inf
     for row in rows:
-        is_large = _is_above(rules.events_per_package, row["events"] or 0)
+        is_large = (row["events"] or 0) > most_events
         limit = max(1, largest >> min(row["attempts"], 20))
         is_full = (
             len(group) >= limit
-            or _is_above(rules.bytes_per_package, size + (row["size"] or 0))
-            or _is_above(rules.events_per_package, events + (row["events"] or 0))
+            or size + (row["size"] or 0) > most_bytes
+            or events + (row["events"] or 0) > most_events
             or (group and group[0]["attempts"] != row["attempts"])
         )
         if group and is_full:
@@ -94,10 +97,6 @@ def ranges_of(row: Row, events: int, first: int) -> Iterator[Group]:
     """Cut the events of a file from `first` on into ranges."""
     for begin in range(first, row["events"] + 1, events):
         yield Group((row,), begin, min(events, row["events"] + 1 - begin), is_range=True)
-
-
-def _is_above(limit: int | None, value: int) -> bool:
-    return limit is not None and value > limit
 
 
 def _group(rows: list[Row], events: int) -> Group:

@@ -17,7 +17,7 @@ from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.sitefile.mail import read_login
 from d0ctl.units import clean
 
-ANSWER_S = 5.0
+ANSWER_S = 10.0
 """How long the broker may take to accept the connection, and then the subscription."""
 
 KEEP_ALIVE_S = 30

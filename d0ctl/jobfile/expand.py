@@ -49,14 +49,16 @@ def line_maker(
         for number, package in enumerate(line.packages, 1)
     ]
     is_open = {"is_open": True} if line.loop.is_open else {}
-    fields_of, name_of = _fields_maker(line.fields, **is_open), _line_names(line, plain)
+    fields_of = _fields_maker(line.fields, **is_open)
+    has_name = "name" in line.fields.fixed or "name" in line.fields.varying
+    name_of = None if has_name else _line_names(line, plain)
 
     def make(values: LoopValues, at: int, number: int) -> LineSpec:
         made = tuple([package(values, at) for package in packages])
         fields = fields_of(values)
         if "after" in fields:
             fields = {**fields, "after": order.lines(fields["after"], number)}
-        if "name" in fields:
+        if name_of is None:
             return LineSpec(packages=made, **fields)
         return LineSpec(name_of(values) or str(number), made, **fields)
 

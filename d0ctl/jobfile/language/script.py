@@ -73,8 +73,10 @@ class Insertion(Struct, frozen=True):
     def fill(self, values: LoopValues, files: FileWords) -> str:
         """Return the text that replaces the placeholder in a script."""
         words = self.words(values, files)
+        is_group = self.group is not None
         if self.context is Context.BARE and not self.is_inputs:
-            is_group = self.group is not None
+            if len(words) == 1 and not is_group:
+                return quote(words[0])
             return " ".join(
                 [word if is_group and word.startswith(GROUP) else quote(word) for word in words]
             )

@@ -128,7 +128,9 @@ class Adding:
         lines = [on_nodes(line, task.rules.nodes) for line in spec.stages[0].lines]
         self._store, self._stage, self._made, self._now = store, stage, made, now
         self._insertion = _Appending(store, task.job_id)
-        expected = urgency(store, replace(spec, packages=MOST_EXACT + 1))
+        made_once = replace(spec, packages=MOST_EXACT + 1,
+                            stages=(replace(spec.stages[0], lines=lines),))  # fmt: skip
+        expected = urgency(store, made_once)
         self._intake = _Additions(
             task.job_id, (), len(lines), now, self._insertion.reserve, expected
         )
