@@ -89,3 +89,18 @@ def test_why_of_a_task_says_which_nodes_take_its_packages(large: Store) -> None:
     assert "node `localhost` takes none: 0 GPUs, needs 1" in facts
     assert "node `old` takes none: it is drained: noisy fan" in facts
     assert "more packages are made when 25 or fewer wait" in facts
+
+
+def test_why_of_a_task_says_what_the_nodes_that_take_its_packages_have_to_do(large: Store) -> None:
+    task = submit(large, inputs=MANY, files="[]\n  gpus: 1")
+    work(large)
+    assert not any("to do" in fact for fact in task_why.why(large, task, NOW).facts)
+    ask = large.connection.execute
+    for phase in ("assigned", "starting", "running"):
+        ask("update package set phase = ?, node_id = (select id from node where name = 'gpu')"
+            " where id <= (select min(id) + 2 from package)", [phase])  # fmt: skip
+    (cluster,) = ask("select cluster.name from cluster join node on node.cluster_id = cluster.id"
+                     " where node.name = 'gpu'").fetchone()  # fmt: skip
+
+    said = f"cluster `{cluster}` has 3 packages and 0 transfers to do"
+    assert said in task_why.why(large, task, NOW).facts

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.store.tasks import children, generation, state, throttler
+from d0ctl.store.tasks import children, generation, state, task_broker, throttler
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.tasks.throttler import Queue
 from d0ctl.store.tasks.views import DatasetView, datasets
@@ -102,6 +102,9 @@ def _of_packages(store: Store, task: Task) -> Iterator[str]:
     elif not task.rules.at_once and queue.is_enough:
         yield f"more packages are made when {queue.most // 2:,} or fewer wait{_others(queue)}"
     yield from _of_nodes(queue)
+    for one in task_broker.busy(store, queue.able)[:MOST]:
+        yield (f"cluster `{one.name}` has {count(one.packages, 'package')} and"
+               f" {count(one.transfers, 'transfer')} to do")  # fmt: skip
 
 
 def _others(queue: Queue) -> str:

@@ -78,6 +78,12 @@ def _destinations(
     ]  # fmt: skip
 
 
+def busy(store: Store, nodes: Collection[str]) -> list[Destination]:
+    """Return the clusters of some nodes that have something to do, the busiest first."""
+    found = [one for one in _destinations(store, {}, nodes) if one.nodes and one.backlog]
+    return sorted(found, key=lambda one: -one.backlog)
+
+
 def _merit(one: Destination, needed: int) -> tuple[float, float, str]:
     """Return what is compared: a tenth of the files weighs as much as a package for each CPU."""
     part = one.local / needed if needed else 0.0
