@@ -96,6 +96,15 @@ def test_every_link_stays_in_what_the_site_is_made_of() -> None:
     assert sorted(links - set(copied.split())) == []
 
 
+def test_every_part_of_a_home_is_in_its_table() -> None:
+    config = (ROOT / "d0ctl" / "config.py").read_text()
+    parts = re.findall(r'return self\.root / "([\w.]+)"', config)
+    table = (ROOT / "docs" / "home.md").read_text().partition("\n\nd0ctl refuses")[0]
+
+    assert len(parts) > 10
+    assert [part for part in parts if f"`{part}" not in table] == []
+
+
 def test_the_guide_has_the_steps_of_a_turn_in_their_order() -> None:
     guide = (ROOT / "docs" / "architecture.md").read_text()
     rows = re.findall(r"^\| (?:every turn|once a second) \| (.*) \|$", guide, re.MULTILINE)

@@ -41,7 +41,7 @@ def test_all_commands_of_a_shift_do_what_the_page_says(newcomer: Site) -> None:
     assert "no calibration for run 3" in logs
     assert "the conditions server did not answer" in logs
     assert typed[[command for command, _ in typed].index("d0ctl wait night")][1].code == 1
-    assert "night/2/1/1 runs with 7 of 8 inputs" in answers["d0ctl status night"].out
+    assert " with 7 of 8 inputs, missing: reco-3.txt" in answers["d0ctl status night"].out
     assert "no calibration, agreed with Emmy" in answers["d0ctl history night"].out
     assert (newcomer.jobs / "night.html").exists()
 

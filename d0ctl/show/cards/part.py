@@ -122,8 +122,9 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     _kept_back(sheet, job, now)
     if row.acknowledged:
         sheet.say(f"{count(row.acknowledged, 'failure')} acknowledged", "faint")
+    runs = "runs" if job.ended is None else "ran"
     for short in part.short:
-        sheet.say(f"{short.path} runs with {short.sentence()}")
+        sheet.say(f"{short.path} {runs} with {short.sentence()}")
     for sentence in part.excluded:
         sheet.say(sentence, "warn")
 
