@@ -189,6 +189,20 @@ def test_jobs_beyond_a_full_queue_wait(batch: Site, tools: Path) -> None:
     batch.wait(lambda: batch.look() == {"done": 20}, what="all are done")
 
 
+def test_why_explains_the_limit_on_submissions_that_sbatch_names(batch: Site, tools: Path) -> None:
+    apply(batch, DIRECT)
+    policy = "Batch job submission failed: Job violates accounting/QOS policy"
+    refuse(tools, f"AssocMaxSubmitJobLimit >&2; echo sbatch: error: {policy}")
+    batch.start_daemon()
+
+    batch.submit("job: one\nstages: [{lines: [{run: 'true'}]}]\n")
+
+    batch.wait(lambda: batch.ask("select 1 from cluster where fault is not null"), "it is refused")
+    seen = " ".join(batch.ok("why", "batch").split())
+    assert f"AssocMaxSubmitJobLimit; {policy}" in seen
+    assert "(its account has as many jobs in the queue as it may have)" in seen
+
+
 def test_a_request_that_slurm_refuses_as_impossible_fails(batch: Site, tools: Path) -> None:
     apply(batch, DIRECT)
     refuse(tools, "Batch job submission failed: Requested node configuration is not available")

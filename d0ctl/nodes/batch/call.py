@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Sequence
 from contextlib import closing
 
 from d0ctl.errors import D0Error, NodeUnreachable
@@ -14,6 +15,9 @@ MOST_OUTPUT = 32 << 20
 
 LATE = ("timed out", "Failed to commit")
 """What tools print if the answer came too late; the request may still be carried out."""
+
+ERROR, MOST_ERRORS = ": error: ", 3
+"""How errors of Slurm's tools begin after the name of the tool, and how many are shown."""
 
 BEGIN, END, FAILED = "d0ctl-begin", "d0ctl-end", "d0ctl-failed"
 
@@ -43,10 +47,18 @@ def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CA
             said = stream.stderr().splitlines()
             if not has_failed(text):
                 raise NodeUnreachable(f"`{tool}` gave no answer{f': {said[-1]}' if said else ''}")
-            message = f"`{tool}` failed: {said[-1] if said else 'no message'}"
+            message = f"`{tool}` failed: {_error(said, tool)}"
             is_late = any(word in line for line in said for word in LATE)
             raise NodeUnreachable(message) if is_late else ToolFailed(message)
     return output
+
+
+def _error(said: Sequence[str], tool: str) -> str:
+    """Return the errors of a tool, or its last line; sbatch names a limit before the last line."""
+    errors = [line.partition(ERROR)[2] for line in said if line.startswith(f"{tool}{ERROR}")]
+    if len(errors) > 1:
+        return "; ".join(errors[-MOST_ERRORS:])
+    return said[-1] if said else "no message"
 
 
 def wrapped(command: str, limit_s: int) -> str:

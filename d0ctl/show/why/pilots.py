@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from d0ctl.show.why.common import MOST, Explanation
-from d0ctl.show.why.production import batch_fault
+from d0ctl.show.why.production import batch_fault, waits_for
 from d0ctl.store.clusters.pilots import (
     BatchJob,
     BatchSystem,
@@ -16,40 +16,6 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import count, listed, moment
 
-REASONS: Mapping[str, str] = {
-    "Priority": "jobs of a higher priority come first",
-    "Resources": "no machine is free",
-    "BeginTime": "its start time has not come",
-    "Dependency": "it waits for another job",
-    "JobArrayTaskLimit": "its array may not run more at once",
-    "JobHeldAdmin": "an administrator holds it",
-    "JobHeldUser": "a user holds it",
-    "PartitionDown": "its partition is down",
-    "PartitionInactive": "its partition takes no jobs",
-    "PartitionNodeLimit": "its partition has no machine of that size",
-    "PartitionConfig": "no machine of its partition meets its request",
-    "PartitionTimeLimit": "its partition does not allow that `wall-time`",
-    "ReqNodeNotAvail": "a machine that it needs is not available",
-    "Reservation": "it waits for a reservation",
-    "BadConstraints": "no machine has these features",
-    "Licenses": "a license is not free",
-    "AssocGrpCpuLimit": "the CPUs of its account are in use",
-    "AssocGrpMemLimit": "the memory of its account is in use",
-    "AssocMaxJobsLimit": "its account has as many jobs as it may have",
-    "QOSMaxCpuPerUserLimit": "the user has as many CPUs as the QOS allows",
-    "QOSMaxJobsPerUserLimit": "the user has as many jobs as the QOS allows",
-    "QOSGrpCpuLimit": "the CPUs of the QOS are in use",
-    "QOSGrpJobsLimit": "the QOS has as many jobs as it may have",
-    "None": "it was submitted just now",
-    "not negotiated": "the negotiator has not looked for a machine yet",
-    "no match found": "no machine that fits is free",
-    "insufficient priority": "jobs of users with a better priority come first",
-    "submitter limit exceeded": "the user has as many machines as the share allows",
-    "concurrency limit reached": "a concurrency limit is used up",
-}
-"""The pending reasons of Slurm, and of HTCondor."""
-
-
 STATES: Mapping[str, str] = {
     "submitted": "is not accepted yet", "queued": "is queued", "running": "runs", "ending": "ends",
 }  # fmt: skip
@@ -58,15 +24,6 @@ STATES: Mapping[str, str] = {
 
 SEPARATORS = {"slurm": "_", "htcondor": "."}
 """The separator between the batch and the number in the id of a job."""
-
-
-def waits_for(reason: str) -> str:
-    """Return why a job waits, with the original reason of its batch system."""
-    name = reason.partition(",")[0]
-    words = REASONS.get(name)
-    if words is None:
-        return reason
-    return words if name in ("None", "not negotiated") else f"{words} ({reason})"
 
 
 def summary(mode: str, found: Sequence[BatchJob], alone: Sequence[BatchJob]) -> str:
