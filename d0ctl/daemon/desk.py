@@ -1,7 +1,9 @@
 """The desk of a process that drives packages: its couriers and their work."""
 
+import math
 import queue
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -44,6 +46,9 @@ if TYPE_CHECKING:
 FORGET_ORDERS_S = 3600.0
 """How long a sent order is remembered."""
 
+LEAST_S = 0.05
+"""The shortest time until packages are scheduled again although nothing has happened."""
+
 
 class Desk(Struct):
     """The store, the drop-box and the couriers of one process, and its work in progress.
@@ -61,6 +66,9 @@ class Desk(Struct):
     """Whether all is done for which this process drives: pilots without packages end at once."""
     lead_s: float = 0.0
     """For how many seconds all nodes had work when packages were last scheduled."""
+    pass_due: float = math.inf
+    """When packages are to be scheduled although nothing may have happened, by the monotonic clock:
+    their inputs have to leave before CPUs become free."""
     needed_due: float = 0.0
     """When to search again for the packages that `job` needs, by the monotonic clock."""
 
@@ -124,6 +132,10 @@ class Desk(Struct):
     listener: "Listener | None" = None
     """The thread that takes events from a queue, if the site has one."""
     copier: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "copier"))
+
+    def set_pass_due(self, seconds: float) -> None:
+        """Have packages scheduled again after some seconds."""
+        self.pass_due = time.monotonic() + max(seconds, LEAST_S)
 
     def report(self, report: Report) -> None:
         """Take a report for the next turn; called from other threads."""

@@ -137,7 +137,8 @@ class Loop(Struct):
         """Wait until there may be something to do, and do it in one transaction."""
         desk = self.desk
         desk.store.check_in_place()
-        is_woken = desk.wake.wait(LOOK_S)
+        is_woken = desk.wake.wait(min(LOOK_S, max(0.0, desk.pass_due - time.monotonic())))
+        is_woken = is_woken or time.monotonic() >= desk.pass_due
         stop.wait(max(0.0, self.ended + self.rest_s - time.monotonic()))
         # cleared before anything is read: whatever arrives from here on wakes the next turn
         desk.wake.clear()

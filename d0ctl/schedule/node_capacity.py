@@ -171,6 +171,15 @@ class NodeCapacity(Struct):
             self.bounds, self.others = {}, 0
 
 
+def share_disks(capacities: Sequence[NodeCapacity]) -> None:
+    """Have nodes of a cluster share the same cache, with the least free space that one reports."""
+    of_cluster: dict[int, Disk] = {}
+    for capacity in capacities:
+        if capacity.disk is not None:
+            shared = of_cluster.setdefault(capacity.node.cluster, capacity.disk)
+            shared.free, capacity.disk = min(shared.free, capacity.disk.free), shared
+
+
 def _occupy(slots: list[float], cpus: int, earliest: float, seconds: float) -> None:
     """Use this many CPUs for some seconds, as soon as they are free, but not before a time."""
     taken = [heapq.heappop(slots) for _ in range(min(cpus, len(slots)))]

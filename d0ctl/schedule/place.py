@@ -1,12 +1,13 @@
 """Placement of ready packages on nodes, by priority, age, free CPUs, cost and location of files."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from d0ctl.schedule.choice import Choice
 from d0ctl.schedule.costs import Cost, Links
-from d0ctl.schedule.node_capacity import Busy, Disk, NodeCapacity
+from d0ctl.schedule.node_capacity import Busy, NodeCapacity, share_disks
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import (
     NO_BOUNDS,
@@ -63,6 +64,8 @@ def place(
     quota: Quota | None = None,
     busy: Callable[[], Mapping[int, Sequence[Busy]]] = dict,
     links: Callable[[], Links] = Links,
+    early_s: float = EARLY_S,
+    due: Callable[[float], None] = lambda seconds: None,
 ) -> list[Decision]:
     """Decide for as many packages as can be taken, in the order of `requirements`.
 
@@ -72,6 +75,7 @@ def place(
 
     `busy` returns by node the packages there, `links` the bytes on their way to clusters. They are
     called only if run times are known and it may be better to wait for a node than to take another.
+    `due` is called with the seconds after which inputs should leave for a node that is in use now.
 
     The work grows with the free CPUs and the ready requirements, never with the number of packages
     that wait or are done.
@@ -79,8 +83,8 @@ def place(
     wanted_by = list(requirements)
     trust = _by_node(bounds)
     capacities = [_capacity(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
-    _share_disks(capacities)
-    one_pass = _Pass(nodes, capacities, quota or Quota(), busy, links)
+    share_disks(capacities)
+    one_pass = _Pass(nodes, capacities, quota or Quota(), busy, links, early_s)
     for capacity in capacities:
         capacity.allowances = one_pass.quota.nodes.get(capacity.node.id, ())
     rounds = [wanted_by, wanted_by] if one_pass.quota.groups else [wanted_by]
@@ -92,6 +96,8 @@ def place(
             one_pass.quota.groups = {}
         for requirement in in_turn:
             _take_turn(one_pass, requirement, seen_of, oldest, local_bytes, input_copies)
+    if one_pass.due_s < math.inf:
+        due(one_pass.due_s)
     return one_pass.decisions
 
 
@@ -139,6 +145,9 @@ class _Pass(Struct):
     quota: Quota
     busy: Callable[[], Mapping[int, Sequence[Busy]]]
     read_links: Callable[[], Links]
+    early_s: float = EARLY_S
+    due_s: float = math.inf
+    """In how many seconds the inputs of a package should be on their way."""
     links: Links = Links()
     fits: dict[tuple[object, ...], list[NodeCapacity]] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
@@ -227,10 +236,19 @@ class _Pass(Struct):
         if not self.has_enough_waiting:
             rival, later = rivals.best(places, files)
             if rival is not None and later.end_s < cost.end_s - WORTH * (cost.run_s or 0.0):
+                if rival.brings(files):
+                    self.note_due(later)
                 return rival, later, True
         # bound to a node long before it can start, it would keep others from it
-        is_early = capacity.brings(files) and cost.wait_s > cost.transfer_s + EARLY_S
-        return capacity, cost, is_early and not self.has_enough_waiting
+        is_early = capacity.brings(files) and cost.wait_s > cost.transfer_s + self.early_s
+        if not is_early or self.has_enough_waiting:
+            return capacity, cost, False
+        self.note_due(cost)
+        return capacity, cost, True
+
+    def note_due(self, cost: Cost) -> None:
+        """Note when inputs have to leave to be there when CPUs become free."""
+        self.due_s = min(self.due_s, max(0.0, cost.wait_s - cost.transfer_s - self.early_s))
 
     def set_busy_times(self) -> None:
         """Tell the nodes when their CPUs become free."""
@@ -256,15 +274,6 @@ def _worth_waiting_for(
         and capacity.node.on_trial is None
         and capacity.bound(requirement) > 0
     ]
-
-
-def _share_disks(capacities: Sequence[NodeCapacity]) -> None:
-    """Have nodes of a cluster share the same cache, with the least free space that one reports."""
-    of_cluster: dict[int, Disk] = {}
-    for capacity in capacities:
-        if capacity.disk is not None:
-            shared = of_cluster.setdefault(capacity.node.cluster, capacity.disk)
-            shared.free, capacity.disk = min(shared.free, capacity.disk.free), shared
 
 
 def _by_node(bounds: Rooms) -> dict[int, dict[int, int]]:

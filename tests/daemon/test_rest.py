@@ -1,6 +1,10 @@
 """How long the loop rests between two turns."""
 
-from d0ctl.daemon.loop import LONG_REST_S, MOST_REST_S, REST_S, rest_s
+import math
+import threading
+
+from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.loop import LONG_REST_S, MOST_REST_S, REST_S, Loop, rest_s
 
 
 def test_the_pause_is_half_as_long_as_the_turn_within_limits() -> None:
@@ -13,3 +17,14 @@ def test_work_in_advance_lengthens_the_pause_but_never_runs_out() -> None:
     assert rest_s(0.02, lead_s=0.0301) == 0.0301 / 2
     assert rest_s(0.02, lead_s=0.003) == 0.01
     assert rest_s(0.01, lead_s=60.0) == LONG_REST_S
+
+
+def test_a_turn_comes_when_inputs_have_to_leave_although_nothing_has_happened(desk: Desk) -> None:
+    loop, stop = Loop(desk), threading.Event()
+    loop.turn(stop)
+    desk.wake.clear()
+    desk.set_pass_due(0.0)
+
+    loop.turn(stop)
+
+    assert desk.pass_due == math.inf

@@ -139,3 +139,19 @@ def test_a_package_goes_to_the_node_whose_link_is_fast() -> None:
     )  # fmt: skip
 
     assert [one.node for one in decided] == [2]
+
+
+def test_the_pass_says_when_inputs_have_to_leave_for_a_node_in_use() -> None:
+    inputs, due = {1000: {0: 10_000_000, 9: 10_000_000}}, list[float]()
+
+    def placed(left_s: float) -> list[int]:
+        decided = place(
+            [FULL], [Requirement(1, ready=1, seconds=60.0, fetches=True)],
+            lambda one, limit: [1000], lambda packages: inputs,
+            lambda packages: {1000: InputCopies(1, {9: 1})}, busy=lambda: {1: [Busy(1, left_s)]},
+            links=lambda: Links(rate=1e6, file_s=0.0), early_s=0.5, due=due.append,
+        )  # fmt: skip
+        return [one.node for one in decided]
+
+    assert (placed(30.0), due) == ([], [19.5])
+    assert (placed(10.4), due) == ([1], [19.5])

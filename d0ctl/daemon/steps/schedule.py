@@ -1,8 +1,9 @@
 """Scheduling: the store returns the ready packages, the pure scheduler decides where they go."""
 
 import logging
+import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
 
 from d0ctl.daemon.desk import Desk
@@ -24,6 +25,11 @@ from d0ctl.store.tasks.content_follower import any_open
 
 log = logging.getLogger(__name__)
 
+SEND_S = 0.15
+"""From the decision to the start of a package, besides its inputs: the turns that begin transfers,
+learn of their ends and send the order.
+"""
+
 NEEDED_S = 1.0
 """How often a process that drives one job searches for the packages of other jobs it needs."""
 
@@ -40,7 +46,8 @@ def schedule(desk: Desk, turn: Turn) -> None:
     nodes = placement.nodes(store, now=now)
     requirements = _brokered(desk, ready_requirements(store, desk.job), nodes, now)
     desk.lead_s = lead_s(nodes, requirements)
-    decisions = _decide(store, desk.job, nodes, requirements, now)
+    desk.pass_due = math.inf
+    decisions = _decide(store, desk.job, nodes, requirements, now, desk.set_pass_due)
     if decisions:
         placement.assign(store, decisions, now=now)
 
@@ -98,6 +105,7 @@ def _decide(
     nodes: Sequence[NodeRoom],
     requirements: list[Requirement],
     now: float,
+    due: Callable[[float], None] = lambda seconds: None,
 ) -> list[Decision]:
     if not nodes or not requirements:
         return []
@@ -120,6 +128,8 @@ def _decide(
         quota,
         lambda: placement.busy(store, now=now),
         lambda: placement.links(store),
+        SEND_S,
+        due,
     )
     throttles.count(store, allowed, now=now)
     for requirement in requirements:
