@@ -138,11 +138,6 @@ def wait(store: Store, one: Task, why: str | None, *, until: float) -> None:
     store.change("let_task_wait", task=one.id, why=why, until=until)
 
 
-def go_on(store: Store, one: Task) -> None:
-    """Nothing keeps a task from going on any more; in a transaction."""
-    store.change("let_task_go_on", task=one.id)
-
-
 def change_rules(store: Store, one: Task, rules: Rules) -> None:
     """Give a task other rules, in a transaction."""
     store.change("change_task_rules", task=one.id, rules=msgspec.json.encode(rules).decode())

@@ -226,10 +226,6 @@ update task set former = 'defined' where id = :task and status = 'paused';
 -- Leave a task alone for a time, and say why.
 update task set waits = :why, next_look = :until where id = :task;
 
--- name: let_task_go_on
--- Nothing keeps a task from going on.
-update task set waits = null where id = :task and waits is not null;
-
 -- name: change_task_rules
 -- Give a task other rules.
 update task set rules = :rules where id = :task;
