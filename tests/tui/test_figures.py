@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from d0ctl.units import iso, moment
-from tests.support.figures import Documents, figures
+from d0ctl.show.history.time_rows import PERIODS
+from d0ctl.units import duration, iso, moment
+from tests.support.figures import MOMENT, Documents, figures
 from tests.support.homes import equip_nodes, make_home
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -201,6 +202,58 @@ def test_the_figures_of_failures_are_in_the_documents(busy: Site, dashboard: Ope
         await check(desk, ["title", "groups"], lambda: documents)
 
     dashboard(script, home=busy.home.root, size=(360, 80))
+
+
+def test_the_figures_of_the_wall_are_in_the_documents(busy: Site, dashboard: Open) -> None:
+    def documents() -> Documents:
+        found = everything(busy)
+        jobs = busy.json("status")["jobs"]
+        found.know(sum(job["ended"] is None for job in jobs), "active")
+        for job in jobs:
+            total, counts = sum(job["packages"].values()), job["packages"]
+            done = f"{counts['successful']}/{total}"
+            found.ratios |= {done, f"{counts['successful'] / total:.0%}"}
+            found.ratios.add(f"✘{job['phases'].get('failed', 0) - job['acknowledged']}")
+            found.know(counts["launched"], before=done)
+        return found
+
+    async def script(desk: Desk) -> None:
+        await desk.press("Z")
+        await desk.sees("wall  2 active jobs", "reco/1/3/1", "67%  4/6")
+        await check(desk, ["title", "wall"], documents)
+
+    dashboard(script, home=busy.home.root, size=(50, 60))
+
+
+def test_the_figures_of_the_timeline_are_in_the_documents(busy: Site, dashboard: Open) -> None:
+    async def script(desk: Desk) -> None:
+        opened = time.time()
+        await desk.press("i")
+        await desk.sees("slots of nodes over time")
+        await desk.until(lambda: " running " in desk.lines("title")[0], "what runs at the edge")
+        title, rows = desk.lines("title")[0], [row for row in desk.lines("times") if row.strip()]
+        report, now = busy.json("report", "timeline"), time.time()
+        left, right = re.split(r" {3,}", title.strip(), maxsplit=1)
+        attempt = MOMENT.sub("", right)  # the time at the cursor is no time of the attempt
+        assert Documents(report).unexplained(attempt, opened, now) == []
+        slots = report["rows"]
+        assert len(rows) == len(slots)
+        period = next(one for one in PERIODS if duration(one) in left.split("  "))
+        ticks = [opened + tick / 20 for tick in range(int(20 * (now - opened)) + 2)]
+        assert rows[0].split()[0] == slots[0]["row"]
+        assert rows[0].split()[1] in {f"{share(slots, at, period):.0%}" for at in ticks}
+
+    dashboard(script, home=busy.home.root, size=(160, 40))
+
+
+def share(slots: Sequence[Any], now: float, period: float) -> float:
+    """Return how much of the slots was in use in a period before a moment."""
+    busy = 0.0
+    for one in (attempt for slot in slots for attempt in slot["attempts"]):
+        began, ended = (one[key] and datetime.fromisoformat(one[key]).timestamp()
+                        for key in ("launched", "ended"))  # fmt: skip
+        busy += max(0.0, min(ended or now, now) - max(began, now - period))
+    return busy / (period * len(slots))
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,20 @@ def test_the_wall_shows_all_jobs_and_follows_changes(
     dashboard(script, size=size)
 
 
+def test_jobs_that_need_a_person_are_first_on_the_wall(site: Site, dashboard: Open) -> None:
+    for name in ("broken", "fine", "seen"):
+        site.submit(production(name))
+    site.fail("broken/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("Z")
+        await desk.sees("wall  3 active jobs", "broken/1/1/1")
+        shown = "".join(desk.lines("wall"))
+        assert shown.index("broken") < shown.index("seen") < shown.index("fine")
+
+    dashboard(script, size=(120, 36))
+
+
 def test_without_jobs_the_wall_says_so(site: Site, dashboard: Open) -> None:
     async def script(desk: Desk) -> None:
         await desk.press("Z")

@@ -67,7 +67,8 @@ class WallScreen(SubScreen):
         source = self.dashboard.source
         found = [(path, row) for path in ((number,) for number in range(len(source.jobs)))
                  if isinstance(row := source.row(path), JobSummary)]  # fmt: skip
-        active = [one for one in found if one[1].ended is None]
+        active = sorted((one for one in found if one[1].ended is None),
+                        key=lambda one: not _needs_a_person(one[1]))  # fmt: skip
         ended = sorted((one for one in found if one[1].ended is not None),
                        key=lambda one: one[1].ended or 0.0, reverse=True)  # fmt: skip
         shown = [*active, *ended[: max(0, MOST_ENDED - len(active))]][:MOST]
@@ -100,10 +101,21 @@ def _facts(store: Store, jobs: list[JobSummary], now: float) -> dict[int, Facts]
         if job.ended is None:
             rate = _whole(activity.stage_rates(store, job.id, now=now).values())
             end = eta.at(horizon.end(job.id), now) if job.id in horizon.jobs else None
-        if job.counts.get("failed", 0) > job.acknowledged:
+        if _has_failed(job):
             trouble = next(iter(browse.failures(store, job.id, 1)), None)
         found[job.id] = (rate, end, trouble)
     return found
+
+
+def _has_failed(job: JobSummary) -> bool:
+    """Return whether a job has a failure that nobody has acknowledged."""
+    return job.counts.get("failed", 0) > job.acknowledged
+
+
+def _needs_a_person(job: JobSummary) -> bool:
+    """Return whether a job belongs before the others on a wall."""
+    stuck = job.counts.keys() & {"held", "unreachable"}
+    return _has_failed(job) or job.blocked or bool(stuck)
 
 
 def _whole(rates: Iterable[StageRate]) -> StageRate | None:
