@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import pytest
 
 from d0ctl.errors import BadUsage
 from d0ctl.store.views.finding import wide_search
+from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
@@ -104,6 +106,27 @@ def test_the_search_says_how_far_it_is_and_stops_for_another_text(
         await desk.until(lambda: {"a", "ab"} <= set(ended), "the old search ends")
         assert steps.count("a") == 1
         assert steps.count("ab") == 2
+
+    dashboard(script)
+
+
+def test_what_a_search_finds_after_its_box_was_closed_is_dropped(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        box = Finder(desk.app, "find", lambda words: [], slow=True)
+        desk.app.push_screen(box)
+        await desk.sees("type a text")
+        await desk.press("escape")
+        await desk.until(lambda: not box.query("#box"), "it is closed")
+        shown: list[int] = []
+        late = partial(box._show_more, "", [Choice("late")], 0.4)
+        desk.app.post_message(ThreadResult(late))
+        desk.app.post_message(ThreadResult(partial(shown.append, 1)))
+        await desk.until(lambda: shown, "the dashboard goes on")
+        await desk.sees("A production")
 
     dashboard(script)
 

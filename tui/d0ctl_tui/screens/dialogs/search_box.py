@@ -171,7 +171,8 @@ class Finder(Dialog[Choice]):
             nothing = f"nothing found for `{foreign(words)}`"
             self.results.empty = nothing if share == 1 else "searching ..."
             left = "" if share == 1 else f"{share:.0%} searched, esc stops"
-            self.query_one("#box").border_subtitle = left
+            for box in self.query("#box"):  # there is none once the screen is closed
+                box.border_subtitle = left
             self.results.renew()
             if self._is_entered and found:
                 self._take(0)
