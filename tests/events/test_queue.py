@@ -106,7 +106,7 @@ def test_events_of_all_kinds_come_by_tls_and_password(desk: Desk, tmp_path: Path
         assert finding.detail == "it refuses the connection: Not authorized"
         login.chmod(0o644)
         [finding] = silent_queue(desk.store)
-        assert finding.detail.startswith(f"login: other users may read `{login}`")
+        assert finding.detail.startswith("login: other users may read `")
 
 
 def test_events_that_are_sent_while_the_broker_restarts_come_once(
