@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from textual.app import App, ScreenStackError
+from textual.app import ScreenStackError
 from textual.driver import Driver
 from textual.screen import Screen
 from textual.timer import Timer
@@ -39,6 +39,7 @@ from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.screens.nodes import NodesScreen
 from d0ctl_tui.terminal import Terminal
 from d0ctl_tui.watch.attention import Attention
+from d0ctl_tui.widgets.key_order import KeyOrder
 
 SHORTEST_S = 0.08
 """The shortest time between two reads of the database."""
@@ -50,7 +51,7 @@ SHARE = 6
 """Reads may take this fraction of the time, also on a slow disk."""
 
 
-class Dashboard(KeyLine, Past, Outside, Attention, App[None]):
+class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
     """Everything of one home in a terminal."""
 
     CSS_PATH = Path(__file__).with_name("dashboard.tcss")

@@ -16,6 +16,10 @@ class Repeated(Message):
         return isinstance(message, type(self))
 
 
+class KeyHandled(Message):
+    """The key before it has been handled."""
+
+
 @dataclass
 class ThreadResult(Message):
     """The result of a thread; `show` is called in the main thread."""

@@ -190,7 +190,8 @@ class Finder(Dialog[Choice]):
                 self._take(0)
 
     def _take(self, number: int) -> None:
-        if number < len(self.results.choices):
+        """Take a choice, once: the box stays mounted for a moment, and more may be found then."""
+        if number < len(self.results.choices) and self.is_current:
             self.dismiss(self.results.choices[number])
 
 

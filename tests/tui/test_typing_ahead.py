@@ -1,0 +1,55 @@
+"""Keys that are typed before a box is open are for the box."""
+
+import pytest
+from textual import events
+from textual.widgets import Input
+
+from d0ctl_tui.screens.dialogs.plan import PlanDialog
+from d0ctl_tui.screens.dialogs.search_box import Finder
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+from tests.tui.test_terminal import PROGRAM, terminal  # noqa: F401
+from tests.tui.test_terminal import Open as OpenTerminal
+
+
+def type_at_once(desk: Desk, keys: str) -> None:
+    """Type keys before any of them is handled."""
+    names = {"/": "slash", "\r": "enter", "\x1b": "escape", " ": "space"}
+    for key in keys:
+        desk.app.post_message(events.Key(names.get(key, key), key if key.isprintable() else None))
+
+
+@pytest.mark.parametrize(("keys", "typed"), [("/he", "he"), ("jjk/he j", "he j"), ("K why", " why"),
+                                             ("/x\x1b/he", "he")])  # fmt: skip
+def test_keys_go_to_the_box_that_the_first_of_them_opens(
+    site: Site, dashboard: Open, keys: str, typed: str
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("A production")
+        type_at_once(desk, keys)
+        kind = PlanDialog if "K" in keys else Finder
+
+        def is_typed() -> bool:
+            fields = desk.app.screen.query("#typed").results(Input)
+            return isinstance(desk.app.screen, kind) and [one.value for one in fields] == [typed]
+
+        await desk.until(is_typed, f"{typed} is typed")
+
+    dashboard(script, start="prod/1/1/1")
+
+
+def test_a_search_typed_in_one_go_goes_there(
+    site: Site,
+    terminal: OpenTerminal,  # noqa: F811
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    screen = terminal(PROGRAM, "tui", "prod")
+    screen.sees(b"more")
+
+    screen.type(b"/prod/1/2/1\r")
+
+    screen.sees(b"ended with exit code")
