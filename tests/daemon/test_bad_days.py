@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from d0ctl.daemon.desk import Desk
-from d0ctl.jobfile.spec import InputSpec
+from d0ctl.jobfile.spec import BinarySpec, InputSpec
 from d0ctl.select import parse
 from d0ctl.show.why.package import package as why_package
 from d0ctl.store.views import browse
@@ -56,3 +56,17 @@ def test_estimates_that_are_wrong_by_a_hundred_delay_nothing_and_end_nothing(des
     turn_until(desk, lambda: set(phases(desk.store).values()) == {"done"})
 
     assert read(desk.store, "attempt", "outcome") == [("successful",)] * 8
+
+
+def test_arguments_that_are_too_long_for_a_program_are_named_with_what_to_write_instead(
+    desk: Desk,
+) -> None:
+    long = BinarySpec(name="work", argv=("true", "x" * 200_000))
+    submitted(desk.store, job("job", [package(long)]))
+
+    turn_until(desk, lambda: read(desk.store, "attempt", "reason") == [("launch-failed",)])
+
+    assert read(desk.store, "attempt", "message") == [
+        ("can't start binary 1 (work): true: Argument list too long"
+         " (`{inputs.list}` in `run` is the name of a file with all inputs)",)
+    ]  # fmt: skip

@@ -14,6 +14,7 @@ from tests.store.copying import copies, made, purged, work
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, simple, stage, submitted
 from tests.support.messages import end_message
+from tests.support.rows import value
 from tests.support.site import Site
 
 
@@ -176,3 +177,34 @@ def test_a_repeated_end_of_a_staged_attempt_changes_nothing(store: Store) -> Non
     assert work(store, site) == []
     assert purged(store) == before
     assert launches.killing(store, 1) == {}
+
+
+def work_of_an_end(store: Store, number: int) -> int:
+    """How far SQLite counts at the end of an attempt that has brought so many files."""
+    inputs = [url(f"{number}-{n}") for n in range(number)]
+    submitted(store, job(f"merge{number}", [simple(inputs=inputs)]))
+    site = Site.of(store, cpus=1)
+    (launch,) = launched(site, "localhost")
+    answer = end_message(launch["attempt"])
+    answer["staged"] = [
+        {"locator": one.locator, "path": f"/in/{n}", "size": 7, "checksum": "sha256:" + "7" * 64}
+        for n, one in enumerate(inputs)
+    ]
+    counted = [0]
+
+    def count_on() -> int:
+        counted[0] += 1
+        return 0
+
+    store.connection.set_progress_handler(count_on, 1)
+    with store.writing():
+        messages.apply(store, [answer], now=NOW)
+    store.connection.set_progress_handler(None, 0)
+    return counted[0]
+
+
+def test_the_end_of_a_merge_costs_the_same_for_each_file_that_it_brought(store: Store) -> None:
+    few, many = work_of_an_end(store, 100), work_of_an_end(store, 1_000)
+
+    assert value(store, "location", "count(*)") == 1_100
+    assert many < 15 * few

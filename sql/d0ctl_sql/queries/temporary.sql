@@ -5,6 +5,7 @@ create temp table moment (at real, last integer);
 create temp table asked_line (line_id integer primary key);
 create temp table needed (package_id integer primary key);
 create temp table split_content (content_id integer primary key);
+create temp table taken (content_id integer primary key, package_id integer);
 create temp table decision (package_id integer primary key, node_id integer);
 create temp table heard (attempt_id integer primary key);
 create temp table reported_state (attempt_id integer primary key, started real, utc_offset integer,
@@ -29,6 +30,7 @@ create temp table reported_output (attempt_id integer, package_id integer, name 
                                partial integer);
 create temp table reported_staged (attempt_id integer, locator text, path text, size integer,
                                checksum text, inode integer, mtime integer);
+create index temp.reported_staged_of_attempt on reported_staged (attempt_id, locator);
 create temp table reported_stored (package_id integer, name text, locator text);
 create temp table unneeded (file_id integer primary key, rank integer);
 create temp table incoming_requirement (number integer primary key, requirement_id integer);
@@ -56,6 +58,7 @@ insert into chosen (package_id) values (0);
 insert into asked_line (line_id) values (0);
 insert into needed (package_id) values (0);
 insert into split_content (content_id) values (0);
+insert into taken (content_id) values (0);
 insert into decision (package_id) values (0);
 insert into heard (attempt_id) values (0);
 insert into reported_state (attempt_id) values (0);
@@ -79,6 +82,7 @@ delete from chosen;
 delete from asked_line;
 delete from needed;
 delete from split_content;
+delete from taken;
 delete from decision;
 delete from heard;
 delete from reported_state;

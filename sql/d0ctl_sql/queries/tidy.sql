@@ -271,23 +271,27 @@ select distinct file.id, 0
 insert or replace into location (file_id, cluster_id, path, node_id, made, shared, inode, mtime)
 select input.file_id, node.cluster_id, reported_staged.path, node.id, :now, 1, reported_staged.inode,
        reported_staged.mtime
-  from reported_staged
-  join attempt on attempt.id = reported_staged.attempt_id
+  from (select distinct attempt_id from reported_staged) as staging
+  join attempt on attempt.id = staging.attempt_id
   join node on node.id = attempt.node_id
   join input on input.package_id = attempt.package_id
   join file on file.id = input.file_id and file.package_id is null
-           and coalesce(input.locator, file.name) = reported_staged.locator;
+  cross join reported_staged indexed by reported_staged_of_attempt
+          on reported_staged.attempt_id = attempt.id
+         and reported_staged.locator = coalesce(input.locator, file.name);
 
 -- name: purge_previous_staged
 -- Remove the copy of an older version of a file, unless packages still read it.
 insert into purge (node_id, path)
 select distinct node.id, location.path
-  from reported_staged
-  join attempt on attempt.id = reported_staged.attempt_id
+  from (select distinct attempt_id from reported_staged) as staging
+  join attempt on attempt.id = staging.attempt_id
   join node on node.id = attempt.node_id
   join input on input.package_id = attempt.package_id
   join file on file.id = input.file_id and file.package_id is null
-           and coalesce(input.locator, file.name) = reported_staged.locator
+  cross join reported_staged indexed by reported_staged_of_attempt
+          on reported_staged.attempt_id = attempt.id
+         and reported_staged.locator = coalesce(input.locator, file.name)
   join location on location.file_id = file.id and location.cluster_id = node.cluster_id
                and location.shared = 1 and location.path <> reported_staged.path
  where not exists (select 1 from location as other
@@ -298,11 +302,14 @@ select distinct node.id, location.path
 -- Record the sizes of files from outside that wrappers have copied.
 update file
    set size = reported_staged.size, checksum = reported_staged.checksum
-  from reported_staged
-  join attempt on attempt.id = reported_staged.attempt_id
+  from (select distinct attempt_id from reported_staged) as staging
+  join attempt on attempt.id = staging.attempt_id
   join input on input.package_id = attempt.package_id
- where file.id = input.file_id and file.package_id is null
-   and coalesce(input.locator, file.name) = reported_staged.locator;
+  join file as staged on staged.id = input.file_id and staged.package_id is null
+  cross join reported_staged indexed by reported_staged_of_attempt
+          on reported_staged.attempt_id = attempt.id
+         and reported_staged.locator = coalesce(input.locator, staged.name)
+ where file.id = input.file_id;
 
 -- name: unpurge_staged
 -- A copy that exists again is no longer removed from its node.

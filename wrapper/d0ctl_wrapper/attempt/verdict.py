@@ -72,7 +72,10 @@ def not_started(who: str, program: str, error: OSError) -> Failed:
     """Return the failure of a binary whose program could not be started."""
     reason = "software-missing" if error.errno in _NOT_STARTABLE else "launch-failed"
     reason = "disk-full" if error.errno in FULL else reason
-    return Failed(reason, "can't start %s: %s: %s" % (who, program, error.strerror))
+    what = "can't start %s: %s: %s" % (who, program, error.strerror)
+    if error.errno == errno.E2BIG:
+        what += " (`{inputs.list}` in `run` is the name of a file with all inputs)"
+    return Failed(reason, what)
 
 
 _OF_WRITING = re.compile("space|disk|quota|writ|creat|open|sav|stor|copy|flush|I/O|output", re.I)
