@@ -38,8 +38,8 @@ def placed(store: Store, task: Task, spec: JobSpec, contents: Sequence[int], now
         if found is None:
             return spec
         with store.writing():
-            task_broker.keep(store, task, *found)
-        nodes = found[0].nodes
+            task_broker.keep(store, task, found.best, task_notes.destination(found))
+        nodes = found.best.nodes
     stage = replace(spec.stages[0], lines=tuple([on_nodes(line, nodes) for line in lines]))
     return replace(spec, stages=(stage, *spec.stages[1:]))
 
@@ -53,7 +53,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
             why = task_notes.no_destination(task.destination or "")
             state.wait(store, task, why, until=clock() + REST_S)
             return False
-        task_broker.keep(store, task, *found)
+        task_broker.keep(store, task, found.best, task_notes.destination(found))
     return True
 
 

@@ -190,6 +190,15 @@ def test_scouts_set_the_size_of_the_other_packages(store: Store) -> None:
     assert views.task(store, "demo").note == said
 
 
+def test_the_time_of_scouts_that_took_milliseconds_is_not_rounded_to_nothing(store: Store) -> None:
+    submit(store, inputs="{seeds: {range: [1, 100]}}", split="{scouts: 4}")
+    work(store)
+    take_seconds(store, 0.004)
+    work(store)
+
+    assert views.task(store, "demo").note == "4 scouts took 4 ms per file, 5.0 MB of memory"
+
+
 def take_seconds(store: Store, seconds: float) -> None:
     """Let ready packages end successfully after a time."""
     ask = store.connection.execute

@@ -52,6 +52,17 @@ def test_the_queue_is_as_long_as_the_nodes_that_could_run_it_need(large: Store) 
     assert queue(large, gpu).nodes["old"] == "it is drained: noisy fan"
 
 
+@pytest.mark.parametrize(("pace", "most"), [(10.0, 416), (0.2, 1040), (0.001, 2000)])
+def test_short_packages_are_queued_for_some_seconds(large: Store, pace: float, most: int) -> None:
+    task = submit(large, name="plain", inputs=MANY)
+    work(large)
+    large.connection.execute("update requirement set pace = ?", [pace])
+    work(large)
+
+    assert queue(large, task).most == most
+    assert queue(large, task).queued == most
+
+
 def test_tasks_of_a_partition_divide_its_queue_and_those_of_other_shares_do_not(
     large: Store,
 ) -> None:

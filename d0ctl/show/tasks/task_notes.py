@@ -4,7 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d0ctl.errors import D0Error
-from d0ctl.units import count, duration, percent, size
+from d0ctl.store.tasks.task_broker import Choice, Destination
+from d0ctl.units import count, duration, listed, percent, size
+
+MOST_NAMED = 3
+"""How many other clusters a reason names."""
 
 
 def looked_up(dataset: str, added: int, changed: int, ranges: int) -> str:
@@ -43,8 +47,10 @@ def failed_scouts(failed: int, scouts: int) -> str:
 def measured(found: Mapping[str, Any]) -> str:
     """Say what scouts needed."""
     memory, files, events = found["memory"], found.get("files"), found.get("events")
+    seconds = found["seconds"]
+    took = duration(seconds) if seconds >= 0.1 else f"{max(1.0, seconds * 1000):.0f} ms"
     parts = [
-        f"{count(found['scouts'], 'scout')} took {duration(found['seconds'])} per file",
+        f"{count(found['scouts'], 'scout')} took {took} per file",
         f"{size(memory)} of memory" if memory else "",
         f"{count(files, 'file')} per package from now on" if files else "",
         f"{count(events, 'event')} per package from now on" if events else "",
@@ -98,3 +104,22 @@ def agent_failed(agent: str, error: Exception) -> str:
 def no_destination(cluster: str) -> str:
     """Say that the outputs of a task can be merged nowhere at present."""
     return f"no node of cluster `{cluster}`, where its outputs are merged, takes packages"
+
+
+def destination(choice: Choice) -> str:
+    """Say why the outputs of a task are merged at a cluster, and not at others."""
+    best, needed = choice.best, choice.needed
+    parts = [f"it has {size(best.local)} of {size(needed)} to merge"] if needed else []
+    parts.append(f"{count(best.packages, 'package')} and {count(best.transfers, 'transfer')} there")
+    if best.free is not None:
+        parts.append(f"room for {size(best.free)}")
+    others = [f"`{each.name}` has {size(each.local)} and {count(each.packages, 'package')}"
+              for each in choice.others[:MOST_NAMED]]  # fmt: skip
+    unfit = [_unfit(each) for each in choice.unfit[:MOST_NAMED]]
+    return "; ".join([listed(parts), *others, *unfit])
+
+
+def _unfit(cluster: Destination) -> str:
+    if not cluster.nodes:
+        return f"`{cluster.name}` has no node that takes packages"
+    return f"the cache of `{cluster.name}` has room for {size(cluster.free or 0)}"

@@ -18,6 +18,9 @@ from d0ctl.store.jobs.submission.urgency import MOST_EXACT, urgency
 from d0ctl.store.tasks import event_ranges, state, throttler
 from d0ctl.store.tasks.state import Task
 
+RESULT = FileRow._fields.index("result")
+"""The place of `result` in the row of a file."""
+
 
 class Group(Struct, frozen=True):
     """The files of one package, as rows of `content`, and its events."""
@@ -88,10 +91,11 @@ def _pick(
     """Let packages that were just made take their files."""
     first, last = packages[0], packages[-1]
     pairs = list(zip(packages, groups, strict=True))
-    taken = [(package, row["id"]) for package, group in pairs if not group.is_range
+    taken = [(row["id"], package) for package, group in pairs if not group.is_range
              for row in group.contents]  # fmt: skip
-    store.change_many("pick_content", taken)
-    if store.value("count_picked", first=first, last=last) != len(taken):
+    store.change("clear_taken")
+    store.change_many("take_content", taken)
+    if store.change("pick_contents") != len(taken):
         raise Changed
     sent = [(group.contents[0], group.first, group.first + group.events - 1, package)
             for package, group in pairs if group.is_range]  # fmt: skip
@@ -202,8 +206,12 @@ class _Additions(Intake):
         chunk = Chunk()
         for seq, line in enumerate(lines, first):
             self._line(chunk, stage, seq, line)
-        wanted = [(file,) for file in self._plain if file not in self._consumed]
-        return replace(chunk, results=wanted)
+        wanted = set(self._plain) - self._consumed
+        # A file that is inserted as a result needs no update afterwards.
+        chunk.files = [(*row[:RESULT], 1, *row[RESULT + 1:]) if row[0] in wanted else row
+                       for row in chunk.files]  # fmt: skip
+        known = wanted.intersection(self._former.values())
+        return replace(chunk, results=[(file,) for file in known])
 
     def _take(
         self, chunk: Chunk, package: int, binary: int, position: int, spec: InputSpec,

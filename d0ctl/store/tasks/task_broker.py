@@ -11,10 +11,6 @@ from msgspec import Struct
 
 from d0ctl.store.connection import Store, as_json
 from d0ctl.store.tasks.state import Task
-from d0ctl.units import count, listed, size
-
-MOST_NAMED = 3
-"""How many other clusters a reason names."""
 
 
 class Destination(Struct, frozen=True):
@@ -34,19 +30,27 @@ class Destination(Struct, frozen=True):
         """How much waits or runs there for each CPU."""
         return (self.packages + self.transfers) / max(1, self.cpus)
 
-    def against(self, needed: int) -> str | None:
-        """Return why it can't get files of so many bytes; None if it can."""
-        if not self.nodes:
-            return f"`{self.name}` has no node that takes packages"
-        if self.free is not None and self.free < needed - self.local:
-            return f"the cache of `{self.name}` has room for {size(self.free)}"
-        return None
+    def has_room(self, needed: int) -> bool:
+        """Whether its cache has room for files of so many bytes."""
+        return self.free is None or self.free >= needed - self.local
+
+
+class Choice(Struct, frozen=True):
+    """The cluster where files are merged, and the clusters that were not chosen."""
+
+    best: Destination
+    needed: int
+    """Bytes of the files."""
+    others: tuple[Destination, ...]
+    """Those that could have got them."""
+    unfit: tuple[Destination, ...]
+    """Those without room, or without a node that takes packages."""
 
 
 def choose(
     store: Store, task: Task, contents: Sequence[int], able: Collection[str]
-) -> tuple[Destination, str] | None:
-    """Return the cluster where these files are merged, and why; None if there is no choice.
+) -> Choice | None:
+    """Return the cluster where these files are merged; None if there is no choice.
 
     Only nodes that are `able` to run the packages count.
     """
@@ -56,13 +60,12 @@ def choose(
     if len(found) < 2:
         return None
     needed = bytes_in[0]
-    against = {one.name: why for one in found if (why := one.against(needed)) is not None}
-    fit = [one for one in found if one.name not in against]
+    fit = [each for each in found if each.nodes and each.has_room(needed)]
     if not fit:
         return None
-    best = max(fit, key=lambda one: _merit(one, needed))
-    others = [one for one in fit if one is not best]
-    return best, _reason(best, others, list(against.values()), needed)
+    best = max(fit, key=lambda each: _merit(each, needed))
+    others = tuple([each for each in fit if each is not best])
+    return Choice(best, needed, others, tuple([each for each in found if each not in fit]))
 
 
 def _destinations(
@@ -88,18 +91,6 @@ def _merit(one: Destination, needed: int) -> tuple[float, float, str]:
     """Return what is compared: a tenth of the files weighs as much as a package for each CPU."""
     part = one.local / needed if needed else 0.0
     return part - min(one.backlog, 5.0) / 10, float(one.free or 0), one.name
-
-
-def _reason(
-    best: Destination, others: Sequence[Destination], against: Sequence[str], needed: int
-) -> str:
-    parts = [f"it has {size(best.local)} of {size(needed)} to merge"] if needed else []
-    parts.append(f"{count(best.packages, 'package')} and {count(best.transfers, 'transfer')} there")
-    if best.free is not None:
-        parts.append(f"room for {size(best.free)}")
-    named = [f"`{one.name}` has {size(one.local)} and {count(one.packages, 'package')}"
-             for one in others[:MOST_NAMED]]  # fmt: skip
-    return "; ".join([listed(parts), *named, *against[:MOST_NAMED]])
 
 
 def keep(store: Store, task: Task, where: Destination, why: str) -> None:

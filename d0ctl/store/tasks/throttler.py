@@ -21,6 +21,10 @@ LEAST_QUEUED, PER_SLOT = 50, 4
 """The tasks of a partition have enough packages in the queue if they have so many for each slot;
 a task of its own has at least so many."""
 
+SHORT_S, MOST_SHORT = 2.0, 2_000
+"""Of short packages they have enough for these seconds, but no more than this number: agents look
+at a task a few times a second, and nodes that have nothing left would wait for them each time."""
+
 
 class Queue(NamedTuple):
     """How much of a task is still to be launched, how much is on nodes, and what could run it."""
@@ -33,11 +37,17 @@ class Queue(NamedTuple):
     """How many tasks of its partition make packages."""
     nodes: Mapping[str, str | None]
     """Why each node takes none of its packages; None if it does. Empty before there are any."""
+    pace: float | None = None
+    """The recent run time of its packages in seconds, None if unknown."""
 
     @property
     def most(self) -> int:
         """How many packages its queue should have."""
-        return max(LEAST_QUEUED, PER_SLOT * self.slots // max(1, self.sharers))
+        together = PER_SLOT * self.slots
+        if self.pace is not None:
+            short = int(min(MOST_SHORT, self.slots * SHORT_S / max(self.pace, 0.001)))
+            together = max(together, short)
+        return max(LEAST_QUEUED, together // max(1, self.sharers))
 
     @property
     def is_enough(self) -> bool:
@@ -61,7 +71,8 @@ def queue(store: Store, task: Task) -> Queue:
         _slots(one.node.room, requirement) for one in views if against[one.name] is None
     )  # fmt: skip
     sharers = store.value("sharers_of_task", task=task.id)
-    return Queue(counted["queued"], counted["launched"], slots, sharers, against)
+    pace = None if requirement is None else requirement.pace
+    return Queue(counted["queued"], counted["launched"], slots, sharers, against, pace)
 
 
 def _requirement(store: Store, task: Task) -> Requirement | None:

@@ -296,10 +296,21 @@ select content.id, content.dataset_id, content.name, content.size, content.event
  order by dataset.seq, content.seq
  limit :limit;
 
--- name: pick_content
--- A package is made of a file, if it is still there.
-update content set status = 'picked', package_id = ?, attempts = attempts + 1
- where id = ? and status = 'ready';
+-- name: take_content
+-- A package takes a file.
+insert into taken (content_id, package_id) values (?, ?);
+
+-- name: pick_contents
+-- ready -> picked: packages are made of the files that are taken, as far as they are still there.
+-- One statement for all: triggers cost half of what they cost in one per file.
+update content
+   set status = 'picked', package_id = taken.package_id, attempts = attempts + 1
+  from taken
+ where content.id = taken.content_id and content.status = 'ready';
+
+-- name: clear_taken
+-- Begin a new batch of files.
+delete from taken;
 
 -- name: add_output_contents
 -- The outputs of packages that were just made are files of datasets; those of packages that merge,
@@ -506,11 +517,6 @@ select file.id, file.name, file.package_id, file.present, package.phase
 insert into content_attempt (content_id, number, package_id, began)
 select id, attempts, package_id, :now
   from content
- where package_id >= :first and package_id <= :last and output = 0 and status = 'picked';
-
--- name: count_picked
--- How many files packages were just made of.
-select count(*) from content
  where package_id >= :first and package_id <= :last and output = 0 and status = 'picked';
 
 -- name: end_content_attempts
