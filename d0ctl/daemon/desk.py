@@ -158,7 +158,7 @@ class Desk(Struct):
             batch = self.batches[system.id] = BatchDesk(engine, system.pilots)
         elif batch.settings != system.pilots:
             batch.settings, batch.failures, batch.submit_due = system.pilots, 0, 0.0
-            batch.has_accounts = True
+            batch.accounts_due = 0.0
         return batch
 
     def name_of(self, node: int) -> str:

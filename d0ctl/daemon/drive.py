@@ -40,8 +40,8 @@ CHECK_S = 1.0
 MOST_NEW = 20_000
 """After how many new objects the daemon searches them for cycles, which are rare."""
 
-PILOTS_S = 20.0
-"""How long a process without a daemon waits at its end for its pilots to end."""
+PILOTS_S, STOPPED_S = 20.0, 5.0
+"""How long a process without a daemon waits at its end for its pilots to end, and when stopped."""
 
 FORECAST_AFTER_S = 10.0
 """When caches are first forecast: messages that wait for a daemon come first."""
@@ -134,21 +134,22 @@ def _drive_without_daemon(
             if leases.living_holder(desk.store, LEASE):
                 return
             if is_done(desk.store):
-                _end_pilots(desk, loop, stop)
-                return
+                break
+        _end_pilots(desk, loop, stop)
 
 
 def _end_pilots(desk: Desk, loop: Loop, stop: threading.Event) -> None:
     """End the pilots without packages: they would keep their allocations, with no one to end them.
 
-    A batch system that does not answer keeps the process waiting for `PILOTS_S`.
+    A batch system that does not answer keeps the process waiting for `PILOTS_S`, or for
+    `STOPPED_S` if it is stopped. Nothing is scheduled meanwhile.
     """
-    desk.is_over = True
-    until = time.monotonic() + PILOTS_S
-    while not stop.is_set() and time.monotonic() < until:
+    desk.is_over, desk.job = True, NO_JOB
+    began = time.monotonic()
+    while time.monotonic() - began < (STOPPED_S if stop.is_set() else PILOTS_S):
         if not any(pilots.has_idle(desk.store, cluster) for cluster in desk.batches):
             return
-        loop.turn(stop)
+        loop.turn(threading.Event())
 
 
 @contextmanager

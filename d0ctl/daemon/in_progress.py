@@ -120,8 +120,8 @@ class BatchDesk(Struct):
     engine: Engine
     settings: Pilots
     """As the site file had them; a change lets it submit again at once."""
-    has_accounts: bool = True
-    """Whether it tells how jobs have ended that its queue does not list; found out by trying."""
+    accounts_due: float = 0.0
+    """When to ask how jobs have ended that its queue does not list: later if it did not tell."""
     failures: int = 0
     submit_due: float = 0.0
     queue_due: float = 0.0

@@ -4,7 +4,7 @@ import re
 import shlex
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from typing import Any
 
@@ -41,20 +41,35 @@ class Finding(Struct, frozen=True):
     advice: str = ""
 
 
-def check(home: Home, address: Address, site: str) -> Iterator[Finding]:
-    """Check a node, yield the findings one by one, and leave nothing behind."""
+def check(home: Home, address: Address, site: str) -> Generator[Finding, None, None]:
+    """Check a node, and yield the findings one by one.
+
+    Nothing is left there, also if the check fails or is broken off.
+    """
     proof = f"check-{uuid.uuid4().hex[:12]}"
     place = Site(f"{site}/{proof}", home.nodes, home.known_hosts, home.dropbox)
+
+    def connect() -> Link:
+        return open_link(address, place, aside=True)
+
     began = time.monotonic()
     try:
-        link = open_link(address, place, aside=True)
+        link = connect()
     except D0Error as error:
         yield Finding(False, "reach", str(error), error.hint or "")
         return
-    yield Finding(True, "reach", f"relay ready after {time.monotonic() - began:.1f} s")
-    yield from _facts(link)
-    yield _clock(link)
-    yield _detached(link, lambda: open_link(address, place, aside=True))
+    is_clean = False
+    try:
+        yield Finding(True, "reach", f"relay ready after {time.monotonic() - began:.1f} s")
+        yield from _facts(link)
+        yield _clock(link)
+        found, is_clean = _detached(link, connect)
+        yield found
+    finally:
+        link.close()
+        if not is_clean:
+            with suppress(D0Error), closing(connect()) as last:
+                _clean(last)
 
 
 def _facts(link: Link) -> Iterator[Finding]:
@@ -120,26 +135,25 @@ def _clock(link: Link) -> Finding:
     return Finding(fine, "clock", offset, "" if fine else "run chrony or ntpd there")
 
 
-def _detached(link: Link, again: Callable[[], Link]) -> Finding:
-    """Launch an attempt, drop the connection, and find out whether the attempt survives."""
+def _detached(link: Link, connect: Callable[[], Link]) -> tuple[Finding, bool]:
+    """Launch an attempt, drop the connection, and find out whether the attempt survives.
+
+    Return also whether its files were removed.
+    """
     what = "detached processes"
     try:
         with closing(link):
             _launch(link)
         time.sleep(AFTER_DROP_S)
-        with closing(again()) as back:
+        with closing(connect()) as back:
             survived = back.attempts.get(1) == "running"
             _clean(back)
     except (NodeUnreachable, KeyError) as error:
-        return Finding(False, what, f"not tested: {error}")
+        return Finding(False, what, f"not tested: {error}"), False
     if survived:
-        return Finding(True, what, "survive when the connection drops")
-    return Finding(
-        False,
-        what,
-        "are killed when the connection drops",
-        "as root there: loginctl enable-linger USER, or KillUserProcesses=no in logind.conf",
-    )
+        return Finding(True, what, "survive when the connection drops"), True
+    advice = "as root there: loginctl enable-linger USER, or KillUserProcesses=no in logind.conf"
+    return Finding(False, what, "are killed when the connection drops", advice), True
 
 
 def _launch(link: Link) -> None:

@@ -68,17 +68,28 @@ def test_packages_of_a_higher_priority_are_submitted_first(batch: Site) -> None:
     assert [row[0] for row in order] == ["night", "middle", "high", "low"]
 
 
+def lowered(engine: Slurm) -> dict[str, int]:
+    """By how much each job in the queue is lowered."""
+    lines = engine.call("squeue", "--noheader", "--states=PD", "--format=%j %y").splitlines()
+    return {name.rpartition("-")[2]: int(nice) for name, nice in map(str.split, lines)}
+
+
 def test_slurm_lowers_jobs_of_a_priority_below_the_default(batch: Site, engine: Slurm) -> None:
     apply(batch, DIRECT)
-    fill(batch, engine)
+    full = fill(batch, engine)
     batch.start_daemon()
     for name, priority in (("low", 30), ("middle", 50), ("high", 90)):
         batch.submit(ONE.format(name=name, priority=priority))
     batch.wait(lambda: len(names(engine)) == 4, what="they are queued")
+    assert lowered(engine) == {"low.stage1": 2000, "middle.stage1": 0, "high.stage1": 0}
 
-    lines = engine.call("squeue", "--noheader", "--states=PD", "--format=%j %y").split("\n")
-    asked = {line.rpartition("-")[2] for line in lines if line}
-    assert asked == {"low.stage1 2000", "middle.stage1 0", "high.stage1 0"}
+    batch.ok("priority", "low", "60")
+    batch.ok("priority", "middle/1", "10")
+
+    later = {"low.stage1": 0, "middle.stage1": 4000, "high.stage1": 0}
+    batch.wait(lambda: lowered(engine) == later, what="they have changed places")
+    engine.call("scancel", full)
+    batch.wait(lambda: batch.look() == {"done": 3}, what="all are done")
 
 
 def test_a_queue_that_hangs_keeps_no_package_of_a_job_waiting(batch: Site, tools: Path) -> None:

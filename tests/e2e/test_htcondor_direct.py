@@ -62,6 +62,8 @@ def test_why_explains_a_job_in_the_queue_and_kill_removes_it(condor: Site, pool:
     waits = "select 1 from pilot where reason = 'no match found'"
     condor.wait(lambda: condor.ask(waits), what="it is in the queue")
 
+    condor.ok("priority", "night", "70")
+    condor.wait(lambda: pool.jobs()[0]["JobPrio"] == 20, what="it comes before others")
     (job,) = pool.jobs()
     said = condor.ok("why", "night/1/1/1")
     assert f"its job {job['id']} of `batch` is queued: no machine that fits is free" in said

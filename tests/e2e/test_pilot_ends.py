@@ -1,9 +1,11 @@
-"""Allocations of a real Slurm that end before their packages: those run again elsewhere."""
+"""Allocations of a real Slurm that end, before their packages or after the last of them."""
 
+import signal
 from pathlib import Path
 
-from tests.e2e.pilots import apply, began, begin, finish
+from tests.e2e.pilots import KEYS, apply, began, begin, finish, pilots, write
 from tests.support.site import Site
+from tests.support.site.commands import EXAMPLES
 from tests.support.slurm import Slurm
 from tests.support.waiting import wait_until
 
@@ -37,6 +39,27 @@ def test_accounts_tell_who_cancelled_a_pilot(batch: Site, engine: Slurm, tools: 
     assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
     assert first["message"] == "pilot `batch-1` has ended: CANCELLED by 1000"
     assert f"--jobs={job}_0" in (tools / "asked").read_text()
+
+
+def test_accounts_that_hang_keep_no_package_from_running_again(
+    batch: Site, engine: Slurm, tools: Path
+) -> None:
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+
+    (job,), sacct = began(batch), tools / "sacct"
+    sacct.write_text(f"#!/bin/sh\necho x >> {tools}/asked\nexec sleep 600\n")
+    sacct.chmod(0o755)
+    engine.call("scancel", job)
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    assert first["message"] == "pilot `batch-1` has ended: CANCELLED"
+    assert (tools / "asked").read_text() == "x\n"
+    assert "cluster `batch`: `sacct` " in batch.log()
 
 
 def test_packages_on_a_machine_that_fails_run_again(batch: Site, engine: Slurm) -> None:
@@ -123,3 +146,46 @@ def test_a_pilot_near_its_time_limit_takes_no_more_packages(batch: Site, engine:
 
     note = batch.json("status", "night/1/1/1")
     assert note["status"] == "successful"
+
+
+def test_run_without_a_daemon_ends_its_pilots(batch: Site, engine: Slurm) -> None:
+    keys = KEYS.replace("idle: 2s", "idle: 1h")
+    write(batch, f"kind: slurm, {keys}, dir: {batch.folder}/pilots")
+
+    batch.ok("run", EXAMPLES / "hello/job.yaml")
+
+    wait_until(lambda: not engine.call("squeue", "--noheader"), what="no pilot is left")
+    assert "running" not in pilots(batch)
+
+
+TWO = """
+job: two
+stages:
+  - name: wait
+    lines:
+      - for: {{number: {{range: [1, 2]}}}}
+        cpus: 2
+        run: "until [ -e {folder}/go{{number}} ]; do sleep 0.05; done"
+"""
+
+
+def test_a_run_that_is_stopped_ends_only_the_pilots_without_packages(
+    batch: Site, engine: Slurm
+) -> None:
+    keys = KEYS.replace("idle: 2s", "idle: 1h")
+    write(batch, f"kind: slurm, {keys}, dir: {batch.folder}/pilots")
+    batch.submit(TWO.format(folder=batch.folder))
+    driver = batch.start("d0ctl.__main__", "run", "two")
+    wait_until(lambda: batch.look() == {"running": 2}, what="each runs in a pilot")
+    (batch.folder / "go1").touch()
+    wait_until(lambda: batch.look() == {"done": 1, "running": 1}, what="one has ended")
+    assert pilots(batch) == ["running", "running"]
+
+    driver.send_signal(signal.SIGINT)
+
+    assert driver.wait() == 130
+    wait_until(lambda: len(engine.call("squeue", "--noheader").splitlines()) == 1,
+               what="the other pilot is left")  # fmt: skip
+    (batch.folder / "go2").touch()
+    batch.ok("run", "two")
+    assert batch.look() == {"done": 2}

@@ -3,7 +3,7 @@
 import signal
 from pathlib import Path
 
-from tests.e2e.pilots import KEYS, WAITING, apply, began, begin, finish, pilots, write
+from tests.e2e.pilots import WAITING, apply, began, begin, finish, pilots
 from tests.support.site import Site
 from tests.support.site.commands import EXAMPLES, fingerprint
 from tests.support.slurm import Slurm
@@ -58,6 +58,7 @@ def test_node_check_tests_the_whole_path_of_a_pilot(batch: Site, engine: Slurm) 
     assert names[-1] == "detached processes"
     assert found["ok"]
     wait_until(lambda: not engine.call("squeue", "--noheader"), what="its job is cancelled")
+    assert not list((batch.folder / "pilots").rglob("check-*"))
 
 
 def test_cluster_check_tells_whether_jobs_share_the_folder_of_direct_mode(
@@ -270,13 +271,3 @@ def test_the_example_runs_there(batch: Site) -> None:
     assert len((batch.home.root / "results/slurm/all.txt").read_text().splitlines()) == 6
     usage = batch.json("report", "usage", "slurm")["by_node"]
     assert {one["node"].partition("-")[0] for one in usage} == {"batch"}
-
-
-def test_run_without_a_daemon_ends_its_pilots(batch: Site, engine: Slurm) -> None:
-    keys = KEYS.replace("idle: 2s", "idle: 1h")
-    write(batch, f"kind: slurm, {keys}, dir: {batch.folder}/pilots")
-
-    batch.ok("run", EXAMPLES / "hello/job.yaml")
-
-    wait_until(lambda: not engine.call("squeue", "--noheader"), what="no pilot is left")
-    assert "running" not in pilots(batch)

@@ -47,6 +47,20 @@ def test_a_node_behind_ssh_passes_the_check_and_is_left_clean(tmp_path: Path) ->
     assert [path for path in (tmp_path / "there").rglob("*") if path.is_file()] == []
 
 
+def test_a_check_that_is_broken_off_leaves_nothing_behind(tmp_path: Path) -> None:
+    home = made_home(tmp_path)
+    there = tmp_path / "there"
+    with Sshd(tmp_path / "north") as sshd:
+        home.known_hosts.write_text(sshd.known_hosts_line + "\n")
+        findings = check(home, address_of(sshd, there), "site")
+        assert next(findings).ok
+        assert list(there.rglob("check-*"))
+
+        findings.close()
+
+    assert list(there.rglob("check-*")) == []
+
+
 def test_an_unknown_host_key_is_reported_as_the_problem(tmp_path: Path) -> None:
     home = made_home(tmp_path)
     with Sshd(tmp_path / "north") as sshd:

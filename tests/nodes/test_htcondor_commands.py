@@ -246,7 +246,8 @@ def test_output_without_an_id_is_no_cluster() -> None:
 
 def test_commands_have_nothing_that_a_login_shell_would_change() -> None:
     for command in (
-        htcondor.QUEUE, htcondor.cancel(["12.0"]), htcondor.accounts(Pilots("htcondor"), ["12.0"]),
+        htcondor.QUEUE, htcondor.cancel(["12.0"]), htcondor.reorder(["12.0"], 5),
+        htcondor.accounts(Pilots("htcondor"), ["12.0"]),
         htcondor.submit(Pilots("htcondor"), "x", 1)[0],
         *(htcondor.version(tool) for tool in htcondor.NAMES),
     ):  # fmt: skip

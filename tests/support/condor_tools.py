@@ -192,6 +192,9 @@ def call(folder: Path, tool: str, arguments: list[str]) -> None:
                 queue.leave(ad, JobStatus=REMOVED, RemoveReason=f"{reason} (by user emmy)")
             if not found:
                 sys.exit("Couldn't find/remove all jobs")
+        elif tool == "condor_prio":
+            for ad in filter(None, map(queue.named, arguments[2:])):
+                ad["JobPrio"] = int(arguments[1])
         elif tool == "condor_version":
             print("$CondorVersion: 0.0.0 stand-in $")
         elif tool == "set":  # not of HTCondor: change a job, or the number of slots

@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.support import condor_tools
 
-TOOLS = ("condor_submit", "condor_q", "condor_rm", "condor_history", "condor_ssh_to_job",
-         "condor_version")  # fmt: skip
+TOOLS = ("condor_submit", "condor_q", "condor_rm", "condor_history", "condor_prio",
+         "condor_ssh_to_job", "condor_version")  # fmt: skip
 
 
 class Pool:

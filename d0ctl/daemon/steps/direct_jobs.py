@@ -5,7 +5,8 @@ The relay on the login node has put the launches into the shared folder, where t
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from msgspec.structs import replace
 
@@ -81,12 +82,10 @@ def _submit(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node:
     if not due:
         return
     settings, title, lower = first = _asked(system.pilots, due[0], tools)
-    same = [one.attempt for one in due if _asked(system.pilots, one, tools) == first]
-    attempts = same[: batch.most]
-    name = pilots.submit_direct(
-        desk.store, system.id, desk.site.name, title, attempts, now=turn.now
-    )
-    tasks = Tasks(f"{node['base']}/bin/{file_name()}", node["base"], tuple(attempts))
+    same = [one for one in due if _asked(system.pilots, one, tools) == first][: batch.most]
+    name = pilots.submit_direct(desk.store, system.id, desk.site.name, title, same, now=turn.now)
+    attempts = tuple([one.attempt for one in same])
+    tasks = Tasks(f"{node['base']}/bin/{file_name()}", node["base"], attempts)
     command, script = tools.submit_tasks(settings, name, tasks, lower)
     # The queue is asked after them: until then it may list older jobs of the same name.
     batch.queue_due = max(batch.queue_due, time.monotonic() + EVERY_S)
@@ -134,12 +133,13 @@ def follow(
     tools: Tools,
     asked: float,
     jobs: Mapping[tuple[str, int], Job],
-) -> tuple[dict[int, str], list[str], list[BatchJob]]:
+) -> tuple[dict[int, str], list[Question], list[BatchJob]]:
     """Compare the queue with the jobs of single packages.
 
-    Return the outcomes of ended jobs, the ids of jobs to cancel, and all previous jobs.
+    Return the outcomes of ended jobs, what to request of the batch system, and all previous jobs.
     """
     gone, cancel, found = dict[int, str](), list[str](), pilots.direct_jobs(desk.store, system.id)
+    moved: list[BatchJob] = []
     for one in found:
         job = jobs.get((one.batch, one.seq))
         if job is not None and job.phase is Phase.STUCK:
@@ -159,6 +159,21 @@ def follow(
             state = "queued" if job.phase is Phase.WAITING else "running"
             reason = job.reason if job.phase is Phase.WAITING else ""
             pilots.keep(desk.store, one, job=job.array, state=state, reason=reason)
+            if state == "queued" and one.wanted != one.priority:
+                moved.append(replace(one, job=job.array))
         else:
             gone[one.id] = job.state
-    return gone, cancel, [one for one in found if one.id in gone]
+    orders = [Question("cancel", tools.cancel(cancel))] if cancel else []
+    return gone, [*orders, *_reordered(tools, moved)], [one for one in found if one.id in gone]
+
+
+def _reordered(tools: Tools, moved: Sequence[BatchJob]) -> Iterator[Question]:
+    """Yield the requests that give queued jobs the present priorities of their packages."""
+
+    def lower(one: BatchJob) -> int:
+        return tools.nice(one.wanted or 0)
+
+    for nice, same in groupby(sorted(moved, key=lower), lower):
+        jobs = [*same]
+        ids = [tools.job_id(one.job or "", one.seq) for one in jobs]
+        yield Question("priority", tools.reorder(ids, nice), about=jobs)

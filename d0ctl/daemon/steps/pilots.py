@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import BatchDesk
 from d0ctl.daemon.steps import direct_jobs
-from d0ctl.daemon.steps.direct_jobs import VANISHED
 from d0ctl.daemon.steps.schedule import ready_requirements
 from d0ctl.daemon.turn import Turn
 from d0ctl.errors import D0Error
@@ -26,8 +25,12 @@ log = logging.getLogger(__name__)
 
 LATELY_S = 60.0
 
-UNCLEAR = (VANISHED, "CANCELLED")
+UNCLEAR = (direct_jobs.VANISHED, "CANCELLED")
 """Ends of which the accounts of a batch system may know more: how, and by whom."""
+
+ACCOUNTS_S, ACCOUNTS_AGAIN_S = 10.0, 600.0
+"""How long the accounts may take, as other questions wait, and when they are asked again if they
+gave no answer."""
 
 NEVER_UP_S = 300.0
 """A running pilot that was unreachable for this long is ended if it has no packages."""
@@ -53,7 +56,9 @@ def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: 
     """Act on the answers of a tool; without an answer nothing changes."""
     kind, tools = answer.question.kind, batch.tools
     if kind == "accounts":
-        batch.has_accounts = answer.output is not None
+        if answer.output is None:
+            log.warning("cluster `%s`: %s", system.name, clean(answer.error))
+            batch.accounts_due = time.monotonic() + ACCOUNTS_AGAIN_S
         known = tools.read_accounts(answer.output or "")
         _end_all(desk, turn, system, batch, answer.question.about, known)
         return
@@ -74,6 +79,8 @@ def _act(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, answer: 
             direct_jobs.accepted(batch)
         elif kind == "queue":
             _follow(desk, turn, system, batch, answer, tools.read_queue(answer.output))
+        elif kind == "priority":
+            pilots.keep_priorities(desk.store, answer.question.about)
     except D0Error as error:
         _fault(desk, turn, system, batch, kind, str(error))
         return
@@ -108,7 +115,7 @@ def _follow(
         if job is None:
             # It may have been submitted after the queue was read.
             if pilot.job is not None and answer.asked > pilot.submitted:
-                gone[pilot.id] = VANISHED
+                gone[pilot.id] = direct_jobs.VANISHED
             elif answer.asked - pilot.submitted > waits.UNACCEPTED_S:
                 pilots.ended(desk.store, pilot, "it was not accepted", now=turn.now)
         elif job.phase is Phase.WAITING and pilot.has_run:
@@ -123,18 +130,17 @@ def _follow(
         else:
             gone[pilot.id] = job.state
     _cancel_again(desk, batch, system, found, gone, jobs)
-    alone, cancel, over = direct_jobs.follow(desk, system, batch.tools, answer.asked, jobs)
+    alone, orders, over = direct_jobs.follow(desk, system, batch.tools, answer.asked, jobs)
     gone |= alone
-    if cancel:
-        batch.engine.ask(Question("cancel", batch.tools.cancel(cancel)))
+    for order in orders:
+        batch.engine.ask(order)
     unclear = _jobs(batch.tools, [
         *(one for one in found if one.state != "ending" and gone.get(one.id) in UNCLEAR),
         *(one for one in over if one.is_live and gone[one.id] in UNCLEAR),
     ])  # fmt: skip
-    if unclear and batch.has_accounts:
-        batch.engine.ask(
-            Question("accounts", batch.tools.accounts(batch.settings, unclear), about=gone)
-        )
+    if unclear and time.monotonic() >= batch.accounts_due:
+        command = batch.tools.accounts(batch.settings, unclear)
+        batch.engine.ask(Question("accounts", command, about=gone, limit_s=ACCOUNTS_S))
     else:
         _end_all(desk, turn, system, batch, gone)
 

@@ -11,17 +11,20 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.errors import D0Error
-from d0ctl.nodes.batch.call import ToolFailed, call
+from d0ctl.nodes.batch.call import CALL_S, ToolFailed, call
 from d0ctl.nodes.transports.transport import Address, Transport
 
 
 class Question(Struct, frozen=True):
-    """A command for a tool; `about` is what the loop needs to process the answer."""
+    """A command for a tool, which ends after `limit_s`; `about` is what the loop needs to process
+    the answer.
+    """
 
     kind: str
     command: str
     stdin: bytes = b""
     about: Any = None
+    limit_s: float = CALL_S
 
 
 class Answer(Struct, frozen=True):
@@ -76,7 +79,7 @@ class Engine:
         while (question := self._questions.get()) is not None:
             asked = time.time()
             try:
-                output = call(self._connected(), question.command, question.stdin)
+                output = call(self._connected(), question.command, question.stdin, question.limit_s)
                 answer = Answer(question, asked, output)
             except ToolFailed as error:
                 answer = Answer(question, asked, None, str(error))

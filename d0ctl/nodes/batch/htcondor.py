@@ -18,7 +18,7 @@ from d0ctl.nodes.ship import PYTHONS
 from d0ctl.sitefile.spec import Pilots
 
 NAMES: tuple[str, ...] = (
-    "condor_submit", "condor_q", "condor_rm", "condor_ssh_to_job", "condor_version",
+    "condor_submit", "condor_q", "condor_rm", "condor_prio", "condor_ssh_to_job", "condor_version",
 )  # fmt: skip
 
 _ENDS = (
@@ -205,6 +205,11 @@ def cancel(jobs: Sequence[str]) -> str:
     What stays in the queue is cancelled again, so other errors do no harm either.
     """
     return f'condor_rm -reason "by d0ctl" {" ".join(jobs)} || :'
+
+
+def reorder(jobs: Sequence[str], lower: int) -> str:
+    """Return the command that sets the priority of jobs; one that has left is no error."""
+    return f"condor_prio -p {-lower} {' '.join(jobs)} || :"
 
 
 def accounts(pilots: Pilots, jobs: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from d0ctl.nodes.batch.tools import PRIORITY, Job, Phase, Tasks
 from d0ctl.nodes.ship import PYTHONS
 from d0ctl.sitefile.spec import Pilots
 
-NAMES: tuple[str, ...] = ("sbatch", "squeue", "scancel", "srun")
+NAMES: tuple[str, ...] = ("sbatch", "squeue", "scancel", "scontrol", "srun")
 
 QUEUE = 'squeue --user=$(id -u) --array --noheader --states=all --format="%A|%F|%K|%T|%L|%r|%j"'
 """Lists the user's jobs, including those that ended minutes ago."""
@@ -101,6 +101,14 @@ def job_id(array: str, index: int) -> str:
 def cancel(jobs: Sequence[str]) -> str:
     """Return the command that ends jobs; a job that has ended already is no error."""
     return f"scancel --quiet {' '.join(jobs)}"
+
+
+def reorder(jobs: Sequence[str], lower: int) -> str:
+    """Return the command that lowers queued jobs; users may raise them again up to the default.
+
+    It fails for jobs that have begun, and does its work for the others.
+    """
+    return f"scontrol update JobId={','.join(jobs)} Nice={lower} || :"
 
 
 def accounts(pilots: Pilots, jobs: Sequence[str]) -> str:

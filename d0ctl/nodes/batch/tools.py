@@ -92,6 +92,11 @@ class Tools(Protocol):
     def cancel(self, jobs: Sequence[str]) -> str:
         """Return the command that ends jobs; a job that has ended already is no error."""
 
+    def reorder(self, jobs: Sequence[str], lower: int) -> str:
+        """Return the command that lowers queued jobs by so much, as `nice` says; others are no
+        error.
+        """
+
     def accounts(self, pilots: Pilots, jobs: Sequence[str]) -> str:
         """Return the command that asks how jobs have ended."""
 

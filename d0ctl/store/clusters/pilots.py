@@ -51,7 +51,8 @@ class BatchJob(Struct, frozen=True):
     """A job of a batch system that has not ended: a pilot, or the job of one attempt.
 
     A pilot has a node once its allocation has begun. The job of an attempt is over in the state
-    `ending`; `is_live` is whether its attempt is. Times are those of this machine.
+    `ending`; `is_live` is whether its attempt is. `priority` is that of its package as the batch
+    system knows it, `wanted` the present one. Times are those of this machine.
     """
 
     id: int
@@ -63,6 +64,8 @@ class BatchJob(Struct, frozen=True):
     submitted: float
     attempt: int | None = None
     is_live: bool = False
+    priority: int | None = None
+    wanted: int | None = None
     ends: float | None = None
     node_id: int | None = None
     node: str | None = None
@@ -214,13 +217,18 @@ def direct_due(store: Store, node: int, most: int) -> list[Due]:
 
 
 def submit_direct(
-    store: Store, cluster: int, site: str, title: str, attempts: Sequence[int], *, now: float
+    store: Store, cluster: int, site: str, title: str, due: Sequence[Due], *, now: float
 ) -> str:
     """Record jobs that are about to be submitted; return the name that they will have."""
     batch = f"d0ctl-{site}-{store.value('next_pilot')}-{title}"
-    rows = ((cluster, batch, seq, attempt, now) for seq, attempt in enumerate(attempts))
+    rows = ((cluster, batch, seq, one.attempt, one.priority, now) for seq, one in enumerate(due))
     store.change_many("add_direct_jobs", rows)
     return batch
+
+
+def keep_priorities(store: Store, found: Sequence[BatchJob]) -> None:
+    """Record that the batch system knows the present priorities of packages."""
+    store.change_many("keep_direct_priority", ((one.wanted, one.id) for one in found))
 
 
 def drop_direct(store: Store, found: Sequence[BatchJob]) -> None:

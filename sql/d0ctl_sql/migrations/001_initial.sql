@@ -1117,6 +1117,7 @@ create table pilot (
     reason     text,                       -- why it waits, or how it ended
     node_id    integer,
     attempt_id integer,                    -- the only one that it runs; null: a pilot
+    priority   integer,                    -- of its package, as the batch system knows it
     submitted  real not null,
     ends       real,                       -- when its time limit is reached
     ended      real,

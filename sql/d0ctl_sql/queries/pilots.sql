@@ -66,17 +66,24 @@ insert into pilot (cluster_id, batch, seq, submitted) values (:cluster, :batch, 
 
 -- name: add_direct_jobs
 -- Jobs of their own for attempts, likewise.
-insert into pilot (cluster_id, batch, seq, attempt_id, submitted)
-values (?, ?, ?, ?, ?);
+insert into pilot (cluster_id, batch, seq, attempt_id, priority, submitted)
+values (?, ?, ?, ?, ?, ?);
+
+-- name: keep_direct_priority
+-- The batch system knows the new priority of a package.
+update pilot set priority = ? where id = ?;
 
 -- name: direct_jobs
 -- The jobs of single attempts, perhaps only those in a state, and whether these are alive.
 select pilot.id, pilot.batch, pilot.seq, pilot.job, pilot.state, pilot.reason, pilot.submitted,
-       pilot.attempt_id as attempt, package.id is not null as is_live
+       pilot.attempt_id as attempt, package.id is not null as is_live, pilot.priority,
+       coalesce(requirement.priority, job.priority) as wanted
   from pilot indexed by pilot_direct
   left join attempt on attempt.id = pilot.attempt_id
   left join package on package.id = attempt.package_id and package.attempt_id = attempt.id
                    and package.is_live = 1
+  left join requirement on requirement.id = package.requirement_id
+  left join job on job.id = package.job_id
  where pilot.cluster_id = :cluster and pilot.attempt_id is not null
    and (:state is null or pilot.state = :state)
  order by pilot.id;
