@@ -131,7 +131,7 @@ def test_a_tool_that_hangs_is_given_up_and_ended(
     (tmp_path / "squeue").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
-    with pytest.raises(NodeUnreachable):
+    with pytest.raises(NodeUnreachable, match=r"`squeue` did not end within 0\.9 s"):
         call(login, slurm.QUEUE, limit_s=0.9)
 
     process = Pid.of(int((tmp_path / "pid").read_text()))

@@ -13,6 +13,9 @@ CALL_S = 60.0
 
 MOST_OUTPUT = 32 << 20
 
+MARGIN_S = 7.0
+"""How much longer to wait for the end of a tool that its node ends after the limit."""
+
 LATE = ("timed out", "Failed to commit")
 """What tools print if the answer came too late; the request may still be carried out."""
 
@@ -31,8 +34,10 @@ def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CA
 
     Raises ToolFailed, and NodeUnreachable if it is unknown whether the request was carried out.
     """
-    until = time.monotonic() + limit_s
+    began = time.monotonic()
+    until = began + limit_s + MARGIN_S
     tool = command.partition(" ")[0]
+    late = f"`{tool}` did not end within {limit_s:g} s"
     with closing(login.start(wrapped(command, math.ceil(limit_s)))) as stream:
         stream.write(stdin)
         stream.finish()
@@ -40,11 +45,13 @@ def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CA
         while piece := stream.read(max(0.1, until - time.monotonic())):
             pieces.append(piece)
             if time.monotonic() > until or sum(map(len, pieces)) > MOST_OUTPUT:
-                raise NodeUnreachable(f"`{tool}` did not end within {limit_s:g} s")
+                raise NodeUnreachable(late)
         text = b"".join(pieces).decode(errors="replace")
         output = printed(text)
         if output is None:
             said = stream.stderr().splitlines()
+            if time.monotonic() - began >= limit_s:
+                raise NodeUnreachable(late)
             if not has_failed(text):
                 raise NodeUnreachable(f"`{tool}` gave no answer{f': {said[-1]}' if said else ''}")
             message = f"`{tool}` failed: {_error(said, tool)}"
