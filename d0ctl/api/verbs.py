@@ -577,6 +577,20 @@ class FileVerbs(Acting):
 class TaskVerbs(Acting):
     """The actions on tasks."""
 
+    def acknowledge(
+        self,
+        *,
+        withdraw: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
+    ) -> Done:
+        """Mark a task that ended in vain as seen: it needs nobody any more.
+
+        withdraw: Have the task need a person again.
+        """
+        return self._act("task acknowledge", {"withdraw": withdraw}, reason, dry_run, keep_going)
+
     def avalanche(
         self,
         *,

@@ -92,7 +92,7 @@ def package_row(row: PackageRow, now: float) -> jobs.PackageRow:
     return fill(jobs.PackageRow, row, eta=eta, acknowledged=_acknowledged(row))
 
 
-def _acknowledged(one: PackageRow | FailureView) -> jobs.Acknowledgement | None:
+def _acknowledged(one: PackageRow | FailureView | TaskSummary) -> jobs.Acknowledgement | None:
     if one.acknowledged is None:
         return None
     return acknowledgement(one.acknowledged, one.acknowledged_at, one.acknowledged_because)
@@ -159,7 +159,8 @@ def failure(one: FailureView) -> jobs.Failure:
 
 def task_document(one: TaskSummary) -> tasks.Task:
     """Return a task."""
-    return fill(tasks.Task, one, task=one.name, packages=one.made, files=dict(one.files))
+    return fill(tasks.Task, one, task=one.name, packages=one.made, files=dict(one.files),
+                acknowledged=_acknowledged(one))  # fmt: skip
 
 
 def task_card(

@@ -89,6 +89,7 @@ CALLS = {
 ELSEWHERE = {
     "token remove",
     "task submit",
+    "task acknowledge",
     "task avalanche",
     "task finish",
     "task incexec",

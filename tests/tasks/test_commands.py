@@ -264,3 +264,34 @@ def test_a_task_is_not_locked_before_its_time_is_over_or_after_that_was_recorded
 
     rounds.take(store, clock=lambda: NOW + 7200)
     assert not watchdog.wants(store, known(store, task), NOW + 9000)
+
+
+def test_a_task_that_ended_in_vain_is_acknowledged_until_it_moves_on(store: Store) -> None:
+    number = submit(store, inputs="{seeds: {range: [1, 8]}}",
+                    split="{files-per-package: 1, scouts: 2}")  # fmt: skip
+    work(store)
+    end(store, "failed", "failed")
+    work(store)
+    job = known(store, number).job_id
+    assert views.needing_a_person(store) == {job: "exhausted"}
+    with pytest.raises(Refused, match="task `demo` is not acknowledged"):
+        act(store, "task acknowledge", withdraw=True)
+
+    assert act(store, "task acknowledge") == ["acknowledged task `demo`"]
+
+    assert not views.needing_a_person(store)
+    assert views.task(store, "demo").acknowledged == "emmy"
+    with pytest.raises(Refused, match="task `demo` is acknowledged already"):
+        act(store, "task acknowledge")
+    assert act(store, "task acknowledge", withdraw=True) == [
+        "withdrew the acknowledgement of task `demo`"
+    ]
+    assert views.needing_a_person(store) == {job: "exhausted"}
+    act(store, "task acknowledge")
+    act(store, "task retry")
+    assert views.task(store, "demo").acknowledged is None
+
+
+def test_only_a_task_that_ended_in_vain_is_acknowledged(store: Store, task: int) -> None:
+    with pytest.raises(Refused, match="is running; only tasks that ended in vain"):
+        act(store, "task acknowledge")

@@ -135,6 +135,7 @@ NODE_KEYS = {
 TASK_KEYS = {
     "S": "task pause", "C": "task resume", "E": "task finish", "K": "task kill", "R": "task retry",
     "I": "task incexec", "A": "task avalanche", "N": "task reassign",
+    "Y": "task acknowledge",
 }  # fmt: skip
 
 

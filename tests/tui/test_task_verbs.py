@@ -13,7 +13,7 @@ from tests.tasks import making
 from tests.tui.conftest import Desk, Open
 
 KEYS = {"S": "task pause", "C": "task resume", "E": "task finish", "K": "task kill",
-        "R": "task retry"}  # fmt: skip
+        "R": "task retry", "Y": "task acknowledge"}  # fmt: skip
 """Keys of actions on jobs that act on the task if its row is selected."""
 
 
@@ -39,6 +39,7 @@ def test_the_keys_of_a_task_are_those_of_the_same_actions_on_jobs() -> None:
     ("K", "task kill", "would kill task `demo`, which is running, with 2 packages"),
     ("C", "task resume", "task `demo` is running, not paused"),
     ("R", "task retry", "task `demo` is running, so it can't be retried"),
+    ("Y", "task acknowledge", "task `demo` is running; only tasks that ended in vain are"),
 ])  # fmt: skip
 def test_a_key_on_the_row_of_a_task_acts_on_the_task(
     site: Site, dashboard: Open, key: str, verb: str, words: str

@@ -165,6 +165,31 @@ def test_tasks_that_ended_in_vain_need_a_person(site: Site, dashboard: Open) -> 
     dashboard(script, start="good", size=(140, 30))
 
 
+def test_an_acknowledged_task_leaves_the_header_and_says_who_has_seen_it(
+    site: Site, dashboard: Open
+) -> None:
+    bad = making.submit(site.store, now=time.time(), name="bad", files="[none.sh]")
+    making.work(site.store, time.time())
+    assert making.status_of(site.store, bad) == "broken"
+    header = f"{UNICODE.states['broken']} 1 task"
+
+    async def script(desk: Desk) -> None:
+        await desk.sees(header)
+        await desk.press("J")
+        await desk.sees("Y acknowledge")
+        await desk.press("Y")
+        await desk.sees("$ d0ctl task acknowledge bad", "would acknowledge task `bad`")
+        await desk.type("withdrawn by its authors")
+        await desk.press("enter")
+        await desk.sees("acknowledged task `bad`", "to undo: d0ctl task acknowledge bad --withdraw")
+        await desk.press("enter")
+        await desk.sees("acknowledged by", ": withdrawn by its authors")
+        await desk.press("escape")
+        await desk.misses(header)
+
+    dashboard(script, start="bad", size=(140, 40))
+
+
 def test_a_task_of_the_past_is_shown_with_the_status_that_it_had(
     site: Site, dashboard: Open
 ) -> None:

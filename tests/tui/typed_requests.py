@@ -55,5 +55,6 @@ REQUESTS = [
     request("task retry", NodeName("reco")),
     request("task incexec", NodeName("reco"), parameters={"run": "2"}),
     request("task avalanche", NodeName("reco")),
+    request("task acknowledge", NodeName("reco"), withdraw=True),
     request("throttle set", ThrottleName("job", "a*"), max_running=4, max_launches="9/1m"),
 ]  # fmt: skip

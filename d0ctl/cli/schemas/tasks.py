@@ -4,7 +4,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 from msgspec import Meta
 
-from d0ctl.cli.schemas.jobs import Time
+from d0ctl.cli.schemas.jobs import Acknowledgement, Time
 
 Files = Annotated[dict[str, int], Meta(description="Files in each status; none where absent.")]
 
@@ -30,6 +30,9 @@ class Task(TypedDict):
     files: Files
     submitted: Time
     ended: Time | None
+    acknowledged: Annotated[
+        Acknowledgement | None, Meta(description="Who has seen that it ended in vain.")
+    ]
 
 
 class Dataset(TypedDict):

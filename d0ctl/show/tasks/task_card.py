@@ -65,6 +65,14 @@ def why(one: TaskSummary) -> str:
     return one.waits or one.note or ""
 
 
+def seen(one: TaskSummary, now: float) -> str:
+    """Return who acknowledged that a task ended in vain, when and why."""
+    if one.acknowledged is None:
+        return ""
+    why = f": {one.acknowledged_because}" if one.acknowledged_because else ""
+    return f"acknowledged by {one.acknowledged} {moment(one.acknowledged_at or now, now)}{why}"
+
+
 def remaining(name: str, remains: Remains) -> str:
     """Return what is left of a task that has ended, and the command that tells more."""
     parts = []
@@ -91,6 +99,7 @@ def put(
         ["merged at", f"`{task.destination}`: {task.destination_why}" if task.destination else ""],
         ["submitted", f"{moment(task.submitted, now)} by {task.originator}"],
         ["ended", moment(task.ended, now) if task.ended is not None else ""],
+        ["seen", seen(task, now)],
         ["left", remaining(task.name, remains) if task.ended is not None else ""],
     ]
     page.table([[(name, "faint"), text] for name, text in rows if text])

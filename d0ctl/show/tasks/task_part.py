@@ -85,6 +85,8 @@ def draw(sheet: Sheet, card: TaskPart, now: float) -> None:
     sheet.add(signs.mark(task.status, sheet.glyphs), f" for {since} · {task_card.progress(task)}")
     goal = f"; goal {percent(task.goal)}" if task.goal is not None else ""
     sheet.add((f"{count(task.made, 'package')} made{goal}", "faint"))
+    if seen := task_card.seen(task, now):
+        sheet.say(seen, "faint")
     if task.files:
         columns = min(job_part.BAR, sheet.columns)
         sheet.add(signs.bar(progress(task.files), columns, sheet.glyphs))

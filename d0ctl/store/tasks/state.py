@@ -133,6 +133,16 @@ def look_when_resumed(store: Store, one: Task) -> None:
     store.change("look_when_resumed", task=one.id)
 
 
+def acknowledge(store: Store, number: int, *, actor: str, note: str | None, now: float) -> None:
+    """Record who has seen that a task ended in vain, in a transaction."""
+    store.change("acknowledge_task", task=number, actor=actor, note=note, now=now)
+
+
+def withdraw(store: Store, number: int) -> None:
+    """Let a task that ended in vain need a person again, in a transaction."""
+    store.change("acknowledge_task", task=number, actor=None, note=None, now=0.0)
+
+
 def wait(store: Store, one: Task, why: str | None, *, until: float) -> None:
     """Leave a task alone for a time, in a transaction; `why` is shown to people."""
     store.change("let_task_wait", task=one.id, why=why, until=until)

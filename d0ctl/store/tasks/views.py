@@ -13,6 +13,9 @@ from d0ctl.store.tasks import event_ranges, state
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary
 
+IN_VAIN = ("broken", "exhausted", "failed")
+"""Statuses of tasks that have ended without what they were for."""
+
 LAST = 5
 """How many attempts of a file, and how many ranges of its events, are read."""
 
@@ -37,6 +40,10 @@ class TaskSummary(Struct, frozen=True):
     destination: str | None = None
     """The cluster where its outputs are merged, if d0ctl has chosen one."""
     destination_why: str | None = None
+    acknowledged: str | None = None
+    """Who has seen that it ended in vain."""
+    acknowledged_at: float | None = None
+    acknowledged_because: str | None = None
     files: Mapping[str, int] = {}
 
 
@@ -103,8 +110,12 @@ def with_tasks(store: Store, jobs: Mapping[int, JobSummary]) -> dict[int, TaskJo
 
 
 def needing_a_person(store: Store) -> dict[int, str]:
-    """Return the statuses of tasks that have ended in vain, by the ids of their jobs."""
-    return {row["job_id"]: row["status"] for row in store.rows("tasks_needing_a_person")}
+    """Return the statuses of tasks that have ended in vain, by the ids of their jobs.
+
+    Acknowledged ones are left out.
+    """
+    rows = store.rows("tasks_needing_a_person", statuses=as_json(IN_VAIN))
+    return {row["job_id"]: row["status"] for row in rows}
 
 
 def _summaries(store: Store, rows: Sequence[Row]) -> list[TaskSummary]:

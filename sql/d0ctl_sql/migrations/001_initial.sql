@@ -1570,7 +1570,10 @@ create table task (
     destination_why text,                  -- why there
     holder     text,                       -- the process that works on it, as in `lease`
     held_until real,                       -- when others may take it from a process that hangs
-    ended      real
+    ended      real,
+    acknowledged         text,             -- who has seen that it ended in vain
+    acknowledged_at      real,
+    acknowledged_because text
 ) strict;
 
 -- Agents look for tasks by status.
@@ -2310,7 +2313,8 @@ begin
     insert into task_log (at, task_id, old, new, actor, note)
     values (new.since, new.id, old.status, new.status, new.actor, new.note);
     update task
-       set ended = iif((select is_ended from task_status where name = new.status), new.since, null)
+       set ended = iif((select is_ended from task_status where name = new.status), new.since, null),
+           acknowledged = null, acknowledged_at = null, acknowledged_because = null
      where id = new.id;
     update job set ended = null
      where id = new.job_id and ended is not null

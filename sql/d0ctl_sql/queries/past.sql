@@ -92,7 +92,8 @@ update temp.task
    set (status, since, actor, note) =
        (select new, at, actor, note from temp.task_log
          where task_id = task.id and old is not new order by id desc limit 1),
-       waits = null, ended = iif(ended > (select at from moment), null, ended);
+       waits = null, ended = iif(ended > (select at from moment), null, ended),
+       acknowledged = iif(acknowledged_at > (select at from moment), null, acknowledged);
 create temp table dataset_count as select * from main.dataset_count where false;
 create temp table action as
 select * from main.action where at <= (select at from moment);

@@ -30,7 +30,8 @@ select task.id, task.job_id, job.name, job.title, job.originator, job.priority, 
 -- Tasks by the names of their jobs, the newest first.
 select task.id, task.job_id, job.name, job.title, job.originator, job.priority, job.submitted,
        task.status, task.since, task.note, task.waits, task.made, task.ended, task.destination,
-       task.destination_why, json_extract(task.rules, '$.goal') as goal
+       task.destination_why, task.acknowledged, task.acknowledged_at, task.acknowledged_because,
+       json_extract(task.rules, '$.goal') as goal
   from job
   join task on task.job_id = job.id
  where job.visible = 1 and job.name glob :pattern
@@ -40,17 +41,26 @@ select task.id, task.job_id, job.name, job.title, job.originator, job.priority, 
 -- The tasks of jobs.
 select task.id, task.job_id, job.name, job.title, job.originator, job.priority, job.submitted,
        task.status, task.since, task.note, task.waits, task.made, task.ended, task.destination,
-       task.destination_why, json_extract(task.rules, '$.goal') as goal
+       task.destination_why, task.acknowledged, task.acknowledged_at, task.acknowledged_because,
+       json_extract(task.rules, '$.goal') as goal
   from json_each(:jobs) as wanted
   join task on task.job_id = wanted.value
   join job on job.id = task.job_id;
 
 -- name: tasks_needing_a_person
--- The tasks that have ended in vain, and their statuses.
+-- The tasks that have ended in vain, and their statuses, if nobody has acknowledged that.
 select task.job_id, task.status
-  from json_each('["broken", "exhausted", "failed"]') as wanted
+  from json_each(:statuses) as wanted
  cross join task indexed by task_in_status on task.status = wanted.value
+                                                        and task.acknowledged is null
   join job on job.id = task.job_id and job.visible = 1;
+
+-- name: acknowledge_task
+-- A person has seen that a task ended in vain; without an actor that is withdrawn.
+update task
+   set acknowledged = :actor, acknowledged_at = iif(:actor is null, null, :now),
+       acknowledged_because = :note
+ where id = :task;
 
 -- name: input_counts_of_tasks
 -- How many files of the input datasets of tasks have each status.

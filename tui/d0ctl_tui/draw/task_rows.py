@@ -57,7 +57,7 @@ def tally(row: Group) -> list[Span]:
 
 def urgency(task: TaskSummary) -> int:
     """Sort tasks: those that may need a person, those that go on, those that have ended."""
-    if task.status in WORST:
+    if task.status in WORST and task.acknowledged is None:
         return WORST.index(task.status)
     return len(WORST) + (0 if task.waits else 1 if task.ended is None else 2)
 
