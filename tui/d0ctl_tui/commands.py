@@ -199,12 +199,16 @@ NODES = (
     ),
 )  # fmt: skip
 
+FIRST_OF_TASKS = ("task retry", "task kill", "task pause", "task resume", "task acknowledge")
+"""The actions that a narrow list of tasks names; the others follow in alphabetical order."""
+
 TASKS = (
     Command("enter", "go", "go to its row", "look", foot="open"),
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name,
                 foot=action.name.removeprefix("task "))
-        for action in ACTIONS.values()
+        for action in (*map(ACTIONS.__getitem__, FIRST_OF_TASKS),
+                       *(ACTIONS[name] for name in ACTIONS if name not in FIRST_OF_TASKS))
         if action.level == "task"
     ),
 )  # fmt: skip
