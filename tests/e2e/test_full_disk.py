@@ -8,7 +8,7 @@ from tests.support.users import mounted, needs_root
 
 JOB = """\
 job: full
-policy: {disk-full: {tries: 10, delay: 1s}}
+policy: {disk-full: {tries: 100, delay: 1s}}
 stages:
   - name: make
     lines:

@@ -137,11 +137,17 @@ def test_every_fault_of_a_file_is_reported_at_once(faults: Faults, folder: Path)
         ("a: \x1b[31m", "1:4: the character '\\x1b' is not allowed in a job file"),
         ("a: &x [*x]", "1:8: `*x` contains itself"),
         ("a: *x", "1:4: there is no anchor `&x` above"),
-        ("[" * 5000, "1:41: nested more than 40 levels deep"),
+        ("[" * 500, "1:41: nested more than 40 levels deep"),
     ],
 )
 def test_a_file_that_is_no_job_file_has_one_fault(faults: Faults, text: str, expected: str) -> None:
     assert faults(text) == [expected]
+
+
+def test_a_file_nested_deeper_than_the_parser_reads_is_nested_too_deep(faults: Faults) -> None:
+    (fault,) = faults("[" * 5000)
+
+    assert fault.partition(" ")[2] == "nested more than 40 levels deep"
 
 
 @pytest.mark.parametrize("text", [r"a@b.c\r\nBcc: d@e.f", r"a@b.c\n", r"a@b\x1b[2J", " "])

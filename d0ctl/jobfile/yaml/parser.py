@@ -20,6 +20,7 @@ MAX_ALIASED = 100_000
 """How many nodes the aliases of a file may stand for."""
 
 MAX_DEPTH = 40
+_TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
 
 MAX_DIRECTIVES = 100
 """How many lines may begin with `%`: the parser compares each directive with all others."""
@@ -57,6 +58,8 @@ def parse(text: str, faults: Faults) -> Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         at = Position(mark.line + 1, mark.column + 1) if mark else Position(1, 1)
+        if "nesting depth" in str(error.problem):  # libyaml reads ahead and has its own limit
+            raise _fatal(faults, at, _TOO_DEEP) from error
         raise _fatal(faults, at, f"this is not YAML: {_problem(error, text)}") from error
     except yaml.YAMLError as error:
         raise _fatal(faults, Position(1, 1), "this is not YAML: " + str(error)) from error
@@ -128,7 +131,7 @@ class _Builder:
             return self._alias(event)
         position = _position_of(event)
         if len(self._open) >= MAX_DEPTH:
-            raise self._stop(position, f"nested more than {MAX_DEPTH} levels deep")
+            raise self._stop(position, _TOO_DEEP)
         is_mapping = isinstance(event, yaml.MappingStartEvent)
         node = Mapping(position) if is_mapping else Sequence(position)
         self._note_anchor(event, node)
