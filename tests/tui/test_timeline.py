@@ -1,7 +1,9 @@
 """Attempts over time: slots of nodes, lines of a job, what is at the cursor, and stragglers."""
 
+from d0ctl.cli.terminal.output import sheet
 from d0ctl.show.drawing.signs import ASCII, UNICODE
 from d0ctl.show.drawing.spans import text
+from d0ctl.show.history import timeline_page
 from d0ctl.show.history.time_rows import (
     LABEL,
     Period,
@@ -47,6 +49,14 @@ def test_attempts_at_the_same_time_are_in_slots_and_a_free_slot_is_used_again() 
     ]  # fmt: skip
     labels = [text(draw(row, TEN, UNICODE, look_of_state, set()))[:LABEL].split() for row in rows]
     assert labels == [["n1", "90%"], [], ["n2", "10%"]]
+
+
+def test_a_slot_that_was_in_use_all_the_time_is_full_on_the_page_of_the_report() -> None:
+    page = sheet(100)
+
+    timeline_page.draw(page, [span("a/1/1/1", 0, 5), span("a/1/2/1", 5, 10)], None, 10)
+
+    assert ["n1", "100%"] in [text(line).split()[:2] for line in page.lines]
 
 
 def test_a_row_shows_staging_runs_failures_and_gaps() -> None:

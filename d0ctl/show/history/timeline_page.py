@@ -26,7 +26,7 @@ def draw(sheet: Sheet, spans: Sequence[AttemptSpan], job: str | None, now: float
     begin, last = extent(spans, now)
     end = max(last + MARGIN * (last - begin), begin + 1.0)
     period = Period(begin, end, max(1, sheet.columns - LABEL))
-    rows = time_rows.slots(spans, end, begin) if job is None else time_rows.lines(spans)
+    rows = time_rows.slots(spans, last, begin) if job is None else time_rows.lines(spans)
     slow = time_rows.stragglers(spans, last)
     of = "slots of nodes" if job is None else f"lines of {job}"
     sheet.head(of, f"{count(len(spans), 'attempt')} in {duration(last - begin)}")
