@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from d0ctl.show.why.batch.batch_reasons import waits_for
 from d0ctl.show.why.common import MOST, Explanation
-from d0ctl.show.why.production import batch_fault, waits_for
+from d0ctl.show.why.production import batch_fault
 from d0ctl.store.clusters.pilots import (
     BatchJob,
     BatchSystem,

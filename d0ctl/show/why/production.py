@@ -1,12 +1,12 @@
 """Anything that stops production: texts for `status`, `why JOB`, `status --check` and mail."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
+from d0ctl.show.why.batch import account_limits
 from d0ctl.store.nodes.site import Fault
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Overflow, Production
 from d0ctl.units import count, listed, moment, size
@@ -57,69 +57,11 @@ def obstacles(found: Production, now: float) -> list[Obstacle]:
     return found_obstacles
 
 
-REASONS: Mapping[str, str] = {
-    "Priority": "jobs of a higher priority come first",
-    "Resources": "no machine is free",
-    "BeginTime": "its start time has not come",
-    "Dependency": "it waits for another job",
-    "JobArrayTaskLimit": "its array may not run more at once",
-    "JobHeldAdmin": "an administrator holds it",
-    "JobHeldUser": "a user holds it",
-    "PartitionDown": "its partition is down",
-    "PartitionInactive": "its partition takes no jobs",
-    "PartitionNodeLimit": "its partition has no machine of that size",
-    "PartitionConfig": "no machine of its partition meets its request",
-    "PartitionTimeLimit": "its partition does not allow that `wall-time`",
-    "ReqNodeNotAvail": "a machine that it needs is not available",
-    "Reservation": "it waits for a reservation",
-    "BadConstraints": "no machine has these features",
-    "Licenses": "a license is not free",
-    "AssocGrpCpuLimit": "the CPUs of its account are in use",
-    "AssocGrpMemLimit": "the memory of its account is in use",
-    "AssocMaxJobsLimit": "its account has as many jobs as it may have",
-    "QOSMaxCpuPerUserLimit": "the user has as many CPUs as the QOS allows",
-    "QOSMaxJobsPerUserLimit": "the user has as many jobs as the QOS allows",
-    "QOSGrpCpuLimit": "the CPUs of the QOS are in use",
-    "QOSGrpJobsLimit": "the QOS has as many jobs as it may have",
-    "AssocMaxSubmitJobLimit": "its account has as many jobs in the queue as it may have",
-    "AssocGrpSubmitJobsLimit": "its accounts have as many jobs in the queue as they may have",
-    "AssocGrpJobsLimit": "its accounts have as many jobs as they may have",
-    "AssocGrpCPUMinutesLimit": "the CPU time of its account is used up",
-    "AssocMaxCpuPerJobLimit": "its account allows no job of so many CPUs",
-    "AssocMaxWallDurationPerJobLimit": "its account does not allow that `wall-time`",
-    "QOSMaxSubmitJobPerUserLimit": "the user has as many jobs in the queue as the QOS allows",
-    "QOSMaxMemoryPerUser": "the user has as much memory as the QOS allows",
-    "QOSMaxGRESPerUser": "the user has as many GPUs as the QOS allows",
-    "QOSMaxCpuPerJobLimit": "the QOS allows no job of so many CPUs",
-    "QOSMaxWallDurationPerJobLimit": "the QOS does not allow that `wall-time`",
-    "QOSGrpSubmitJobsLimit": "the QOS has as many jobs in the queue as it may have",
-    "None": "it was submitted just now",
-    "not negotiated": "the negotiator has not looked for a machine yet",
-    "no match found": "no machine that fits is free",
-    "insufficient priority": "jobs of users with a better priority come first",
-    "submitter limit exceeded": "the user has as many machines as the share allows",
-    "concurrency limit reached": "a concurrency limit is used up",
-}
-"""The pending reasons of Slurm, which `sbatch` names as well, and of HTCondor."""
-
-_LIMIT = re.compile(r"\b(?:Assoc|QOS)[A-Za-z]+", re.ASCII)
-"""A limit that an error of `sbatch` names."""
-
-
-def waits_for(reason: str) -> str:
-    """Return why a job waits, with the original reason of its batch system."""
-    name = reason.partition(",")[0]
-    words = REASONS.get(name)
-    if words is None:
-        return reason
-    return words if name in ("None", "not negotiated") else f"{words} ({reason})"
-
-
 def batch_fault(name: str, fault: Fault, now: float) -> Obstacle:
     """Say why a batch system brings no pilots."""
     text = f"cluster `{name}` {FAULTS[fault.kind]} since {moment(fault.since, now)}: {fault.text}"
-    limits = [REASONS[name] for name in _LIMIT.findall(fault.text) if name in REASONS]
-    text += f" ({'; '.join(limits)})" if limits else ""
+    named = account_limits.named(fault.text)
+    text += f" ({'; '.join(named)})" if named else ""
     if fault.retry is not None and fault.retry > now:
         text += f"; the next try is at {moment(fault.retry, now)}"
     return Obstacle(text, (f"d0ctl cluster check {name}",))

@@ -69,7 +69,7 @@ def check(
     It requests the settings of the site file. It is cancelled at the end, or if it does not begin.
     """
     from d0ctl.nodes.batch.batch_check import check as look
-    from d0ctl.show.why.production import waits_for
+    from d0ctl.show.why.batch.batch_reasons import waits_for
     from d0ctl.store.clusters import pilots
     from d0ctl.store.nodes.site import site_name
 

@@ -1,0 +1,1 @@
+"""What jobs of batch systems wait for, in words."""
