@@ -15,6 +15,7 @@ from d0ctl.cli.session import settings
 from d0ctl.cli.terminal.errors import forget_output, reported_failures
 from d0ctl.cli.terminal.fast_typer import plain, reworded_usage_errors
 from d0ctl.errors import BadUsage, ExitCode
+from d0ctl.jobfile.yaml.faults import near
 
 MODULES = {"import": "importing", "task": "task_commands", "serve": "serving"}
 """Modules that can't be named like their command: a keyword of Python, or another module's name."""
@@ -26,11 +27,21 @@ COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 ELSEWHERE = {
     "ack": "acknowledge", "cancel": "kill", "cat": "logs", "delete": "remove", "forget": "remove",
-    "help": "--help", "info": "status", "jobs": "status", "list": "status", "log": "logs",
+    "info": "status", "jobs": "status", "list": "status", "log": "logs",
     "ls": "status", "ps": "status", "queue": "status", "rerun": "retry", "rm": "remove",
     "sacct": "history", "show": "status", "tail": "logs", "unhold": "release", "watch": "tui",
 }  # fmt: skip
 """What people type who know other programs, and the command that does it here."""
+
+
+EPILOG = """Example: d0ctl run mc.yaml
+
+To begin: `d0ctl init` writes a job file, `d0ctl run FILE` runs it, `d0ctl status` shows it.
+`d0ctl COMMAND --help` has the options of a command, an example and its exit status.
+
+Exit status: 0 done, 1 the work failed, 2 bad usage or file, 3 not found, 4 refused, 5 trouble
+with the database or the daemon, 6 a node can't be reached, 130 interrupted."""
+"""The end of the help of `d0ctl` itself."""
 
 
 class Commands(TyperGroup):
@@ -47,11 +58,17 @@ class Commands(TyperGroup):
         return _command(cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the typed command. Raises BadUsage for a name that it has elsewhere."""
-        ours = ELSEWHERE.get(args[0])
-        if ours and self.get_command(ctx, args[0]) is None:
-            raise BadUsage(f"no such command `{args[0]}`", hint=f"d0ctl {ours}")
+        """Find the typed command. Raises BadUsage for a name that is not here."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing:  # TAB asks, too
+            ours, meant = ELSEWHERE.get(name), near(name, COMMANDS)
+            guess = f"did you mean `d0ctl {meant}`?" if meant else "d0ctl --help"
+            raise BadUsage(f"no such command `{name}`", hint=f"d0ctl {ours}" if ours else guess)
         return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read `help COMMAND` as `COMMAND --help`."""
+        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands in groups, each with its whole first sentence."""
@@ -62,8 +79,15 @@ class Commands(TyperGroup):
                 )
 
     def get_params(self, ctx: Any) -> Any:
-        """Return its own options, converted without pydantic."""
-        return plain(super().get_params(ctx))
+        """Return its own options, converted without pydantic.
+
+        `completion install` does more than Typer's options for completion, which help leaves out.
+        """
+        parameters = plain(super().get_params(ctx))
+        for parameter in parameters:
+            if parameter.name in ("install_completion", "show_completion"):
+                parameter.hidden = True
+        return parameters
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         """Read the words before the command. Raises BadUsage."""
@@ -118,6 +142,7 @@ def _show_version(value: bool) -> None:
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
+    epilog=EPILOG,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

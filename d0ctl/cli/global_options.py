@@ -9,11 +9,16 @@ from d0ctl.cli.epilogs import epilog
 from d0ctl.cli.session import settings
 from d0ctl.cli.terminal.fast_typer import built, convert_plain_values, single, with_help
 
+GROUP = "`d0ctl {name} COMMAND --help` has its options, an example and its exit status."
+"""The end of the help of a command that has commands of its own."""
+
 
 def finished(app: typer.Typer, name: str) -> Any:
     """Return the command of an app with its name, the global options and the end of its help."""
     command = built(app)
     command.name = name
+    if hasattr(command, "commands"):
+        command.epilog = GROUP.format(name=name)
     for own, part in getattr(command, "commands", {"": command}).items():
         taken = {option for param in part.params for option in param.opts}
         # `software add --archive` is an option of its own

@@ -36,6 +36,7 @@ EXIT_STATUS = [
     ("4", "Refused in this state, or to this user."),
     ("5", "A problem with the database or the daemon."),
     ("6", "A node can't be reached."),
+    ("130", "Interrupted."),
 ]
 
 

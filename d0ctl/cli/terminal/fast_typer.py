@@ -18,9 +18,9 @@ _UsageError: Any = typer.BadParameter.__base__
 """The error that Typer raises for all wrong usage; it exports only this kind of it."""
 
 _OUR_WORDS = (
-    (r"'(\S+?)'", r"`\1`"),
+    (r"'([^']+)'", r"`\1`"),
     (r"^No such option: (\S+)", r"no such option `\1`"),
-    (r" \(Possible options: (.+)\)$", r": did you mean \1?"),
+    (r" \(Possible options: ([^,)]+).*\)$", r": did you mean `\1`?"),
     (r"\. Did you mean", ": did you mean"),
     (r"^Got unexpected extra argument\S* \((.+)\)$", r"unexpected argument `\1`"),
     (r"\.$", ""),
