@@ -253,10 +253,10 @@ def within(folder: Path, name: str) -> Path:
         raise Refused(str(error)) from error
 
 
-def find_home(option: Path | None = None) -> Home:
+def find_home(option: str | os.PathLike[str] | None = None) -> Home:
     """Return the home by `--home`, else $D0CTL_HOME, else in the user's XDG data directory."""
     if option is not None:
-        return Home(option.expanduser().absolute(), is_chosen=True)
+        return Home(Path(option).expanduser().absolute(), is_chosen=True)
     if chosen := os.environ.get("D0CTL_HOME"):
         return Home(Path(chosen).expanduser().absolute(), is_chosen=True)
     data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"

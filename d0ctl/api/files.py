@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from os import PathLike
-from pathlib import Path
 
 from d0ctl.actions import file_choice
 from d0ctl.actions.file_choice import FileChoice
@@ -28,7 +27,7 @@ class Files(FileVerbs):
             file_choice.parse(one, node=node, disposition=disposition)
             for one in selectors or ("*:*",)
         ]
-        self.home = find_home(None if home is None else Path(home))
+        self.home = find_home(home)
 
     def __repr__(self) -> str:
         return f"Files({', '.join(repr(str(choice)) for choice in self.choices)})"

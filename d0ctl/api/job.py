@@ -115,7 +115,7 @@ class Job(Part):
         from d0ctl.store import opening
         from d0ctl.store.views.job_files.known_names import known_names
 
-        found, known = find_home(_path(home)), NO_HOME
+        found, known = find_home(home), NO_HOME
         if found.exists():
             with opening.reader(found) as store:
                 known = known_names(store)
@@ -173,7 +173,7 @@ class Job(Part):
 
         options = UpdateOptions(again=again, spec=self._checked(self.text, home))
         request = ACTION.request(select.parse(name or self._source), options)
-        return carry_out(find_home(_path(home)), request, reason, dry_run)
+        return carry_out(find_home(home), request, reason, dry_run)
 
     def _submit(
         self,
@@ -191,7 +191,7 @@ class Job(Part):
         spec = self._checked(text, home)
         options = SubmitOptions(name=name, hold=hold, force=force, spec=spec)
         request = ACTION.request(JobFile(self._source, text), options)
-        return carry_out(find_home(_path(home)), request, reason, is_rehearsal)
+        return carry_out(find_home(home), request, reason, is_rehearsal)
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.text)}</pre>"
@@ -199,10 +199,6 @@ class Job(Part):
 
 def _named(name: str | None) -> dict[str, str]:
     return {} if name is None else {"name": name}
-
-
-def _path(home: str | PathLike[str] | None) -> Path | None:
-    return None if home is None else Path(home)
 
 
 def _plain(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -45,7 +44,7 @@ class Nodes(NodeVerbs):
 
     def __init__(self, *names: str, home: str | PathLike[str] | None = None) -> None:
         self.names = names or ("*",)
-        self.home = find_home(None if home is None else Path(home))
+        self.home = find_home(home)
 
     def __repr__(self) -> str:
         return f"Nodes({', '.join(map(repr, self.names))})"

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from d0ctl import select
@@ -36,7 +35,7 @@ class Selection(Verbs):
     def of(cls, texts: str | Iterable[str], home: str | PathLike[str] | None = None) -> "Selection":
         """Return a selection of everything that these selectors name. Raises BadUsage."""
         wanted = select.parse_all([texts] if isinstance(texts, str) else texts)
-        return cls(wanted, find_home(None if home is None else Path(home)))
+        return cls(wanted, find_home(home))
 
     def __str__(self) -> str:
         return str(self.wanted)

@@ -23,7 +23,7 @@ class Site:
         self, file: str | PathLike[str] | None = None, *, home: str | PathLike[str] | None = None
     ) -> None:
         self.file = None if file is None else Path(file)
-        self.home = find_home(None if home is None else Path(home))
+        self.home = find_home(home)
 
     def check(self) -> spec.Site:
         """Check the site file, and return what it says, with `warnings`.

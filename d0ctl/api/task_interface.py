@@ -6,8 +6,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from d0ctl.actions.action import NodeName
 from d0ctl.api.acting import actor
+from d0ctl.api.methods import Named
 from d0ctl.api.verbs import TaskVerbs
 from d0ctl.config import find_home
 from d0ctl.jobfile.source import text_of
@@ -22,18 +22,8 @@ from d0ctl.taskfile import reader
 NOTHING: Mapping[str, Any] = {}
 
 
-class Task(TaskVerbs):
+class Task(TaskVerbs, Named):
     """A task by its name; its packages are those of the job of the same name."""
-
-    def __init__(self, name: str, *, home: str | PathLike[str] | None = None) -> None:
-        self.name = name
-        self.home = find_home(None if home is None else Path(home))
-
-    def __repr__(self) -> str:
-        return f"Task({self.name!r})"
-
-    def _targets(self, keep_going: bool) -> list[NodeName]:
-        return [NodeName(self.name)]
 
     @classmethod
     def submit(
@@ -46,7 +36,7 @@ class Task(TaskVerbs):
         home: str | PathLike[str] | None = None,
     ) -> "Task":
         """Submit a task file. Raises BadJobFile with every fault, and Refused."""
-        path, found = Path(file), find_home(None if home is None else Path(home))
+        path, found = Path(file), find_home(home)
         values = {key: str(value) for key, value in parameters.items()}
         with opening.open_or_create(found) as store:
             spec = reader.read_text(
@@ -90,6 +80,6 @@ class Task(TaskVerbs):
 
 def tasks(pattern: str = "*", *, home: str | PathLike[str] | None = None) -> list[Task]:
     """Return the tasks whose names match, the newest first."""
-    found = find_home(None if home is None else Path(home))
+    found = find_home(home)
     with opening.reader(found) as store, store.reading():
         return [Task(one.name, home=found.root) for one in views.tasks(store, pattern)]

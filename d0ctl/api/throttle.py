@@ -1,7 +1,6 @@
 """Throttles: limits of nodes, researchers and jobs, and how they are changed."""
 
 from os import PathLike
-from pathlib import Path
 
 from d0ctl.actions.throttles.throttle_set import ThrottleName, parse
 from d0ctl.api.verbs import ThrottleVerbs
@@ -14,7 +13,7 @@ class Throttle(ThrottleVerbs):
     def __init__(self, kind: str, name: str, *, home: str | PathLike[str] | None = None) -> None:
         """Name a throttle. Raises BadUsage."""
         self.name = parse([kind, name])
-        self.home = find_home(None if home is None else Path(home))
+        self.home = find_home(home)
 
     def __repr__(self) -> str:
         return f"Throttle({self.name.kind!r}, {self.name.pattern!r})"

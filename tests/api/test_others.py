@@ -19,13 +19,13 @@ from d0ctl import (
     Token,
 )
 from d0ctl.actions.table import ACTIONS
+from d0ctl.api.methods import BY_HAND
 from d0ctl.config import find_home
 from d0ctl.errors import BadUsage, NodeUnreachable, NotFound, Refused
 from d0ctl.model import Address
 from d0ctl.store import opening
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import type_in
-from tests.support.python_verbs import BY_HAND
 from tests.support.rows import read
 
 
