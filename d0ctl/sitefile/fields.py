@@ -5,26 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from d0ctl import plugins
-from d0ctl.jobfile.language.field_types import BadValueError, FieldType
+from d0ctl.jobfile.language.field_types import BadValueError, FieldType, matching
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl_wrapper.protocol import software_order
 
-_SERVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*", re.ASCII)
-_CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
-
-
-def _service(value: str) -> str:
-    if not _SERVICE.fullmatch(value):
-        raise ValueError
-    return value
-
-
-def _checksum(value: str) -> str:
-    if not _CHECKSUM.fullmatch(value):
-        raise ValueError
-    return value
+_SERVICE = matching(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_CHECKSUM = matching(r"sha256:[0-9a-f]{64}")
 
 
 def _speed(value: str) -> float:
@@ -34,8 +22,8 @@ def _speed(value: str) -> float:
 
 
 PART = FieldType(software_order.part, "a name of letters, digits and `._+-`")
-SERVICE = FieldType(_service, "names of services, made of letters, digits and `._+-`")
-CHECKSUM = FieldType(_checksum, "`sha256:` and 64 hexadecimal digits")
+SERVICE = FieldType(_SERVICE, "names of services, made of letters, digits and `._+-`")
+CHECKSUM = FieldType(_CHECKSUM, "`sha256:` and 64 hexadecimal digits")
 SPEED = FieldType(_speed, "the speed relative to a standard node, such as `1.5`")
 
 

@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from d0ctl.jobfile.language.field_types import (
     TIME,
     BadValueError,
     FieldType,
+    accepting,
+    matching,
+    one_of,
     whole,
     words,
 )
@@ -40,8 +43,7 @@ OTHERS = "*"
 _ADDRESS = re.compile(
     r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9]([A-Za-z0-9.-]{0,180}[A-Za-z0-9])?", re.ASCII
 )
-_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.:-]{0,250}[A-Za-z0-9])?", re.ASCII)
-_SECURITY = words("starttls tls none")
+_HOST = r"[A-Za-z0-9]([A-Za-z0-9_.:-]{0,250}[A-Za-z0-9])?"
 HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -50,18 +52,9 @@ def is_address(text: str) -> bool:
     return _ADDRESS.fullmatch(text) is not None
 
 
-def _matching(check: Callable[[str], object]) -> Callable[[str], str]:
-    def convert(text: str) -> str:
-        if not check(text):
-            raise ValueError
-        return text
-
-    return convert
-
-
-ADDRESS = FieldType(_matching(is_address), "an address such as `emmy@example.org`")
-HOST = FieldType(_matching(_HOST.fullmatch), "the name of a mail server")
-SECURITY = FieldType(_matching(_SECURITY.__contains__), "`starttls`, `tls` or `none`")
+ADDRESS = FieldType(accepting(is_address), "an address such as `emmy@example.org`")
+HOST = FieldType(matching(_HOST), "the name of a mail server")
+SECURITY = FieldType(one_of("starttls", "tls", "none"), "`starttls`, `tls` or `none`")
 PORT = FieldType(whole(1, 65535), "a whole number from 1 to 65535")
 RATE = FieldType(whole(1, 10_000), "a whole number of mails an hour, 1 or more")
 

@@ -15,6 +15,8 @@ from d0ctl.jobfile.language.field_types import (
     TIME,
     BadValueError,
     FieldType,
+    matching,
+    one_of,
     whole,
     words,
 )
@@ -53,29 +55,16 @@ MODES = ("pilot", "direct", "auto")
 WAYS = ("auto", "fabric", "openssh")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
-_PLAIN = re.compile(r"[A-Za-z0-9._/-]+", re.ASCII)
-_ENGINE_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,-]*", re.ASCII)
-_LIMITS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,:-]*", re.ASCII)
-_CONSTRAINT = re.compile(r"[A-Za-z0-9(\[][A-Za-z0-9._,&|*()\[\]:-]*", re.ASCII)
-_FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}=?", re.ASCII)
-
-
-def _way(value: str) -> str:
-    if value not in WAYS:
-        raise ValueError
-    return value
-
-
-def _path(value: str) -> str:
-    if not _PLAIN.fullmatch(value):
-        raise ValueError
-    return value
+_ENGINE_WORD = matching(r"[A-Za-z0-9][A-Za-z0-9._,-]*")
+_LIMITS = matching(r"[A-Za-z0-9][A-Za-z0-9._,:-]*")
+_CONSTRAINT = matching(r"[A-Za-z0-9(\[][A-Za-z0-9._,&|*()\[\]:-]*")
+_FINGERPRINT = matching(r"SHA256:[A-Za-z0-9+/]{43}=?")
 
 
 def _absolute(value: str) -> str:
     if not value.startswith("/"):
         raise ValueError
-    return _path(value)
+    return str(PATH.convert(value))
 
 
 def _identity(value: str) -> str:
@@ -91,59 +80,23 @@ def _cluster_name(value: str) -> str:
     return str(PART.convert(value))
 
 
-def _fingerprint(value: str) -> str:
-    if not _FINGERPRINT.fullmatch(value):
-        raise ValueError
-    return value
-
-
-def _kind(value: str) -> str:
-    if value not in KINDS:
-        raise ValueError
-    return value
-
-
-def _engine_word(value: str) -> str:
-    if not _ENGINE_WORD.fullmatch(value):
-        raise ValueError
-    return value
-
-
-def _mode(value: str) -> str:
-    if value not in MODES:
-        raise ValueError
-    return value
-
-
-def _limits(value: str) -> str:
-    if not _LIMITS.fullmatch(value):
-        raise ValueError
-    return value
-
-
-def _constraint(value: str) -> str:
-    if not _CONSTRAINT.fullmatch(value):
-        raise ValueError
-    return value
-
-
 def _login(value: str) -> str:
     return "" if value == "localhost" else value
 
 
-KIND = FieldType(_kind, "`slurm` or `htcondor`")
-MODE = FieldType(_mode, "`pilot`, `direct` or `auto`")
-ENGINE_WORD = FieldType(_engine_word, "names of letters, digits and `._,-`")
-LIMITS = FieldType(_limits, "names with letters, digits and `._,:-`")
-CONSTRAINT = FieldType(_constraint, "features with letters, digits and `._,&|*()[]:-`")
+KIND = FieldType(one_of(*KINDS), "`slurm` or `htcondor`")
+MODE = FieldType(one_of(*MODES), "`pilot`, `direct` or `auto`")
+ENGINE_WORD = FieldType(_ENGINE_WORD, "names of letters, digits and `._,-`")
+LIMITS = FieldType(_LIMITS, "names with letters, digits and `._,:-`")
+CONSTRAINT = FieldType(_CONSTRAINT, "features with letters, digits and `._,&|*()[]:-`")
 LOGIN = FieldType(_login, "`[user@]host[:port]`, or `localhost`")
 RATE = FieldType(whole(1, 100_000), "a whole number, 1 or more")
-WAY = FieldType(_way, "`auto`, `fabric` or `openssh`")
-PATH = FieldType(_path, "a path of letters, digits and `._/-` only")
+WAY = FieldType(one_of(*WAYS), "`auto`, `fabric` or `openssh`")
+PATH = FieldType(matching(r"[A-Za-z0-9._/-]+"), "a path of letters, digits and `._/-` only")
 ABSOLUTE = FieldType(_absolute, "an absolute path of letters, digits and `._/-` only")
 CLUSTER = FieldType(_cluster_name, "a name of letters, digits and `._+-`, but not `control`")
 IDENTITY = FieldType(_identity, "the path of an existing private key")
-FINGERPRINT = FieldType(_fingerprint, "fingerprints of host keys, `SHA256:` and 43 characters")
+FINGERPRINT = FieldType(_FINGERPRINT, "fingerprints of host keys, `SHA256:` and 43 characters")
 
 _NODE_TYPES = {
     "destination": TEXT, "identity": IDENTITY, "dir": ABSOLUTE, "python": PATH, "via": WAY,

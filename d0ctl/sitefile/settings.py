@@ -20,6 +20,8 @@ from d0ctl.jobfile.language.field_types import (
     TEXT,
     TIME,
     FieldType,
+    matching,
+    one_of,
     whole,
     words,
 )
@@ -50,29 +52,17 @@ LOG_RULE_KEYS = words("match reason passive")
 HOOK_KEYS = words("before after end timeout")
 TASK_KEYS = words("timeouts")
 
-_REASON = re.compile(r"log-message|site:[a-z0-9][a-z0-9-]*", re.ASCII)
+_REASON = matching(r"log-message|site:[a-z0-9][a-z0-9-]*")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII)
 _SUFFIX = re.compile(r"(\.[A-Za-z0-9_-]+)+", re.ASCII)
 _URL = re.compile(r"(https?|file)://\S+", re.ASCII)
 
 
-def _reason(value: str) -> str:
-    if not _REASON.fullmatch(value):
-        raise ValueError
-    return value
-
-
-def _engine(value: str) -> str:
-    if value not in ("apptainer", "podman", "docker"):
-        raise ValueError
-    return value
-
-
-REASON = FieldType(_reason, "`log-message` or `site:NAME`")
+REASON = FieldType(_REASON, "`log-message` or `site:NAME`")
 NICENESS = FieldType(whole(0, 19), "a whole number from 0 to 19")
 STREAMS = FieldType(whole(1, 6), "a whole number from 1 to 6")
 PROCESSES = FieldType(whole(1, 16), "a whole number from 1 to 16")
-ENGINE = FieldType(_engine, "`apptainer`, `podman` or `docker`")
+ENGINE = FieldType(one_of("apptainer", "podman", "docker"), "`apptainer`, `podman` or `docker`")
 
 DEFAULTS = {
     "looping": TIME, "lease": TIME, "unreachable-after": TIME, "nice": NICENESS, "grace": TIME,

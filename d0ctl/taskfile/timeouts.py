@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import POSITIVE_TIME, FieldType, words
+from d0ctl.jobfile.language.field_types import POSITIVE_TIME, FieldType, one_of, words
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
@@ -17,13 +17,7 @@ STATUSES = words("defined pending ready scouting running paused finishing prepar
 """The statuses in which a task may stay for too long."""
 
 
-def _action(text: str) -> str:
-    if text not in ACTIONS:
-        raise ValueError
-    return text
-
-
-ACTION = FieldType(_action, f"one of {', '.join(f'`{word}`' for word in ACTIONS)}")
+ACTION = FieldType(one_of(*ACTIONS), f"one of {', '.join(f'`{word}`' for word in ACTIONS)}")
 
 
 def read_timeouts(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:

@@ -47,30 +47,42 @@ class FieldType(Struct, frozen=True):
     expected: str
 
 
-def text(value: str) -> str:
-    """Accept any text that is not empty."""
-    if not value:
-        raise ValueError
-    return value
+def accepting(check: Callable[[str], object]) -> Callable[[str], str]:
+    """Make a converter that returns the texts that pass a check as they are."""
+
+    def convert(value: str) -> str:
+        if not check(value):
+            raise ValueError
+        return value
+
+    return convert
 
 
-def one_line(value: str) -> str:
-    """Accept one line without control characters."""
-    if not value.strip() or not value.isprintable():
-        raise ValueError
-    return value
+def matching(form: str) -> Callable[[str], str]:
+    """Make a converter that accepts texts that match an expression as a whole."""
+    return accepting(re.compile(form, re.ASCII).fullmatch)
 
 
-def image(value: str) -> str:
-    """Accept the name, path or URL of a container image."""
-    if not value or not value.isprintable() or " " in value or value.startswith("-"):
-        raise ValueError
-    return value
+def one_of(*choices: str) -> Callable[[str], str]:
+    """Make a converter that accepts some words."""
+    return accepting(choices.__contains__)
+
+
+text = accepting(bool)
+"""Accepts any text that is not empty."""
+
+
+def _is_line(value: str) -> bool:
+    return bool(value.strip()) and value.isprintable()
+
+
+def _is_image(value: str) -> bool:
+    return bool(value) and value.isprintable() and " " not in value and value[0] != "-"
 
 
 def label(value: str) -> str:
     """Accept a name of a stage, line, package or binary."""
-    if not value.strip() or not value.isprintable() or "/" in value:
+    if not _is_line(value) or "/" in value:
         raise ValueError
     if len(value) > MAX_NAME_LENGTH:
         raise BadValueError(f"the name {shown(value)} is longer than {MAX_NAME_LENGTH} characters")
@@ -179,8 +191,8 @@ def unfit_variable(name: str) -> str | None:
 
 
 TEXT = FieldType(text, "a text")
-ONE_LINE = FieldType(one_line, "one line without control characters")
-IMAGE = FieldType(image, "an image without spaces that does not begin with `-`")
+ONE_LINE = FieldType(accepting(_is_line), "one line without control characters")
+IMAGE = FieldType(accepting(_is_image), "an image without spaces that does not begin with `-`")
 LABEL = FieldType(label, "a name without `/`, line ends and control characters")
 LINE = FieldType(line_reference, "a line such as `gen/3`, `gen/NAME` or `gen/=`")
 JOB = FieldType(job_name, "a name of letters, digits, `_` and `-` that begins with a letter")

@@ -1,6 +1,5 @@
 """The section `template:` of a job file: a description of its parameters."""
 
-import re
 from collections.abc import Mapping as AnyMapping
 
 from msgspec import Struct
@@ -13,6 +12,7 @@ from d0ctl.jobfile.language.field_types import (
     TIME,
     BadValueError,
     FieldType,
+    matching,
     whole,
     words,
 )
@@ -23,19 +23,13 @@ from d0ctl.jobfile.yaml.faults import Position, did_you_mean, shown
 TEMPLATE_KEYS = words("about parameters")
 DECLARED_KEYS = words("type help one-of")
 
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
-
-
-def _number(value: str) -> str:
-    if not _NUMBER.fullmatch(value):
-        raise ValueError
-    return value
+_NUMBER = matching(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 TYPES = {
     "text": TEXT,
     "integer": FieldType(whole(-(10**18), 10**18), "a whole number"),
-    "number": FieldType(_number, "a number"),
+    "number": FieldType(_NUMBER, "a number"),
     "size": SIZE,
     "time": TIME,
     "flag": FLAG,

@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import FLAG, PATTERN, TIME, BadValueError, FieldType, whole
+from d0ctl.jobfile.language.field_types import (
+    FLAG,
+    PATTERN,
+    TIME,
+    BadValueError,
+    FieldType,
+    accepting,
+    whole,
+)
 from d0ctl.jobfile.language.file_names import output_name
 from d0ctl.jobfile.language.values import Fields, ListValue, TextValue, mapping_value
 from d0ctl.jobfile.sections.level import Level, kind_of
@@ -13,13 +21,9 @@ MAX_EVENTS = 10**15
 """The largest number of events, and the largest number of an event."""
 
 
-def _reason(value: str) -> str:
-    if not LOG_REASON.match(value):
-        raise ValueError
-    return value
-
-
-REASON = FieldType(_reason, "`log-message`, or `site:NAME` with a name that the site chooses")
+REASON = FieldType(
+    accepting(LOG_REASON.match), "`log-message`, or `site:NAME` with a name that the site chooses"
+)
 
 LOG_RULE_TYPES = {"match": PATTERN, "reason": REASON, "passive": FLAG, "required": FLAG}
 EVENT_TYPES = {

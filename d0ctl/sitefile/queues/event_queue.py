@@ -4,7 +4,7 @@ import re
 from importlib.util import find_spec
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import FieldType
+from d0ctl.jobfile.language.field_types import FieldType, accepting, matching, one_of
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
 from d0ctl.jobfile.yaml.document import Node
@@ -12,30 +12,15 @@ from d0ctl.sitefile.fields import values
 from d0ctl.sitefile.mail import CERTIFICATES, HERE, HOST, PORT, SECRET
 
 _TOPIC = re.compile(r"(?=.)((\+|[^+#\x00-\x1f/]*)/)*(#|\+|[^+#\x00-\x1f/]*)")
-_CLIENT = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
-def _topic(value: str) -> str:
-    if len(value) > 200 or not _TOPIC.fullmatch(value):
-        raise ValueError
-    return value
+def _is_topic(value: str) -> bool:
+    return len(value) <= 200 and _TOPIC.fullmatch(value) is not None
 
 
-def _client(value: str) -> str:
-    if not _CLIENT.fullmatch(value):
-        raise ValueError
-    return value
-
-
-def _security(value: str) -> str:
-    if value not in ("tls", "none"):
-        raise ValueError
-    return value
-
-
-TOPIC = FieldType(_topic, "a topic such as `d0ctl/events`, also with `+` and `#`")
-CLIENT = FieldType(_client, "1 to 64 letters, digits and `._-`")
-SECURITY = FieldType(_security, "`tls` or `none`")
+TOPIC = FieldType(accepting(_is_topic), "a topic such as `d0ctl/events`, also with `+` and `#`")
+CLIENT = FieldType(matching(r"[A-Za-z0-9._-]{1,64}"), "1 to 64 letters, digits and `._-`")
+SECURITY = FieldType(one_of("tls", "none"), "`tls` or `none`")
 
 QUEUE_KEYS = {
     "host": HOST, "port": PORT, "topic": TOPIC, "security": SECURITY, "certificates": CERTIFICATES,
