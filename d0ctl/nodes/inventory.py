@@ -1,6 +1,5 @@
 """The inventory of d0ctl's files on a node, read by a read-only relay."""
 
-import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import Any, Protocol
@@ -8,14 +7,13 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from d0ctl.config import Home
-from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.link import Frame, Site, open_link
 from d0ctl.nodes.transports.transport import Address
-from d0ctl.units import clean
+from d0ctl.nodes.visits.whole_listing import entries
 from d0ctl_wrapper.protocol import stamp
 
 SURVEY_S = 20.0
-"""How long a node may take to list its files."""
+"""How long a node may take to list all its files."""
 
 SHARED = "cache/in/u-"
 """Files that wrappers fetch for each other; the database learns of them when one ends."""
@@ -105,18 +103,12 @@ def survey(
 ) -> Survey:
     """Return the inventory of a node; with `checksums` all copies are read.
 
-    Raises NodeUnreachable.
+    Raises NodeUnreachable, also if it is not whole in time.
     """
     place = Site(site, home.nodes, home.known_hosts, home.dropbox)
-    name, found = uuid.uuid4().hex, Survey()
+    found, longest_s = Survey(), CHECKSUMS_S if checksums else SURVEY_S
     with closing(open_link(address, place, visit=True, base=base)) as link:
-        with link.bounded(CHECKSUMS_S if checksums else SURVEY_S):
-            link.send({"kind": "survey", "id": name, "checksums": checksums})
-            for frame in link.frames():
-                if frame["kind"] == "fault":
-                    raise NodeUnreachable(f"node `{address.name}`: {clean(frame['message'])}")
-                if frame["kind"] == "surveyed" and frame["id"] == name:
-                    found.take(frame["entries"])
-                    if not frame["more"]:
-                        return found
-    raise NodeUnreachable(f"node `{address.name}` ended before it had listed everything")
+        request = {"kind": "survey", "checksums": checksums}
+        for part in entries(link, address.name, request, "surveyed", longest_s):
+            found.take(part)
+    return found
